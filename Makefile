@@ -1,0 +1,37 @@
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: venv demo test test-slow lint docs bench clean
+
+venv: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: venv
+	$(BIN)/python examples/demo.py
+
+test: venv
+	SCIPY_ARRAY_API=1 $(BIN)/pytest -m "not slow" -n 2
+
+test-slow: venv
+	SCIPY_ARRAY_API=1 $(BIN)/pytest -m slow
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: venv
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+bench: venv
+	$(BIN)/python benchmarks/discriminative.py
+
+clean:
+	rm -rf .venv build dist docs/_build docs/api docs/gallery

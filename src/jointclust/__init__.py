@@ -1,0 +1,25 @@
+"""Clustering of high-dimensional data: the clusters and the subspace that shows them, found together."""
+
+__version__ = "0.1.0"
+
+from jointclust import datasets, metrics
+from jointclust.coordinates import Coordinates, decompose
+from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
+from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
+from jointclust.path import TradeOffPath, trade_off_path
+from jointclust.persistence import load, save
+
+__all__ = [
+    "CollapseWarning",
+    "Coordinates",
+    "DiscriminativeEmbeddedClustering",
+    "LDAKMeans",
+    "PlainKMeansWarning",
+    "TradeOffPath",
+    "datasets",
+    "decompose",
+    "load",
+    "metrics",
+    "save",
+    "trade_off_path",
+]

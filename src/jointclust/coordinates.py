@@ -1,0 +1,330 @@
+"""The eigenbasis of the total scatter: computed once per data set, used by all restarts, methods and trade-offs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import _check_sample_weight, _get_feature_names
+
+from jointclust.kmeans import Labels, counts, indicator
+from jointclust.rows import Rows, as_rows
+from jointclust.rows._protocol import Float
+
+# Up to this min(n, D) a dense decomposition is exact and takes seconds.
+EXACT_LIMIT = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Rows of a data set seen in the eigenbasis V of its total scatter ``S_t = V diag(s^2) V'``.
+
+    Directions in the null space of S_t are not part of it: every row maps to 0 there.
+
+    Attributes
+    ----------
+    mean : array of shape (n_features,)
+        The (weighted) mean row.
+    eigenvalues : array of shape (rank,)
+        ``s^2``, largest first.
+    weights : array of shape (n_samples,) or None
+        Sample weights.
+    total_variance : float
+        Trace of S_t, directions left out included.
+    exact : bool
+        False when a randomised decomposition of limited rank took the place of the exact one.
+    """
+
+    rows: Rows
+    mean: Float
+    weights: Float | None
+    eigenvalues: Float
+    total_variance: float
+    exact: bool
+    # Either the rows' coordinates XV, or the basis V that turns rows into them; `dual` gives V as X' dual.
+    scores: NDArray | None = None
+    basis: Float | None = None
+    dual: Float | None = None
+    feature_names: NDArray[np.object_] | None = None
+
+    @property
+    def rank(self) -> int:
+        return self.eigenvalues.size
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all rows are equal, up to rounding."""
+        return bool(self.eigenvalues[0] == 0)
+
+    @property
+    def n_samples(self) -> int:
+        return self.rows.n_samples
+
+    @property
+    def variance_kept(self) -> float:
+        """Share of the total variance that these coordinates carry."""
+        return float(self.eigenvalues.sum() / self.total_variance) if self.total_variance > 0 else 1.0
+
+    def keep(self, variance: float | None) -> Coordinates:
+        """The leading coordinates that carry this share of the total variance."""
+        if variance is None:
+            return self
+        cumulative = np.cumsum(self.eigenvalues)
+        return self.first(int(np.searchsorted(cumulative, variance * self.total_variance * (1 - 1e-12))) + 1)
+
+    def first(self, rank: int) -> Coordinates:
+        """The ``rank`` leading coordinates, of which the rows are shorter and every sweep is cheaper."""
+        if rank >= self.rank:
+            return self
+        scores = self.scores
+        if scores is not None:
+            scores = np.ascontiguousarray(scores[:, :rank])
+        elif 2 * rank <= self.rows.n_features:
+            scores = self.leading(rank)
+        return replace(
+            self,
+            eigenvalues=self.eigenvalues[:rank],
+            scores=scores,
+            basis=None if self.basis is None else self.basis[:, :rank],
+            dual=None if self.dual is None else self.dual[:, :rank],
+        )
+
+    def embed(self, projection: Float) -> NDArray:
+        """Embedding ``XVQ`` of the rows for a projection Q given in these coordinates."""
+        if self.scores is not None:
+            return self.scores @ projection.astype(self.scores.dtype)
+        assert self.basis is not None
+        return self.rows.project(self.basis @ projection, self.mean)
+
+    def leading(self, k: int) -> NDArray:
+        """The first k coordinates, that is, the principal components' scores."""
+        if self.scores is not None:
+            return np.ascontiguousarray(self.scores[:, :k])
+        assert self.basis is not None
+        return self.rows.project(self.basis[:, :k], self.mean)
+
+    def loadings(self, projection: Float) -> Float:
+        """``VQ``: the projection in the original features, one column per component."""
+        if self.basis is not None:
+            return self.basis @ projection
+        assert self.dual is not None
+        return self.rows.project_transposed(self.dual @ projection, self.mean)
+
+    def clusters(self, labels: Labels, n_clusters: int) -> Clusters:
+        """The small sums that every projection step is made of."""
+        sums = self._sums(indicator(labels, n_clusters, self.weights))
+        return Clusters(self, labels, sums, counts(labels, n_clusters, self.weights))
+
+    def _sums(self, matrix: sp.csc_array, index: NDArray[np.intp] | None = None) -> Float:
+        """``matrix`` times the coordinates of the rows, or of the rows in ``index``."""
+        if self.scores is not None:
+            scores = self.scores if index is None else self.scores[index]
+            return np.asarray(matrix @ scores, dtype=np.float64)
+        assert self.basis is not None
+        return self.rows.cluster_sums(matrix, self.mean, index) @ self.basis
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Labels with the sums and sizes (total weights) of their clusters, in coordinates."""
+
+    coordinates: Coordinates
+    labels: Labels
+    sums: Float
+    sizes: Float
+
+    @property
+    def between_factor(self) -> Float:
+        """The c x rank matrix M with ``S_b = M'M``: cluster sums over the root of the size."""
+        return self.sums / np.sqrt(np.where(self.sizes > 0, self.sizes, 1.0))[:, None]
+
+    def centers(self, projection: Float) -> Float:
+        """Cluster means in the embedding of a projection."""
+        return (self.sums / np.where(self.sizes > 0, self.sizes, 1.0)[:, None]) @ projection
+
+    def total_scatter(self, projection: Float) -> float:
+        """``tr(Q' S_t Q)``."""
+        return float(self.coordinates.eigenvalues @ np.sum(projection**2, axis=1))
+
+    def between_scatter(self, projection: Float) -> float:
+        """``tr(Q' S_b Q)``."""
+        return float(np.sum((self.between_factor @ projection) ** 2))
+
+    def within_scatter(self, projection: Float) -> float:
+        """``tr(Q' S_w Q)``, never below zero."""
+        return max(self.total_scatter(projection) - self.between_scatter(projection), 0.0)
+
+    def relabelled(self, labels: Labels) -> Clusters:
+        """The same for new labels; only the rows that moved are looked at when they are few."""
+        moved = np.flatnonzero(labels != self.labels)
+        n_clusters = self.sizes.size
+        if moved.size == 0:
+            return self
+        if 2 * moved.size > labels.size:
+            return self.coordinates.clusters(labels, n_clusters)
+        weights = None if self.coordinates.weights is None else self.coordinates.weights[moved]
+        change = indicator(labels[moved], n_clusters, weights) - indicator(self.labels[moved], n_clusters, weights)
+        sizes = counts(labels, n_clusters, self.coordinates.weights)
+        return Clusters(self.coordinates, labels, self.sums + self.coordinates._sums(change, moved), sizes)
+
+
+def decompose(
+    X: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    variance: float | None = None,
+    max_rank: int = 500,
+    random_state: int | np.random.RandomState | None = 0,
+) -> Coordinates:
+    """Coordinates of X in the eigenbasis of its total scatter, for many fits to share.
+
+    Every estimator's ``fit`` takes the result in place of X. It holds, beside X, the coordinates of the rows: as much
+    memory again, which one fit alone does without but many fits earn back.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The data.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+    variance : float, optional
+        Share of the variance to keep; None keeps the numerical rank.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    random_state : int, RandomState or None, default=0
+        Seed of the randomised decomposition.
+
+    Returns
+    -------
+    coordinates : Coordinates
+        The decomposition, with the rows it is about.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, _ = jc.datasets.two_gaussians(random_state=0)
+    >>> coordinates = jc.decompose(X)
+    >>> jc.DiscriminativeEmbeddedClustering(2, trade_off=5, random_state=0).fit(coordinates).labels_.shape
+    (1000,)
+    """
+    names = _get_feature_names(X)
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X")
+    coordinates = coordinates_of(
+        as_rows(X),
+        check_weights(sample_weight, X),
+        variance=variance,
+        max_rank=max_rank,
+        rng=check_random_state(random_state),
+    )
+    if coordinates.scores is None:
+        coordinates = replace(coordinates, scores=coordinates.leading(coordinates.rank))
+    return replace(coordinates, feature_names=names)
+
+
+def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
+    """Weights of the rows of X in float64; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if weights.min() < 0:
+        raise ValueError(f"sample_weight must not be negative; the smallest is {weights.min():.3g}.")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every sample: at least one weight must be positive.")
+    return weights
+
+
+def coordinates_of(
+    rows: Rows, weights: Float | None, *, variance: float | None, max_rank: int, rng: np.random.RandomState
+) -> Coordinates:
+    """Eigenbasis of the total scatter of clean rows.
+
+    Exact, from the smaller of the D x D and the n x n Gram matrix, up to ``min(n, D) = 4000``; beyond, and for sparse
+    rows of more than ``max_rank`` dimensions, a randomised decomposition of that rank. Sparse rows stay sparse.
+    """
+    exact = min(rows.n_samples, rows.n_features) <= (max_rank if rows.is_sparse else EXACT_LIMIT)
+    weight = float(rows.n_samples if weights is None else weights.sum())
+    tall, gram = rows.n_features <= rows.n_samples, None
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        mean = rows.mean(weights)
+        if not exact:
+            total = rows.squared_norm(mean, weights)
+        elif tall:
+            gram = rows.scatter(mean, weights)
+            total = float(np.trace(gram))
+        else:
+            gram = rows.gram(mean)
+            total = float(np.trace(gram) if weights is None else gram.diagonal() @ weights)
+        # Rounding left by centring; a sparse matrix is centred after squaring, which costs more of it.
+        lost = 16 * np.finfo(float).eps
+        noise = weight * float(mean @ mean) * (lost if rows.is_sparse else lost**2)
+    _check_scale(rows, total, noise)
+
+    if gram is None:
+        parts = _randomised(rows, mean, weights, max_rank, rng)
+    elif tall:
+        parts = dict(zip(("eigenvalues", "basis"), _eigh(gram), strict=True))
+    else:
+        parts = _from_gram(gram, weights, rows.dtype)
+
+    # Squaring costs half the digits: what lies below this is rounding, not data.
+    precision = max(np.finfo(float).eps, float(np.finfo(rows.dtype).eps) ** 2)
+    values = parts["eigenvalues"]
+    floor = max(max(rows.n_samples, rows.n_features) * precision * values[0], noise)
+    if values[0] <= floor:
+        values[0] = 0.0  # constant rows keep one direction, in which nothing varies
+    rank = max(1, int(np.sum(values > floor)))
+    parts = {name: part[..., :rank] for name, part in parts.items()}
+    return Coordinates(rows, mean, weights, total_variance=total, exact=exact, **parts).keep(variance)
+
+
+def _check_scale(rows: Rows, total: float, noise: float) -> None:
+    """Squares of the data must fit the floating-point range."""
+    low, high = (1e-290, 1e300) if rows.dtype == np.float64 else (1e-30, 1e35)
+    if total < high and (total <= noise or total >= low) and not (total <= noise and 0 < rows.spread() < low):
+        return
+    size, verb = ("small", "underflows") if total < high else ("large", "overflows")
+    remedy = " or pass float64." if rows.dtype == np.float32 else "."
+    raise ValueError(
+        f"The values of X are too {size}: their sum of squares about the mean is {total:.3g}, which {verb} "
+        f"{rows.dtype}. Divide X by its largest absolute value{remedy}"
+    )
+
+
+def _eigh(matrix: Float) -> tuple[Float, Float]:
+    """Eigenpairs of a positive semidefinite matrix, largest first."""
+    values, vectors = scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
+    return np.maximum(values[::-1], 0.0), np.asfortranarray(vectors[:, ::-1])
+
+
+def _from_gram(gram: Float, weights: Float | None, dtype: np.dtype) -> dict[str, Any]:
+    """``V = X'U/s`` from the eigenvectors U of the n x n Gram matrix, whose rows count by the root of their weight."""
+    root = np.ones(len(gram)) if weights is None else np.sqrt(weights)
+    values, vectors = _eigh(gram * root * root[:, None])
+    s = np.sqrt(np.where(values > 0, values, 1.0))
+    dual = root[:, None] * vectors / s
+    scores = vectors * s if weights is None else gram @ dual
+    return {"eigenvalues": values, "scores": scores.astype(dtype, order="C"), "dual": dual}
+
+
+def _randomised(
+    rows: Rows, mean: Float, weights: Float | None, rank: int, rng: np.random.RandomState
+) -> dict[str, Any]:
+    """Subspace iteration from a random block (Halko, Martinsson and Tropp, 2011), centring implicit."""
+    root = np.ones((rows.n_samples, 1)) if weights is None else np.sqrt(weights)[:, None]
+    width = min(rank + 10, rows.n_samples, rows.n_features)
+    rank = min(rank, width)
+    basis = np.linalg.qr(rng.standard_normal((rows.n_features, width)))[0]
+    for _ in range(4):
+        image = np.linalg.qr(root * rows.project(basis, mean))[0]
+        basis = np.linalg.qr(rows.project_transposed(root * image, mean))[0]
+    image = root * rows.project(basis, mean)
+    values, rotation = np.linalg.eigh(image.T @ image)
+    basis = basis @ rotation[:, ::-1][:, :rank]
+    values = np.maximum(values[::-1][:rank], 0.0)
+    return {"eigenvalues": values, "basis": basis, "scores": rows.project(basis, mean)}

@@ -1,0 +1,189 @@
+"""Small dense problems, always solved in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+Float = NDArray[np.float64]
+
+# Below this size LAPACK is faster than anything clever.
+_SMALL = 256
+# An eigenvalue this far below the largest one is indistinguishable from zero.
+_NEGLIGIBLE = 1e-11
+
+
+def fix_signs(vectors: Float) -> Float:
+    """Flip columns so that the entry of largest magnitude is positive."""
+    if vectors.size == 0:
+        return vectors
+    largest = np.argmax(np.abs(vectors), axis=0)
+    signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)
+
+
+def random_orthonormal(n_rows: int, n_columns: int, rng: np.random.RandomState) -> Float:
+    """A subspace drawn uniformly, as the columns of an orthonormal matrix."""
+    return fix_signs(np.linalg.qr(rng.standard_normal((n_rows, n_columns)))[0])
+
+
+def top_eigenvectors(diagonal: Float, factor: Float, k: int, guess: Float | None = None) -> tuple[Float, Float]:
+    """Leading eigenpairs of ``diag(a) + B'B``, largest first.
+
+    With the eigenbasis of S_t as coordinates this is the projection step of DEC: ``a = (1 - lambda) s^2`` and
+    ``B = sqrt(lambda) * (scaled cluster means)``. ARPACK stalls on it when lambda is large, because the eigenvalues
+    crowd at zero. The eigenvalues above ``max(a)`` are found instead as roots of a c x c secular equation, which no
+    crowding disturbs; the others by Lanczos where the spectrum decays like that of PCA, else by LAPACK.
+
+    Parameters
+    ----------
+    diagonal : array of shape (r,)
+        The vector a.
+    factor : array of shape (c, r)
+        The matrix B.
+    k : int
+        How many eigenpairs, at most r.
+    guess : array of shape (r, k), optional
+        Orthonormal columns near the answer, such as the previous iteration's; they save time, nothing else.
+
+    Returns
+    -------
+    values : array of shape (k,)
+    vectors : array of shape (r, k)
+        Orthonormal columns with fixed signs.
+    """
+    r, c = diagonal.size, factor.shape[0]
+    found = None
+    if r > _SMALL and k < r // 2:
+        if diagonal.max() <= 0 and 6 * k * (2 * c * c * r + 25 * c**3) < r**3:
+            found = _secular(diagonal, factor, k, guess)
+        elif diagonal.max() > 0:
+            found = _lanczos(diagonal, factor, k)
+    values, vectors = found if found is not None else _dense(diagonal, factor, k)
+    return values, fix_signs(vectors)
+
+
+def _dense(diagonal: Float, factor: Float, k: int) -> tuple[Float, Float]:
+    r = diagonal.size
+    matrix = factor.T @ factor
+    matrix[np.diag_indices(r)] += diagonal
+    values, vectors = scipy.linalg.eigh(
+        matrix, subset_by_index=(r - k, r - 1) if k < r else None, overwrite_a=True, check_finite=False
+    )
+    return values[::-1], vectors[:, ::-1]
+
+
+def _lanczos(diagonal: Float, factor: Float, k: int) -> tuple[Float, Float] | None:
+    def multiply(x: Float) -> Float:
+        x = x.ravel()
+        return diagonal * x + factor.T @ (factor @ x)
+
+    r = diagonal.size
+    return _leading(LinearOperator((r, r), matvec=multiply, dtype=np.float64), k)
+
+
+def _leading(operator: LinearOperator, k: int) -> tuple[Float, Float] | None:
+    """ARPACK from a fixed start, so that it gives the same answer every time; None once LAPACK would be faster."""
+    try:
+        values, vectors = eigsh(operator, k, which="LA", v0=np.ones(operator.shape[0]), maxiter=30)
+    except ArpackError:
+        return None
+    return values[::-1], vectors[:, ::-1]
+
+
+def _rayleigh_ritz(diagonal: Float, factor: Float, basis: Float) -> tuple[Float, Float]:
+    """Eigenpairs of ``diag(a) + B'B`` restricted to the span of orthonormal columns, largest first."""
+    image = factor @ basis
+    values, rotation = np.linalg.eigh((basis.T * diagonal) @ basis + image.T @ image)
+    return values[::-1], basis @ rotation[:, ::-1]
+
+
+def _secular(diagonal: Float, factor: Float, k: int, guess: Float | None) -> tuple[Float, Float] | None:
+    """Eigenpairs above ``max(a)``: the j-th eigenvalue solves ``g_j(mu) = 1``.
+
+    ``g_j`` is the j-th largest eigenvalue of ``B (mu I - a)^-1 B'``. It decreases in mu, so a bracketed Newton
+    iteration on ``1 - 1/g``, which is nearly linear, finds every root in a handful of steps. The eigenvector is
+    ``(mu I - a)^-1 B'z``; the Rayleigh-Ritz step at the end squares what error is left. What lies below comes from
+    :func:`_below_zero`. Returns None when the answer would not be reliable.
+    """
+    pole = diagonal.max()
+    scale = max(float(np.sum(factor**2)), -float(diagonal.min()))
+    margin = np.finfo(float).eps * scale
+    floor = max(pole + margin, 0.0)  # roots between the pole and zero belong to _below_zero
+    n_roots = min(k, int(np.sum(_shifted(diagonal, factor, np.array([floor]))[0] > 1.0)))
+    roots = _newton(diagonal, factor, n_roots, floor, scale, guess)
+    if roots is None:
+        return None
+    if n_roots < k:
+        rest = _below_zero(diagonal, factor, k - n_roots, scale)
+        if rest is None:
+            return None
+        roots = np.hstack([roots, rest])
+    basis, triangle = np.linalg.qr(roots)
+    if np.abs(np.diag(triangle)).min() < 1e-3:  # (nearly) equal eigenvalues gave the same vector twice
+        return None
+    return _rayleigh_ritz(diagonal, factor, basis)
+
+
+def _newton(
+    diagonal: Float, factor: Float, n_roots: int, floor: float, scale: float, guess: Float | None
+) -> Float | None:
+    """Unit eigenvectors of the ``n_roots`` largest eigenvalues, all known to lie above ``floor``."""
+    pole = diagonal.max()
+    basis = np.linalg.qr(factor.T)[0] if guess is None else guess
+    bounds = _rayleigh_ritz(diagonal, factor, basis)[0][:n_roots]  # Ritz values lie below the eigenvalues
+    mu = np.full(n_roots, max(floor, 1e-6 * scale))
+    mu[: bounds.size] = np.where(bounds > floor, bounds, mu[: bounds.size])
+    low, high = np.full(n_roots, floor), np.full(n_roots, scale * (1 + 1e-9))
+    rows = np.empty((n_roots, diagonal.size))
+    todo = np.arange(n_roots)
+    for _ in range(60):
+        if todo.size == 0:
+            return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).T
+        at = mu[todo]
+        g, rows[todo] = _shifted(diagonal, factor, at, rank=todo)
+        new = at + (g - 1.0) * g / np.einsum("ij,ij->i", rows[todo], rows[todo])
+        low[todo] = np.where(g > 1.0, at, low[todo])
+        high[todo] = np.where(g > 1.0, high[todo], at)
+        outside = (new <= low[todo]) | (new >= high[todo])
+        new = np.where(outside, pole + np.sqrt((low[todo] - pole) * (high[todo] - pole)), new)
+        mu[todo] = new
+        todo = todo[np.abs(new - at) > np.maximum(1e-5 * (at - pole), np.finfo(float).eps * scale)]
+    return None
+
+
+def _below_zero(diagonal: Float, factor: Float, k: int, scale: float) -> Float | None:
+    """Unit eigenvectors of the ``k`` negative eigenvalues nearest to zero.
+
+    In ``-(diag(a) + B'B)^-1``, applied by Woodbury's identity, they lead the spectrum and spread out, so that
+    Lanczos finds them where it would stall on the matrix itself.
+    """
+    r = diagonal.size
+    nearest = np.argsort(diagonal)[::-1][:k]
+    if diagonal[nearest[-1]] >= -_NEGLIGIBLE * scale:  # all zero to rounding: any direction there is as good
+        return np.eye(r)[:, nearest]
+    inverse = np.minimum(diagonal, -np.finfo(float).eps * scale) ** -1.0
+    scaled = factor * inverse
+    middle = np.linalg.inv(np.eye(factor.shape[0]) + scaled @ factor.T)
+
+    def multiply(x: Float) -> Float:
+        x = x.ravel()
+        return scaled.T @ (middle @ (scaled @ x)) - inverse * x
+
+    found = _leading(LinearOperator((r, r), matvec=multiply, dtype=np.float64), k)
+    return None if found is None else found[1]
+
+
+def _shifted(
+    diagonal: Float, factor: Float, mu: Float, rank: NDArray[np.intp] | None = None
+) -> tuple[NDArray[np.floating], Float]:
+    """Eigenvalues of ``B (mu I - a)^-1 B'`` for each mu; with ``rank``, only that one and ``(mu I - a)^-1 B'z``."""
+    inverse = 1.0 / (mu[:, None] - diagonal)
+    matrices = (factor * inverse[:, None, :]) @ factor.T
+    if rank is None:
+        return np.linalg.eigvalsh(matrices), inverse
+    values, vectors = np.linalg.eigh(matrices)
+    row = np.arange(mu.size)
+    return values[row, -1 - rank], (vectors[row, :, -1 - rank] @ factor) * inverse

@@ -1,0 +1,1 @@
+"""One paper per file: the formula, its steps, its estimators."""

@@ -1,0 +1,453 @@
+"""Discriminative embedded clustering (Hou, Nie, Yi and Tao, 2015) and LDA k-means (Ding and Li, 2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from jointclust.alternating import State, alternate
+from jointclust.base import RESTARTS, JointClusterer
+from jointclust.coordinates import Clusters, Coordinates
+from jointclust.kmeans import Labels, assign, centers_of, counts, fill_empty, kmeans, lloyd, renumbered
+from jointclust.linalg import fix_signs, top_eigenvectors
+from jointclust.rows._protocol import Float
+
+# Coordinates per component in the coarse part of a start.
+_COARSE = 4
+TRADE_OFFS = {"pca": 0.0, "ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
+
+
+@dataclass
+class _Discriminative:
+    """DEC's step, in coordinates: Q from the labels by eigenvectors, labels from Q by an updating rule."""
+
+    coordinates: Coordinates
+    n_components: int
+    trade_off: float
+    update_rule: str
+    n_restarts: int
+    tol: float
+    rng: np.random.RandomState
+
+    def project(self, clusters: Clusters, guess: Float | None = None) -> Float:
+        """Top eigenvectors of ``(1 - lambda) S_t + lambda S_b`` (eq. 22); of ``-S_w`` when lambda is infinite."""
+        s2, M = self.coordinates.eigenvalues, clusters.between_factor
+        if self.trade_off == 0:
+            return np.eye(s2.size, self.n_components)
+        if np.isinf(self.trade_off):
+            return top_eigenvectors(-s2, M, self.n_components, guess)[1]
+        return top_eigenvectors((1 - self.trade_off) * s2, np.sqrt(self.trade_off) * M, self.n_components, guess)[1]
+
+    def step(self, clusters: Clusters, previous: State | None) -> State:
+        projection = self.project(clusters, None if previous is None else previous.projection)
+        Y, centers = self.coordinates.embed(projection), clusters.centers(projection)
+        weights, n_clusters = self.coordinates.weights, clusters.sizes.size
+        if self.update_rule == "fixed":
+            return self._state(clusters, fill_empty(Y, assign(Y, centers), n_clusters, weights), projection)
+        if self.update_rule == "comparison":
+            # Restarts run to rest, so the labels they are compared with do too.
+            current = lloyd(Y, centers, weights, tol=self.tol)
+            state = self._state(clusters, current.labels, projection)
+            if self.n_restarts == 0 or self.trade_off == 0 or not self._rests(clusters, state, previous):
+                return state
+            beat = current.inertia * (1 - max(self.tol, 1e-9))
+        else:
+            beat = np.inf
+        restart = kmeans(Y, n_clusters, self.rng, weights, n_restarts=self.n_restarts, beat=beat)
+        if restart.inertia >= beat:
+            return state
+        return self._state(clusters, renumbered(restart.labels, clusters.labels, n_clusters), projection)
+
+    def objective(self, clusters: Clusters, projection: Float) -> float:
+        if np.isinf(self.trade_off):
+            return -clusters.within_scatter(projection)
+        return clusters.total_scatter(projection) - self.trade_off * clusters.within_scatter(projection)
+
+    def merit(self, state: State) -> float:
+        return -state.clusters.within_scatter(state.projection) if self.trade_off == 0 else state.objective
+
+    def _state(self, clusters: Clusters, labels: Labels, projection: Float) -> State:
+        clusters = clusters.relabelled(labels)
+        return State(clusters, projection, self.objective(clusters, projection))
+
+    def _rests(self, before: Clusters, after: State, previous: State | None) -> bool:
+        if np.array_equal(before.labels, after.clusters.labels):
+            return True
+        return previous is not None and after.objective - previous.objective <= self.tol * abs(after.objective)
+
+
+class DiscriminativeEmbeddedClustering(JointClusterer):
+    r"""Clusters and the subspace that shows them, traded off by :math:`\lambda`.
+
+    .. math:: \max_{Q'Q = I,\, F,\, G} \; \mathrm{tr}(Q'S_tQ) - \lambda \lVert XQ - FG \rVert_F^2
+
+    ======== =============================================================
+    symbol   meaning
+    ======== =============================================================
+    X        rows, centred (n_samples x n_features)
+    S_t      total scatter X'X
+    Q        orthonormal projection, ``components_.T``
+    F, G     one-hot ``labels_`` and ``cluster_centers_`` in the embedding
+    lambda   ``trade_off``: 0 keeps variance, infinity shrinks clusters
+    ======== =============================================================
+
+    With labels given, Q holds the leading eigenvectors of ``S_t - lambda S_w``; with Q given, labels are updated in the
+    embedding; the two alternate and the objective never decreases (but see ``update_rule``).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    n_components : int, default=None
+        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow.
+    trade_off : float or {"pca", "ocm", "mmc", "olsda"}, default=1.5
+        Lambda, from 0 to infinity. "pca" (0) is PCA, then k-means; "ocm" (1) is reduced k-means, which is plain k-means
+        unless ``n_components < n_clusters - 1``; "mmc" (2) maximum margin; "olsda" (infinity) factorial k-means. The
+        useful values lie between and depend on the data: see :func:`trade_off_path`.
+    update_rule : {"comparison", "fixed", "minimization"}, default="comparison"
+        How labels are updated in the embedding. "fixed" assigns each row to the nearest centroid. "comparison" iterates
+        that to rest and, each time the alternation rests, draws ``n_restarts`` k-means restarts in the embedding: a
+        better one is taken and the alternation goes on, so a run ends only when no restart beats it. "minimization"
+        always takes the best restart, even one that lowers the objective.
+    n_restarts : int, default=10
+        Restarts of the last two rules, and of the k-means that they start from.
+    variance : float, default=None
+        Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    init : {"pca", "k-means++", "random"} or array of labels, default="pca"
+        k-means in the leading components, in all of them, in a random subspace; or labels 0..n_clusters-1 to start
+        from.
+    n_init : int, default=1
+        Runs, the best of which is kept. With ``init="pca"`` they start in turn from PCA, from a random subspace and
+        from a random partition, because PCA can mislead.
+    max_iter : int, default=100
+        Iterations of a run.
+    tol : float, default=1e-6
+        Relative change of the objective at which a run has converged.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable.
+    n_jobs : int, default=None
+        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    components_ : array of shape (n_components, n_features)
+        Orthonormal rows that span the subspace.
+    cluster_centers_ : array of shape (n_clusters, n_components)
+        Cluster means in the embedding.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    objective_ : float
+        The objective above; for an infinite trade-off, minus the within-cluster sum of squares.
+    objective_history_ : array of shape (n_iter_,)
+        Objective after each iteration of the winning run.
+    n_iter_ : int
+        Iterations of the winning run.
+    converged_ : bool
+        Whether it converged before ``max_iter``.
+    variance_share_ : float
+        Share of the total variance that lies in the subspace.
+    within_share_ : float
+        Share of the subspace's variance that lies inside clusters.
+    rank_ : int
+        Number of coordinates the alternation worked in.
+    variance_kept_ : float
+        Share of the total variance in them.
+    exact_ : bool
+        Whether the decomposition was exact rather than randomised.
+
+    See Also
+    --------
+    trade_off_path : Many trade-offs and dimensions from one decomposition.
+    LDAKMeans : The same alternation with linear discriminant analysis.
+
+    References
+    ----------
+    C. Hou, F. Nie, D. Yi and D. Tao, "Discriminative embedded clustering: a framework for grouping high-dimensional
+    data", IEEE Transactions on Neural Networks and Learning Systems, 2015.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.two_gaussians(random_state=0)
+    >>> dec = jc.DiscriminativeEmbeddedClustering(2, trade_off=5, n_init=10, random_state=0).fit(X)
+    >>> bool(jc.metrics.clustering_accuracy(y, dec.labels_) > 0.99)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **JointClusterer._parameter_constraints,
+        "trade_off": [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))],
+        "update_rule": [StrOptions({"comparison", "fixed", "minimization"})],
+        "n_restarts": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        trade_off: float | str = 1.5,
+        update_rule: str = "comparison",
+        n_restarts: int = 10,
+        variance: float | None = None,
+        max_rank: int = 500,
+        init: str | ArrayLike = "pca",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.trade_off = trade_off
+        self.update_rule = update_rule
+        self.n_restarts = n_restarts
+        self.variance = variance
+        self.max_rank = max_rank
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _lambda(self) -> float:
+        return TRADE_OFFS[self.trade_off] if isinstance(self.trade_off, str) else float(self.trade_off)
+
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminative:
+        return _Discriminative(
+            coordinates, n_components, self._lambda, self.update_rule, self.n_restarts, self.tol, rng
+        )
+
+    def _start_restarts(self) -> int:
+        return 1 if self.update_rule == "fixed" else self.n_restarts
+
+    def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
+        """k-means; "comparison" then alternates in the leading coordinates, where a step costs a fraction."""
+        labels = super()._start(index, coordinates, n_components, rng)
+        if self.update_rule != "comparison" or coordinates.rank < 2 * _COARSE * n_components:
+            return labels
+        coarse = coordinates.first(_COARSE * n_components)
+        method = replace(self._method(coarse, n_components, rng), n_restarts=0)
+        run = alternate(method, coarse.clusters(labels, self.n_clusters), max_iter=self.max_iter, tol=self.tol)
+        return run.state.clusters.labels
+
+    def _plain_kmeans_reason(self, coordinates: Coordinates, n_components: int) -> str | None:
+        if n_components == coordinates.rank:
+            return (
+                f"the subspace is the whole space (n_components={n_components} is the rank of the data). "
+                "Lower n_components."
+            )
+        if self._lambda == 1 and n_components >= self.n_clusters - 1:
+            return (
+                f"with trade_off=1 and n_components={n_components} >= n_clusters - 1 the two problems are the same. "
+                f"Raise trade_off (1.5, say) or lower n_components below {self.n_clusters - 1}."
+            )
+        return None
+
+    def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
+        weights = np.ones(len(Y)) if weights is None else weights
+        within = float(weights @ np.sum((Y - self.cluster_centers_[labels]) ** 2, axis=1, dtype=np.float64))
+        if np.isinf(self._lambda):
+            return -within
+        return float(weights @ np.sum(Y**2, axis=1, dtype=np.float64)) - self._lambda * within
+
+
+@dataclass
+class _Discriminant:
+    """LDA k-means' step: discriminant directions of the labels, scaled to unit within-cluster scatter, then k-means."""
+
+    coordinates: Coordinates
+    n_components: int
+    ridge: float
+    rng: np.random.RandomState
+
+    def project(self, clusters: Clusters) -> Float:
+        """Leading solutions of ``S_b q = theta (S_w + ridge I) q`` with ``Q'(S_w + ridge I)Q = I``.
+
+        With ``T = S_t + ridge I``, diagonal here, they are ``T^-1/2`` times the right singular vectors of
+        ``M T^-1/2``, whose squared singular values are ``theta / (1 + theta)``.
+        """
+        scale = 1.0 / np.sqrt(self.coordinates.eigenvalues + self.ridge)
+        _, sigma, rows = np.linalg.svd(clusters.between_factor * scale, full_matrices=False)
+        if self.n_components > sigma.size:  # beyond c directions no between-cluster scatter is left: take variance
+            rows = np.linalg.qr(np.vstack([rows, np.eye(self.n_components, scale.size)]).T)[0].T
+            sigma = np.concatenate([sigma, np.zeros(rows.shape[0] - sigma.size)])
+        rows, sigma = rows[: self.n_components], sigma[: self.n_components]
+        shrink = np.sqrt(np.maximum(1.0 - sigma**2, np.finfo(float).eps))
+        return fix_signs((rows / shrink[:, None]).T * scale[:, None])
+
+    def step(self, clusters: Clusters, previous: State | None) -> State:
+        projection = self.project(clusters)
+        weights, n_clusters = self.coordinates.weights, clusters.sizes.size
+        # From new centers: the directions fit the labels they came from so well that Lloyd would never leave those.
+        found = kmeans(self.coordinates.embed(projection), n_clusters, self.rng, weights, n_restarts=RESTARTS)
+        clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters))
+        return State(clusters, projection, self.objective(clusters, projection))
+
+    def objective(self, clusters: Clusters, projection: Float) -> float:
+        image = clusters.between_factor @ projection
+        total = (projection.T * self.coordinates.eigenvalues) @ projection
+        return discriminant_ratio(image.T @ image, total, self.ridge * (projection.T @ projection))
+
+    def merit(self, state: State) -> float:
+        return state.objective
+
+
+def discriminant_ratio(between: Float, total: Float, ridge: Float) -> float:
+    """``tr(B (T - B + R)^-1)``."""
+    return float(np.trace(np.linalg.solve(total - between + ridge, between)))
+
+
+class LDAKMeans(JointClusterer):
+    r"""Linear discriminant analysis and k-means in turn (LDAKM).
+
+    .. math:: \max_{Q,\, F} \; \mathrm{tr}\left[(Q'S_bQ)\,(Q'(S_w + \rho I)Q)^{-1}\right], \quad
+              Q'(S_w + \rho I)Q = I
+
+    ======== ===================================================================
+    symbol   meaning
+    ======== ===================================================================
+    S_b      between-cluster scatter of the current labels
+    S_w      within-cluster scatter of the current labels
+    Q        projection, ``components_.T``; not orthonormal
+    F        one-hot ``labels_``
+    rho      ``ridge_``, which keeps the problem defined when S_w is singular
+    ======== ===================================================================
+
+    k-means depends on the scale of Q, which the paper leaves open. The one here gives every direction the same
+    within-cluster scatter; it did best on real data. Each step runs k-means from new centers, best of ten: Lloyd's
+    iteration from the old ones would rest at once, because the directions fit the labels that they came from. So the
+    objective can fall. The best solution visited is returned; a run ends when k-means finds the same clusters again, or
+    nothing better in ten steps.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    n_components : int, default=None
+        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow.
+    ridge : float or "auto", default="auto"
+        Added to S_w, in squared units of the data. "auto" is 1e-3 of the mean non-zero eigenvalue of S_t.
+    variance : float, default=0.9
+        Share of the variance kept before the alternation, by PCA; None keeps the numerical rank. Without it the method
+        collapses when there are about as many features as rows.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
+        k-means in the reduced coordinates, in the leading ``n_components`` of them, in a random subspace; or labels
+        0..n_clusters-1 to start from.
+    n_init : int, default=1
+        Runs, the best of which (by the objective) is kept.
+    max_iter : int, default=100
+        Iterations of a run.
+    tol : float, default=1e-6
+        Relative change of the objective at which a run has converged.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable.
+    n_jobs : int, default=None
+        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    components_ : array of shape (n_components, n_features)
+        Discriminant directions, scaled as above.
+    cluster_centers_ : array of shape (n_clusters, n_components)
+        Cluster means in the embedding.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    ridge_ : float
+        The ridge used.
+    objective_ : float
+        The objective above.
+    objective_history_ : array of shape (n_iter_,)
+        Objective after each iteration of the winning run.
+    n_iter_ : int
+        Iterations of the winning run.
+    converged_ : bool
+        Whether it converged before ``max_iter``.
+    variance_share_ : float
+        Share of the total variance that lies in the subspace.
+    within_share_ : float
+        Share of the subspace's variance that lies inside clusters.
+    rank_ : int
+        Number of coordinates the alternation worked in.
+    variance_kept_ : float
+        Share of the total variance in them.
+    exact_ : bool
+        Whether the decomposition was exact rather than randomised.
+
+    References
+    ----------
+    C. Ding and T. Li, "Adaptive dimension reduction using discriminant analysis and k-means clustering", ICML 2007.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(n_samples=500, n_features=100, n_clusters=5, random_state=0)
+    >>> lda = jc.LDAKMeans(5, random_state=0).fit(X)
+    >>> lda.transform(X).shape
+    (500, 4)
+    """
+
+    _orthonormal = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **JointClusterer._parameter_constraints,
+        "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        ridge: float | str = "auto",
+        variance: float | None = 0.9,
+        max_rank: int = 500,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.ridge = ridge
+        self.variance = variance
+        self.max_rank = max_rank
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminant:
+        if self.ridge == "auto":
+            self.ridge_ = float(1e-3 * coordinates.eigenvalues.mean()) or 1.0
+        else:
+            self.ridge_ = float(self.ridge)
+        return _Discriminant(coordinates, n_components, self.ridge_, rng)
+
+    def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
+        sizes = counts(labels, self.n_clusters, weights)
+        centers = np.sqrt(sizes)[:, None] * centers_of(Y, labels, self.n_clusters, weights)
+        weighted = Y if weights is None else Y * weights[:, None]
+        ridge = self.ridge_ * (self.components_ @ self.components_.T)
+        return discriminant_ratio(centers.T @ centers, np.asarray(weighted.T @ Y, dtype=np.float64), ridge)

@@ -1,0 +1,118 @@
+"""Models on disk, in skops' format: loading a file cannot run code from it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+import jointclust
+
+__all__ = ["load", "save"]
+
+FORMAT_VERSION = 1
+_HEADER = "jointclust.json"
+
+
+def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a model, or a pipeline that holds one, to a file, whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        A jointclust or scikit-learn estimator.
+    path : path-like
+        Where to; an existing file is replaced.
+
+    Examples
+    --------
+    >>> import jointclust as jc, tempfile, pathlib
+    >>> X, _ = jc.datasets.two_gaussians(random_state=0)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.skops"
+    >>> jc.save(jc.LDAKMeans(2, random_state=0).fit(X), path)
+    >>> jc.load(path)
+    LDAKMeans(n_clusters=2, random_state=0)
+    """
+    if not isinstance(model, BaseEstimator) or isinstance(model, type):
+        raise TypeError(f"model must be an estimator instance; got {type(model).__name__}.")
+    buffer = io.BytesIO(_skops().dumps(model))
+    header = {"format": FORMAT_VERSION, "library": "jointclust", "version": jointclust.__version__}
+    with zipfile.ZipFile(buffer, "a") as archive:
+        archive.writestr(_HEADER, json.dumps(header))
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(buffer.getvalue())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that :func:`save` wrote. Only jointclust's, scikit-learn's and NumPy's types are ever built.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    model : estimator
+        As it was saved.
+    """
+    skops = _skops()
+    data = Path(path).read_bytes()
+    version = _format_version(data, path)
+    if version > FORMAT_VERSION:
+        raise ValueError(
+            f"{path} has format version {version}; this jointclust ({jointclust.__version__}) reads up to "
+            f"{FORMAT_VERSION}. Upgrade jointclust."
+        )
+    try:
+        foreign = [name for name in skops.get_untrusted_types(data=data) if name not in _own_types()]
+        if not foreign:
+            return skops.loads(data, trusted=_own_types())
+    except Exception as error:
+        raise ValueError(f"{path} is corrupt: {error}. Save the model again.") from error
+    raise ValueError(f"{path} holds types that jointclust does not load from a file: {', '.join(foreign)}.")
+
+
+def _format_version(data: bytes, path: str | os.PathLike[str]) -> int:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            damaged = archive.testzip()
+            if _HEADER not in archive.namelist():
+                raise ValueError(f"{path} was not written by jointclust.save.")
+            header = json.loads(archive.read(_HEADER))
+            if damaged is not None:
+                raise zipfile.BadZipFile(f"{damaged} is damaged")
+            return int(header["format"])
+    except ValueError as error:
+        if "jointclust.save" in str(error):
+            raise
+        raise ValueError(f"{path} is corrupt: its header cannot be read. Save the model again.") from error
+    except Exception as error:
+        raise ValueError(f"{path} is not a model file, or it is corrupt or truncated ({error}).") from error
+
+
+def _own_types() -> list[str]:
+    """Qualified names of jointclust's estimators, all that a file may name beside skops' own safe list."""
+    members = (getattr(jointclust, name) for name in jointclust.__all__)
+    return [f"{m.__module__}.{m.__qualname__}" for m in members if isinstance(m, type) and issubclass(m, BaseEstimator)]
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError("Saving and loading models needs skops: pip install 'jointclust[save]'.") from error
+    return skops.io
