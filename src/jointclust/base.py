@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, _fit_context
 from sklearn.callback import CallbackContext, CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -160,9 +160,10 @@ class JointClusterer(
                 "lower it or leave it None."
             )
         if self.n_components > rank:
+            kept = "" if self.variance is None else f" at variance={self.variance}"
             warnings.warn(
-                f"n_components={self.n_components} exceeds the rank of the data ({rank}): every row would "
-                f"map to 0 in the other directions, so {rank} are used. Lower n_components or leave it None.",
+                f"n_components={self.n_components} exceeds the rank of the data ({rank}{kept}): every row would map to "
+                f"0 in the other directions, so {rank} are used. Lower n_components or leave it None.",
                 CollapseWarning,
                 stacklevel=4,
             )
@@ -309,8 +310,11 @@ class JointClusterer(
             Rows in the original features.
         """
         check_is_fitted(self)
+        Y = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
+        if Y.shape[1] != len(self.components_):
+            raise ValueError(f"Y must have {len(self.components_)} columns, one per component; got {Y.shape[1]}.")
         back = self.components_ if self._orthonormal else np.linalg.pinv(self.components_).T
-        return np.asarray(Y) @ back + self.mean_
+        return Y @ back + self.mean_
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Objective on X with the fitted subspace and centers; greater is better.

@@ -125,7 +125,9 @@ def lloyd_many(
             sums[j : j + 1], sizes[j : j + 1] = _sums_and_sizes(Y, new[:, j : j + 1], n_clusters, weights)
         updated = sums / np.where(sizes > 0, sizes, 1.0)[:, :, None]
         within = np.maximum(total - np.einsum("rk,rkd,rkd->r", sizes, updated, updated), 0.0)
-        resting = (new == labels[:, moving]).all(axis=0) | (inertia[moving] - within <= tol * within)
+        resting = (new == labels[:, moving]).all(axis=0)
+        if tol > 0:
+            resting |= inertia[moving] - within <= tol * within
         labels[:, moving], centers[moving], inertia[moving] = new, updated, within
         moving = moving[~resting]
         if moving.size == 0:

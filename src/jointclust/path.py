@@ -94,6 +94,10 @@ def trade_off_path(
     else:
         needed = {key: parameters[key] for key in ("max_rank", "random_state") if key in parameters}
         coordinates = decompose(X, sample_weight, **needed)
+    trade_offs = list(trade_offs)
+    unknown = [t for t in trade_offs if isinstance(t, str) and t not in TRADE_OFFS]
+    if unknown:
+        raise ValueError(f"trade_offs holds {unknown[0]!r}: numbers from 0 to inf, or {', '.join(TRADE_OFFS)}, go.")
     values = sorted(TRADE_OFFS[t] if isinstance(t, str) else float(t) for t in trade_offs)
     if not values:
         raise ValueError("trade_offs is empty: give at least one.")

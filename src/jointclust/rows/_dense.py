@@ -46,7 +46,7 @@ class DenseRows:
 
     def scatter(self, mean: Float, weights: Float | None) -> Float:
         total = np.zeros((self.n_features, self.n_features))
-        for block in self._blocks(2**22):  # few blocks, for the D x D sum is dear
+        for block in self._blocks(2**21):  # few blocks, for the D x D sum is dear
             rows = self.X[block] - mean
             if weights is not None:
                 rows *= np.sqrt(weights[block, None])

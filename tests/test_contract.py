@@ -1,0 +1,26 @@
+"""scikit-learn's contract, for every estimator from one list. A new method adds one line."""
+
+import os
+from unittest import SkipTest
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import jointclust as jc
+
+ESTIMATORS = [
+    jc.DiscriminativeEmbeddedClustering(),
+    jc.DiscriminativeEmbeddedClustering(trade_off=0, init="random", n_init=2),
+    jc.DiscriminativeEmbeddedClustering(update_rule="fixed", trade_off="mmc"),
+    jc.LDAKMeans(),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::jointclust.CollapseWarning", "ignore::jointclust.PlainKMeansWarning")
+def test_sklearn_contract(estimator, check):
+    assert os.environ.get("SCIPY_ARRAY_API"), "run the tests with SCIPY_ARRAY_API=1, as `make test` does"
+    try:
+        check(estimator)
+    except SkipTest as skipped:
+        pytest.fail(f"{check} was skipped: {skipped}")

@@ -1,0 +1,79 @@
+"""The package as a whole: what importing it costs, and which way imports point."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import jointclust as jc
+
+SOURCE = Path(jc.__file__).parent
+ROOT = SOURCE.parent.parent
+
+# Imports point one way: a module may import from layers before its own.
+LAYERS = [
+    {"exceptions", "metrics"},
+    {"rows", "linalg"},
+    {"kmeans"},
+    {"coordinates"},
+    {"starts"},
+    {"alternating"},
+    {"base"},
+    {"methods", "datasets"},
+    {"path", "persistence"},
+]
+
+
+def layer(module):
+    return next(i for i, names in enumerate(LAYERS) if module in names)
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jointclust."):
+            yield node.module.split(".")[1]
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_one_way(path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if own == "__init__":
+        return
+    for other in imported(path):
+        assert other == own or layer(other) < layer(own), f"{own} imports {other}"
+
+
+def test_import_is_light():
+    """Nothing heavy comes in with jointclust that scikit-learn does not bring itself (it imports pandas if it can)."""
+
+    def loaded(module):
+        code = f"import sys, {module}; print(*sys.modules)"
+        output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        return set(output.split())
+
+    added = loaded("jointclust") - loaded("sklearn.cluster")
+    assert not added & {"torch", "dask", "matplotlib", "pandas", "polars", "skops", "cupy", "rich"}
+
+
+def test_version_and_names():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", jc.__version__)
+    assert jc.__version__ in (ROOT / "CITATION.cff").read_text()
+    assert jc.__version__ in (ROOT / "CHANGELOG.md").read_text()
+    for name in jc.__all__:
+        assert hasattr(jc, name)
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
+)
+def test_code_blocks_run(name, tmp_path, monkeypatch):
+    """Every Python block of a page runs, in order, in one namespace."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    namespace = {}
+    for block in blocks:
+        exec(compile(block, name, "exec"), namespace)

@@ -1,0 +1,129 @@
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import jointclust as jc
+from test_contract import ESTIMATORS
+
+pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_round_trip(estimator, iris, tmp_path):
+    model = clone(estimator).set_params(n_clusters=3, random_state=0).fit(iris.data)
+    jc.save(model, tmp_path / "model.skops")
+    again = jc.load(tmp_path / "model.skops")
+    assert type(again) is type(model)
+    assert str(again.get_params()) == str(model.get_params())
+    np.testing.assert_array_equal(again.predict(iris.data), model.labels_)
+    np.testing.assert_array_equal(again.transform(iris.data), model.transform(iris.data))
+    assert sorted(vars(again)) == sorted(vars(model))
+    assert [path.name for path in tmp_path.iterdir()] == ["model.skops"], "no temporary file is left"
+
+
+def test_labels_as_start_and_a_random_state(iris, tmp_path):
+    model = jc.LDAKMeans(3, init=iris.target, random_state=np.random.RandomState(0)).fit(iris.data)
+    jc.save(model, str(tmp_path / "model.skops"))
+    np.testing.assert_array_equal(jc.load(str(tmp_path / "model.skops")).init, iris.target)
+
+
+def test_pipeline(iris, tmp_path):
+    pipeline = make_pipeline(StandardScaler(), jc.LDAKMeans(3, random_state=0)).fit(iris.data)
+    jc.save(pipeline, tmp_path / "p")
+    np.testing.assert_array_equal(jc.load(tmp_path / "p").predict(iris.data), pipeline.predict(iris.data))
+
+
+@pytest.fixture
+def saved(iris, tmp_path):
+    path = tmp_path / "model.skops"
+    jc.save(jc.LDAKMeans(3, random_state=0).fit(iris.data), path)
+    return path
+
+
+def rewrite(path, name, content):
+    source = zipfile.ZipFile(io.BytesIO(path.read_bytes()))
+    with zipfile.ZipFile(path, "w") as target:
+        for item in source.namelist():
+            if item != name:
+                target.writestr(item, source.read(item))
+        if content is not None:
+            target.writestr(name, content)
+
+
+def test_every_truncation_is_an_error(saved):
+    data = saved.read_bytes()
+    for length in np.linspace(0, len(data) - 1, 40).astype(int):
+        saved.write_bytes(data[:length])
+        with pytest.raises(ValueError, match="corrupt|not a model file"):
+            jc.load(saved)
+
+
+def test_flipped_bytes_are_an_error_or_harmless(saved, iris):
+    data, expected = saved.read_bytes(), jc.load(saved).predict(iris.data)
+    failed = 0
+    for position in np.linspace(0, len(data) - 1, 200).astype(int):
+        spoiled = bytearray(data)
+        spoiled[position] ^= 0xFF
+        saved.write_bytes(bytes(spoiled))
+        try:
+            model = jc.load(saved)
+        except ValueError:
+            failed += 1
+        else:  # a byte that carries nothing, such as a time stamp
+            np.testing.assert_array_equal(model.predict(iris.data), expected)
+    assert failed > 100
+
+
+def test_newer_format(saved):
+    rewrite(saved, "jointclust.json", json.dumps({"format": 99}))
+    with pytest.raises(ValueError, match="format version 99.*Upgrade jointclust"):
+        jc.load(saved)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"format": "x"}', "{}"])
+def test_spoiled_header(saved, content):
+    rewrite(saved, "jointclust.json", content)
+    with pytest.raises(ValueError, match="corrupt"):
+        jc.load(saved)
+
+
+def test_file_of_another_library(tmp_path, iris):
+    skops.io.dump(StandardScaler().fit(iris.data), tmp_path / "other.skops")
+    with pytest.raises(ValueError, match=r"not written by jointclust\.save"):
+        jc.load(tmp_path / "other.skops")
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps({"a": 1}))
+    with pytest.raises(ValueError, match="not a model file"):
+        jc.load(tmp_path / "model.pkl")
+
+
+class Foreign(BaseEstimator):
+    """A type that a file must not be able to bring to life."""
+
+    def __setstate__(self, state):
+        raise AssertionError("code of a foreign type ran")
+
+
+def test_no_foreign_type_is_ever_built(tmp_path):
+    jc.save(make_pipeline(Foreign()), tmp_path / "model.skops")
+    with pytest.raises(ValueError, match=r"types that jointclust does not load.*Foreign"):
+        jc.load(tmp_path / "model.skops")
+
+
+def test_bad_calls(tmp_path):
+    with pytest.raises(TypeError, match="estimator instance; got int"):
+        jc.save(3, tmp_path / "x")
+    with pytest.raises(TypeError, match="estimator instance"):
+        jc.save(jc.LDAKMeans, tmp_path / "x")
+    with pytest.raises(FileNotFoundError):
+        jc.load(tmp_path / "absent")
+    with pytest.raises(FileNotFoundError):
+        jc.save(jc.LDAKMeans(), tmp_path / "no folder" / "x")
+    assert not any(tmp_path.iterdir())
