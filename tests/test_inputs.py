@@ -141,7 +141,7 @@ def test_pipeline(estimator, blobs):
 
 @every
 def test_weight_zero_is_absent(estimator, blobs, rng):
-    X, y = blobs
+    X, _ = blobs
     far = np.vstack([X, 1e3 * rng.standard_normal((30, X.shape[1]))])
     model = fit(estimator, far, sample_weight=np.repeat([1.0, 0.0], [300, 30]))
     plain = fit(estimator, X)
@@ -167,7 +167,7 @@ BAD_DATA = {
     "1-D": (lambda X: X[0], ValueError, "2D array"),
     "3-D": (lambda X: X[None], ValueError, "dim 3"),
     "one row": (lambda X: X[:1], ValueError, "1 sample"),
-    "strings": (lambda X: X.astype(str).astype(object).tolist() + [["a"] * X.shape[1]], ValueError, "convert"),
+    "strings": (lambda X: [*X.astype(str).astype(object).tolist(), ["a"] * X.shape[1]], ValueError, "convert"),
     "complex": (lambda X: X + 1j, ValueError, "Complex"),
     "too large": (lambda X: X * 1e299, ValueError, "too large"),
     "too small": (lambda X: X * 1e-299, ValueError, "too small"),

@@ -310,11 +310,11 @@ class JointClusterer(
             Rows in the original features.
         """
         check_is_fitted(self)
-        Y = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
-        if Y.shape[1] != len(self.components_):
-            raise ValueError(f"Y must have {len(self.components_)} columns, one per component; got {Y.shape[1]}.")
+        rows: NDArray = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
+        if rows.shape[1] != len(self.components_):
+            raise ValueError(f"Y must have {len(self.components_)} columns, one per component; got {rows.shape[1]}.")
         back = self.components_ if self._orthonormal else np.linalg.pinv(self.components_).T
-        return Y @ back + self.mean_
+        return rows @ back + self.mean_
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Objective on X with the fitted subspace and centers; greater is better.

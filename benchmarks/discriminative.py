@@ -1,0 +1,174 @@
+"""Speed and memory of DEC, as ratios in one run, BLAS on one thread.
+
+    JOINTCLUST_DATA=folder python benchmarks/discriminative.py [--quick]
+
+COIL20 is generated (same size, same number of classes) when JOINTCLUST_DATA does not hold it. --quick leaves out the
+200,000-row part, which takes minutes because of KMeans(n_init=10) in the full space.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from threadpoolctl import threadpool_limits
+
+import jointclust as jc
+from jointclust import DiscriminativeEmbeddedClustering as DEC
+
+warnings.simplefilter("ignore")
+
+
+def seconds(call: Callable[[int], Any], repeats: int = 7) -> float:
+    """Median time of ``call(seed)`` over seeds, after one call to warm up."""
+    call(0)
+    times = []
+    for seed in range(repeats):
+        began = time.perf_counter()
+        call(seed)
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def line(what: str, value: float, unit: str, ratio: float | None = None, goal: str = "") -> None:
+    shown = "" if ratio is None else f"{ratio:9.2f}"
+    print(f"{what:66} {value:9.3f} {unit:3} {shown:>9}  {goal}", flush=True)
+
+
+def textbook(X: np.ndarray, c: int, d: int, trade_off: float, seed: int, max_iter: int = 100) -> None:
+    """The loop as the paper prints it: PCA and k-means, then form S_w, full eigendecomposition, nearest centroid."""
+    X = X - X.mean(axis=0)
+    total = X.T @ X
+    Q = scipy.linalg.eigh(total)[1][:, ::-1][:, :d]
+    labels = KMeans(c, n_init=1, random_state=seed).fit(X @ Q).labels_
+    for _ in range(max_iter):
+        means = np.array([X[labels == k].mean(axis=0) for k in range(c)])
+        residual = X - means[labels]
+        Q = scipy.linalg.eigh(total - trade_off * (residual.T @ residual))[1][:, ::-1][:, :d]
+        new = np.argmin((((X @ Q)[:, None] - means @ Q) ** 2).sum(axis=2), axis=1)
+        if np.array_equal(new, labels):
+            return
+        labels = new
+
+
+def coil20() -> np.ndarray:
+    if "coil20" in jc.datasets.names():
+        print("COIL20")
+        return jc.datasets.load("coil20").data
+    print("COIL20 is not in JOINTCLUST_DATA: a generated mixture of its size stands in")
+    return jc.datasets.mixture(1440, 1024, 20, random_state=0)[0]
+
+
+def small() -> None:
+    X = coil20()
+    c, d = 20, 19
+    shared = jc.decompose(X)
+    reference = seconds(lambda s: KMeans(c, n_init=10, random_state=s).fit(PCA(d, random_state=s).fit_transform(X)))
+    line("PCA(19) + KMeans(n_init=10)", reference, "s", 1.0)
+    after = seconds(lambda s: DEC(c, n_components=d, trade_off=3, random_state=s).fit(shared))
+    line("DEC, lambda 3, comparison, 10 restarts, decomposition there", after, "s", after / reference, "goal 1.2")
+    whole = seconds(lambda s: DEC(c, n_components=d, trade_off=3, random_state=s).fit(X))
+    line("DEC, the same, decomposition included", whole, "s", whole / reference, "goal 3")
+    eigh = seconds(lambda _: np.linalg.eigh((X - X.mean(axis=0)).T @ (X - X.mean(axis=0))))
+    line("  of which a D x D scatter and its eigh cost any library", eigh, "s", eigh / reference)
+    book = seconds(lambda s: textbook(X, c, d, 3, s), repeats=3)
+    line("textbook loop, lambda 3, one start, rule fixed", book, "s", book / reference)
+
+    fits = 26 * 10
+    began = time.perf_counter()
+    coordinates = jc.decompose(X)
+    for seed in range(10):
+        jc.trade_off_path(coordinates, c, n_components=d, trade_offs=np.arange(1, 27), random_state=seed)
+    path = time.perf_counter() - began
+    line("path of 26 lambdas x 10 seeds, decomposition included", path, "s")
+    books = [seconds(lambda s, t=t: textbook(X, c, d, t, s), repeats=2) for t in (1, 3, 8, 26)]
+    many = fits * statistics.mean(books)
+    line(f"  {fits} textbook fits (from lambda 1, 3, 8, 26)", many, "s", many / path, "goal 20 times slower")
+
+    labels = DEC(c, n_components=d, trade_off=2, random_state=0).fit(shared).labels_
+
+    def per_iteration(trade_off: float) -> float:
+        model = DEC(c, n_components=d, trade_off=trade_off, update_rule="fixed", init=labels, tol=0)
+        return seconds(lambda _: model.fit(shared)) / model.fit(shared).n_iter_
+
+    three, eighteen = per_iteration(3), per_iteration(18)
+    line("one iteration, lambda 3", 1e3 * three, "ms", 1.0)
+    line("one iteration, lambda 18", 1e3 * eighteen, "ms", eighteen / three, "goal 1")
+
+
+def large() -> None:
+    print("\n200,000 x 512 float32, c = 50")
+    X, y = jc.datasets.mixture(200_000, 512, 50, separation=10, n_nuisance=10, nuisance_scale=4, random_state=0)
+    X = X.astype(np.float32)
+
+    def timed(model: Any, what: str, against: float | None = None, goal: str = "") -> float:
+        began = time.perf_counter()
+        labels = model.fit(X).labels_
+        elapsed = time.perf_counter() - began
+        accuracy = jc.metrics.clustering_accuracy(y, labels)
+        line(f"{what} (accuracy {accuracy:.3f})", elapsed, "s", None if against is None else elapsed / against, goal)
+        return elapsed
+
+    one = timed(KMeans(50, n_init=1, random_state=0), "KMeans(n_init=1)")
+    timed(DEC(50, trade_off=2, update_rule="fixed", random_state=0), "DEC, fixed", one, "goal 0.5")
+    ten = timed(KMeans(50, n_init=10, random_state=0), "KMeans(n_init=10)")
+    timed(DEC(50, trade_off=2, random_state=0), "DEC, comparison, 10 restarts", ten, "goal 0.5")
+
+
+MEMORY = """
+import resource, sys, numpy as np, scipy.sparse as sp, jointclust as jc, warnings
+warnings.simplefilter("ignore")
+if sys.argv[1] == "dense":
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200_000, 512), dtype=np.float32)
+    X += (3 * rng.standard_normal((50, 512), dtype=np.float32))[rng.integers(50, size=200_000)]
+    size = X.nbytes
+    model = jc.DiscriminativeEmbeddedClustering(50, random_state=0, max_iter=5)
+else:
+    X = sp.random_array((20_000, 50_000), density=0.001, format="csr", rng=np.random.default_rng(0))
+    size = X.data.nbytes
+    model = jc.DiscriminativeEmbeddedClustering(20, random_state=0)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+model.fit(X)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, before * 1024, size)
+"""
+
+
+def memory() -> None:
+    print("\nPeak memory, each in a process of its own")
+    for kind in ("dense", "sparse"):
+        began = time.perf_counter()
+        output = subprocess.run([sys.executable, "-c", MEMORY, kind], capture_output=True, text=True, check=True)
+        peak, before, size = map(int, output.stdout.split())
+        elapsed = time.perf_counter() - began
+        if kind == "dense":
+            line("200,000 x 512 float32: extra memory over the input's", (peak - before) / size, "", None, "goal 1.2")
+        else:
+            line("sparse 20,000 x 50,000, density 0.001: peak of the process", peak / 2**30, "GiB", None, "goal 2")
+            line("  time with making the data", elapsed, "s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    arguments = parser.parse_args()
+    print(f"{'':66} {'value':>9} {'':3} {'ratio':>9}")
+    with threadpool_limits(1):
+        small()
+        if not arguments.quick:
+            large()
+    memory()
+
+
+if __name__ == "__main__":
+    main()
