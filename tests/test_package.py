@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ ROOT = SOURCE.parent.parent
 
 # Imports point one way: a module may import from layers before its own.
 LAYERS = [
-    {"exceptions", "metrics"},
+    {"exceptions", "metrics", "threads"},
     {"rows", "linalg"},
     {"kmeans"},
     {"coordinates"},
@@ -33,7 +34,9 @@ def layer(module):
 
 def imported(path):
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jointclust."):
+        if isinstance(node, ast.ImportFrom) and node.module == "jointclust":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jointclust."):
             yield node.module.split(".")[1]
 
 
@@ -66,12 +69,19 @@ def test_version_and_names():
         assert hasattr(jc, name)
 
 
-@pytest.mark.parametrize("name", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").glob("*.md"))])
-def test_code_blocks_run(name, tmp_path, monkeypatch):
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.rst")), *sorted((ROOT / "docs" / "methods").glob("*.rst"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_blocks_run(page, tmp_path, monkeypatch):
     """Every Python block of a page runs, in order, in one namespace."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), flags=re.DOTALL)
+    text = page.read_text()
+    if page.suffix == ".md":
+        blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    else:
+        blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text)
+        blocks = [textwrap.dedent(block) for block in blocks]
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "Agg")
     namespace = {}
     for block in blocks:
-        exec(compile(block, name, "exec"), namespace)
+        exec(compile(block, page.name, "exec"), namespace)

@@ -17,6 +17,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from jointclust import threads
 from jointclust.alternating import Ending, Method, Run, alternate
 from jointclust.coordinates import Clusters, Coordinates, check_weights, coordinates_of
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
@@ -113,10 +114,11 @@ class JointClusterer(
             task.call_on_fit_task_end(estimator=self)
             return method, outcome
 
-        if n_init == 1 or self.n_jobs in (None, 1):
-            runs = [run(index) for index in range(n_init)]
-        else:
-            runs = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(run)(index) for index in range(n_init))
+        with threads.suited_to(coordinates.n_samples, coordinates.rank, self.n_jobs):
+            if n_init == 1 or self.n_jobs in (None, 1):
+                runs = [run(index) for index in range(n_init)]
+            else:
+                runs = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(run)(index) for index in range(n_init))
         method, best = max(runs, key=lambda pair: pair[0].merit(pair[1].state))
         self._publish(coordinates, method, best)
         self._warn(coordinates, method, best, n_components)

@@ -148,7 +148,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         Mean row, subtracted first.
     objective_ : float
         The objective above; for an infinite trade-off, minus the within-cluster sum of squares.
-    objective_history_ : array of shape (n_iter_,)
+    objective_history_ : array, one value per iteration
         Objective after each iteration of the winning run.
     n_iter_ : int
         Iterations of the winning run.
@@ -375,7 +375,7 @@ class LDAKMeans(JointClusterer):
         The ridge used.
     objective_ : float
         The objective above.
-    objective_history_ : array of shape (n_iter_,)
+    objective_history_ : array, one value per iteration
         Objective after each iteration of the winning run.
     n_iter_ : int
         Iterations of the winning run.

@@ -1,0 +1,38 @@
+"""Sphinx configuration."""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import jointclust
+
+project = "jointclust"
+author = "The jointclust developers"
+copyright = "2026, The jointclust developers"
+version = release = jointclust.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_static_path = ["_static"]
+html_show_sourcelink = False
+
+autosummary_generate = True
+numpydoc_show_class_members = False
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"demo\.py",
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+}
