@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -288,6 +289,7 @@ def test_fewer_distinct_rows_than_clusters_are_said(rng):
         model = DEC(5, n_components=1, random_state=0).fit(X)
     assert set(model.labels_) == {0, 1, 2}
     np.testing.assert_array_equal(model.labels_, model.predict(X))
+    assert model.predict(X.mean(axis=0, keepdims=True) + rng.standard_normal((200, 6))).max() < 3
 
 
 @quiet
@@ -318,6 +320,16 @@ def test_fit_from_coordinates(digits):
     assert shared.variance_kept_ >= 0.9
     with pytest.raises(ValueError, match="sample_weight belongs to the coordinates"):
         shared.fit(coordinates, sample_weight=np.ones(len(digits.data)))
+
+
+@quiet
+def test_coordinates_carry_feature_names(iris):
+    frame = pd.DataFrame(iris.data, columns=iris.feature_names)
+    model = DEC(3, random_state=0).fit(jc.decompose(frame))
+    assert list(model.feature_names_in_) == list(iris.feature_names)
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+    model.fit(jc.decompose(iris.data))
+    assert not hasattr(model, "feature_names_in_")
 
 
 @quiet

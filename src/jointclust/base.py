@@ -96,7 +96,7 @@ class JointClusterer(
         given = self._given_labels(coordinates.n_samples)
         n_init = self.n_init
         if given is not None and n_init > 1:
-            warnings.warn(f"init gives the labels, so one run is made instead of n_init={n_init}.", RuntimeWarning, 2)
+            warnings.warn(f"init gives the labels, so one run is made instead of n_init={n_init}.", RuntimeWarning, 3)
             n_init = 1
 
         context = self._init_callback_context(max_subtasks=n_init, sequential_subtasks=False)
@@ -104,15 +104,7 @@ class JointClusterer(
         seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
 
         def run(index: int) -> tuple[Method, Run]:
-            rng = np.random.RandomState(seeds[index])
-            method = self._method(coordinates, n_components, rng)
-            labels = given if given is not None else self._start(index, coordinates, n_components, rng)
-            clusters = coordinates.clusters(labels, self.n_clusters)
-            task = context.subcontext("run", task_id=index, max_subtasks=self.max_iter)
-            task.call_on_fit_task_begin(estimator=self)
-            outcome = alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=self._reporter(task))
-            task.call_on_fit_task_end(estimator=self)
-            return method, outcome
+            return self._run(index, coordinates, n_components, given, np.random.RandomState(seeds[index]), context)
 
         with threads.suited_to(coordinates.n_samples, coordinates.rank, self.n_jobs):
             if n_init == 1 or self.n_jobs in (None, 1):
@@ -124,6 +116,25 @@ class JointClusterer(
         self._warn(coordinates, method, best, n_components)
         context.call_on_fit_task_end(estimator=self)
         return self
+
+    def _run(
+        self,
+        index: int,
+        coordinates: Coordinates,
+        n_components: int,
+        given: Labels | None,
+        rng: np.random.RandomState,
+        context: CallbackContext,
+    ) -> tuple[Method, Run]:
+        """One run, reported to the callbacks as a task of its own."""
+        task = context.subcontext("run", task_id=index, max_subtasks=self.max_iter)
+        task.call_on_fit_task_begin(estimator=self)
+        method = self._method(coordinates, n_components, rng)
+        labels = given if given is not None else self._start(index, coordinates, n_components, rng)
+        clusters = coordinates.clusters(labels, self.n_clusters)
+        run = alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=self._reporter(task))
+        task.call_on_fit_task_end(estimator=self)
+        return method, run
 
     def _coordinates(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
@@ -218,7 +229,9 @@ class JointClusterer(
         # Largest first, empty ones last; among equals, nearest to the mean: the numbering does not depend on chance.
         order = np.lexsort((np.sum(partition.centers**2, axis=1), -sizes))
         self.cluster_centers_ = partition.centers[order].astype(rows.dtype)
-        self.labels_ = assign(Y, self.cluster_centers_[: max(1, np.count_nonzero(sizes))])
+        # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
+        self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
+        self.labels_ = assign(Y, self.cluster_centers_)
         clusters = run.state.clusters.relabelled(self.labels_)
         self.objective_ = method.objective(clusters, projection)
         self.objective_history_ = np.array(run.history)
