@@ -130,8 +130,10 @@ import resource, sys, numpy as np, scipy.sparse as sp, jointclust as jc, warning
 warnings.simplefilter("ignore")
 if sys.argv[1] == "dense":
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((200_000, 512), dtype=np.float32)
-    X += (3 * rng.standard_normal((50, 512), dtype=np.float32))[rng.integers(50, size=200_000)]
+    centers = 3 * rng.standard_normal((50, 512), dtype=np.float32)
+    X = np.empty((200_000, 512), dtype=np.float32)
+    for block in X.reshape(200, 1000, 512):  # in pieces, so that making the data leaves no peak of its own
+        block[:] = rng.standard_normal((1000, 512), dtype=np.float32) + centers[rng.integers(50, size=1000)]
     size = X.nbytes
     model = jc.DiscriminativeEmbeddedClustering(50, random_state=0, max_iter=5)
 else:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
-from jointclust.kmeans import Labels, counts, indicator
+from jointclust.kmeans import Labels, counts, indicator, sums_of
 from jointclust.rows import Rows, as_rows
 from jointclust.rows._protocol import Float
 
@@ -124,7 +124,7 @@ class Coordinates:
         """``matrix`` times the coordinates of the rows, or of the rows in ``index``."""
         if self.scores is not None:
             scores = self.scores if index is None else self.scores[index]
-            return np.asarray(matrix @ scores, dtype=np.float64)
+            return sums_of(matrix, scores)
         assert self.basis is not None
         return self.rows.cluster_sums(matrix, self.mean, index) @ self.basis
 

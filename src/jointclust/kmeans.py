@@ -71,9 +71,20 @@ def means(sums: Float, sizes: Float) -> Float:
     return sums / np.where(sizes > 0, sizes, 1.0)[:, None]
 
 
+def sums_of(matrix: sp.csc_array, Y: NDArray) -> Float:
+    """``matrix @ Y`` summed in float64, without a float64 copy of all of Y."""
+    if Y.dtype == np.float64:
+        return np.asarray(matrix @ Y)
+    total = np.zeros((matrix.shape[0], Y.shape[1]))
+    step = block_length(Y.shape[1], 2**19)
+    for start in range(0, len(Y), step):
+        total += matrix[:, start : start + step] @ Y[start : start + step].astype(np.float64)
+    return total
+
+
 def centers_of(Y: NDArray, labels: Labels, n_clusters: int, weights: Float | None = None) -> Float:
     """Weighted cluster means of the rows of an embedding."""
-    sums = np.asarray(indicator(labels, n_clusters, weights) @ Y, dtype=np.float64)
+    sums = sums_of(indicator(labels, n_clusters, weights), Y)
     return means(sums, counts(labels, n_clusters, weights))
 
 
@@ -234,7 +245,7 @@ def _sums_and_sizes(
     Y: NDArray, labels: NDArray[np.int32], n_clusters: int, weights: Float | None
 ) -> tuple[Float, Float]:
     n_sets = labels.shape[1]
-    sums = np.asarray(indicator(labels, n_clusters, weights) @ Y, dtype=np.float64)
+    sums = sums_of(indicator(labels, n_clusters, weights), Y)
     repeated = None if weights is None else np.repeat(weights, n_sets)
     sizes = counts(_stacked(labels, n_clusters), n_clusters * n_sets, repeated)
     return sums.reshape(n_sets, n_clusters, -1), sizes.reshape(n_sets, n_clusters)
