@@ -8,11 +8,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import jointclust as jc
 
-ESTIMATORS = [
+CLUSTERERS = [
     jc.DiscriminativeEmbeddedClustering(),
     jc.DiscriminativeEmbeddedClustering(trade_off=0, init="random", n_init=2),
     jc.DiscriminativeEmbeddedClustering(update_rule="fixed", trade_off="mmc"),
     jc.LDAKMeans(),
+    jc.RobustEmbeddedClustering(),
+    jc.RobustEmbeddedClustering(robust=False),
+    jc.RobustKMeans(),
+    jc.RobustKMeans(n_components=1),
+]
+ESTIMATORS = [
+    *CLUSTERERS,
+    *(jc.DiscriminantProjection(criterion) for criterion in ("lda", "ocm", "mmc", "olsda")),
 ]
 
 

@@ -20,7 +20,7 @@ LAYERS = [
     {"rows", "linalg"},
     {"kmeans"},
     {"coordinates"},
-    {"starts"},
+    {"starts", "projection"},
     {"alternating"},
     {"base"},
     {"methods", "datasets"},

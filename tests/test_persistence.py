@@ -11,12 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
-from test_contract import ESTIMATORS
+from test_contract import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize("estimator", CLUSTERERS, ids=repr)
 def test_round_trip(estimator, iris, tmp_path):
     model = clone(estimator).set_params(n_clusters=3, random_state=0).fit(iris.data)
     jc.save(model, tmp_path / "model.skops")

@@ -6,15 +6,20 @@ from jointclust import datasets, metrics
 from jointclust.coordinates import Coordinates, decompose
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
+from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 from jointclust.path import TradeOffPath, trade_off_path
 from jointclust.persistence import load, save
+from jointclust.projection import DiscriminantProjection
 
 __all__ = [
     "CollapseWarning",
     "Coordinates",
+    "DiscriminantProjection",
     "DiscriminativeEmbeddedClustering",
     "LDAKMeans",
     "PlainKMeansWarning",
+    "RobustEmbeddedClustering",
+    "RobustKMeans",
     "TradeOffPath",
     "datasets",
     "decompose",

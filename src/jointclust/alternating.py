@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jointclust.coordinates import Clusters
+from jointclust.coordinates import Clusters, Coordinates
+from jointclust.kmeans import Partition, centers_of, lloyd
 from jointclust.rows._protocol import Float
 
 # Steps without a better state after which a run ends.
@@ -25,20 +28,33 @@ class State:
     objective: float
 
 
-class Method(Protocol):
-    """What a method supplies to the loop. Objectives are maximised."""
+class Method(ABC):
+    """What a method supplies to the loop."""
 
+    coordinates: Coordinates
+    # Whether a run is over once its labels stop; not so where weights of the rows still move.
+    ends_with_labels: ClassVar[bool] = True
+
+    @abstractmethod
     def project(self, clusters: Clusters) -> Float:
         """The projection that suits these clusters best."""
 
+    @abstractmethod
     def step(self, clusters: Clusters, previous: State | None) -> State:
         """Projection for these clusters, then clusters for that projection; ``previous`` is None at first."""
 
-    def objective(self, clusters: Clusters, projection: Float) -> float:
-        """The paper's objective."""
+    @abstractmethod
+    def objective(self, clusters: Clusters, projection: Float, Y: NDArray, centers: NDArray) -> float:
+        """The paper's objective of a finished fit, whose rows are Y in the embedding."""
 
     def merit(self, state: State) -> float:
-        """What to compare runs by, greater is better; the objective unless it is blind to the labels."""
+        """What to compare states and runs by, greater is better."""
+        return state.objective
+
+    def settle(self, Y: NDArray, state: State) -> Partition:
+        """Labels and centers at rest in the final embedding, for the labels that a run ended with."""
+        weights, n_clusters = self.coordinates.weights, state.clusters.sizes.size
+        return lloyd(Y, centers_of(Y, state.clusters.labels, n_clusters, weights), weights)
 
 
 class Ending(Enum):
@@ -79,7 +95,7 @@ def alternate(
     for iteration in range(max_iter):
         new = method.step(clusters, state)
         history.append(new.objective)
-        rest = np.array_equal(new.clusters.labels, clusters.labels)
+        rest = method.ends_with_labels and np.array_equal(new.clusters.labels, clusters.labels)
         still = state is not None and abs(new.objective - state.objective) <= tol * abs(new.objective)
         state, clusters = new, new.clusters
         if method.merit(new) > merit:

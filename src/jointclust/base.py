@@ -21,8 +21,9 @@ from jointclust import threads
 from jointclust.alternating import Ending, Method, Run, alternate
 from jointclust.coordinates import Clusters, Coordinates, check_weights, coordinates_of
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
-from jointclust.kmeans import Labels, assign, centers_of, counts, lloyd
-from jointclust.linalg import fix_signs
+from jointclust.kmeans import Labels, assign, counts
+from jointclust.linalg import fix_signs, nearest_orthonormal
+from jointclust.projection import resolve_n_components
 from jointclust.rows import as_rows
 from jointclust.rows._protocol import Float
 from jointclust.starts import start_kind, start_labels
@@ -54,6 +55,11 @@ class JointClusterer(
 
     # Projections of most methods are orthonormal; the others invert by pseudo-inverse.
     _orthonormal: ClassVar[bool] = True
+
+    @property
+    def _in_full_space(self) -> bool:
+        """Whether there is no projection: the embedding is ``X - mean_``."""
+        return False
 
     # -- what a subclass supplies -------------------------------------------------------------------------------
 
@@ -149,9 +155,7 @@ class JointClusterer(
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
         else:
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, copy=False
-            )
+            X = self._validated(X, ensure_min_samples=2)
             coordinates = coordinates_of(
                 as_rows(X), check_weights(sample_weight, X), variance=self.variance, max_rank=self.max_rank, rng=rng
             )
@@ -164,23 +168,7 @@ class JointClusterer(
 
     def _n_components(self, coordinates: Coordinates) -> int:
         """Number of components the data allow."""
-        rank = coordinates.rank
-        if self.n_components is None:
-            return min(max(self.n_clusters - 1, 1), rank)
-        if self.n_components > self.n_features_in_:
-            raise ValueError(
-                f"n_components={self.n_components} exceeds the number of features ({self.n_features_in_}): "
-                "lower it or leave it None."
-            )
-        if self.n_components > rank:
-            kept = "" if self.variance is None else f" at variance={self.variance}"
-            warnings.warn(
-                f"n_components={self.n_components} exceeds the rank of the data ({rank}{kept}): every row would map to "
-                f"0 in the other directions, so {rank} are used. Lower n_components or leave it None.",
-                CollapseWarning,
-                stacklevel=4,
-            )
-        return min(self.n_components, rank)
+        return resolve_n_components(self.n_components, self.n_clusters - 1, coordinates, stacklevel=5)
 
     def _given_labels(self, n_samples: int) -> Labels | None:
         if isinstance(self.init, str):
@@ -200,7 +188,12 @@ class JointClusterer(
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """Labels to start run number ``index`` from."""
         kind = start_kind(self.init, index)
-        return start_labels(kind, coordinates, self.n_clusters, n_components, rng, self._start_restarts())
+        n_restarts, weights = self._start_restarts(), self._start_weights(coordinates)
+        return start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, weights)
+
+    def _start_weights(self, coordinates: Coordinates) -> Float | None:
+        """Weights of the rows in the k-means that a run starts from."""
+        return coordinates.weights
 
     def _reporter(self, task: CallbackContext) -> Callable[[], bool]:
         """Reports one finished iteration to the callbacks; True when one of them wants to stop."""
@@ -214,17 +207,20 @@ class JointClusterer(
 
     # -- after the runs -----------------------------------------------------------------------------------------
 
-    def _publish(self, coordinates: Coordinates, method: Method, run: Run) -> None:
-        """Lloyd at the fixed projection, with predict's own code, so that labels, predict and objective agree."""
+    def _publish(self, coordinates: Coordinates, method: Method, run: Run) -> NDArray:
+        """Settle at the fixed projection, with predict's own code, so that labels, predict and objective agree.
+
+        Returns the embedding of the rows.
+        """
         rows, weights, projection = coordinates.rows, coordinates.weights, run.state.projection
         loadings = coordinates.loadings(projection)
         if self._orthonormal:
-            loadings = _nearest_orthonormal(loadings)
+            loadings = nearest_orthonormal(loadings)
         self.mean_ = coordinates.mean.astype(rows.dtype)
-        self.components_ = np.ascontiguousarray(fix_signs(loadings).T.astype(rows.dtype))
+        if not self._in_full_space:
+            self.components_ = np.ascontiguousarray(fix_signs(loadings).T.astype(rows.dtype))
         Y = self._embed(rows)
-        start = centers_of(Y, run.state.clusters.labels, self.n_clusters, weights)
-        partition = lloyd(Y, start, weights)
+        partition = method.settle(Y, run.state)
         sizes = counts(partition.labels, self.n_clusters, weights)
         # Largest first, empty ones last; among equals, nearest to the mean: the numbering does not depend on chance.
         order = np.lexsort((np.sum(partition.centers**2, axis=1), -sizes))
@@ -233,7 +229,7 @@ class JointClusterer(
         self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
         self.labels_ = assign(Y, self.cluster_centers_)
         clusters = run.state.clusters.relabelled(self.labels_)
-        self.objective_ = method.objective(clusters, projection)
+        self.objective_ = method.objective(clusters, projection, Y, self.cluster_centers_)
         self.objective_history_ = np.array(run.history)
         self.objective_history_[run.best] = self.objective_
         self.n_iter_ = len(run.history)
@@ -245,6 +241,7 @@ class JointClusterer(
         self.rank_ = coordinates.rank
         self.variance_kept_ = coordinates.variance_kept
         self.exact_ = coordinates.exact
+        return Y
 
     def _warn(self, coordinates: Coordinates, method: Method, run: Run, n_components: int) -> None:
         """Say everything that should keep a user from trusting the result."""
@@ -274,12 +271,17 @@ class JointClusterer(
     # -- use ----------------------------------------------------------------------------------------------------
 
     def _embed(self, rows: Any) -> NDArray:
+        if self._in_full_space:
+            return rows.X - self.mean_.astype(rows.dtype)
         return rows.project(self.components_.T, self.mean_)
 
     def _check(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return as_rows(X)
+        return as_rows(self._validated(X, reset=False))
+
+    def _validated(self, X: ArrayLike, **options: Any) -> Any:
+        accepted = False if self._in_full_space else "csr"
+        return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
 
     def predict(self, X: ArrayLike) -> Labels:
         """Label of the nearest cluster center in the embedding.
@@ -326,8 +328,10 @@ class JointClusterer(
         """
         check_is_fitted(self)
         rows: NDArray = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
-        if rows.shape[1] != len(self.components_):
-            raise ValueError(f"Y must have {len(self.components_)} columns, one per component; got {rows.shape[1]}.")
+        if rows.shape[1] != self._n_features_out:
+            raise ValueError(f"Y must have {self._n_features_out} columns, one per component; got {rows.shape[1]}.")
+        if self._in_full_space:
+            return rows + self.mean_
         back = self.components_ if self._orthonormal else np.linalg.pinv(self.components_).T
         return rows @ back + self.mean_
 
@@ -354,19 +358,13 @@ class JointClusterer(
 
     @property
     def _n_features_out(self) -> int:
-        return self.components_.shape[0]
+        return self.cluster_centers_.shape[1]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = not self._in_full_space
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _nearest_orthonormal(columns: Float) -> Float:
-    """The orthonormal columns nearest to these (polar factor)."""
-    U, _, Vt = np.linalg.svd(columns, full_matrices=False)
-    return U @ Vt
 
 
 def _is_collapsed(method: Method, run: Run) -> bool:

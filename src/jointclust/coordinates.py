@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
 from jointclust.kmeans import Labels, counts, indicator, sums_of
-from jointclust.rows import Rows, as_rows
+from jointclust.rows import DenseRows, Rows, as_rows
 from jointclust.rows._protocol import Float
 
 # Up to this min(n, D) a dense decomposition is exact and takes seconds.
@@ -117,10 +117,17 @@ class Coordinates:
 
     def clusters(self, labels: Labels, n_clusters: int) -> Clusters:
         """The small sums that every projection step is made of."""
-        sums = self._sums(indicator(labels, n_clusters, self.weights))
+        sums = self.sums(indicator(labels, n_clusters, self.weights))
         return Clusters(self, labels, sums, counts(labels, n_clusters, self.weights))
 
-    def _sums(self, matrix: sp.csc_array, index: NDArray[np.intp] | None = None) -> Float:
+    def scatter(self, weights: Float) -> Float:
+        """``sum_i w_i t_i t_i'`` over the rows' coordinates t, for other weights than their own."""
+        if self.scores is not None:
+            return DenseRows(self.scores).scatter(np.zeros(self.rank), weights)
+        assert self.basis is not None
+        return self.basis.T @ self.rows.scatter(self.mean, weights) @ self.basis
+
+    def sums(self, matrix: sp.csc_array, index: NDArray[np.intp] | None = None) -> Float:
         """``matrix`` times the coordinates of the rows, or of the rows in ``index``."""
         if self.scores is not None:
             scores = self.scores if index is None else self.scores[index]
@@ -170,7 +177,7 @@ class Clusters:
         weights = None if self.coordinates.weights is None else self.coordinates.weights[moved]
         change = indicator(labels[moved], n_clusters, weights) - indicator(self.labels[moved], n_clusters, weights)
         sizes = counts(labels, n_clusters, self.coordinates.weights)
-        return Clusters(self.coordinates, labels, self.sums + self.coordinates._sums(change, moved), sizes)
+        return Clusters(self.coordinates, labels, self.sums + self.coordinates.sums(change, moved), sizes)
 
 
 def decompose(

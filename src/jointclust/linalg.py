@@ -24,6 +24,19 @@ def fix_signs(vectors: Float) -> Float:
     return vectors * np.where(signs == 0, 1.0, signs)
 
 
+def nearest_orthonormal(columns: Float) -> Float:
+    """The orthonormal columns nearest to these (polar factor)."""
+    U, _, Vt = np.linalg.svd(columns, full_matrices=False)
+    return U @ Vt
+
+
+def bottom_eigenvectors(matrix: Float, k: int) -> Float:
+    """Eigenvectors of the k smallest eigenvalues of a symmetric matrix, smallest first."""
+    subset = (0, k - 1) if 2 * k < len(matrix) else None
+    vectors = scipy.linalg.eigh(matrix, subset_by_index=subset, check_finite=False)[1]
+    return fix_signs(vectors[:, :k])
+
+
 def random_orthonormal(n_rows: int, n_columns: int, rng: np.random.RandomState) -> Float:
     """A subspace drawn uniformly, as the columns of an orthonormal matrix."""
     return fix_signs(np.linalg.qr(rng.standard_normal((n_rows, n_columns)))[0])

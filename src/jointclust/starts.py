@@ -7,6 +7,7 @@ import numpy as np
 from jointclust.coordinates import Coordinates
 from jointclust.kmeans import Labels, kmeans
 from jointclust.linalg import random_orthonormal
+from jointclust.rows._protocol import Float
 
 # PCA gives one subspace; runs after the first also look elsewhere, where PCA would stick.
 _PCA_CYCLE = ("pca", "random", "partition")
@@ -18,7 +19,13 @@ def start_kind(init: str, index: int) -> str:
 
 
 def start_labels(
-    init: str, coordinates: Coordinates, n_clusters: int, n_components: int, rng: np.random.RandomState, n_restarts: int
+    init: str,
+    coordinates: Coordinates,
+    n_clusters: int,
+    n_components: int,
+    rng: np.random.RandomState,
+    n_restarts: int,
+    weights: Float | None,
 ) -> Labels:
     """Labels of k-means in the embedding that ``init`` names.
 
@@ -34,4 +41,4 @@ def start_labels(
         embedding = coordinates.embed(random_orthonormal(coordinates.rank, n_components, rng))
     else:
         embedding = coordinates.leading(coordinates.rank)
-    return kmeans(embedding, n_clusters, rng, coordinates.weights, n_restarts=n_restarts).labels
+    return kmeans(embedding, n_clusters, rng, weights, n_restarts=n_restarts).labels

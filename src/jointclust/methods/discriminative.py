@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from jointclust.alternating import State, alternate
+from jointclust.alternating import Method, State, alternate
 from jointclust.base import RESTARTS, JointClusterer
 from jointclust.coordinates import Clusters, Coordinates
 from jointclust.kmeans import Labels, assign, centers_of, counts, fill_empty, kmeans, lloyd, renumbered
-from jointclust.linalg import fix_signs, top_eigenvectors
+from jointclust.projection import automatic_ridge, fisher_directions, margin_directions
 from jointclust.rows._protocol import Float
 
 # Coordinates per component in the coarse part of a start.
@@ -23,7 +23,7 @@ TRADE_OFFS = {"pca": 0.0, "ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
 
 
 @dataclass
-class _Discriminative:
+class _Discriminative(Method):
     """DEC's step, in coordinates: Q from the labels by eigenvectors, labels from Q by an updating rule."""
 
     coordinates: Coordinates
@@ -35,13 +35,7 @@ class _Discriminative:
     rng: np.random.RandomState
 
     def project(self, clusters: Clusters, guess: Float | None = None) -> Float:
-        """Top eigenvectors of ``(1 - lambda) S_t + lambda S_b`` (eq. 22); of ``-S_w`` when lambda is infinite."""
-        s2, M = self.coordinates.eigenvalues, clusters.between_factor
-        if self.trade_off == 0:
-            return np.eye(s2.size, self.n_components)
-        if np.isinf(self.trade_off):
-            return top_eigenvectors(-s2, M, self.n_components, guess)[1]
-        return top_eigenvectors((1 - self.trade_off) * s2, np.sqrt(self.trade_off) * M, self.n_components, guess)[1]
+        return margin_directions(clusters, self.n_components, self.trade_off, guess)
 
     def step(self, clusters: Clusters, previous: State | None) -> State:
         projection = self.project(clusters, None if previous is None else previous.projection)
@@ -63,7 +57,7 @@ class _Discriminative:
             return state
         return self._state(clusters, renumbered(restart.labels, clusters.labels, n_clusters), projection)
 
-    def objective(self, clusters: Clusters, projection: Float) -> float:
+    def objective(self, clusters: Clusters, projection: Float, *_: NDArray) -> float:
         if np.isinf(self.trade_off):
             return -clusters.within_scatter(projection)
         return clusters.total_scatter(projection) - self.trade_off * clusters.within_scatter(projection)
@@ -266,7 +260,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
 
 @dataclass
-class _Discriminant:
+class _Discriminant(Method):
     """LDA k-means' step: discriminant directions of the labels, scaled to unit within-cluster scatter, then k-means."""
 
     coordinates: Coordinates
@@ -275,19 +269,7 @@ class _Discriminant:
     rng: np.random.RandomState
 
     def project(self, clusters: Clusters) -> Float:
-        """Leading solutions of ``S_b q = theta (S_w + ridge I) q`` with ``Q'(S_w + ridge I)Q = I``.
-
-        With ``T = S_t + ridge I``, diagonal here, they are ``T^-1/2`` times the right singular vectors of
-        ``M T^-1/2``, whose squared singular values are ``theta / (1 + theta)``.
-        """
-        scale = 1.0 / np.sqrt(self.coordinates.eigenvalues + self.ridge)
-        _, sigma, rows = np.linalg.svd(clusters.between_factor * scale, full_matrices=False)
-        if self.n_components > sigma.size:  # beyond c directions no between-cluster scatter is left: take variance
-            rows = np.linalg.qr(np.vstack([rows, np.eye(self.n_components, scale.size)]).T)[0].T
-            sigma = np.concatenate([sigma, np.zeros(rows.shape[0] - sigma.size)])
-        rows, sigma = rows[: self.n_components], sigma[: self.n_components]
-        shrink = np.sqrt(np.maximum(1.0 - sigma**2, np.finfo(float).eps))
-        return fix_signs((rows / shrink[:, None]).T * scale[:, None])
+        return fisher_directions(clusters, self.n_components, self.ridge)
 
     def step(self, clusters: Clusters, previous: State | None) -> State:
         projection = self.project(clusters)
@@ -297,13 +279,10 @@ class _Discriminant:
         clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters))
         return State(clusters, projection, self.objective(clusters, projection))
 
-    def objective(self, clusters: Clusters, projection: Float) -> float:
+    def objective(self, clusters: Clusters, projection: Float, *_: NDArray) -> float:
         image = clusters.between_factor @ projection
         total = (projection.T * self.coordinates.eigenvalues) @ projection
         return discriminant_ratio(image.T @ image, total, self.ridge * (projection.T @ projection))
-
-    def merit(self, state: State) -> float:
-        return state.objective
 
 
 def discriminant_ratio(between: Float, total: Float, ridge: Float) -> float:
@@ -439,10 +418,7 @@ class LDAKMeans(JointClusterer):
         self.n_jobs = n_jobs
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminant:
-        if self.ridge == "auto":
-            self.ridge_ = float(1e-3 * coordinates.eigenvalues.mean()) or 1.0
-        else:
-            self.ridge_ = float(self.ridge)
+        self.ridge_ = automatic_ridge(self.ridge, coordinates)
         return _Discriminant(coordinates, n_components, self.ridge_, rng)
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:

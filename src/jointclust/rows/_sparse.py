@@ -37,7 +37,8 @@ class SparseRows:
         weights = np.ones(self.n_samples) if weights is None else weights
         X = self.X.astype(np.float64)
         product = (X.T @ (sp.diags_array(weights) @ X)).toarray()
-        return product - weights.sum() * np.outer(mean, mean)
+        cross = np.outer(X.T @ weights, mean)
+        return product - cross - cross.T + weights.sum() * np.outer(mean, mean)
 
     def gram(self, mean: Float) -> Float:
         X = self.X.astype(np.float64)

@@ -1,0 +1,423 @@
+"""Robust embedded clustering (Zhang, Nie and Li, 2017), unsupervised OLSDA and robust k-means (Cai, Nie and Huang)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jointclust.alternating import Method, Run, State
+from jointclust.base import JointClusterer
+from jointclust.coordinates import Clusters, Coordinates
+from jointclust.kmeans import Labels, Partition, assign, centers_of, counts, fill_empty, indicator, means
+from jointclust.linalg import bottom_eigenvectors, random_orthonormal
+from jointclust.projection import TIE, margin_directions, principal_axes, resolve_n_components
+from jointclust.rows._protocol import Float
+
+# Residuals below this share of the data's RMS radius count as this long, so that no weight is infinite.
+_FLOOR = 1e-6
+# Share of the reduced dimensions that EC keeps by default: see docs/methods/ec.rst for the evidence.
+_SHARE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class _RobustState(State):
+    """A state with the weight d of each row; None stands for ones."""
+
+    row_weights: Float | None
+
+
+@dataclass
+class _Robust(Method):
+    """Alternates centroids, labels, row weights and (EC) the projection with the least weighted within-scatter."""
+
+    coordinates: Coordinates
+    n_components: int
+    robust: bool
+    learns_projection: bool
+    floor: float
+    tol: float
+
+    ends_with_labels: ClassVar[bool] = False
+
+    def project(self, clusters: Clusters) -> Float:
+        return self._projection(clusters, None)
+
+    def _projection(self, clusters: Clusters, row_weights: Float | None) -> Float:
+        if not self.learns_projection:
+            return np.eye(self.coordinates.rank, self.n_components)
+        if row_weights is None:
+            return margin_directions(clusters, self.n_components, np.inf)
+        sums, sizes = self._sums(clusters, row_weights)
+        scaled = sums / np.sqrt(np.where(sizes > 0, sizes, 1.0))[:, None]
+        total = self.coordinates.scatter(self._total_weights(row_weights))
+        return bottom_eigenvectors((1 - TIE) * total - scaled.T @ scaled, self.n_components)
+
+    def step(self, clusters: Clusters, previous: State | None) -> State:
+        row_weights = previous.row_weights if isinstance(previous, _RobustState) else None
+        projection = self._projection(clusters, row_weights)
+        Y = self.coordinates.embed(projection)
+        centers = means(*self._sums(clusters, row_weights)) @ projection
+        labels, centers = self._assign(Y, centers, row_weights)
+        objective, row_weights = self._loss(Y, labels, centers)
+        return _RobustState(clusters.relabelled(labels), projection, objective, row_weights)
+
+    def settle(self, Y: NDArray, state: State) -> Partition:
+        labels, n_clusters = state.clusters.labels, state.clusters.sizes.size
+        row_weights = state.row_weights if isinstance(state, _RobustState) else None
+        before = np.inf
+        for _ in range(300):
+            centers = centers_of(Y, labels, n_clusters, self._total_weights(row_weights))
+            new, centers = self._assign(Y, centers, row_weights)
+            objective, row_weights = self._loss(Y, new, centers)
+            rest = np.array_equal(new, labels) and before - objective <= self.tol * objective
+            labels, before = new, objective
+            if rest:
+                break
+        return Partition(labels, centers, objective)
+
+    def merit(self, state: State) -> float:
+        return -state.objective
+
+    def objective(self, clusters: Clusters, projection: Float, Y: NDArray, centers: NDArray) -> float:
+        return self._loss(Y, clusters.labels, centers)[0]
+
+    def _total_weights(self, row_weights: Float | None) -> Float:
+        own = np.ones(self.coordinates.n_samples) if self.coordinates.weights is None else self.coordinates.weights
+        return own if row_weights is None else own * row_weights
+
+    def _sums(self, clusters: Clusters, row_weights: Float | None) -> tuple[Float, Float]:
+        if row_weights is None:
+            return clusters.sums, clusters.sizes
+        n_clusters, weights = clusters.sizes.size, self._total_weights(row_weights)
+        sums = self.coordinates.sums(indicator(clusters.labels, n_clusters, weights))
+        return sums, counts(clusters.labels, n_clusters, weights)
+
+    def _assign(self, Y: NDArray, centers: Float, row_weights: Float | None) -> tuple[Labels, Float]:
+        """Nearest centers; an empty cluster takes a far row and has its center there."""
+        nearest = assign(Y, centers)
+        labels = fill_empty(Y, nearest, len(centers), self._total_weights(row_weights))
+        moved = np.flatnonzero(labels != nearest)
+        if moved.size:
+            centers = centers.copy()
+            centers[labels[moved]] = Y[moved]
+        return labels, centers
+
+    def _loss(self, Y: NDArray, labels: Labels, centers: NDArray) -> tuple[float, Float | None]:
+        """The objective, and the weights that go with its residuals."""
+        lengths = residuals(Y, labels, centers)
+        loss = floored(lengths, self.floor) if self.robust else lengths**2
+        weights = self.coordinates.weights
+        total = float(loss.sum() if weights is None else loss @ weights)
+        return total, 0.5 / np.maximum(lengths, self.floor) if self.robust else None
+
+
+def residuals(Y: NDArray, labels: Labels, centers: NDArray) -> Float:
+    """Distance of each row from its center."""
+    difference = Y - centers[labels].astype(Y.dtype)
+    return np.sqrt(np.einsum("ij,ij->i", difference, difference, dtype=np.float64))
+
+
+def floored(lengths: Float, floor: float) -> Float:
+    """``h(r)``: r above the floor, a parabola that touches it there below; what re-weighting with a floor minimises."""
+    return np.where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2)
+
+
+class _RobustClusterer(JointClusterer):
+    """What robust embedded clustering and robust k-means share."""
+
+    @property
+    def _is_robust(self) -> bool:
+        return True
+
+    def _robust_method(self, coordinates: Coordinates, n_components: int, learns_projection: bool) -> _Robust:
+        weights = coordinates.weights
+        total = coordinates.n_samples if weights is None else weights.sum()
+        self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / total)) or np.finfo(float).tiny
+        return _Robust(coordinates, n_components, self._is_robust, learns_projection, self.residual_floor_, self.tol)
+
+    def _start_weights(self, coordinates: Coordinates) -> Float | None:
+        """Rows beyond twice the median radius count less, or k-means++ would start from the outliers."""
+        weights = coordinates.weights
+        if not self._is_robust:
+            return weights
+        scores = coordinates.leading(coordinates.rank)
+        radius = np.sqrt(np.einsum("ij,ij->i", scores, scores, dtype=np.float64))
+        own = np.ones(radius.size) if weights is None else weights
+        order = np.argsort(radius)
+        cumulative = np.cumsum(own[order])
+        median = radius[order[np.searchsorted(cumulative, cumulative[-1] / 2)]]
+        return own * np.minimum(1.0, 2 * median / np.where(radius > 0, radius, np.inf).clip(min=1e-300)) ** 2
+
+    def _publish(self, coordinates: Coordinates, method: Method, run: Run) -> NDArray:
+        # Distances do not change when axes are turned within the subspace: turn them to what a user would look at.
+        projection = principal_axes(coordinates, run.state.projection)
+        Y = super()._publish(coordinates, method, replace(run, state=replace(run.state, projection=projection)))
+        lengths = np.maximum(residuals(Y, self.labels_, self.cluster_centers_), self.residual_floor_)
+        self.sample_weights_ = 0.5 / lengths if self._is_robust else np.ones(len(Y))
+        self.outlier_scores_ = lengths
+        return Y
+
+    def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
+        lengths = residuals(Y, labels, self.cluster_centers_)
+        loss = floored(lengths, self.residual_floor_) if self._is_robust else lengths**2
+        return -float(loss.sum() if weights is None else loss @ weights)
+
+
+class RobustEmbeddedClustering(_RobustClusterer):
+    r"""Clusters that outliers do not pull, in the subspace that shows them (EC).
+
+    .. math:: \min_{W'W = I,\, G,\, F} \; \sum_i \lVert x_i W - f_i G \rVert_2
+
+    ======== ====================================================================
+    symbol   meaning
+    ======== ====================================================================
+    x_i      row i, centred
+    W        orthonormal projection, ``components_.T``
+    f_i, G   one-hot label of row i, centroids: ``labels_``, ``cluster_centers_``
+    d_i      weight of row i, ``1 / (2 |x_i W - f_i G|)``: ``sample_weights_``
+    ======== ====================================================================
+
+    Distances are not squared, so a far row pulls no harder than a near one. Each step takes weighted centroids, nearest
+    labels, new weights d, and W as the directions of least weighted within-cluster scatter; the objective never
+    increases. With ``robust=False`` distances are squared and the weights stay 1: unsupervised orthogonal least squares
+    discriminant analysis (OLSDA).
+
+    Robust to many moderate outliers, not to a few enormous ones, which can seize a cluster each.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    n_components : int, default=None
+        Dimension of the subspace; None is 95% of the dimensions that ``variance`` leaves. The method *drops* directions
+        in which clusters are wide, so few components mean that hardly any of the data is looked at.
+    robust : bool, default=True
+        Whether distances stay unsquared.
+    variance : float, default=0.9
+        Share of the variance kept first, by PCA; None keeps the numerical rank, in which the method collapses when
+        there are more features than rows.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
+        k-means in the reduced coordinates, in the leading ``n_components`` of them; "random" is the paper's random
+        labels and subspace, which does worse; or labels 0..n_clusters-1 to start from. k-means lets rows count less
+        that lie beyond twice the median distance from the mean.
+    n_init : int, default=1
+        Runs, the best of which is kept.
+    max_iter : int, default=100
+        Iterations of a run.
+    tol : float, default=1e-6
+        Relative change of the objective at which a run has converged.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable.
+    n_jobs : int, default=None
+        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    components_ : array of shape (n_components, n_features)
+        Orthonormal rows that span the subspace.
+    cluster_centers_ : array of shape (n_clusters, n_components)
+        Weighted centroids in the embedding.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    sample_weights_ : array of shape (n_samples,)
+        The weights d; small means outlier. Ones if not robust.
+    outlier_scores_ : array of shape (n_samples,)
+        Distance of each row from its centroid in the embedding; large means outlier.
+    residual_floor_ : float
+        Distances below this count as this long in the weights (1e-6 of the data's RMS radius).
+    objective_ : float
+        The sum of distances; below the floor ``r^2 / (2 floor) + floor / 2`` takes the place of r, which is what
+        floored weights minimise. The sum of squared distances if not robust.
+    objective_history_ : array, one value per iteration
+        Objective after each iteration of the winning run.
+    n_iter_ : int
+        Iterations of the winning run.
+    converged_ : bool
+        Whether it converged before ``max_iter``.
+    variance_share_, within_share_, rank_, variance_kept_, exact_
+        As in :class:`DiscriminativeEmbeddedClustering`.
+
+    References
+    ----------
+    R. Zhang, F. Nie and X. Li, "Embedded clustering via robust orthogonal least square discriminant analysis",
+    ICASSP 2017.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(500, 30, 4, separation=8, n_nuisance=2, outliers=0.05, random_state=0)
+    >>> ec = jc.RobustEmbeddedClustering(4, random_state=0).fit(X)
+    >>> ec.sample_weights_.shape
+    (500,)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **JointClusterer._parameter_constraints,
+        "robust": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        robust: bool = True,
+        variance: float | None = 0.9,
+        max_rank: int = 500,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.robust = robust
+        self.variance = variance
+        self.max_rank = max_rank
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _is_robust(self) -> bool:
+        return self.robust
+
+    def _n_components(self, coordinates: Coordinates) -> int:
+        return resolve_n_components(self.n_components, round(_SHARE * coordinates.rank), coordinates, stacklevel=5)
+
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Robust:
+        return self._robust_method(coordinates, n_components, learns_projection=True)
+
+    def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
+        if self.init != "random":
+            return super()._start(index, coordinates, n_components, rng)
+        # The paper's start: labels from random centroids in a random subspace.
+        Y = coordinates.embed(random_orthonormal(coordinates.rank, n_components, rng))
+        labels = rng.randint(self.n_clusters, size=coordinates.n_samples).astype(np.int32)
+        nearest = assign(Y, centers_of(Y, labels, self.n_clusters, coordinates.weights))
+        return fill_empty(Y, nearest, self.n_clusters, coordinates.weights)
+
+    def _plain_kmeans_reason(self, coordinates: Coordinates, n_components: int) -> str | None:
+        if n_components < coordinates.rank:
+            return None
+        kind = "robust k-means" if self.robust else "k-means"
+        return (
+            f"nothing is left to drop (n_components={n_components} is the rank of the reduced data), which makes it "
+            f"{kind} there. Lower n_components or raise variance."
+        )
+
+
+class RobustKMeans(_RobustClusterer):
+    r"""k-means with unsquared distances, which outliers pull less (RMKMC on one view).
+
+    .. math:: \min_{G,\, F} \; \sum_i \lVert x_i - f_i G \rVert_2
+
+    ======== ======================================================
+    symbol   meaning
+    ======== ======================================================
+    x_i      row i, centred (and projected by PCA, if asked)
+    f_i, G   one-hot label of row i, centroids
+    d_i      weight of row i, ``1 / (2 |x_i - f_i G|)``
+    ======== ======================================================
+
+    Each step takes centroids weighted by d, nearest labels and new weights; the objective never increases.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    n_components : int, default=None
+        Principal components to work in; None is the full space, where ``transform`` returns ``X - mean_`` and X has
+        to be dense.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
+        k-means in all coordinates, in the leading ``n_components``, in a random subspace; or labels to start from.
+        k-means lets rows count less that lie beyond twice the median distance from the mean.
+    n_init : int, default=1
+        Runs, the best of which is kept.
+    max_iter : int, default=100
+        Iterations of a run.
+    tol : float, default=1e-6
+        Relative change of the objective at which a run has converged.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable.
+    n_jobs : int, default=None
+        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    components_ : array of shape (n_components, n_features)
+        Principal axes; only with ``n_components``.
+    cluster_centers_ : array of shape (n_clusters, n_components or n_features)
+        Weighted centroids in the embedding.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    sample_weights_, outlier_scores_, residual_floor_, objective_, objective_history_, n_iter_, converged_
+        As in :class:`RobustEmbeddedClustering`.
+
+    References
+    ----------
+    X. Cai, F. Nie and H. Huang, "Multi-view k-means clustering on big data", IJCAI 2013.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(500, 30, 4, separation=8, n_nuisance=2, outliers=0.05, random_state=0)
+    >>> jc.RobustKMeans(4, random_state=0).fit(X).cluster_centers_.shape
+    (4, 30)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        key: value for key, value in JointClusterer._parameter_constraints.items() if key != "variance"
+    }
+    variance = None  # not a parameter: there is nothing to reduce, or n_components does it
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        max_rank: int = 500,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.max_rank = max_rank
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _in_full_space(self) -> bool:
+        return self.n_components is None
+
+    def _n_components(self, coordinates: Coordinates) -> int:
+        return resolve_n_components(self.n_components, coordinates.rank, coordinates, stacklevel=5)
+
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Robust:
+        return self._robust_method(coordinates, n_components, learns_projection=False)

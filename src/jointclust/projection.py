@@ -1,0 +1,230 @@
+"""Directions that suit given labels: the projection steps of the methods, and a transformer for people with labels."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from jointclust.coordinates import Clusters, Coordinates, check_weights, coordinates_of
+from jointclust.exceptions import CollapseWarning
+from jointclust.linalg import fix_signs, nearest_orthonormal, top_eigenvectors
+from jointclust.rows import as_rows
+from jointclust.rows._protocol import Float
+
+# Share of S_t taken off S_w, so that its null space is no matter of chance.
+TIE = 1e-7
+# Share of the mean eigenvalue of S_t that "auto" adds to S_w.
+_AUTO_RIDGE = 1e-3
+
+
+def margin_directions(clusters: Clusters, n_components: int, trade_off: float, guess: Float | None = None) -> Float:
+    """Leading eigenvectors of ``S_t - trade_off S_w``; of ``-S_w`` when the trade-off is infinite.
+
+    There, ties in the null space of S_w go to the directions of most variance, as in the limit.
+    """
+    s2, M = clusters.coordinates.eigenvalues, clusters.between_factor
+    if trade_off == 0:
+        return np.eye(s2.size, n_components)
+    if np.isinf(trade_off):
+        return top_eigenvectors((TIE - 1) * s2, M, n_components, guess)[1]
+    return top_eigenvectors((1 - trade_off) * s2, np.sqrt(trade_off) * M, n_components, guess)[1]
+
+
+def fisher_directions(clusters: Clusters, n_components: int, ridge: float) -> Float:
+    """Leading solutions of ``S_b q = theta (S_w + ridge I) q`` with ``Q'(S_w + ridge I)Q = I``.
+
+    With ``T = S_t + ridge I``, diagonal here, they are ``T^-1/2`` times the right singular vectors of ``M T^-1/2``,
+    whose squared singular values are ``theta / (1 + theta)``.
+    """
+    scale = 1.0 / np.sqrt(clusters.coordinates.eigenvalues + ridge)
+    _, sigma, rows = np.linalg.svd(clusters.between_factor * scale, full_matrices=False)
+    if n_components > sigma.size:  # beyond c directions no between-cluster scatter is left: take variance
+        rows = np.linalg.qr(np.vstack([rows, np.eye(n_components, scale.size)]).T)[0].T
+        sigma = np.concatenate([sigma, np.zeros(rows.shape[0] - sigma.size)])
+    rows, sigma = rows[:n_components], sigma[:n_components]
+    shrink = np.sqrt(np.maximum(1.0 - sigma**2, np.finfo(float).eps))
+    return fix_signs((rows / shrink[:, None]).T * scale[:, None])
+
+
+def principal_axes(coordinates: Coordinates, projection: Float) -> Float:
+    """The same orthonormal columns turned, within their span, to the directions of most variance first."""
+    _, rotation = np.linalg.eigh((projection.T * coordinates.eigenvalues) @ projection)
+    return projection @ rotation[:, ::-1]
+
+
+def automatic_ridge(ridge: float | str, coordinates: Coordinates) -> float:
+    """A number as it is; "auto" relative to the spectrum."""
+    if ridge == "auto":
+        return float(_AUTO_RIDGE * coordinates.eigenvalues.mean()) or 1.0
+    return float(ridge)
+
+
+class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Linear projection that shows given classes: the supervised parents of the clustering methods.
+
+    .. math:: \min_{W'W = I} \mathrm{tr}(W'S_wW), \quad \max_{W'W = I} \mathrm{tr}(W'S_bW), \quad
+              \max_{W'W = I} \mathrm{tr}(W'(S_b - S_w)W), \quad
+              \max_W \mathrm{tr}\left[(W'S_bW)(W'(S_w + \rho I)W)^{-1}\right]
+
+    for the criteria "olsda" (orthogonal least squares discriminant analysis), "ocm" (orthogonal centroid method), "mmc"
+    (maximum margin criterion) and "lda" (linear discriminant analysis). S_w and S_b are the within- and between-class
+    scatter; all directions lie in the range of the total scatter.
+
+    Parameters
+    ----------
+    criterion : {"olsda", "ocm", "mmc", "lda"}, default="lda"
+        What to optimise.
+    n_components : int, default=None
+        Number of directions; None is one less than the number of classes, or what the data allow.
+    ridge : float or "auto", default="auto"
+        Added to S_w by "lda", in squared units of the data; "auto" is 1e-3 of the mean non-zero eigenvalue of S_t.
+    variance : float, default=None
+        Share of the variance kept first, by PCA; None keeps the numerical rank.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The directions; orthonormal rows, except for "lda", which gives them unit within-class scatter.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    classes_ : array
+        The classes.
+    ridge_ : float
+        The ridge used by "lda".
+
+    See Also
+    --------
+    DiscriminativeEmbeddedClustering : Finds the labels too.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> digits = jc.datasets.load("digits")
+    >>> jc.DiscriminantProjection("mmc", n_components=2).fit(digits.data, digits.target).transform(digits.data).shape
+    (1797, 2)
+    """
+
+    _trade_offs: ClassVar[dict[str, float]] = {"ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "criterion": [StrOptions({"olsda", "ocm", "mmc", "lda"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "variance": [Interval(Real, 0, 1, closed="right"), None],
+        "max_rank": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        criterion: str = "lda",
+        *,
+        n_components: int | None = None,
+        ridge: float | str = "auto",
+        variance: float | None = None,
+        max_rank: int = 500,
+    ):
+        self.criterion = criterion
+        self.n_components = n_components
+        self.ridge = ridge
+        self.variance = variance
+        self.max_rank = max_rank
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the directions that show the classes y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        data, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, multi_output=False
+        )
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(column_or_1d(y), return_inverse=True)
+        coordinates = coordinates_of(
+            as_rows(data),
+            check_weights(sample_weight, data),
+            variance=self.variance,
+            max_rank=self.max_rank,
+            rng=np.random.RandomState(0),
+        )
+        n_components = resolve_n_components(self.n_components, self.classes_.size - 1, coordinates, stacklevel=4)
+        clusters = coordinates.clusters(labels.astype(np.int32), self.classes_.size)
+        if self.criterion == "lda":
+            self.ridge_ = automatic_ridge(self.ridge, coordinates)
+            loadings = coordinates.loadings(fisher_directions(clusters, n_components, self.ridge_))
+        else:
+            directions = margin_directions(clusters, n_components, self._trade_offs[self.criterion])
+            loadings = nearest_orthonormal(coordinates.loadings(principal_axes(coordinates, directions)))
+        self.mean_ = coordinates.mean.astype(data.dtype)
+        self.components_ = np.ascontiguousarray(fix_signs(loadings).T.astype(data.dtype))
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Project rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Y : array of shape (n_samples, n_components)
+            ``(X - mean_) @ components_.T``.
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return as_rows(rows).project(self.components_.T, self.mean_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def resolve_n_components(asked: int | None, default: int, coordinates: Coordinates, stacklevel: int) -> int:
+    """The number of components the data allow; says so when it is less than asked for."""
+    rank, n_features = coordinates.rank, coordinates.rows.n_features
+    if asked is None:
+        return min(max(default, 1), rank)
+    if asked > n_features:
+        raise ValueError(
+            f"n_components={asked} exceeds the number of features ({n_features}): lower it or leave it None."
+        )
+    if asked > rank:
+        kept = "" if coordinates.variance_kept > 1 - 1e-9 else f" at {coordinates.variance_kept:.3g} of the variance"
+        warnings.warn(
+            f"n_components={asked} exceeds the rank of the data ({rank}{kept}): every row would map to 0 in the other "
+            f"directions, so {rank} are used. Lower n_components or leave it None.",
+            CollapseWarning,
+            stacklevel=stacklevel,
+        )
+    return min(asked, rank)
