@@ -96,6 +96,27 @@ def test_cluster_sums_follow_the_labels(form, shared, weighted, rng):
         assert clusters.within_scatter(basis) == pytest.approx(within)
 
 
+@pytest.mark.parametrize(("name", "value"), [("variance", 2), ("variance", 0), ("variance", np.nan), ("max_rank", 0)])
+def test_bad_parameters(name, value, iris):
+    with pytest.raises(ValueError, match=name):
+        jc.decompose(iris.data, **{name: value})
+
+
+def test_coordinates_are_for_fit_only(iris):
+    model = jc.LDAKMeans(3, variance=None, random_state=0).fit(iris.data)
+    with pytest.raises(TypeError, match="only fit takes"):
+        model.predict(jc.decompose(iris.data))
+
+
+@pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning")
+def test_a_truncated_decomposition_says_what_it_misses():
+    X = sp.random_array((400, 900), density=0.05, format="csr", rng=np.random.default_rng(0))
+    with pytest.warns(UserWarning, match=r"rank 20 carries 0\.\d+ of the variance, less than variance=0.9"):
+        jc.LDAKMeans(3, max_rank=20, random_state=0).fit(X)
+    with pytest.warns(jc.CollapseWarning, match="Raise max_rank"):
+        jc.DiscriminativeEmbeddedClustering(3, n_components=30, max_rank=20, random_state=0).fit(X)
+
+
 def test_one_fit_copies_no_data():
     """Peak extra memory of a fit stays below 1.2 times a float32 input."""
     X, _ = jc.datasets.mixture(60_000, 200, 10, random_state=0)

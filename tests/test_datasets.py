@@ -26,6 +26,9 @@ def folder(tmp_path, monkeypatch):
     np.savez(tmp_path / "neither.npz", a=X, b=y)
     np.savez(tmp_path / "short.npz", X=X, y=y[:-1])
     np.savez(tmp_path / "pickled.npz", X=np.array([{}], dtype=object), y=y[:1])
+    np.savez(tmp_path / "flat.npz", X=X[0], y=y)
+    np.savez(tmp_path / "v1.2 b.npz", X=X, y=y.astype(str))
+    np.savez(tmp_path / "badcsr.npz", data=[1.0], indices=[9], indptr=[0, 1, 1], shape=[2, 2], y=[0, 1])
     (tmp_path / "broken.npz").write_bytes(b"not a zip file")
     return tmp_path
 
@@ -59,6 +62,8 @@ def test_sparse_files(folder):
         ("neither", "holds a, b"),
         ("short", "12 rows but 11 labels"),
         ("pickled", "cannot be read"),
+        ("flat", "two-dimensional"),
+        ("badcsr", "no valid CSR"),
         ("broken", "cannot be read"),
         ("absent", "no data set 'absent'.*digits.*JOINTCLUST_DATA"),
         ("../orl", "not the name"),
@@ -67,6 +72,11 @@ def test_sparse_files(folder):
 def test_bad_files(folder, name, message):
     with pytest.raises(ValueError, match=message):
         datasets.load(name, folder)
+
+
+def test_every_name_loads(folder):
+    assert "v1.2 b" in datasets.names(folder)
+    assert datasets.load("v1.2 b", folder).n_classes == 3
 
 
 @pytest.mark.parametrize("name", ["iris", "digits", "wine", "breast_cancer", "two_gaussians", "mixture"])

@@ -259,6 +259,50 @@ def test_null_space_of_within_scatter_is_said(rng, trade_off):
         DEC(4, trade_off=trade_off, random_state=0).fit(X)
 
 
+def test_a_vacuous_result_is_said_even_when_some_labels_moved(rng):
+    """At a large trade-off random labels survive, though the run itself has moved a few rows."""
+    X = rng.standard_normal((150, 600)) + 1.5 * rng.standard_normal((10, 600))[np.arange(150) % 10]
+    with pytest.warns(jc.CollapseWarning, match="hardly more than those it started from"):
+        DEC(10, trade_off=20, random_state=0).fit(X)
+
+
+@pytest.mark.filterwarnings("error::jointclust.CollapseWarning")
+def test_one_cluster_is_no_collapse(iris):
+    with pytest.warns(jc.PlainKMeansWarning):
+        DEC(1, trade_off=1, random_state=0).fit(iris.data)
+
+
+@quiet
+@pytest.mark.parametrize("trade_off", [0.5, 1.5, 5])
+def test_repairing_an_empty_cluster_respects_weights(trade_off, rng):
+    X, weights = rng.standard_normal((30, 3)), rng.randint(1, 4, size=30)
+    labels, repeat = rng.randint(2, size=30), np.repeat(np.arange(30), weights)  # three of five clusters are empty
+
+    def fit(start, X, w):
+        model = DEC(5, n_components=2, trade_off=trade_off, update_rule="fixed", init=start)
+        return model.fit(X, sample_weight=w)
+
+    weighted, repeated = fit(labels, X, weights), fit(labels[repeat], X[repeat], None)
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=1e-9)
+    np.testing.assert_array_equal(weighted.labels_[repeat], repeated.labels_)
+
+
+@quiet
+def test_warnings_point_at_the_users_line(iris):
+    for method in ("fit", "fit_predict", "fit_transform"):
+        with pytest.warns(jc.PlainKMeansWarning) as caught:
+            getattr(DEC(3, trade_off=1, random_state=0), method)(iris.data)
+        assert caught[0].filename == __file__
+
+
+@quiet
+@pytest.mark.parametrize("trade_off", [1e12, 1e99, 1e308])
+def test_huge_trade_offs_are_the_limit(iris, trade_off):
+    model = DEC(3, trade_off=trade_off, update_rule="fixed", init=iris.target).fit(iris.data)
+    limit = DEC(3, trade_off=np.inf, update_rule="fixed", init=iris.target).fit(iris.data)
+    np.testing.assert_array_equal(model.labels_, limit.labels_)
+
+
 def test_real_clusters_that_never_move_are_no_collapse(blobs):
     X, y = blobs
     with pytest.warns() as caught:

@@ -261,12 +261,7 @@ OWN = {
 
 @pytest.mark.parametrize(
     ("estimator", "name", "value"),
-    [
-        (e, *pair)
-        for e in ESTIMATORS
-        for pair in BAD_PARAMETERS + OWN[type(e).__name__]
-        if pair[0] in e.get_params()
-    ],
+    [(e, *pair) for e in ESTIMATORS for pair in BAD_PARAMETERS + OWN[type(e).__name__] if pair[0] in e.get_params()],
     ids=str,
 )
 def test_bad_parameters_are_named(estimator, name, value, blobs):

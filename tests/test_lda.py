@@ -59,6 +59,27 @@ def test_singular_within_scatter_is_no_obstacle(rng):
     assert clustering_accuracy(truth, LDAKMeans(3, random_state=0).fit(X).labels_) == 1
 
 
+@quiet
+@pytest.mark.parametrize("ridge", [1e-300, 1e-12, 1.0])
+def test_objective_stays_sane_on_perfect_clusters(rng, ridge):
+    X = np.repeat(rng.standard_normal((3, 5)), 10, axis=0)
+    model = LDAKMeans(3, ridge=ridge, variance=None, random_state=0).fit(X)
+    assert model.objective_ > 0
+    assert np.unique(model.labels_).size == 3
+
+
+@quiet
+def test_rows_without_weight_change_nothing(rng):
+    X, _ = jc.datasets.mixture(300, 40, 6, random_state=1)
+    more = np.vstack([X, X[:60] + rng.standard_normal((60, 40))])
+    weights = np.repeat([1.0, 0.0], [300, 60])
+    for seed in range(5):
+        plain = LDAKMeans(6, random_state=seed).fit(X)
+        padded = LDAKMeans(6, random_state=seed).fit(more, sample_weight=weights)
+        assert padded.n_iter_ == plain.n_iter_
+        np.testing.assert_array_equal(padded.labels_[:300], plain.labels_)
+
+
 def test_collapse_is_said(rng):
     X = rng.standard_normal((40, 200))
     with pytest.warns(jc.CollapseWarning, match="variance=0.9"):

@@ -77,6 +77,22 @@ def test_trace_is_maximal(seed, r, c, trade_off):
     assert np.abs(vectors.T @ vectors - np.eye(c - 1)).max() < 1e-10
 
 
+@pytest.mark.parametrize("k", [4, 7])
+@pytest.mark.parametrize("trade_off", [1e9, np.inf])
+def test_null_space_of_the_within_scatter(trade_off, k):
+    """Many equal eigenvalues, of which iterative solvers lose copies."""
+    T = np.linalg.qr(np.random.RandomState(0).standard_normal((300, 300)))[0][:, :299] * np.linspace(20, 10, 299)
+    T -= T.mean(axis=0)
+    s2, V = np.linalg.eigh(T.T @ T)
+    T = T @ V
+    labels = np.arange(300) % 5
+    M = np.array([T[labels == j].sum(axis=0) / np.sqrt(60) for j in range(5)])
+    diagonal = (1 / trade_off - 1) * s2
+    values, vectors = linalg.top_eigenvectors(diagonal, M, k)
+    np.testing.assert_allclose(values, reference(diagonal, M, k)[0], atol=1e-9 * s2.max())
+    assert np.abs(vectors.T @ vectors - np.eye(k)).max() < 1e-10
+
+
 def test_signs_are_fixed():
     vectors = np.array([[1.0, -3.0], [-2.0, 1.0]])
     np.testing.assert_array_equal(linalg.fix_signs(vectors), -vectors)

@@ -56,7 +56,21 @@ def test_parameters_of_the_estimators_are_the_users(digits):
     assert {(m.init, m.n_init, m.random_state) for m in path.estimators} == {("pca", 2, 3)}
 
 
+def test_runs_beside_the_warm_start():
+    X, y = jc.datasets.two_gaussians(1000, random_state=3)  # PCA, and a warm start from it, stick on this draw
+    path = jc.trade_off_path(X, 2, n_components=1, trade_offs=[0, 2, 5, 8], n_init=10, random_state=0)
+    accuracy = [jc.metrics.clustering_accuracy(y, model.labels_) for model in path.estimators]
+    assert min(accuracy[1:]) > 0.99
+
+
+@pytest.mark.parametrize("trade_offs", [5.0, "mmc"])
+def test_one_trade_off(iris, trade_offs):
+    assert len(jc.trade_off_path(iris.data, 3, trade_offs=trade_offs, random_state=0)) == 1
+
+
 def test_bad_input(iris):
+    with pytest.raises(ValueError, match="trade_offs holds None"):
+        jc.trade_off_path(iris.data, 3, trade_offs=[None])
     with pytest.raises(ValueError, match="trade_offs is empty"):
         jc.trade_off_path(iris.data, 3, trade_offs=[])
     with pytest.raises(ValueError, match="trade_off"):

@@ -4,9 +4,11 @@ import pickle
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
 from sklearn.base import BaseEstimator, clone
+from sklearn.callback import ProgressBar
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -39,6 +41,20 @@ def test_pipeline(iris, tmp_path):
     pipeline = make_pipeline(StandardScaler(), jc.LDAKMeans(3, random_state=0)).fit(iris.data)
     jc.save(pipeline, tmp_path / "p")
     np.testing.assert_array_equal(jc.load(tmp_path / "p").predict(iris.data), pipeline.predict(iris.data))
+
+
+def test_what_load_would_refuse_is_not_saved(iris, tmp_path):
+    with pytest.raises(TypeError, match="set_callbacks"):
+        jc.save(jc.LDAKMeans(3).set_callbacks(ProgressBar()), tmp_path / "x")
+    with pytest.raises(TypeError, match="NumPy arrays"):
+        jc.save(jc.LDAKMeans(3, init=pd.Series(iris.target)), tmp_path / "x")
+    assert not any(tmp_path.iterdir())
+
+
+def test_file_has_the_usual_permissions(tmp_path):
+    jc.save(jc.LDAKMeans(3), tmp_path / "x")
+    (tmp_path / "y").touch()
+    assert (tmp_path / "x").stat().st_mode == (tmp_path / "y").stat().st_mode
 
 
 @pytest.fixture
@@ -83,12 +99,22 @@ def test_flipped_bytes_are_an_error_or_harmless(saved, iris):
 
 
 def test_newer_format(saved):
-    rewrite(saved, "jointclust.json", json.dumps({"format": 99}))
+    rewrite(saved, "jointclust.json", json.dumps({"library": "jointclust", "format": 99}))
     with pytest.raises(ValueError, match="format version 99.*Upgrade jointclust"):
         jc.load(saved)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"format": "x"}', "{}"])
+HEADERS = [
+    "{",
+    "[]",
+    "{}",
+    '{"format": "x"}',
+    '{"format": 1, "library": "x"}',
+    '{"format": -5, "library": "jointclust"}',
+]
+
+
+@pytest.mark.parametrize("content", HEADERS)
 def test_spoiled_header(saved, content):
     rewrite(saved, "jointclust.json", content)
     with pytest.raises(ValueError, match="corrupt"):
@@ -112,7 +138,10 @@ class Foreign(BaseEstimator):
 
 
 def test_no_foreign_type_is_ever_built(tmp_path):
-    jc.save(make_pipeline(Foreign()), tmp_path / "model.skops")
+    with pytest.raises(TypeError, match=r"load would refuse.*Foreign"):
+        jc.save(make_pipeline(Foreign()), tmp_path / "model.skops")
+    skops.io.dump(make_pipeline(Foreign()), tmp_path / "model.skops")
+    rewrite(tmp_path / "model.skops", "jointclust.json", json.dumps({"library": "jointclust", "format": 1}))
     with pytest.raises(ValueError, match=r"types that jointclust does not load.*Foreign"):
         jc.load(tmp_path / "model.skops")
 

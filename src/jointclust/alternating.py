@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.coordinates import Clusters, Coordinates
-from jointclust.kmeans import Partition, centers_of, lloyd
-from jointclust.rows._protocol import Float
+from jointclust.kmeans import Partition, centers_of, lloyd, same_labels
+from jointclust.types import Float
 
 # Steps without a better state after which a run ends.
 PATIENCE = 10
@@ -91,19 +90,21 @@ def alternate(
     """
     clusters, history, ending = start, list[float](), Ending.MAX_ITER
     state: State | None = None
-    best, merit = 0, -np.inf
+    best, best_state = 0, None
     for iteration in range(max_iter):
         new = method.step(clusters, state)
         history.append(new.objective)
-        rest = method.ends_with_labels and np.array_equal(new.clusters.labels, clusters.labels)
+        rest = method.ends_with_labels and same_labels(new.clusters.labels, clusters.labels, method.coordinates.weights)
         still = state is not None and abs(new.objective - state.objective) <= tol * abs(new.objective)
         state, clusters = new, new.clusters
-        if method.merit(new) > merit:
-            best, best_state, merit = iteration, new, method.merit(new)
+        if best_state is None or method.merit(new) > method.merit(best_state):
+            best, best_state = iteration, new
+        stopped = stop()
         if rest or still or iteration - best >= PATIENCE:
             ending = Ending.CONVERGED
             break
-        if stop():
+        if stopped:
             ending = Ending.STOPPED
             break
+    assert best_state is not None
     return Run(start, best_state, ending, best, history)

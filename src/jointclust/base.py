@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -20,14 +19,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust import threads
 from jointclust.alternating import Ending, Method, Run, alternate
 from jointclust.coordinates import Clusters, Coordinates, check_weights, coordinates_of
-from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
-from jointclust.kmeans import Labels, assign, counts
+from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
+from jointclust.kmeans import assign, counts
 from jointclust.linalg import fix_signs, nearest_orthonormal
 from jointclust.projection import resolve_n_components
 from jointclust.rows import as_rows
-from jointclust.rows._protocol import Float
 from jointclust.starts import start_kind, start_labels
+from jointclust.types import Float, Labels
 
+# Share of labels left in place from which on a run is suspected of having kept its start.
+_KEPT = 0.9
 # k-means restarts where a method has no parameter for them.
 RESTARTS = 10
 
@@ -50,7 +51,7 @@ class JointClusterer(
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
-        "n_jobs": [None, Integral],
+        "n_jobs": [None, Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right")],
     }
 
     # Projections of most methods are orthonormal; the others invert by pseudo-inverse.
@@ -89,7 +90,8 @@ class JointClusterer(
         y : ignored
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own.
+            Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own, and
+            their own ``max_rank``.
 
         Returns
         -------
@@ -102,7 +104,7 @@ class JointClusterer(
         given = self._given_labels(coordinates.n_samples)
         n_init = self.n_init
         if given is not None and n_init > 1:
-            warnings.warn(f"init gives the labels, so one run is made instead of n_init={n_init}.", RuntimeWarning, 3)
+            tell(f"init gives the labels, so one run is made instead of n_init={n_init}.", RuntimeWarning)
             n_init = 1
 
         context = self._init_callback_context(max_subtasks=n_init, sequential_subtasks=False)
@@ -161,14 +163,19 @@ class JointClusterer(
             )
         present = coordinates.n_samples if coordinates.weights is None else np.count_nonzero(coordinates.weights)
         if self.n_clusters > present:
-            raise ValueError(
-                f"n_clusters={self.n_clusters} exceeds the number of rows with weight ({present}): lower n_clusters."
+            kind = "rows" if coordinates.weights is None else "rows with weight"
+            raise ValueError(f"n_clusters={self.n_clusters} exceeds the number of {kind} ({present}): lower it.")
+        if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
+            tell(
+                f"The randomised decomposition of rank {coordinates.rank} carries {coordinates.variance_kept:.3g} of "
+                f"the variance, less than variance={self.variance}. Raise max_rank to keep more.",
+                UserWarning,
             )
         return coordinates
 
     def _n_components(self, coordinates: Coordinates) -> int:
         """Number of components the data allow."""
-        return resolve_n_components(self.n_components, self.n_clusters - 1, coordinates, stacklevel=5)
+        return resolve_n_components(self.n_components, self.n_clusters - 1, coordinates)
 
     def _given_labels(self, n_samples: int) -> Labels | None:
         if isinstance(self.init, str):
@@ -249,24 +256,25 @@ class JointClusterer(
         found = np.unique(self.labels_).size
         reason = self._plain_kmeans_reason(coordinates, n_components)
         if coordinates.is_constant:
-            _say("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
+            tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
         elif found < self.n_clusters:
-            _say(
+            tell(
                 f"{found} clusters were found instead of n_clusters={self.n_clusters}: X has fewer distinct rows than "
                 "that in the embedding. Lower n_clusters.",
                 CollapseWarning,
             )
         elif _is_collapsed(method, run):
-            _say(
+            tell(
                 f"{name} collapsed: in the subspace it chose, rows sit on their own centroids whatever the labels are, "
-                "so the labels are those it started from. Keep fewer directions (variance=0.9), lower n_components"
+                f"so the labels are hardly more than those it started from. Keep fewer directions "
+                f"(variance={_less_variance(self.variance):g}), or change n_components"
                 + (", or lower trade_off." if hasattr(self, "trade_off") else "."),
                 CollapseWarning,
             )
         if reason is not None and not coordinates.is_constant:
-            _say(f"{name} is plain k-means here: {reason}", PlainKMeansWarning)
+            tell(f"{name} is plain k-means here: {reason}", PlainKMeansWarning)
         if run.ending is not Ending.CONVERGED:
-            _say(run.ending.value.format(max_iter=self.max_iter), ConvergenceWarning)
+            tell(run.ending.value.format(max_iter=self.max_iter), ConvergenceWarning)
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -279,9 +287,15 @@ class JointClusterer(
         check_is_fitted(self)
         return as_rows(self._validated(X, reset=False))
 
-    def _validated(self, X: ArrayLike, **options: Any) -> Any:
+    def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
+        if isinstance(X, Coordinates):
+            raise TypeError("X holds Coordinates, which only fit takes: pass the rows themselves.")
         accepted = False if self._in_full_space else "csr"
-        return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
+        try:
+            return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
+        except (TypeError, ValueError) as error:
+            error.add_note("X must be a table of finite real numbers, rows by features, with two rows or more.")
+            raise
 
     def predict(self, X: ArrayLike) -> Labels:
         """Label of the nearest cluster center in the embedding.
@@ -367,26 +381,36 @@ class JointClusterer(
         return tags
 
 
+def _less_variance(variance: float | None) -> float:
+    """A share of variance to advise to someone who kept this one."""
+    return 0.9 if variance is None or variance > 0.9 else round(variance - 0.1, 2)
+
+
 def _is_collapsed(method: Method, run: Run) -> bool:
     """Whether the labels mean nothing in the subspace: it shows no within-cluster scatter, or keeps any labels."""
     clusters, projection = run.state.clusters, run.state.projection
+    if clusters.sizes.size == 1:
+        return False
     basis = np.linalg.qr(projection)[0]
     within = clusters.coordinates.eigenvalues.sum() - np.sum(clusters.between_factor**2)
     if within <= 1e-10 * clusters.coordinates.eigenvalues.sum():
         return False  # the clusters have no scatter at all: they are perfect
     if clusters.within_scatter(basis) / basis.shape[1] <= 1e-10 * within / clusters.coordinates.rank:
         return True
-    return np.array_equal(clusters.labels, run.start.labels) and _keeps_any_labels(clusters, method)
+    hardly_moved = np.mean(clusters.labels == run.start.labels) > _KEPT
+    return bool(hardly_moved and _keeps_any_labels(clusters, method))
 
 
 def _keeps_any_labels(clusters: Clusters, method: Method) -> bool:
-    """Whether labels dealt out at random would survive a step of the method too."""
+    """Whether labels dealt out at random would survive the method's projections too, to the end."""
     shuffled = np.random.RandomState(0).permutation(clusters.labels)
-    start = clusters.coordinates.clusters(shuffled, clusters.sizes.size)
-    projection = method.project(start)
-    labels = assign(clusters.coordinates.embed(projection), start.centers(projection))
-    return bool(np.mean(labels == shuffled) > 0.9)
-
-
-def _say(message: str, category: type[Warning]) -> None:
-    warnings.warn(message, category, stacklevel=5)
+    now = clusters.coordinates.clusters(shuffled, clusters.sizes.size)
+    for _ in range(20):
+        projection = method.project(now)
+        labels = assign(clusters.coordinates.embed(projection), now.centers(projection))
+        if np.mean(labels == shuffled) <= _KEPT:
+            return False
+        if np.array_equal(labels, now.labels):
+            break
+        now = now.relabelled(labels)
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
-from jointclust.kmeans import Labels, counts, indicator, sums_of
+from jointclust.kmeans import counts, indicator, means, sums_of
 from jointclust.rows import DenseRows, Rows, as_rows
-from jointclust.rows._protocol import Float
+from jointclust.types import Float, Labels
 
 # Up to this min(n, D) a dense decomposition is exact and takes seconds.
 EXACT_LIMIT = 4000
@@ -148,11 +150,11 @@ class Clusters:
     @property
     def between_factor(self) -> Float:
         """The c x rank matrix M with ``S_b = M'M``: cluster sums over the root of the size."""
-        return self.sums / np.sqrt(np.where(self.sizes > 0, self.sizes, 1.0))[:, None]
+        return means(self.sums, np.sqrt(self.sizes))
 
     def centers(self, projection: Float) -> Float:
         """Cluster means in the embedding of a projection."""
-        return (self.sums / np.where(self.sizes > 0, self.sizes, 1.0)[:, None]) @ projection
+        return means(self.sums, self.sizes) @ projection
 
     def total_scatter(self, projection: Float) -> float:
         """``tr(Q' S_t Q)``."""
@@ -180,6 +182,16 @@ class Clusters:
         return Clusters(self.coordinates, labels, self.sums + self.coordinates.sums(change, moved), sizes)
 
 
+@validate_params(
+    {
+        "X": ["array-like", "sparse matrix"],
+        "sample_weight": ["array-like", None],
+        "variance": [Interval(Real, 0, 1, closed="right"), None],
+        "max_rank": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    },
+    prefer_skip_nested_validation=True,
+)
 def decompose(
     X: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -241,8 +253,8 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if weights.min() < 0:
         raise ValueError(f"sample_weight must not be negative; the smallest is {weights.min():.3g}.")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for every sample: at least one weight must be positive.")
+    if not 1e-100 < weights.sum() < 1e100:
+        raise ValueError(f"sample_weight sums to {weights.sum():.3g}: divide it by its largest value.")
     return weights
 
 

@@ -17,6 +17,8 @@ from sklearn.utils import check_random_state
 
 __all__ = ["Dataset", "load", "mixture", "names", "two_gaussians"]
 
+# What a data set may be called: a file name without its ending, no path.
+_NAME = re.compile(r"\w[\w .-]*")
 # Pixels per column and row, and the order in which they are stored.
 _IMAGES: dict[str, tuple[tuple[int, int], str]] = {
     **dict.fromkeys(("orl", "yale", "coil20"), ((32, 32), "F")),
@@ -49,7 +51,7 @@ class Dataset:
     """
 
     data: Any
-    target: NDArray[np.integer]
+    target: NDArray[Any]
     name: str
     image_shape: tuple[int, int] | None = None
     image_order: str = "C"
@@ -182,7 +184,8 @@ def names(data_home: str | os.PathLike[str] | None = None) -> list[str]:
     names : list of str
         Local files, bundled and generated sets.
     """
-    local = {path.stem for folder in _folders(data_home) for path in folder.glob("*.npz")}
+    files = (path for folder in _folders(data_home) for path in folder.glob("*.npz"))
+    local = {path.stem for path in files if _NAME.fullmatch(path.stem)}
     return sorted(local | set(_BUNDLED) | set(_GENERATED))
 
 
@@ -213,7 +216,7 @@ def load(name: str, data_home: str | os.PathLike[str] | None = None, *, dtype: D
     >>> jc.datasets.load("digits").data.shape
     (1797, 64)
     """
-    if not re.fullmatch(r"[\w-]+", name):
+    if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is not the name of a data set: {', '.join(names(data_home))} are.")
     shape, order = _IMAGES.get(name, (None, "C"))
     for folder in _folders(data_home):
@@ -240,9 +243,15 @@ def _load_file(path: Path, dtype: DTypeLike, shape: tuple[int, int] | None, orde
         raise ValueError(f"{path} cannot be read as an .npz file: {error}") from error
     if "X" in parts:
         data: Any = parts["X"].astype(dtype)
+        if data.ndim != 2:
+            raise ValueError(f"{path} holds X of shape {data.shape}: it must be two-dimensional, rows by features.")
     elif {"data", "indices", "indptr", "shape"} <= parts.keys():
         triple = (parts["data"].astype(dtype), parts["indices"].astype(np.int32), parts["indptr"])
-        data = sp.csr_array(triple, shape=tuple(parts["shape"]))
+        try:
+            data = sp.csr_array(triple, shape=tuple(parts["shape"]))
+            data.check_format(full_check=True)
+        except ValueError as error:
+            raise ValueError(f"{path} holds no valid CSR matrix: {error}") from error
     else:
         raise ValueError(f"{path} holds {', '.join(parts)}: X, or data, indices, indptr and shape, are missing.")
     if "y" not in parts:
@@ -250,4 +259,4 @@ def _load_file(path: Path, dtype: DTypeLike, shape: tuple[int, int] | None, orde
     if len(parts["y"]) != data.shape[0]:
         raise ValueError(f"{path} holds {data.shape[0]} rows but {len(parts['y'])} labels.")
     columns = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
-    return Dataset(data, parts["y"].astype(np.int64), path.stem, shape, order, columns)
+    return Dataset(data, parts["y"], path.stem, shape, order, columns)

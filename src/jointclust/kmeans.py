@@ -9,9 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from jointclust.rows._protocol import Float, block_length
-
-Labels = NDArray[np.int32]
+from jointclust.rows._protocol import block_length
+from jointclust.types import Float, Labels
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
 _SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 256
@@ -68,7 +67,7 @@ def counts(labels: Labels, n_clusters: int, weights: Float | None = None) -> Flo
 
 def means(sums: Float, sizes: Float) -> Float:
     """Sums over sizes; an empty cluster has its mean at the origin."""
-    return sums / np.where(sizes > 0, sizes, 1.0)[:, None]
+    return sums / np.where(sizes > 0, sizes, 1.0)[..., None]
 
 
 def sums_of(matrix: sp.csc_array, Y: NDArray) -> Float:
@@ -89,29 +88,36 @@ def centers_of(Y: NDArray, labels: Labels, n_clusters: int, weights: Float | Non
 
 
 def fill_empty(Y: NDArray, labels: Labels, n_clusters: int, weights: Float | None = None) -> Labels:
-    """Give each empty cluster the row farthest from its own center.
+    """Give each empty cluster the point farthest from its own center, with all rows that lie there.
 
-    Every move lowers the within-cluster sum of squares. A row that is alone in its cluster, has no weight or lies on
+    Every move lowers the within-cluster sum of squares. A point that is alone in its cluster, has no weight or lies on
     its center is never moved, so clusters stay empty when there are fewer distinct rows than clusters.
     """
     sizes = counts(labels, n_clusters, weights)
     if (sizes > 0).all():
         return labels
     labels = labels.copy()
-    centers = centers_of(Y, labels, n_clusters, weights)
-    distance = np.sum((Y - centers[labels]) ** 2, axis=1)
+    distance = np.sum((Y - centers_of(Y, labels, n_clusters, weights)[labels]) ** 2, axis=1)
     distance[distance <= 1e-12 * np.sum(Y**2, axis=1)] = 0.0
-    weight = np.ones(len(labels)) if weights is None else weights
-    order = np.argsort(-distance * weight, kind="stable")
-    candidates = iter(order)
+    if weights is not None:
+        distance[weights == 0] = 0.0
+    candidates = iter(np.argsort(-distance, kind="stable"))
     for empty in np.flatnonzero(sizes == 0):
         for row in candidates:
-            if distance[row] * weight[row] > 0 and sizes[labels[row]] > weight[row]:
-                sizes[labels[row]] -= weight[row]
-                sizes[empty] += weight[row]
-                labels[row] = empty
+            copies = np.flatnonzero((Y[row] == Y).all(axis=1) & (labels == labels[row]))
+            mass = len(copies) if weights is None else weights[copies].sum()
+            if distance[row] > 0 and sizes[labels[row]] > mass:
+                sizes[labels[row]] -= mass
+                sizes[empty] += mass
+                labels[copies] = empty
+                distance[copies] = 0.0
                 break
     return labels
+
+
+def same_labels(a: Labels, b: Labels, weights: Float | None = None) -> bool:
+    """Whether two labellings agree on all rows that have weight."""
+    return bool(((a == b) | (False if weights is None else weights == 0)).all())
 
 
 def lloyd_many(
@@ -134,9 +140,9 @@ def lloyd_many(
         for j in np.flatnonzero((sizes == 0).any(axis=1)):
             new[:, j] = fill_empty(Y, new[:, j], n_clusters, weights)
             sums[j : j + 1], sizes[j : j + 1] = _sums_and_sizes(Y, new[:, j : j + 1], n_clusters, weights)
-        updated = sums / np.where(sizes > 0, sizes, 1.0)[:, :, None]
+        updated = means(sums, sizes)
         within = np.maximum(total - np.einsum("rk,rkd,rkd->r", sizes, updated, updated), 0.0)
-        resting = (new == labels[:, moving]).all(axis=0)
+        resting = np.array([same_labels(new[:, j], labels[:, r], weights) for j, r in enumerate(moving)])
         if tol > 0:
             resting |= inertia[moving] - within <= tol * within
         labels[:, moving], centers[moving], inertia[moving] = new, updated, within

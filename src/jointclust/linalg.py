@@ -7,7 +7,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-Float = NDArray[np.float64]
+from jointclust.types import Float
 
 # Below this size LAPACK is faster than anything clever.
 _SMALL = 256
@@ -74,8 +74,22 @@ def top_eigenvectors(diagonal: Float, factor: Float, k: int, guess: Float | None
             found = _secular(diagonal, factor, k, guess)
         elif diagonal.max() > 0:
             found = _lanczos(diagonal, factor, k)
+        if found is not None and not _complete(diagonal, factor, found[0]):
+            found = None
     values, vectors = found if found is not None else _dense(diagonal, factor, k)
     return values, fix_signs(vectors)
+
+
+def _complete(diagonal: Float, factor: Float, values: Float) -> bool:
+    """Whether no eigenvalue was missed, counted by Sylvester's law of inertia.
+
+    ``diag(a) + B'B`` has as many eigenvalues above mu as a has entries, plus as many as ``B (mu I - a)^-1 B'`` has
+    eigenvalues above 1. Iterative solvers lose copies of multiple eigenvalues; this finds out.
+    """
+    scale = float(np.abs(diagonal).max() + np.sum(factor**2))
+    mu = values + 1e-10 * scale
+    above = np.sum(diagonal > mu[:, None], axis=1) + np.sum(_shifted(diagonal, factor, mu)[0] > 1.0, axis=1)
+    return bool(np.all(above <= np.sum(values > mu[:, None], axis=1)))
 
 
 def _dense(diagonal: Float, factor: Float, k: int) -> tuple[Float, Float]:
@@ -179,7 +193,10 @@ def _below_zero(diagonal: Float, factor: Float, k: int, scale: float) -> Float |
         return np.eye(r)[:, nearest]
     inverse = np.minimum(diagonal, -np.finfo(float).eps * scale) ** -1.0
     scaled = factor * inverse
-    middle = np.linalg.inv(np.eye(factor.shape[0]) + scaled @ factor.T)
+    try:
+        middle = np.linalg.inv(np.eye(factor.shape[0]) + scaled @ factor.T)
+    except np.linalg.LinAlgError:
+        return None
 
     def multiply(x: Float) -> Float:
         x = x.ravel()

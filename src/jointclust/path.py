@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from jointclust.coordinates import Coordinates, decompose
-from jointclust.kmeans import Labels
 from jointclust.methods.discriminative import TRADE_OFFS, DiscriminativeEmbeddedClustering
+from jointclust.types import Labels
 
 __all__ = ["TradeOffPath", "trade_off_path"]
 
@@ -35,8 +36,8 @@ class TradeOffPath:
         labels at the previous trade-off), n_iter, converged, seconds, warnings. ``pandas.DataFrame(path.table)``.
     """
 
-    estimators: list[DiscriminativeEmbeddedClustering] = field(default_factory=list)
-    table: dict[str, list[Any]] = field(default_factory=dict)
+    estimators: list[DiscriminativeEmbeddedClustering]
+    table: dict[str, list[Any]]
 
     def __len__(self) -> int:
         return len(self.estimators)
@@ -46,7 +47,7 @@ def trade_off_path(
     X: ArrayLike | Coordinates,
     n_clusters: int,
     *,
-    trade_offs: Iterable[float | str] = DEFAULT_TRADE_OFFS,
+    trade_offs: float | str | Iterable[float | str] = DEFAULT_TRADE_OFFS,
     n_components: int | Iterable[int | None] | None = None,
     sample_weight: ArrayLike | None = None,
     warm_start: bool = True,
@@ -70,7 +71,8 @@ def trade_off_path(
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows.
     warm_start : bool, default=True
-        Start from the labels of the previous trade-off, not from PCA each time.
+        Start from the labels of the previous trade-off, not from PCA each time; with ``n_init`` above 1 that is one of
+        the runs.
     **parameters
         More parameters of :class:`DiscriminativeEmbeddedClustering`.
 
@@ -94,51 +96,63 @@ def trade_off_path(
     else:
         needed = {key: parameters[key] for key in ("max_rank", "random_state") if key in parameters}
         coordinates = decompose(X, sample_weight, **needed)
-    trade_offs = list(trade_offs)
-    unknown = [t for t in trade_offs if isinstance(t, str) and t not in TRADE_OFFS]
-    if unknown:
-        raise ValueError(f"trade_offs holds {unknown[0]!r}: numbers from 0 to inf, or {', '.join(TRADE_OFFS)}, go.")
-    values = sorted(TRADE_OFFS[t] if isinstance(t, str) else float(t) for t in trade_offs)
+    alone = isinstance(trade_offs, str) or not isinstance(trade_offs, Iterable)
+    asked: Iterable[Any] = [trade_offs] if alone else trade_offs  # type: ignore[assignment]
+    values = sorted(_number(trade_off) for trade_off in asked)
     if not values:
         raise ValueError("trade_offs is empty: give at least one.")
     dimensions = list(n_components) if isinstance(n_components, Iterable) else [n_components]
 
-    path = TradeOffPath()
+    estimators: list[DiscriminativeEmbeddedClustering] = []
+    table: dict[str, list[Any]] = {}
     for dimension in dimensions:
         labels: Labels | None = None
         for trade_off in values:
             estimator = DiscriminativeEmbeddedClustering(
                 n_clusters, trade_off=trade_off, n_components=dimension, **parameters
             )
-            row = _fit(estimator, coordinates, labels if warm_start else None)
+            estimator, row = _fit(estimator, coordinates, labels if warm_start else None)
             row["agreement"] = None if labels is None else float(adjusted_rand_score(labels, estimator.labels_))
             labels = estimator.labels_
-            path.estimators.append(estimator)
+            estimators.append(estimator)
             for name, value in row.items():
-                path.table.setdefault(name, []).append(value)
-    return path
+                table.setdefault(name, []).append(value)
+    return TradeOffPath(estimators, table)
+
+
+def _number(trade_off: Any) -> float:
+    try:
+        return TRADE_OFFS[trade_off] if isinstance(trade_off, str) else float(trade_off)
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(
+            f"trade_offs holds {trade_off!r}: numbers from 0 to inf, or {', '.join(TRADE_OFFS)}, go."
+        ) from None
 
 
 def _fit(
     estimator: DiscriminativeEmbeddedClustering, coordinates: Coordinates, labels: Labels | None
-) -> dict[str, Any]:
-    """Fit in place and describe the result."""
+) -> tuple[DiscriminativeEmbeddedClustering, dict[str, Any]]:
+    """The better of a warm start, if there is one, and what is left of ``n_init`` cold ones; and a row about it."""
     began = time.perf_counter()
-    init = estimator.init, estimator.n_init
+    asked = {"init": estimator.init, "n_init": estimator.n_init}
+    candidates = [estimator]
     if labels is not None:
-        estimator.set_params(init=labels, n_init=1)
+        warm = clone(estimator).set_params(init=labels, n_init=1)
+        candidates = [warm, estimator.set_params(n_init=estimator.n_init - 1)] if estimator.n_init > 1 else [warm]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit(coordinates)
-    estimator.set_params(init=init[0], n_init=init[1])
-    return {
-        "trade_off": estimator.trade_off,
-        "n_components": len(estimator.components_),
-        "objective": estimator.objective_,
-        "variance_share": estimator.variance_share_,
-        "within_share": estimator.within_share_,
-        "n_iter": estimator.n_iter_,
-        "converged": estimator.converged_,
+        for candidate in candidates:
+            candidate.fit(coordinates)
+    best = max(candidates, key=lambda model: (model.objective_, -model.within_share_))
+    best.set_params(**asked)
+    return best, {
+        "trade_off": best.trade_off,
+        "n_components": len(best.components_),
+        "objective": best.objective_,
+        "variance_share": best.variance_share_,
+        "within_share": best.within_share_,
+        "n_iter": best.n_iter_,
+        "converged": best.converged_,
         "seconds": time.perf_counter() - began,
-        "warnings": [str(warning.message) for warning in caught],
+        "warnings": sorted({str(warning.message) for warning in caught}),
     }

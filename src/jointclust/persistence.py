@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
+import uuid
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -41,19 +41,25 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(model, BaseEstimator) or isinstance(model, type):
         raise TypeError(f"model must be an estimator instance; got {type(model).__name__}.")
-    buffer = io.BytesIO(_skops().dumps(model))
+    skops = _skops()
+    data = skops.dumps(model)
+    foreign = _foreign_types(skops, data)
+    if foreign:
+        raise TypeError(
+            f"model holds types that load would refuse: {', '.join(foreign)}. Give parameters as NumPy arrays and "
+            "plain values, and drop callbacks with set_callbacks()."
+        )
+    buffer = io.BytesIO(data)
     header = {"format": FORMAT_VERSION, "library": "jointclust", "version": jointclust.__version__}
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(_HEADER, json.dumps(header))
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(buffer.getvalue())
+        temporary.write_bytes(buffer.getvalue())
         os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -78,7 +84,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             f"{FORMAT_VERSION}. Upgrade jointclust."
         )
     try:
-        foreign = [name for name in skops.get_untrusted_types(data=data) if name not in _own_types()]
+        foreign = _foreign_types(skops, data)
         if not foreign:
             return skops.loads(data, trusted=_own_types())
     except Exception as error:
@@ -90,18 +96,21 @@ def _format_version(data: bytes, path: str | os.PathLike[str]) -> int:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             damaged = archive.testzip()
-            if _HEADER not in archive.namelist():
-                raise ValueError(f"{path} was not written by jointclust.save.")
-            header = json.loads(archive.read(_HEADER))
-            if damaged is not None:
-                raise zipfile.BadZipFile(f"{damaged} is damaged")
-            return int(header["format"])
-    except ValueError as error:
-        if "jointclust.save" in str(error):
-            raise
-        raise ValueError(f"{path} is corrupt: its header cannot be read. Save the model again.") from error
+            header = json.loads(archive.read(_HEADER)) if _HEADER in archive.namelist() else None
     except Exception as error:
         raise ValueError(f"{path} is not a model file, or it is corrupt or truncated ({error}).") from error
+    if damaged is not None:
+        raise ValueError(f"{path} is corrupt: {damaged} is damaged. Save the model again.")
+    if header is None:
+        raise ValueError(f"{path} was not written by jointclust.save.")
+    version = header.get("format") if isinstance(header, dict) and header.get("library") == "jointclust" else None
+    if not isinstance(version, int) or version < 1:
+        raise ValueError(f"{path} is corrupt: its header is not jointclust's. Save the model again.")
+    return version
+
+
+def _foreign_types(skops: Any, data: bytes) -> list[str]:
+    return [name for name in skops.get_untrusted_types(data=data) if name not in _own_types()]
 
 
 def _own_types() -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -14,10 +13,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from jointclust.coordinates import Clusters, Coordinates, check_weights, coordinates_of
-from jointclust.exceptions import CollapseWarning
+from jointclust.exceptions import CollapseWarning, tell
 from jointclust.linalg import fix_signs, nearest_orthonormal, top_eigenvectors
 from jointclust.rows import as_rows
-from jointclust.rows._protocol import Float
+from jointclust.types import Float
 
 # Share of S_t taken off S_w, so that its null space is no matter of chance.
 TIE = 1e-7
@@ -26,16 +25,16 @@ _AUTO_RIDGE = 1e-3
 
 
 def margin_directions(clusters: Clusters, n_components: int, trade_off: float, guess: Float | None = None) -> Float:
-    """Leading eigenvectors of ``S_t - trade_off S_w``; of ``-S_w`` when the trade-off is infinite.
+    """Leading eigenvectors of ``S_t - trade_off S_w``, up to the limit, ``-S_w``.
 
-    There, ties in the null space of S_w go to the directions of most variance, as in the limit.
+    There, ties in the null space of S_w go to the directions of most variance.
     """
     s2, M = clusters.coordinates.eigenvalues, clusters.between_factor
     if trade_off == 0:
         return np.eye(s2.size, n_components)
-    if np.isinf(trade_off):
-        return top_eigenvectors((TIE - 1) * s2, M, n_components, guess)[1]
-    return top_eigenvectors((1 - trade_off) * s2, np.sqrt(trade_off) * M, n_components, guess)[1]
+    if trade_off <= 1:
+        return top_eigenvectors((1 - trade_off) * s2, np.sqrt(trade_off) * M, n_components, guess)[1]
+    return top_eigenvectors((max(1 / trade_off, TIE) - 1) * s2, M, n_components, guess)[1]
 
 
 def fisher_directions(clusters: Clusters, n_components: int, ridge: float) -> Float:
@@ -169,7 +168,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             max_rank=self.max_rank,
             rng=np.random.RandomState(0),
         )
-        n_components = resolve_n_components(self.n_components, self.classes_.size - 1, coordinates, stacklevel=4)
+        n_components = resolve_n_components(self.n_components, self.classes_.size - 1, coordinates)
         clusters = coordinates.clusters(labels.astype(np.int32), self.classes_.size)
         if self.criterion == "lda":
             self.ridge_ = automatic_ridge(self.ridge, coordinates)
@@ -210,7 +209,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return tags
 
 
-def resolve_n_components(asked: int | None, default: int, coordinates: Coordinates, stacklevel: int) -> int:
+def resolve_n_components(asked: int | None, default: int, coordinates: Coordinates) -> int:
     """The number of components the data allow; says so when it is less than asked for."""
     rank, n_features = coordinates.rank, coordinates.rows.n_features
     if asked is None:
@@ -220,11 +219,17 @@ def resolve_n_components(asked: int | None, default: int, coordinates: Coordinat
             f"n_components={asked} exceeds the number of features ({n_features}): lower it or leave it None."
         )
     if asked > rank:
-        kept = "" if coordinates.variance_kept > 1 - 1e-9 else f" at {coordinates.variance_kept:.3g} of the variance"
-        warnings.warn(
-            f"n_components={asked} exceeds the rank of the data ({rank}{kept}): every row would map to 0 in the other "
-            f"directions, so {rank} are used. Lower n_components or leave it None.",
-            CollapseWarning,
-            stacklevel=stacklevel,
-        )
+        if not coordinates.exact:
+            message = (
+                f"n_components={asked} exceeds the rank of the randomised decomposition ({rank}), so {rank} are used. "
+                "Raise max_rank, or lower n_components."
+            )
+        else:
+            kept = coordinates.variance_kept
+            share = "" if kept > 1 - 1e-9 else f" at {kept:.3g} of the variance"
+            message = (
+                f"n_components={asked} exceeds the rank of the data ({rank}{share}): every row would map to 0 in the "
+                f"other directions, so {rank} are used. Lower n_components or leave it None."
+            )
+        tell(message, CollapseWarning)
     return min(asked, rank)

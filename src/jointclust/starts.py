@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from jointclust.coordinates import Coordinates
-from jointclust.kmeans import Labels, kmeans
+from jointclust.kmeans import kmeans
 from jointclust.linalg import random_orthonormal
-from jointclust.rows._protocol import Float
+from jointclust.types import Float, Labels
 
 # PCA gives one subspace; runs after the first also look elsewhere, where PCA would stick.
 _PCA_CYCLE = ("pca", "random", "partition")

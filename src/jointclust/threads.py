@@ -8,7 +8,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-# Values in a block of rows below which a product is over before a second thread has woken up.
+# Rows times columns below which a product is over before a second thread has woken up.
 _SMALL = 2**24
 
 

@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from jointclust.alternating import Method, State, alternate
 from jointclust.base import RESTARTS, JointClusterer
 from jointclust.coordinates import Clusters, Coordinates
-from jointclust.kmeans import Labels, assign, centers_of, counts, fill_empty, kmeans, lloyd, renumbered
+from jointclust.kmeans import assign, fill_empty, kmeans, lloyd, renumbered, same_labels
 from jointclust.projection import automatic_ridge, fisher_directions, margin_directions
-from jointclust.rows._protocol import Float
+from jointclust.types import Float, Labels
 
 # Coordinates per component in the coarse part of a start.
 _COARSE = 4
@@ -70,7 +70,7 @@ class _Discriminative(Method):
         return State(clusters, projection, self.objective(clusters, projection))
 
     def _rests(self, before: Clusters, after: State, previous: State | None) -> bool:
-        if np.array_equal(before.labels, after.clusters.labels):
+        if same_labels(before.labels, after.clusters.labels, self.coordinates.weights):
             return True
         return previous is not None and after.objective - previous.objective <= self.tol * abs(after.objective)
 
@@ -218,7 +218,8 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     @property
     def _lambda(self) -> float:
-        return TRADE_OFFS[self.trade_off] if isinstance(self.trade_off, str) else float(self.trade_off)
+        value = TRADE_OFFS[self.trade_off] if isinstance(self.trade_off, str) else float(self.trade_off)
+        return np.inf if value > 1e100 else value  # no float tells the two apart
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminative:
         return _Discriminative(
@@ -240,14 +241,12 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     def _plain_kmeans_reason(self, coordinates: Coordinates, n_components: int) -> str | None:
         if n_components == coordinates.rank:
-            return (
-                f"the subspace is the whole space (n_components={n_components} is the rank of the data). "
-                "Lower n_components."
-            )
+            return whole_space_reason(coordinates)
         if self._lambda == 1 and n_components >= self.n_clusters - 1:
+            lower = f" or lower n_components below {self.n_clusters - 1}" if self.n_clusters > 2 else ""
             return (
                 f"with trade_off=1 and n_components={n_components} >= n_clusters - 1 the two problems are the same. "
-                f"Raise trade_off (1.5, say) or lower n_components below {self.n_clusters - 1}."
+                f"Raise trade_off (1.5, say){lower}."
             )
         return None
 
@@ -282,12 +281,15 @@ class _Discriminant(Method):
     def objective(self, clusters: Clusters, projection: Float, *_: NDArray) -> float:
         image = clusters.between_factor @ projection
         total = (projection.T * self.coordinates.eigenvalues) @ projection
-        return discriminant_ratio(image.T @ image, total, self.ridge * (projection.T @ projection))
+        between = image.T @ image
+        return discriminant_ratio(between, total - between + self.ridge * (projection.T @ projection))
 
 
-def discriminant_ratio(between: Float, total: Float, ridge: Float) -> float:
-    """``tr(B (T - B + R)^-1)``."""
-    return float(np.trace(np.linalg.solve(total - between + ridge, between)))
+def discriminant_ratio(between: Float, within: Float) -> float:
+    """``tr(B W^-1)``; what rounding leaves of a singular W counts as the least that a float can tell from B."""
+    values, vectors = np.linalg.eigh(within)
+    least = np.finfo(float).eps * max(float(np.trace(between)), float(values[-1]))
+    return float(np.sum(np.sum(vectors * (between @ vectors), axis=0) / np.maximum(values, least)))
 
 
 class LDAKMeans(JointClusterer):
@@ -421,9 +423,24 @@ class LDAKMeans(JointClusterer):
         self.ridge_ = automatic_ridge(self.ridge, coordinates)
         return _Discriminant(coordinates, n_components, self.ridge_, rng)
 
+    def _plain_kmeans_reason(self, coordinates: Coordinates, n_components: int) -> str | None:
+        return whole_space_reason(coordinates) if coordinates.rank == 1 else None
+
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        sizes = counts(labels, self.n_clusters, weights)
-        centers = np.sqrt(sizes)[:, None] * centers_of(Y, labels, self.n_clusters, weights)
-        weighted = Y if weights is None else Y * weights[:, None]
+        root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
+        rows = root[:, None] * Y.astype(np.float64)
+        residual = root[:, None] * (Y - self.cluster_centers_[labels]).astype(np.float64)
+        within = residual.T @ residual
         ridge = self.ridge_ * (self.components_ @ self.components_.T)
-        return discriminant_ratio(centers.T @ centers, np.asarray(weighted.T @ Y, dtype=np.float64), ridge)
+        return discriminant_ratio(rows.T @ rows - within, within + ridge)
+
+
+def whole_space_reason(coordinates: Coordinates) -> str:
+    """Why a subspace as large as the space makes a method plain k-means, and what to do."""
+    if coordinates.rank == 1:
+        if coordinates.variance_kept > 1 - 1e-9:
+            return "the data vary in one direction only, so there is no subspace to choose."
+        kept = coordinates.variance_kept
+        return f"one direction carries {kept:.2g} of the variance and is all that was kept. Raise variance."
+    kind = "data" if coordinates.exact else "randomised decomposition"
+    return f"the subspace is the whole space (n_components={coordinates.rank} is the rank of the {kind}). Lower it."

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust.alternating import Method, Run, State
 from jointclust.base import JointClusterer
 from jointclust.coordinates import Clusters, Coordinates
-from jointclust.kmeans import Labels, Partition, assign, centers_of, counts, fill_empty, indicator, means
+from jointclust.kmeans import Partition, assign, centers_of, counts, fill_empty, indicator, means, same_labels
 from jointclust.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.projection import TIE, margin_directions, principal_axes, resolve_n_components
-from jointclust.rows._protocol import Float
+from jointclust.types import Float, Labels
 
 # Residuals below this share of the data's RMS radius count as this long, so that no weight is infinite.
 _FLOOR = 1e-6
@@ -51,7 +51,7 @@ class _Robust(Method):
         if row_weights is None:
             return margin_directions(clusters, self.n_components, np.inf)
         sums, sizes = self._sums(clusters, row_weights)
-        scaled = sums / np.sqrt(np.where(sizes > 0, sizes, 1.0))[:, None]
+        scaled = means(sums, np.sqrt(sizes))
         total = self.coordinates.scatter(self._total_weights(row_weights))
         return bottom_eigenvectors((1 - TIE) * total - scaled.T @ scaled, self.n_components)
 
@@ -72,7 +72,7 @@ class _Robust(Method):
             centers = centers_of(Y, labels, n_clusters, self._total_weights(row_weights))
             new, centers = self._assign(Y, centers, row_weights)
             objective, row_weights = self._loss(Y, new, centers)
-            rest = np.array_equal(new, labels) and before - objective <= self.tol * objective
+            rest = same_labels(new, labels, self.coordinates.weights) and before - objective <= self.tol * objective
             labels, before = new, objective
             if rest:
                 break
@@ -296,7 +296,7 @@ class RobustEmbeddedClustering(_RobustClusterer):
         return self.robust
 
     def _n_components(self, coordinates: Coordinates) -> int:
-        return resolve_n_components(self.n_components, round(_SHARE * coordinates.rank), coordinates, stacklevel=5)
+        return resolve_n_components(self.n_components, round(_SHARE * coordinates.rank), coordinates)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Robust:
         return self._robust_method(coordinates, n_components, learns_projection=True)
@@ -417,7 +417,7 @@ class RobustKMeans(_RobustClusterer):
         return self.n_components is None
 
     def _n_components(self, coordinates: Coordinates) -> int:
-        return resolve_n_components(self.n_components, coordinates.rank, coordinates, stacklevel=5)
+        return resolve_n_components(self.n_components, coordinates.rank, coordinates)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Robust:
         return self._robust_method(coordinates, n_components, learns_projection=False)

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.rows._protocol import Float, block_length
+from jointclust.rows._protocol import block_length
+from jointclust.types import Float
 
 
 class DenseRows:

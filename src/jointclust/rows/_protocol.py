@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
+from jointclust.types import Float
 
 
 class Rows(Protocol):
-    """A matrix X of n rows that can be swept. Centring is always implicit: no operation copies X.
+    """A matrix X of n rows that can be swept. Centring is implicit: sweeps copy X a block at a time at the most.
 
     Small results (means, sums, scatters) come back in float64, one-value-per-row results in the rows' own dtype.
     """

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.rows._protocol import Float
+from jointclust.types import Float
 
 
 class SparseRows:
