@@ -33,3 +33,21 @@ def dec(T, labels, n_clusters, n_components, trade_off, max_iter=100, weights=No
     if np.isinf(trade_off):
         return labels, -np.trace(Q.T @ within @ Q)
     return labels, np.trace(Q.T @ (total - trade_off * within) @ Q)
+
+
+def robust(T, labels, n_clusters, k, floor, unsquared, max_iter=5000):
+    """EC (or unsupervised OLSDA): projection, weighted centroids, labels, weights. Returns labels and objective."""
+    d, before = np.ones(len(T)), np.inf
+    for _ in range(max_iter):
+        _, within = scatter(T, labels, n_clusters, d)
+        W = scipy.linalg.eigh(within)[1][:, :k]
+        Y = T @ W
+        centers = np.array([np.average(Y[labels == j], axis=0, weights=d[labels == j]) for j in range(n_clusters)])
+        distances = np.linalg.norm(Y[:, None] - centers, axis=2)
+        labels, r = distances.argmin(axis=1), distances.min(axis=1)
+        h = np.where(r > floor, r, r**2 / (2 * floor) + floor / 2) if unsquared else r**2
+        d = 1 / (2 * np.maximum(r, floor)) if unsquared else d
+        if before - h.sum() <= 1e-13 * h.sum():
+            break
+        before = h.sum()
+    return labels, h.sum()

@@ -19,7 +19,7 @@ from jointclust.rows import as_rows
 from jointclust.types import Float
 
 # Share of S_t taken off S_w, so that its null space is no matter of chance.
-TIE = 1e-7
+TIE = 1e-10
 # Share of the mean eigenvalue of S_t that "auto" adds to S_w.
 _AUTO_RIDGE = 1e-3
 
