@@ -32,6 +32,7 @@ docs: venv
 
 bench: venv
 	$(BIN)/python benchmarks/discriminative.py
+	$(BIN)/python benchmarks/robust.py
 
 clean:
 	rm -rf .venv build dist docs/_build docs/api docs/gallery

@@ -1,6 +1,6 @@
 """Accuracy of fixed settings on real data, with no tuning per data set: the evidence behind the defaults.
 
-    JOINTCLUST_DATA=folder python benchmarks/fixed_settings.py [--seeds 3] [--largest 3000]
+    JOINTCLUST_DATA=folder python benchmarks/fixed_settings.py [--seeds 5] [--largest 3000] [--csv file]
 
 The classes are used for the evaluation only. `colon` is taken in logs, `segmentation` is standardised and the word
 counts become TF-IDF first, for every method.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,32 +29,44 @@ PREPARE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def settings(c: int) -> dict[str, Any]:
-    dec = {
-        f"DEC lambda={trade_off:g}": jc.DiscriminativeEmbeddedClustering(c, trade_off=trade_off)
-        for trade_off in (0, 1, 1.5, 2, 3, 4, 6)
-    }
-    lda = {
-        f"LDAKM variance={variance} ridge={share:g}": (variance, share)
-        for variance in (0.8, 0.9, 0.95, None)
-        for share in (1e-4, 1e-3, 1e-2)
-    }
-    return {"KMeans(n_init=10)": KMeans(c, n_init=10), **dec, **lda}
+def settings(c: int) -> dict[str, Callable[[Any, jc.Coordinates, int], Any]]:
+    """Fitted model from data, their coordinates and a seed, by name."""
 
+    def ldakm(variance: float | None, share: float) -> Callable[[Any, jc.Coordinates, int], Any]:
+        def fit(X: Any, coordinates: jc.Coordinates, seed: int) -> Any:
+            ridge = share * coordinates.keep(variance).eigenvalues.mean()
+            return jc.LDAKMeans(c, variance=variance, ridge=ridge, random_state=seed).fit(coordinates)
 
-def fit(setting: Any, c: int, seed: int, X: Any, coordinates: jc.Coordinates) -> np.ndarray:
-    if isinstance(setting, tuple):
-        variance, share = setting
-        kept = coordinates.keep(variance)
-        model = jc.LDAKMeans(c, variance=variance, ridge=share * kept.eigenvalues.mean(), random_state=seed)
-        return model.fit(coordinates).labels_
-    model = setting.set_params(random_state=seed)
-    return model.fit(X if isinstance(setting, KMeans) else coordinates).labels_
+        return fit
+
+    def ec(variance: float, share: float, robust: bool = True) -> Callable[[Any, jc.Coordinates, int], Any]:
+        def fit(X: Any, coordinates: jc.Coordinates, seed: int) -> Any:
+            k = max(1, round(share * coordinates.keep(variance).rank))
+            model = jc.RobustEmbeddedClustering(c, variance=variance, n_components=k, robust=robust, random_state=seed)
+            return model.fit(coordinates)
+
+        return fit
+
+    found: dict[str, Callable[[Any, jc.Coordinates, int], Any]] = {
+        "KMeans(n_init=10)": lambda X, _, seed: KMeans(c, n_init=10, random_state=seed).fit(X)
+    }
+    for trade_off in (0, 1, 1.5, 2, 3, 4, 6):
+        found[f"DEC trade_off={trade_off:g}"] = lambda _, coordinates, seed, t=trade_off: (
+            jc.DiscriminativeEmbeddedClustering(c, trade_off=t, random_state=seed).fit(coordinates)
+        )
+    for variance, share in ((0.8, 1e-3), (0.9, 1e-4), (0.9, 1e-3), (0.9, 1e-2), (0.95, 1e-3), (None, 1e-3)):
+        found[f"LDAKMeans variance={variance} ridge={share:g}"] = ldakm(variance, share)
+    for variance, share in ((0.8, 0.95), (0.9, 0.8), (0.9, 0.9), (0.9, 0.95), (0.95, 0.95)):
+        found[f"EC variance={variance} n_components={share:g}r"] = ec(variance, share)
+    found["OLSDA variance=0.9 n_components=0.95r"] = ec(0.9, 0.95, robust=False)
+    found["RobustKMeans"] = lambda _, coordinates, seed: jc.RobustKMeans(c, random_state=seed).fit(coordinates)
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--csv", type=Path, help="write the accuracies to this file")
     parser.add_argument("--largest", type=int, default=3000, help="skip data sets with more rows")
     arguments = parser.parse_args()
     skip = {"two_gaussians", "mixture", "satellite_train"}
@@ -67,18 +80,25 @@ def main() -> None:
             warnings.simplefilter("ignore")
             coordinates = jc.decompose(X)
             for label, setting in settings(c).items():
-                labels = [fit(setting, c, seed, X, coordinates) for seed in range(arguments.seeds)]
+                labels = [setting(X, coordinates, seed).labels_ for seed in range(arguments.seeds)]
                 accuracy = np.mean([jc.metrics.clustering_accuracy(data.target, found) for found in labels])
                 nmi = np.mean([jc.metrics.normalized_mutual_info(data.target, found) for found in labels])
                 table.setdefault(label, {})[name] = (float(accuracy), float(nmi))
         print(name, data.data.shape, {label: round(row[name][0], 3) for label, row in table.items()}, flush=True)
-    print(f"\n{'setting':34} accuracy    NMI   worst against k-means")
+    if arguments.csv is not None:
+        names = list(table["KMeans(n_init=10)"])
+        lines = [",".join(["setting", "mean", *names])]
+        for label, row in table.items():
+            mean = np.mean([row[name][0] for name in names])
+            lines.append(",".join([label, f"{mean:.3f}", *(f"{row[name][0]:.3f}" for name in names)]))
+        arguments.csv.write_text("\n".join(lines) + "\n")
+    print(f"\n{'setting':40} accuracy    NMI   worst against k-means")
     plain = table["KMeans(n_init=10)"]
     for label, row in table.items():
         gaps = {name: row[name][0] - plain[name][0] for name in row}
         worst = min(gaps, key=lambda name: gaps[name])
         means = np.mean(list(row.values()), axis=0)
-        print(f"{label:34} {means[0]:8.3f} {means[1]:6.3f}   {gaps[worst]:+.3f} ({worst})")
+        print(f"{label:40} {means[0]:8.3f} {means[1]:6.3f}   {gaps[worst]:+.3f} ({worst})")
 
 
 if __name__ == "__main__":
