@@ -23,6 +23,8 @@ templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
 html_static_path = ["_static"]
+html_title = "jointclust"
+html_sidebars = {"**": []}
 html_show_sourcelink = False
 
 autosummary_generate = True

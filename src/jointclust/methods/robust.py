@@ -18,7 +18,7 @@ from jointclust.types import Float, Labels
 
 # Residuals below this share of the data's RMS radius count as this long, so that no weight is infinite.
 _FLOOR = 1e-6
-# Share of the reduced dimensions that EC keeps by default: see docs/methods/ec.rst for the evidence.
+# Share of the reduced dimensions that EC keeps by default: the evidence is in docs/evidence.
 _SHARE = 0.95
 
 
