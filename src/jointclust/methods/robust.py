@@ -149,7 +149,8 @@ class _RobustClusterer(JointClusterer):
         order = np.argsort(radius)
         cumulative = np.cumsum(own[order])
         median = radius[order[np.searchsorted(cumulative, cumulative[-1] / 2)]]
-        return own * np.minimum(1.0, 2 * median / np.where(radius > 0, radius, np.inf).clip(min=1e-300)) ** 2
+        far = radius > 2 * median if median > 0 else np.zeros(radius.size, dtype=bool)
+        return np.where(far, own * (2 * median / np.where(far, radius, 1.0)) ** 2, own)
 
     def _publish(self, coordinates: Coordinates, method: Method, run: Run) -> NDArray:
         # Distances do not change when axes are turned within the subspace: turn them to what a user would look at.
