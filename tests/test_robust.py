@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
@@ -169,6 +170,42 @@ def test_planted_outliers_are_found_and_do_not_pull():
     assert robust < kmeans
 
 
+@quiet
+@pytest.mark.parametrize("robust", [True, False])
+def test_a_heavy_row_or_a_far_cluster_does_not_spoil_the_projection(rng, robust):
+    """Rows on their centroid weigh a million times more, and a far cluster dwarfs S_w: ties must not see them."""
+    y = np.arange(120) % 4
+    for far in (0.0, 1e4):
+        X = rng.standard_normal((120, 10)) + 3 * rng.standard_normal((4, 10))[y]
+        X[y == 0] = X[0] + far
+        coordinates = jc.decompose(X)
+        model = RobustEmbeddedClustering(
+            4, robust=robust, n_components=6, variance=None, init=y, tol=1e-14, max_iter=3000
+        ).fit(coordinates)
+        _, objective = naive_robust(coordinates.scores, y, 4, 6, model.residual_floor_, robust)
+        assert model.objective_ == pytest.approx(objective, rel=1e-8)
+        assert np.all(np.diff(model.objective_history_) <= 1e-10 * model.objective_history_[0])
+
+
+@quiet
+@pytest.mark.parametrize("dominant", [0.5, 0.85])
+def test_small_far_clusters_are_no_outliers(dominant):
+    rng = np.random.RandomState(0)
+    n, centers = 600, np.vstack([np.zeros(12), 10 * np.linalg.qr(rng.standard_normal((12, 6)))[0].T])
+    y = np.where(rng.uniform(size=n) < dominant, 0, rng.randint(1, 7, size=n))
+    X = centers[y] + 0.3 * rng.standard_normal((n, 12))
+    for model in (RobustEmbeddedClustering(7, n_init=3, random_state=0), RobustKMeans(7, n_init=3, random_state=0)):
+        assert clustering_accuracy(y, model.fit(X).labels_) > 0.99
+
+
+@quiet
+@pytest.mark.parametrize("at_mean", [5, 100])
+def test_rows_at_the_mean_count(at_mean):
+    X = np.vstack([np.zeros((at_mean, 2)), np.repeat([[9.0, 0], [-9, 0], [0, 9], [0, -9]], 10, axis=0)])
+    y = np.repeat(np.arange(5), [at_mean, 10, 10, 10, 10])
+    assert clustering_accuracy(y, RobustKMeans(5, random_state=0).fit(X).labels_) == 1
+
+
 # -- what the user is told ----------------------------------------------------------------------------------------
 
 
@@ -190,6 +227,45 @@ def test_a_row_on_its_centroid_has_a_finite_weight():
         model = RobustEmbeddedClustering(3, variance=None, n_components=3, random_state=0).fit(X)
     assert np.isfinite(model.sample_weights_).all()
     assert model.sample_weights_.argmin() == 0
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_zeros():
+    for model in (RobustEmbeddedClustering(3, random_state=0), RobustKMeans(3, random_state=0)):
+        with pytest.warns(jc.CollapseWarning, match="All rows of X are equal"):
+            model.fit(np.zeros((50, 6)))
+
+
+@quiet
+def test_robust_kmeans_beyond_the_exact_limit(monkeypatch):
+    """The decomposition only gives the start: the steps see all of the space."""
+    monkeypatch.setattr(jc.coordinates, "EXACT_LIMIT", 20)
+    X, _ = jc.datasets.mixture(200, 60, 3, random_state=0)
+    model = RobustKMeans(3, max_rank=5, random_state=0).fit(X)
+    assert not model.exact_
+    assert np.all(np.diff(model.objective_history_) <= 0)
+    assert model.objective_ == pytest.approx(loss(model, X))
+
+
+@quiet
+def test_robust_kmeans_stops_at_max_iter(digits):
+    one, many = (RobustKMeans(8, max_iter=m, random_state=0).fit(digits.data) for m in (1, 100))
+    assert one.n_iter_ == 1
+    assert one.objective_ > many.objective_
+    np.testing.assert_array_equal(one.labels_, one.predict(digits.data))
+
+
+def test_full_space_and_principal_components(iris):
+    model = RobustKMeans(3, n_components=2, random_state=0).fit(iris.data)
+    assert model.components_.shape == (2, 4)
+    assert not hasattr(model.set_params(n_components=None).fit(iris.data), "components_")
+    with pytest.raises(TypeError, match="set n_components"):
+        model.fit(jc.decompose(sp.csr_array(iris.data)))
+
+
+def test_collapse_of_robust_kmeans_names_its_own_remedy(rng):
+    with pytest.warns(jc.CollapseWarning, match="Lower n_clusters"):
+        RobustKMeans(10, random_state=0).fit(rng.standard_normal((50, 2000)))
 
 
 # -- the supervised parents ---------------------------------------------------------------------------------------

@@ -74,6 +74,12 @@ class JointClusterer(
         """Why these parameters make the method plain k-means, if they do."""
         return None
 
+    def _collapse_remedy(self) -> str:
+        """What to do about a collapse."""
+        kept = 1.0 if self.variance is None else self.variance
+        advice = 0.9 if kept > 0.9 else round(0.8 * kept, 2)
+        return f"Keep fewer directions (variance={advice:g}), or change n_components."
+
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         raise NotImplementedError
 
@@ -150,6 +156,8 @@ class JointClusterer(
         if isinstance(X, Coordinates):
             if sample_weight is not None:
                 raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
+            if X.rows.is_sparse and self._in_full_space:
+                raise TypeError("Sparse rows do not fit the full space: set n_components to work in principal ones.")
             coordinates = X.keep(self.variance)
             self.n_features_in_ = X.rows.n_features
             if X.feature_names is not None:
@@ -194,13 +202,8 @@ class JointClusterer(
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """Labels to start run number ``index`` from."""
-        kind = start_kind(self.init, index)
-        n_restarts, weights = self._start_restarts(), self._start_weights(coordinates)
-        return start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, weights)
-
-    def _start_weights(self, coordinates: Coordinates) -> Float | None:
-        """Weights of the rows in the k-means that a run starts from."""
-        return coordinates.weights
+        kind, n_restarts = start_kind(self.init, index), self._start_restarts()
+        return start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, coordinates.weights)
 
     def _reporter(self, task: CallbackContext) -> Callable[[], bool]:
         """Reports one finished iteration to the callbacks; True when one of them wants to stop."""
@@ -220,18 +223,20 @@ class JointClusterer(
         Returns the embedding of the rows.
         """
         rows, weights, projection = coordinates.rows, coordinates.weights, run.state.projection
-        loadings = coordinates.loadings(projection)
-        if self._orthonormal:
-            loadings = nearest_orthonormal(loadings)
         self.mean_ = coordinates.mean.astype(rows.dtype)
         if not self._in_full_space:
+            loadings = coordinates.loadings(projection)
+            if self._orthonormal:
+                loadings = nearest_orthonormal(loadings)
             self.components_ = np.ascontiguousarray(fix_signs(loadings).T.astype(rows.dtype))
+        elif hasattr(self, "components_"):
+            del self.components_
         Y = self._embed(rows)
         partition = method.settle(Y, run.state)
-        sizes = counts(partition.labels, self.n_clusters, weights)
+        centers = partition.centers.astype(rows.dtype)
+        sizes = counts(assign(Y, centers), self.n_clusters, weights)
         # Largest first, empty ones last; among equals, nearest to the mean: the numbering does not depend on chance.
-        order = np.lexsort((np.sum(partition.centers**2, axis=1), -sizes))
-        self.cluster_centers_ = partition.centers[order].astype(rows.dtype)
+        self.cluster_centers_ = centers[np.lexsort((np.sum(partition.centers**2, axis=1), -sizes))]
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
         self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
         self.labels_ = assign(Y, self.cluster_centers_)
@@ -266,9 +271,7 @@ class JointClusterer(
         elif _is_collapsed(method, run):
             tell(
                 f"{name} collapsed: in the subspace it chose, rows sit on their own centroids whatever the labels are, "
-                f"so the labels are hardly more than those it started from. Keep fewer directions "
-                f"(variance={_less_variance(self.variance):g}), or change n_components"
-                + (", or lower trade_off." if hasattr(self, "trade_off") else "."),
+                f"so the labels are hardly more than those it started from. {self._collapse_remedy()}",
                 CollapseWarning,
             )
         if reason is not None and not coordinates.is_constant:
@@ -379,11 +382,6 @@ class JointClusterer(
         tags.input_tags.sparse = not self._in_full_space
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _less_variance(variance: float | None) -> float:
-    """A share of variance to advise to someone who kept this one."""
-    return 0.9 if variance is None or variance > 0.9 else round(variance - 0.1, 2)
 
 
 def _is_collapsed(method: Method, run: Run) -> bool:

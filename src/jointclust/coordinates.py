@@ -202,7 +202,7 @@ def decompose(
 ) -> Coordinates:
     """Coordinates of X in the eigenbasis of its total scatter, for many fits to share.
 
-    Every estimator's ``fit`` takes the result in place of X. It holds, beside X, the coordinates of the rows: as much
+    Every clusterer's ``fit`` takes the result in place of X. It holds, beside X, the coordinates of the rows: as much
     memory again, which one fit alone does without but many fits earn back.
 
     Parameters

@@ -18,7 +18,7 @@ _SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 256
 
 @dataclass(frozen=True)
 class Partition:
-    """Labels with the means they have in an embedding, and the within-cluster sum of squares."""
+    """Labels with their centers in an embedding, and what these minimise: for k-means, the sum of squares within."""
 
     labels: Labels
     centers: Float

@@ -18,8 +18,8 @@ from jointclust.linalg import fix_signs, nearest_orthonormal, top_eigenvectors
 from jointclust.rows import as_rows
 from jointclust.types import Float
 
-# Share of S_t taken off S_w, so that its null space is no matter of chance.
-TIE = 1e-10
+# Share of tr(S_w) by which S_t breaks ties in the null space of S_w, which would be a matter of chance.
+_TIE = 1e-10
 # Share of the mean eigenvalue of S_t that "auto" adds to S_w.
 _AUTO_RIDGE = 1e-3
 
@@ -34,7 +34,14 @@ def margin_directions(clusters: Clusters, n_components: int, trade_off: float, g
         return np.eye(s2.size, n_components)
     if trade_off <= 1:
         return top_eigenvectors((1 - trade_off) * s2, np.sqrt(trade_off) * M, n_components, guess)[1]
-    return top_eigenvectors((max(1 / trade_off, TIE) - 1) * s2, M, n_components, guess)[1]
+    total = float(s2.sum())
+    least = tie_break(total - float(np.sum(M**2)), total)
+    return top_eigenvectors((max(1 / trade_off, least) - 1) * s2, M, n_components, guess)[1]
+
+
+def tie_break(within: float, total: float) -> float:
+    """The share of the total scatter to take off a within scatter, given their traces."""
+    return _TIE * max(within / total, 1e-6) if total > 0 else _TIE
 
 
 def fisher_directions(clusters: Clusters, n_components: int, ridge: float) -> Float:

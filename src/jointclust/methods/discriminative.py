@@ -239,6 +239,9 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         run = alternate(method, coarse.clusters(labels, self.n_clusters), max_iter=self.max_iter, tol=self.tol)
         return run.state.clusters.labels
 
+    def _collapse_remedy(self) -> str:
+        return super()._collapse_remedy().replace(", or change", ", lower trade_off, or change")
+
     def _plain_kmeans_reason(self, coordinates: Coordinates, n_components: int) -> str | None:
         if n_components == coordinates.rank:
             return whole_space_reason(coordinates)

@@ -13,7 +13,9 @@ from jointclust.base import JointClusterer
 from jointclust.coordinates import Clusters, Coordinates
 from jointclust.kmeans import Partition, assign, centers_of, counts, fill_empty, indicator, means, same_labels
 from jointclust.linalg import bottom_eigenvectors, random_orthonormal
-from jointclust.projection import TIE, margin_directions, principal_axes, resolve_n_components
+from jointclust.projection import margin_directions, principal_axes, resolve_n_components, tie_break
+from jointclust.rows._protocol import block_length
+from jointclust.starts import start_kind, start_labels
 from jointclust.types import Float, Labels
 
 # Residuals below this share of the data's RMS radius count as this long, so that no weight is infinite.
@@ -24,54 +26,62 @@ _SHARE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class _RobustState(State):
-    """A state with the weight d of each row; None stands for ones."""
+    """A state with the weight of each row: d times its own."""
 
-    row_weights: Float | None
+    row_weights: Float
 
 
 @dataclass
 class _Robust(Method):
-    """Alternates centroids, labels, row weights and (EC) the projection with the least weighted within-scatter."""
+    """Alternates centroids, labels, row weights and (EC) the projection with the least weighted within-scatter.
+
+    Robust k-means has no projection to find: its rows are given in the embedding that they stay in.
+    """
 
     coordinates: Coordinates
     n_components: int
     robust: bool
-    learns_projection: bool
     floor: float
     tol: float
+    fixed_embedding: NDArray | None = None
 
     ends_with_labels: ClassVar[bool] = False
 
     def project(self, clusters: Clusters) -> Float:
-        return self._projection(clusters, None)
-
-    def _projection(self, clusters: Clusters, row_weights: Float | None) -> Float:
-        if not self.learns_projection:
+        if self.fixed_embedding is not None:
             return np.eye(self.coordinates.rank, self.n_components)
-        if row_weights is None:
-            return margin_directions(clusters, self.n_components, np.inf)
-        sums, sizes = self._sums(clusters, row_weights)
-        scaled = means(sums, np.sqrt(sizes))
-        total = self.coordinates.scatter(self._total_weights(row_weights))
-        return bottom_eigenvectors((1 - TIE) * total - scaled.T @ scaled, self.n_components)
+        return margin_directions(clusters, self.n_components, np.inf)
 
     def step(self, clusters: Clusters, previous: State | None) -> State:
-        row_weights = previous.row_weights if isinstance(previous, _RobustState) else None
-        projection = self._projection(clusters, row_weights)
-        Y = self.coordinates.embed(projection)
-        centers = means(*self._sums(clusters, row_weights)) @ projection
-        labels, centers = self._assign(Y, centers, row_weights)
-        objective, row_weights = self._loss(Y, labels, centers)
-        return _RobustState(clusters.relabelled(labels), projection, objective, row_weights)
+        weights, n_clusters = self._weights(previous), clusters.sizes.size
+        if self.fixed_embedding is not None:
+            projection, Y = self.project(clusters), self.fixed_embedding
+            centers = centers_of(Y, clusters.labels, n_clusters, weights)
+        else:
+            sums = self.coordinates.sums(indicator(clusters.labels, n_clusters, weights))
+            sizes = counts(clusters.labels, n_clusters, weights)
+            projection = self._projection(clusters, sums, sizes, previous)
+            Y, centers = self.coordinates.embed(projection), means(sums, sizes) @ projection
+        labels, centers = self._assign(Y, centers, weights)
+        objective, weights = self._loss(Y, labels, centers)
+        return _RobustState(clusters.relabelled(labels), projection, objective, weights)
+
+    def _projection(self, clusters: Clusters, sums: Float, sizes: Float, previous: State | None) -> Float:
+        if previous is None or not self.robust:
+            return self.project(clusters)
+        scaled = means(sums, np.sqrt(sizes))
+        total = self.coordinates.scatter(self._weights(previous))
+        within = total - scaled.T @ scaled
+        least = tie_break(float(np.trace(within)), float(np.trace(total)))
+        return bottom_eigenvectors(within - least * total, self.n_components)
 
     def settle(self, Y: NDArray, state: State) -> Partition:
-        labels, n_clusters = state.clusters.labels, state.clusters.sizes.size
-        row_weights = state.row_weights if isinstance(state, _RobustState) else None
+        labels, weights, n_clusters = state.clusters.labels, self._weights(state), state.clusters.sizes.size
         before = np.inf
-        for _ in range(300):
-            centers = centers_of(Y, labels, n_clusters, self._total_weights(row_weights))
-            new, centers = self._assign(Y, centers, row_weights)
-            objective, row_weights = self._loss(Y, new, centers)
+        for _ in range(300 if self.fixed_embedding is None else 1):
+            centers = centers_of(Y, labels, n_clusters, weights)
+            new, centers = self._assign(Y, centers, weights)
+            objective, weights = self._loss(Y, new, centers)
             rest = same_labels(new, labels, self.coordinates.weights) and before - objective <= self.tol * objective
             labels, before = new, objective
             if rest:
@@ -84,45 +94,50 @@ class _Robust(Method):
     def objective(self, clusters: Clusters, projection: Float, Y: NDArray, centers: NDArray) -> float:
         return self._loss(Y, clusters.labels, centers)[0]
 
-    def _total_weights(self, row_weights: Float | None) -> Float:
-        own = np.ones(self.coordinates.n_samples) if self.coordinates.weights is None else self.coordinates.weights
-        return own if row_weights is None else own * row_weights
+    def _weights(self, state: State | None) -> Float:
+        """Total weights of the rows in this state; their own at first."""
+        return state.row_weights if isinstance(state, _RobustState) else own_weights(self.coordinates)
 
-    def _sums(self, clusters: Clusters, row_weights: Float | None) -> tuple[Float, Float]:
-        if row_weights is None:
-            return clusters.sums, clusters.sizes
-        n_clusters, weights = clusters.sizes.size, self._total_weights(row_weights)
-        sums = self.coordinates.sums(indicator(clusters.labels, n_clusters, weights))
-        return sums, counts(clusters.labels, n_clusters, weights)
-
-    def _assign(self, Y: NDArray, centers: Float, row_weights: Float | None) -> tuple[Labels, Float]:
+    def _assign(self, Y: NDArray, centers: Float, weights: Float) -> tuple[Labels, Float]:
         """Nearest centers; an empty cluster takes a far row and has its center there."""
         nearest = assign(Y, centers)
-        labels = fill_empty(Y, nearest, len(centers), self._total_weights(row_weights))
+        labels = fill_empty(Y, nearest, len(centers), weights)
         moved = np.flatnonzero(labels != nearest)
         if moved.size:
             centers = centers.copy()
             centers[labels[moved]] = Y[moved]
         return labels, centers
 
-    def _loss(self, Y: NDArray, labels: Labels, centers: NDArray) -> tuple[float, Float | None]:
-        """The objective, and the weights that go with its residuals."""
+    def _loss(self, Y: NDArray, labels: Labels, centers: NDArray) -> tuple[float, Float]:
+        """The objective, and the total weights that go with its residuals."""
+        own = own_weights(self.coordinates)
         lengths = residuals(Y, labels, centers)
-        loss = floored(lengths, self.floor) if self.robust else lengths**2
-        weights = self.coordinates.weights
-        total = float(loss.sum() if weights is None else loss @ weights)
-        return total, 0.5 / np.maximum(lengths, self.floor) if self.robust else None
+        total = float(own @ losses(lengths, self.floor, self.robust))
+        return total, own * (0.5 / np.maximum(lengths, self.floor)) if self.robust else own
+
+
+def own_weights(coordinates: Coordinates) -> Float:
+    """Sample weights; ones when there are none."""
+    return np.ones(coordinates.n_samples) if coordinates.weights is None else coordinates.weights
 
 
 def residuals(Y: NDArray, labels: Labels, centers: NDArray) -> Float:
     """Distance of each row from its center."""
-    difference = Y - centers[labels].astype(Y.dtype)
-    return np.sqrt(np.einsum("ij,ij->i", difference, difference, dtype=np.float64))
+    lengths = np.empty(len(Y))
+    step = block_length(Y.shape[1], 2**19)
+    for start in range(0, len(Y), step):
+        block = slice(start, start + step)
+        difference = Y[block] - centers[labels[block]].astype(Y.dtype)
+        lengths[block] = np.einsum("ij,ij->i", difference, difference, dtype=np.float64)
+    return np.sqrt(lengths)
 
 
-def floored(lengths: Float, floor: float) -> Float:
-    """``h(r)``: r above the floor, a parabola that touches it there below; what re-weighting with a floor minimises."""
-    return np.where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2)
+def losses(lengths: Float, floor: float, robust: bool) -> Float:
+    """Squares; or, robust, ``h(r)``: r above the floor and a parabola that touches it there below.
+
+    h is what re-weighting with floored weights minimises.
+    """
+    return np.where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2) if robust else lengths**2
 
 
 class _RobustClusterer(JointClusterer):
@@ -132,39 +147,54 @@ class _RobustClusterer(JointClusterer):
     def _is_robust(self) -> bool:
         return True
 
-    def _robust_method(self, coordinates: Coordinates, n_components: int, learns_projection: bool) -> _Robust:
-        weights = coordinates.weights
-        total = coordinates.n_samples if weights is None else weights.sum()
-        self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / total)) or np.finfo(float).tiny
-        return _Robust(coordinates, n_components, self._is_robust, learns_projection, self.residual_floor_, self.tol)
+    def _robust_method(
+        self, coordinates: Coordinates, n_components: int, fixed_embedding: NDArray | None = None
+    ) -> _Robust:
+        radius = float(np.sqrt(coordinates.total_variance / own_weights(coordinates).sum()))
+        self.residual_floor_ = _FLOOR * (radius or 1.0)
+        return _Robust(coordinates, n_components, self._is_robust, self.residual_floor_, self.tol, fixed_embedding)
 
-    def _start_weights(self, coordinates: Coordinates) -> Float | None:
-        """Rows beyond twice the median radius count less, or k-means++ would start from the outliers."""
-        weights = coordinates.weights
-        if not self._is_robust:
-            return weights
+    def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
+        """k-means in which far rows count less, or plain k-means: whichever centers are nearer to the rows."""
+        plain = super()._start(index, coordinates, n_components, rng)
         scores = coordinates.leading(coordinates.rank)
-        radius = np.sqrt(np.einsum("ij,ij->i", scores, scores, dtype=np.float64))
-        own = np.ones(radius.size) if weights is None else weights
-        order = np.argsort(radius)
-        cumulative = np.cumsum(own[order])
-        median = radius[order[np.searchsorted(cumulative, cumulative[-1] / 2)]]
-        far = radius > 2 * median if median > 0 else np.zeros(radius.size, dtype=bool)
-        return np.where(far, own * (2 * median / np.where(far, radius, 1.0)) ** 2, own)
+        own = own_weights(coordinates)
+        reduced = reduced_weights(scores, own)
+        if not self._is_robust or np.array_equal(reduced, own):
+            return plain
+
+        kind, n_restarts = start_kind(self.init, index), self._start_restarts()
+        robust = start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, reduced)
+
+        def distance(labels: Labels, weights: Float) -> float:
+            centers = centers_of(scores, labels, self.n_clusters, weights)
+            return float(own @ residuals(scores, assign(scores, centers), centers))
+
+        return robust if distance(robust, reduced) <= distance(plain, own) else plain
 
     def _publish(self, coordinates: Coordinates, method: Method, run: Run) -> NDArray:
-        # Distances do not change when axes are turned within the subspace: turn them to what a user would look at.
-        projection = principal_axes(coordinates, run.state.projection)
-        Y = super()._publish(coordinates, method, replace(run, state=replace(run.state, projection=projection)))
-        lengths = np.maximum(residuals(Y, self.labels_, self.cluster_centers_), self.residual_floor_)
-        self.sample_weights_ = 0.5 / lengths if self._is_robust else np.ones(len(Y))
-        self.outlier_scores_ = lengths
+        if not self._in_full_space:
+            # Distances do not change when axes turn within the subspace: turn them to what a user would look at.
+            projection = principal_axes(coordinates, run.state.projection)
+            run = replace(run, state=replace(run.state, projection=projection))
+        Y = super()._publish(coordinates, method, run)
+        self.outlier_scores_ = np.maximum(residuals(Y, self.labels_, self.cluster_centers_), self.residual_floor_)
+        self.sample_weights_ = 0.5 / self.outlier_scores_ if self._is_robust else np.ones(len(Y))
         return Y
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        lengths = residuals(Y, labels, self.cluster_centers_)
-        loss = floored(lengths, self.residual_floor_) if self._is_robust else lengths**2
+        loss = losses(residuals(Y, labels, self.cluster_centers_), self.residual_floor_, self._is_robust)
         return -float(loss.sum() if weights is None else loss @ weights)
+
+
+def reduced_weights(scores: NDArray, own: Float) -> Float:
+    """Weights less for rows beyond twice the median radius, where k-means++ would look for centers first."""
+    radius = np.sqrt(np.einsum("ij,ij->i", scores, scores, dtype=np.float64))
+    order = np.argsort(radius)
+    cumulative = np.cumsum(own[order])
+    median = radius[order[np.searchsorted(cumulative, cumulative[-1] / 2)]]
+    far = radius > 2 * median if median > 0 else np.zeros(radius.size, dtype=bool)
+    return np.where(far, own * (2 * median / np.where(far, radius, 1.0)) ** 2, own)
 
 
 class RobustEmbeddedClustering(_RobustClusterer):
@@ -186,7 +216,8 @@ class RobustEmbeddedClustering(_RobustClusterer):
     increases. With ``robust=False`` distances are squared and the weights stay 1: unsupervised orthogonal least squares
     discriminant analysis (OLSDA).
 
-    Robust to many moderate outliers, not to a few enormous ones, which can seize a cluster each.
+    Robust to many moderate outliers, not to a few enormous ones, at which ``variance`` points and which can seize a
+    cluster each: remove those first.
 
     Parameters
     ----------
@@ -205,10 +236,11 @@ class RobustEmbeddedClustering(_RobustClusterer):
         ``min(n_samples, n_features) > 4000``.
     init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
         k-means in the reduced coordinates, in the leading ``n_components`` of them; "random" is the paper's random
-        labels and subspace, which does worse; or labels 0..n_clusters-1 to start from. k-means lets rows count less
-        that lie beyond twice the median distance from the mean.
+        labels and subspace, which does worse; or labels 0..n_clusters-1 to start from. Robust k-means starts let rows
+        count less that lie beyond twice the median distance from the mean, where that leaves the centers nearer.
     n_init : int, default=1
-        Runs, the best of which is kept.
+        Runs, the best of which is kept. With ``init="pca"`` they start in turn from PCA, from a random subspace and
+        from a random partition.
     max_iter : int, default=100
         Iterations of a run.
     tol : float, default=1e-6
@@ -300,7 +332,7 @@ class RobustEmbeddedClustering(_RobustClusterer):
         return resolve_n_components(self.n_components, round(_SHARE * coordinates.rank), coordinates)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Robust:
-        return self._robust_method(coordinates, n_components, learns_projection=True)
+        return self._robust_method(coordinates, n_components)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         if self.init != "random":
@@ -315,9 +347,10 @@ class RobustEmbeddedClustering(_RobustClusterer):
         if n_components < coordinates.rank:
             return None
         kind = "robust k-means" if self.robust else "k-means"
+        lower = "Lower n_components or raise variance" if n_components > 1 else "Raise variance"
         return (
             f"nothing is left to drop (n_components={n_components} is the rank of the reduced data), which makes it "
-            f"{kind} there. Lower n_components or raise variance."
+            f"{kind} there. {lower}."
         )
 
 
@@ -347,8 +380,8 @@ class RobustKMeans(_RobustClusterer):
         Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
         ``min(n_samples, n_features) > 4000``.
     init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
-        k-means in all coordinates, in the leading ``n_components``, in a random subspace; or labels to start from.
-        k-means lets rows count less that lie beyond twice the median distance from the mean.
+        k-means in all coordinates, in the leading ``n_components``, in a random subspace; or labels to start from. Rows
+        beyond twice the median distance from the mean count less, where that leaves the centers nearer.
     n_init : int, default=1
         Runs, the best of which is kept.
     max_iter : int, default=100
@@ -421,4 +454,12 @@ class RobustKMeans(_RobustClusterer):
         return resolve_n_components(self.n_components, coordinates.rank, coordinates)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Robust:
-        return self._robust_method(coordinates, n_components, learns_projection=False)
+        rows = coordinates.rows
+        if self._in_full_space:
+            embedding = rows.X - coordinates.mean.astype(rows.dtype)  # type: ignore[attr-defined]
+        else:
+            embedding = coordinates.leading(n_components)
+        return self._robust_method(coordinates, n_components, embedding)
+
+    def _collapse_remedy(self) -> str:
+        return "Lower n_clusters, or set n_components to a few principal components."
