@@ -401,6 +401,8 @@ def _is_collapsed(method: Method, run: Run) -> bool:
 
 def _keeps_any_labels(clusters: Clusters, method: Method) -> bool:
     """Whether labels dealt out at random would survive the method's projections too, to the end."""
+    if 4 * clusters.coordinates.rank < clusters.labels.size:
+        return False  # r directions explain about r/n of random labels, too little to keep them
     shuffled = np.random.RandomState(0).permutation(clusters.labels)
     now = clusters.coordinates.clusters(shuffled, clusters.sizes.size)
     for _ in range(20):

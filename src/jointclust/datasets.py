@@ -96,7 +96,7 @@ def mixture(
     n_features: int = 200,
     n_clusters: int = 10,
     *,
-    separation: float = 5.0,
+    separation: float = 8.0,
     n_nuisance: int = 10,
     nuisance_scale: float = 4.0,
     outliers: float = 0.0,
@@ -111,7 +111,7 @@ def mixture(
     ----------
     n_samples, n_features, n_clusters : int
         Rows, columns, clusters.
-    separation : float, default=5
+    separation : float, default=8
         Root mean squared distance of a cluster's center from the centers' mean, in units of the noise.
     n_nuisance : int, default=10
         Directions of large variance that carry no cluster; ``n_clusters - 1 + n_nuisance`` must not exceed
