@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import StandardScaler
@@ -74,7 +75,9 @@ def settings(c: int) -> dict[str, Callable[[Any, jc.Coordinates, int], Any]]:
     for variance, share in ((0.8, 0.95), (0.9, 0.8), (0.9, 0.9), (0.9, 0.95), (0.95, 0.95)):
         found[f"EC variance={variance} n_components={share:g}r"] = ec(variance, share)
     found["OLSDA variance=0.9 n_components=0.95r"] = ec(0.9, 0.95, robust=False)
-    found["RobustKMeans"] = lambda _, coordinates, seed: jc.RobustKMeans(c, random_state=seed).fit(coordinates)
+    found["RobustKMeans"] = lambda X, coordinates, seed: jc.RobustKMeans(c, random_state=seed).fit(
+        X.toarray() if sp.issparse(X) else coordinates
+    )
     return found
 
 
