@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -34,7 +35,7 @@ RESTARTS = 10
 
 
 class JointClusterer(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC
 ):
     """Base of the estimators that find clusters and a subspace together.
 
@@ -64,8 +65,9 @@ class JointClusterer(
 
     # -- what a subclass supplies -------------------------------------------------------------------------------
 
+    @abstractmethod
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Method:
-        raise NotImplementedError
+        """The step to alternate."""
 
     def _start_restarts(self) -> int:
         return RESTARTS
@@ -80,8 +82,9 @@ class JointClusterer(
         advice = 0.9 if kept > 0.9 else round(0.8 * kept, 2)
         return f"Keep fewer directions (variance={advice:g}), or change n_components."
 
+    @abstractmethod
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        raise NotImplementedError
+        """The objective of rows in the embedding, greater is better."""
 
     # -- fit ----------------------------------------------------------------------------------------------------
 
