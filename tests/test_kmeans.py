@@ -88,6 +88,15 @@ def test_fewer_distinct_rows_than_clusters():
     assert np.unique(found.labels).size == 2
 
 
+def test_many_copies_of_few_rows_are_no_trouble(rng):
+    """Looking for a row to fill an empty cluster with must not compare all rows with all rows."""
+    Y = rng.standard_normal((3, 5))[rng.randint(3, size=100_000)]
+    labels = np.zeros(len(Y), dtype=np.int32)
+    filled = km.fill_empty(Y, labels, 8)
+    assert np.unique(filled).size == 3
+    assert np.unique(np.column_stack([Y, filled]), axis=0).shape[0] == 3
+
+
 def test_massless_rows_are_never_centers(rng):
     Y = np.vstack([rng.standard_normal((20, 2)), 100 + rng.standard_normal((20, 2))])
     weights = np.repeat([1.0, 0.0], 20)

@@ -101,16 +101,19 @@ def fill_empty(Y: NDArray, labels: Labels, n_clusters: int, weights: Float | Non
     distance[distance <= 1e-12 * np.sum(Y**2, axis=1)] = 0.0
     if weights is not None:
         distance[weights == 0] = 0.0
-    candidates = iter(np.argsort(-distance, kind="stable"))
+    farthest = np.argsort(-distance, kind="stable")
+    candidates = iter(farthest[: np.count_nonzero(distance)])
     for empty in np.flatnonzero(sizes == 0):
         for row in candidates:
+            if distance[row] == 0:  # the copy of a row that had its turn
+                continue
             copies = np.flatnonzero((Y[row] == Y).all(axis=1) & (labels == labels[row]))
+            distance[copies] = 0.0
             mass = len(copies) if weights is None else weights[copies].sum()
-            if distance[row] > 0 and sizes[labels[row]] > mass:
+            if sizes[labels[row]] > mass:
                 sizes[labels[row]] -= mass
                 sizes[empty] += mass
                 labels[copies] = empty
-                distance[copies] = 0.0
                 break
     return labels
 

@@ -157,10 +157,11 @@ class _RobustClusterer(JointClusterer):
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means in which far rows count less, or plain k-means: whichever centers are nearer to the rows."""
         plain = super()._start(index, coordinates, n_components, rng)
-        scores = coordinates.leading(coordinates.rank)
-        own = own_weights(coordinates)
+        if not self._is_robust:
+            return plain
+        scores, own = coordinates.leading(coordinates.rank), own_weights(coordinates)
         reduced = reduced_weights(scores, own)
-        if not self._is_robust or np.array_equal(reduced, own):
+        if np.array_equal(reduced, own):
             return plain
 
         kind, n_restarts = start_kind(self.init, index), self._start_restarts()
