@@ -20,9 +20,10 @@ LAYERS = [
     {"rows", "linalg"},
     {"kmeans"},
     {"coordinates"},
-    {"starts", "projection"},
+    {"starts", "projection", "kernels"},
     {"alternating"},
     {"base"},
+    {"joint", "embedded"},
     {"methods", "datasets"},
     {"path", "persistence"},
 ]

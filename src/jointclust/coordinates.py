@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
 from jointclust.kmeans import counts, indicator, means, sums_of
+from jointclust.linalg import leading_eigenpairs
 from jointclust.rows import DenseRows, Rows, as_rows
 from jointclust.types import Float, Labels
 
@@ -259,9 +260,15 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
 
 
 def coordinates_of(
-    rows: Rows, weights: Float | None, *, variance: float | None, max_rank: int, rng: np.random.RandomState
+    rows: Rows,
+    weights: Float | None,
+    *,
+    variance: float | None,
+    max_rank: int,
+    rng: np.random.RandomState,
+    leading: int | None = None,
 ) -> Coordinates:
-    """Eigenbasis of the total scatter of clean rows.
+    """Eigenbasis of the total scatter of clean rows; with ``leading``, only that many coordinates of it.
 
     Exact, from the smaller of the D x D and the n x n Gram matrix, up to ``min(n, D) = 4000``; beyond, and for sparse
     rows of more than ``max_rank`` dimensions, a randomised decomposition of that rank. Sparse rows stay sparse.
@@ -287,9 +294,9 @@ def coordinates_of(
     if gram is None:
         parts = _randomised(rows, mean, weights, max_rank, rng)
     elif tall:
-        parts = dict(zip(("eigenvalues", "basis"), _eigh(gram), strict=True))
+        parts = dict(zip(("eigenvalues", "basis"), _eigh(gram, leading), strict=True))
     else:
-        parts = _from_gram(gram, weights, rows.dtype)
+        parts = _from_gram(gram, weights, rows.dtype, leading)
 
     # Squaring costs half the digits: what lies below this is rounding, not data.
     precision = max(np.finfo(float).eps, float(np.finfo(rows.dtype).eps) ** 2)
@@ -297,7 +304,7 @@ def coordinates_of(
     floor = max(max(rows.n_samples, rows.n_features) * precision * values[0], noise)
     if values[0] <= floor:
         values[0] = 0.0  # constant rows keep one direction, in which nothing varies
-    rank = max(1, int(np.sum(values > floor)))
+    rank = max(1, int(np.sum(values[:leading] > floor)))
     parts = {name: part[..., :rank] for name, part in parts.items()}
     return Coordinates(rows, mean, weights, total_variance=total, exact=exact, **parts).keep(variance)
 
@@ -315,16 +322,19 @@ def _check_scale(rows: Rows, total: float, noise: float) -> None:
     )
 
 
-def _eigh(matrix: Float) -> tuple[Float, Float]:
+def _eigh(matrix: Float, leading: int | None) -> tuple[Float, Float]:
     """Eigenpairs of a positive semidefinite matrix, largest first."""
+    if leading is not None:
+        values, vectors = leading_eigenpairs(matrix, min(leading, len(matrix)))
+        return np.maximum(values, 0.0), vectors
     values, vectors = scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
     return np.maximum(values[::-1], 0.0), np.asfortranarray(vectors[:, ::-1])
 
 
-def _from_gram(gram: Float, weights: Float | None, dtype: np.dtype) -> dict[str, Any]:
+def _from_gram(gram: Float, weights: Float | None, dtype: np.dtype, leading: int | None) -> dict[str, Any]:
     """``V = X'U/s`` from the eigenvectors U of the n x n Gram matrix, whose rows count by the root of their weight."""
     root = np.ones(len(gram)) if weights is None else np.sqrt(weights)
-    values, vectors = _eigh(gram * root * root[:, None])
+    values, vectors = _eigh(gram * root * root[:, None], leading)
     s = np.sqrt(np.where(values > 0, values, 1.0))
     dual = root[:, None] * vectors / s
     scores = vectors * s if weights is None else gram @ dual

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, aslinearoperator, eigsh
 
 from jointclust.types import Float
 
@@ -35,6 +35,42 @@ def bottom_eigenvectors(matrix: Float, k: int) -> Float:
     subset = (0, k - 1) if 2 * k < len(matrix) else None
     vectors = scipy.linalg.eigh(matrix, subset_by_index=subset, check_finite=False)[1]
     return fix_signs(vectors[:, :k])
+
+
+def leading_eigenpairs(matrix: Float | LinearOperator, k: int) -> tuple[Float, Float]:
+    """Eigenpairs of the k largest eigenvalues of a symmetric matrix, largest first.
+
+    By Lanczos where that pays, checked for copies of a multiple eigenvalue that it lost; else by LAPACK.
+    """
+    n = matrix.shape[0]
+    found = _verified_lanczos(aslinearoperator(matrix), k) if n > _SMALL and 4 * k < n else None
+    if found is None:
+        dense = matrix if isinstance(matrix, np.ndarray) else matrix @ np.eye(n)
+        subset = (n - k, n - 1) if 2 * k < n else None
+        values, vectors = scipy.linalg.eigh(dense, subset_by_index=subset, check_finite=False)
+        found = values[::-1][:k], vectors[:, ::-1][:, :k]
+    return found[0], fix_signs(found[1])
+
+
+def _verified_lanczos(operator: LinearOperator, k: int) -> tuple[Float, Float] | None:
+    """ARPACK's eigenpairs, unless it gave up or a larger eigenvalue is left beside them."""
+    n = operator.shape[0]
+    start = np.random.RandomState(0).standard_normal(n)
+    try:
+        values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=min(n, max(2 * k + 20, 40)), maxiter=200)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        scale = max(abs(values[0]), abs(values[-1]))
+
+        def rest(x: Float) -> Float:
+            x = x.ravel()
+            return operator.matvec(x) - vectors @ ((values + scale) * (vectors.T @ x))
+
+        # A Ritz value is a lower bound: whatever is found above the last eigenvalue was lost.
+        deflated = LinearOperator((n, n), matvec=rest, dtype=np.float64)
+        left = eigsh(deflated, 1, which="LA", v0=start[::-1], tol=1e-6, maxiter=200, return_eigenvectors=False)
+    except ArpackError:
+        return None
+    return None if left[0] > values[-1] + 1e-9 * scale else (values, vectors)
 
 
 def random_orthonormal(n_rows: int, n_columns: int, rng: np.random.RandomState) -> Float:

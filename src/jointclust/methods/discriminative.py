@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from jointclust.alternating import Method, State, alternate
-from jointclust.base import RESTARTS, JointClusterer
+from jointclust.base import RESTARTS
 from jointclust.coordinates import Clusters, Coordinates
+from jointclust.joint import JointClusterer
 from jointclust.kmeans import assign, fill_empty, kmeans, lloyd, renumbered, same_labels
 from jointclust.projection import automatic_ridge, fisher_directions, margin_directions
 from jointclust.types import Float, Labels

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jointclust.alternating import Method, Run, State
-from jointclust.base import JointClusterer
 from jointclust.coordinates import Clusters, Coordinates
+from jointclust.joint import JointClusterer
 from jointclust.kmeans import Partition, assign, centers_of, counts, fill_empty, indicator, means, same_labels
 from jointclust.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.projection import margin_directions, principal_axes, resolve_n_components, tie_break
