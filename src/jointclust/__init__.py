@@ -5,8 +5,10 @@ __version__ = "0.1.0"
 from jointclust import datasets, metrics
 from jointclust.coordinates import Coordinates, decompose
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
+from jointclust.methods.discriminant_kmeans import DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
 from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
+from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.path import TradeOffPath, trade_off_path
 from jointclust.persistence import load, save
 from jointclust.projection import DiscriminantProjection
@@ -14,9 +16,11 @@ from jointclust.projection import DiscriminantProjection
 __all__ = [
     "CollapseWarning",
     "Coordinates",
+    "DisKMeans",
     "DiscriminantProjection",
     "DiscriminativeEmbeddedClustering",
     "LDAKMeans",
+    "OptimalDiscriminantClustering",
     "PlainKMeansWarning",
     "RobustEmbeddedClustering",
     "RobustKMeans",

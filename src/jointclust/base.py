@@ -51,6 +51,10 @@ class Clusterer(
         """Whether there is no projection: the embedding is ``X - mean_``."""
         return False
 
+    @property
+    def _accepts_sparse(self) -> bool:
+        return not self._in_full_space
+
     @abstractmethod
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         """The objective of rows in the embedding, greater is better."""
@@ -159,7 +163,7 @@ class Clusterer(
     def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
         if isinstance(X, Coordinates):
             raise TypeError("X holds Coordinates, which only fit takes: pass the rows themselves.")
-        accepted = False if self._in_full_space else "csr"
+        accepted = "csr" if self._accepts_sparse else False
         try:
             return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
         except (TypeError, ValueError) as error:
@@ -245,6 +249,6 @@ class Clusterer(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._in_full_space
+        tags.input_tags.sparse = self._accepts_sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -73,6 +73,13 @@ def automatic_ridge(ridge: float | str, coordinates: Coordinates) -> float:
     return float(ridge)
 
 
+def relative_ridge(ridge: float | str, share: float, total_variance: float, n_components: int) -> float:
+    """A number as it is; "auto" as a share of the total variance per component."""
+    if ridge == "auto":
+        return share * total_variance / max(n_components, 1) or 1.0
+    return float(ridge)
+
+
 class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Linear projection that shows given classes: the supervised parents of the clustering methods.
 

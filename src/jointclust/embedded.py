@@ -1,0 +1,93 @@
+"""The estimators that find the embedding first, by one decomposition, and the clusters in it by k-means."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+
+from jointclust import threads
+from jointclust.base import RESTARTS, Clusterer
+from jointclust.coordinates import Coordinates
+from jointclust.kmeans import Partition, centers_of, kmeans, lloyd
+from jointclust.linalg import fix_signs
+from jointclust.types import Float
+
+
+class EmbeddingClusterer(Clusterer):
+    """Base of the estimators that end with k-means in an embedding. A subclass supplies :meth:`_fit_embedding`."""
+
+    _orthonormal = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{
+            name: Clusterer._parameter_constraints[name]
+            for name in ("n_clusters", "n_components", "max_rank", "n_init", "random_state", "n_jobs")
+        },
+        "init": [StrOptions({"k-means++"}), "array-like"],
+    }
+
+    @abstractmethod
+    def _fit_embedding(
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
+    ) -> tuple[NDArray, Float | None]:
+        """Publish all that ``transform`` needs; return the embedding of the rows and their weights."""
+
+    @abstractmethod
+    def _finish(self, Y: NDArray, weights: Float | None) -> None:
+        """Publish what depends on the labels, and say what should keep a user from trusting them."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the embedding, and the clusters in it.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
+            The data, or its coordinates from :func:`jointclust.decompose`, which many fits can share.
+        y : ignored
+            There are no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rng = check_random_state(self.random_state)
+        Y, weights = self._fit_embedding(X, sample_weight, rng)
+        given, n_init = self._given_labels(len(Y))
+        context = self._init_callback_context(max_subtasks=n_init, sequential_subtasks=False)
+        context.call_on_fit_task_begin(estimator=self)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
+
+        def run(index: int) -> Partition:
+            task = context.subcontext("run", task_id=index)
+            task.call_on_fit_task_begin(estimator=self)
+            if given is not None:
+                partition = lloyd(Y, centers_of(Y, given, self.n_clusters, weights), weights)
+            else:
+                generator = np.random.RandomState(seeds[index])
+                partition = kmeans(Y, self.n_clusters, generator, weights, n_restarts=RESTARTS)
+            task.call_on_fit_task_end(estimator=self)
+            return partition
+
+        with threads.suited_to(len(Y), Y.shape[1], self.n_jobs):
+            best = min(threads.each(run, n_init, self.n_jobs), key=lambda partition: partition.inertia)
+        self._publish_clusters(Y, best, weights)
+        self._finish(Y, weights)
+        context.call_on_fit_task_end(estimator=self)
+        return self
+
+    def _publish_projection(self, coordinates: Coordinates, projection: Float) -> NDArray:
+        """A linear embedding, given in coordinates, as ``components_``; returns that of the rows."""
+        rows = coordinates.rows
+        self.mean_ = coordinates.mean.astype(rows.dtype)
+        self.components_ = np.ascontiguousarray(fix_signs(coordinates.loadings(projection)).T.astype(rows.dtype))
+        self.exact_ = coordinates.exact
+        return self._embed(rows)

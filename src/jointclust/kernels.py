@@ -1,0 +1,207 @@
+"""Kernels: evaluation, centring, checks, and the neighbour graph as a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.neighbors import NearestNeighbors
+
+from jointclust.linalg import leading_eigenpairs
+from jointclust.rows._protocol import block_length
+from jointclust.types import Float
+
+# A kernel may have eigenvalues this far below zero, relative to the largest one, from rounding.
+_ROUNDING = 1e-7
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A named kernel with its parameters, or a function ``(A, B) -> matrix`` of the user's."""
+
+    function: str | Callable[[Any, Any], NDArray]
+    gamma: float
+    degree: float
+    coef0: float
+
+    def __call__(self, A: Any, B: Any) -> NDArray:
+        """The kernel between all rows of A and all rows of B."""
+        if isinstance(self.function, str):
+            options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+            return pairwise_kernels(A, B, metric=self.function, filter_params=True, **options)
+        values = np.asarray(self.function(A, B))
+        if values.shape != (A.shape[0], B.shape[0]):
+            raise ValueError(
+                f"The kernel function returned shape {values.shape} for {A.shape[0]} rows and {B.shape[0]} rows: it "
+                f"must return a matrix of shape {(A.shape[0], B.shape[0])}, the kernel between all pairs of them."
+            )
+        if values.dtype.kind not in "fiub" or not np.isfinite(values).all():
+            raise ValueError("The kernel function returned values that are not finite real numbers.")
+        return values.astype(np.float32 if values.dtype == np.float32 else np.float64, copy=False)
+
+    def project(self, X: Any, landmarks: Any, mean: NDArray, coefficients: NDArray) -> NDArray:
+        """``(k(X, landmarks) - mean) coefficients``, a block of rows at a time."""
+        out = np.empty((X.shape[0], coefficients.shape[1]), dtype=coefficients.dtype)
+        step = block_length(landmarks.shape[0], 2**22)
+        for start in range(0, X.shape[0], step):
+            block = slice(start, start + step)
+            out[block] = (self(X[block], landmarks) - mean) @ coefficients
+        return out
+
+
+def check_kernel_matrix(matrix: Float) -> None:
+    """A kernel matrix is square and symmetric."""
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"A precomputed kernel must be square, rows by the same rows, to fit; got shape {matrix.shape}. Pass rows "
+            "of features with another kernel, or compute the kernel between all pairs of rows."
+        )
+    step = block_length(len(matrix), 2**20)
+    largest = max(float(np.abs(matrix).max()), np.finfo(float).tiny)
+    tolerance = (1e-8 if matrix.dtype == np.float64 else 1e-4) * largest
+    for start in range(0, len(matrix), step):
+        gap = np.abs(matrix[start : start + step] - matrix[:, start : start + step].T).max()
+        if gap > tolerance:
+            raise ValueError(
+                f"The kernel matrix is not symmetric: K[i, j] and K[j, i] differ by up to {gap:.3g}. If that is "
+                "rounding, pass (K + K.T) / 2."
+            )
+
+
+def centred(matrix: NDArray, weights: Float | None) -> tuple[Float, Float]:
+    """The kernel of centred features, in float64, and the (weighted) mean row of the kernel."""
+    n = len(matrix)
+    share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+    mean = share @ matrix.astype(np.float64, copy=False)
+    kernel = matrix - mean
+    kernel -= mean[:, None]
+    kernel += share @ mean
+    return kernel, mean
+
+
+def check_positive(kernel: Float, largest: float) -> None:
+    """A kernel is positive semidefinite; Lanczos finds a negative eigenvalue if it is not just rounding."""
+    n = len(kernel)
+    top = max(largest, float(np.abs(np.diag(kernel)).max()))
+    if n <= 256:
+        smallest = float(np.linalg.eigvalsh(kernel)[0])
+    else:
+        shifted = LinearOperator((n, n), matvec=lambda x: top * x.ravel() - kernel @ x.ravel(), dtype=np.float64)
+        start = np.random.RandomState(0).standard_normal(n)
+        try:
+            found = eigsh(shifted, 1, which="LA", v0=start, tol=1e-8, maxiter=20, return_eigenvectors=False)
+            smallest = top - float(found[0])
+        except ArpackNoConvergence:  # a crowd of eigenvalues near the smallest: then it is that of the start, or zero
+            smallest = float(start @ kernel @ start / (start @ start))
+    if smallest < -_ROUNDING * max(top, -smallest):
+        raise ValueError(
+            f"The kernel is not positive semidefinite: after centring it has the eigenvalue {smallest:.3g}, beside "
+            f"{largest:.3g} as the largest. Use a kernel that is an inner product of features, such as exp(-gamma d^2)."
+        )
+
+
+def whitening(kernel: NDArray) -> Float:
+    """The matrix M for which ``k(x, landmarks) M`` are features whose inner products approximate the kernel."""
+    values, vectors = np.linalg.eigh(kernel.astype(np.float64))
+    precision = 1e-12 if kernel.dtype == np.float64 else 1e-6
+    kept = values > precision * max(values[-1], 0.0)
+    return vectors[:, kept] / np.sqrt(values[kept])
+
+
+# -- the neighbour graph ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GraphSpectrum:
+    """The centred graph kernel: its leading eigenpairs, its trace, the number of parts of the graph."""
+
+    eigenvalues: Float
+    vectors: Float
+    trace: float
+    n_parts: int
+
+
+def distinct_rows(X: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each distinct row occurs first, and which of these each row equals."""
+    if sp.issparse(X):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys = np.array([hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in ends])
+    else:
+        rows = np.ascontiguousarray(X) + 0.0  # no negative zeros
+        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # in the order of the rows
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return first[order], rank[inverse.ravel()]
+
+
+def neighbors(X: Any, among: Any, n_neighbors: int) -> tuple[NDArray, NDArray[np.intp]]:
+    """Distances and indices of the nearest rows."""
+    search = NearestNeighbors(n_neighbors=n_neighbors).fit(among)
+    return search.kneighbors(X)
+
+
+def graph_spectrum(X: Any, mass: Float, n_neighbors: int, n_components: int) -> GraphSpectrum:
+    """Leading eigenpairs of the centred kernel of the symmetric neighbour graph of distinct rows.
+
+    Every row is linked to its ``n_neighbors`` nearest (itself included), ``A = (N + N')/2``. A diagonal scaling makes
+    it doubly stochastic with respect to the masses m: ``P = EAE``, ``Pm = 1``. The kernel is ``(M^-1 + P)/2``, in the
+    weighted sense ``(I + B)/2`` with ``B = M^1/2 P M^1/2``, whose eigenvalues lie in [-1, 1]. Its first eigenvector is
+    ``m^1/2``, which centring removes; nothing else changes.
+    """
+    n = X.shape[0]
+    _, index = neighbors(X, X, n_neighbors)
+    graph = sp.csr_array((np.ones(index.size), index.ravel(), np.arange(0, index.size + 1, n_neighbors)), shape=(n, n))
+    graph = sp.csr_array(graph.maximum(sp.eye_array(n)))  # a row among copies need not find itself
+    graph = (graph + graph.T) / 2
+    root = np.sqrt(mass)
+    balanced = _doubly_stochastic(sp.csr_array(sp.diags_array(root) @ graph @ sp.diags_array(root)), root)
+
+    n_parts, part = connected_components(graph, directed=False)
+    indicators = sp.csr_array((root, (np.arange(n), part)), shape=(n, n_parts))
+    indicators = indicators @ sp.diags_array(1.0 / np.sqrt(np.bincount(part, mass, n_parts)))
+    # One eigenvalue 1 for each part: known beforehand, and Lanczos would not find all copies.
+    contrasts = _contrasts(np.sqrt(np.bincount(part, mass, n_parts)))[:, :n_components]
+    values, vectors = np.ones(contrasts.shape[1]), indicators @ contrasts
+    wanted = min(n_components, n - 1) - values.size
+    if wanted > 0:
+
+        def rest(x: Float) -> Float:
+            x = x.ravel()
+            return 0.5 * (x + balanced @ x) - indicators @ (indicators.T @ x)
+
+        more = leading_eigenpairs(LinearOperator((n, n), matvec=rest, dtype=np.float64), wanted)
+        values, vectors = np.append(values, more[0]), np.hstack([vectors, more[1]])
+    trace = 0.5 * (n + balanced.trace()) - 1.0
+    return GraphSpectrum(np.maximum(values, 0.0), vectors, float(trace), n_parts)
+
+
+def _doubly_stochastic(matrix: sp.csr_array, target: Float) -> sp.csr_array:
+    """``EAE`` with a positive diagonal E for which ``EAE target = target`` (Sinkhorn and Knopp, damped)."""
+    scale = np.ones(len(target))
+    for _ in range(1000):
+        new = np.sqrt(scale * target / (matrix @ (scale * target)))
+        change = np.abs(new / scale - 1.0).max()
+        scale = new
+        if change < 1e-13:
+            break
+    return sp.csr_array(sp.diags_array(scale) @ matrix @ sp.diags_array(scale))
+
+
+def _contrasts(sizes: Float) -> Float:
+    """Orthonormal columns orthogonal to ``sizes``: the largest entry against the next, both against the third, ..."""
+    order = np.argsort(-sizes, kind="stable")
+    basis = np.eye(sizes.size)[:, order[: max(sizes.size - 1, 0)]]
+    columns = np.column_stack([sizes, basis])
+    return np.linalg.qr(columns)[0][:, 1:]

@@ -1,0 +1,163 @@
+"""Discriminative k-means (Ye, Zhao and Wu, 2007) and discriminative cluster analysis (De la Torre and Kanade, 2006)."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from jointclust.base import Clusterer
+from jointclust.coordinates import Coordinates
+from jointclust.embedded import EmbeddingClusterer
+from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
+from jointclust.projection import relative_ridge, resolve_n_components
+from jointclust.types import Float, Labels
+
+# "auto" ridges, as shares of the variance per component: best on average on real data.
+_DISKMEANS_SHARE, _DISCLUSTER_SHARE = 2.0, 0.1
+
+
+class DisKMeans(EmbeddingClusterer):
+    r"""Discriminative k-means: k-means with the kernel that discriminant analysis leaves.
+
+    .. math:: \max_{F} \; \mathrm{tr}\left[L'\, C (C + \sigma^2 I)^{-1} L\right], \quad L = F (F'F)^{-1/2},
+              \quad C = XX'
+
+    ======== ===================================================================
+    symbol   meaning
+    ======== ===================================================================
+    X        the centred rows, ``X = U diag(s) V'``
+    F        one-hot ``labels_``
+    sigma^2  ``ridge_``, in squared units of the data
+    ======== ===================================================================
+
+    Eliminating the projection from ridge-regularised discriminant analysis leaves k-means on the rows of
+    ``U diag(s / sqrt(s^2 + sigma^2))``, all columns. A large ridge gives plain k-means. A small one whitens the data;
+    with about as many features as rows it then makes all rows equally far apart.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    n_components : int, default=None
+        Columns of the embedding; None takes all, as the formula does.
+    ridge : float or "auto", default="auto"
+        The value sigma^2, added to X'X. "auto" is twice the total variance over ``n_clusters - 1``.
+    variance : float, default=None
+        Share of the variance kept first, by PCA; None keeps the numerical rank.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    init : "k-means++" or array of labels, default="k-means++"
+        Where k-means starts.
+    n_init : int, default=1
+        Runs of k-means, each the best of ten starts.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable.
+    n_jobs : int, default=None
+        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    components_ : array of shape (n_components, n_features)
+        Principal axes divided by ``sqrt(s^2 + sigma^2)``.
+    cluster_centers_ : array of shape (n_clusters, n_components)
+        Cluster means in the embedding.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    ridge_ : float
+        The ridge used.
+    objective_ : float
+        The objective above.
+    objective_history_, n_iter_, converged_
+        ``[objective_]``, 1 and True: the embedding takes one step.
+    rank_ : int
+        Number of coordinates there are.
+    variance_kept_ : float
+        Share of the total variance in them.
+    exact_ : bool
+        Whether the decomposition was exact rather than randomised.
+
+    References
+    ----------
+    J. Ye, Z. Zhao and M. Wu, "Discriminative k-means for clustering", NIPS 2007.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(n_samples=500, n_features=30, n_clusters=4, random_state=0)
+    >>> jc.DisKMeans(4, random_state=0).fit(X).labels_.shape
+    (500,)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **EmbeddingClusterer._parameter_constraints,
+        "variance": Clusterer._parameter_constraints["variance"],
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        ridge: float | str = "auto",
+        variance: float | None = None,
+        max_rank: int = 500,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.ridge = ridge
+        self.variance = variance
+        self.max_rank = max_rank
+        self.init = init
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _fit_embedding(
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
+    ) -> tuple[NDArray, Float | None]:
+        coordinates = self._coordinates(X, sample_weight, rng)
+        q = resolve_n_components(self.n_components, coordinates.rank, coordinates)
+        values = coordinates.eigenvalues
+        self.ridge_ = relative_ridge(self.ridge, _DISKMEANS_SHARE, coordinates.total_variance, self.n_clusters - 1)
+        shifted = values + self.ridge_
+        self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
+        self._is_constant = coordinates.is_constant
+        n = coordinates.n_samples if coordinates.weights is None else np.count_nonzero(coordinates.weights)
+        # Share of the whitened spectrum: 1 is none left of the data's own, 0 is all.
+        self._whitened = float(np.mean(values / np.where(shifted > 0, shifted, 1.0))) if q >= n - 1 else 0.0
+        self._plain = self.ridge_ > 1e4 * values[0] and q == coordinates.rank
+        projection = np.eye(coordinates.rank, q) / np.sqrt(np.where(shifted > 0, shifted, 1.0))[:, None]
+        return self._publish_projection(coordinates, projection), coordinates.weights
+
+    def _finish(self, Y: NDArray, weights: Float | None) -> None:
+        self.objective_ = self._score(Y, self.labels_, weights)
+        self.objective_history_ = np.array([self.objective_])
+        self.n_iter_, self.converged_ = 1, True
+        if not self._warn_if_fewer(self._is_constant) and self._whitened > 0.99:
+            tell(
+                "DisKMeans collapsed: ridge is so small that all rows are equally far from each other, and the labels "
+                'chance. Raise ridge or leave it "auto", or keep fewer directions (variance=0.9).',
+                CollapseWarning,
+            )
+        if self._plain and not self._is_constant:
+            tell(
+                "DisKMeans is plain k-means here: ridge is far above the data's variance. Lower it.", PlainKMeansWarning
+            )
+        del self._whitened, self._plain, self._is_constant
+
+    def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
+        centers = self.cluster_centers_[labels]
+        gain = np.sum(Y.astype(np.float64) ** 2 - (Y - centers).astype(np.float64) ** 2, axis=1)
+        return float(gain.sum() if weights is None else gain @ weights)
