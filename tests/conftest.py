@@ -26,7 +26,7 @@ def digits():
 @pytest.fixture(scope="session")
 def blobs():
     """Well-separated clusters in 30 dimensions, and their classes."""
-    return jc.datasets.mixture(300, 30, 4, separation=20, n_nuisance=3, random_state=0)
+    return jc.datasets.mixture(300, 30, 4, separation=20, n_nuisance=0, random_state=0)
 
 
 @pytest.fixture

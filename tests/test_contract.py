@@ -17,15 +17,25 @@ CLUSTERERS = [
     jc.RobustEmbeddedClustering(robust=False),
     jc.RobustKMeans(),
     jc.RobustKMeans(n_components=1),
+    jc.OptimalDiscriminantClustering(),
+    jc.OptimalDiscriminantClustering(kernel="rbf"),
+    jc.OptimalDiscriminantClustering(kernel="poly", degree=2),
+    jc.OptimalDiscriminantClustering(kernel="cosine"),
+    jc.OptimalDiscriminantClustering(kernel="nearest_neighbors"),
+    jc.SparseOptimalDiscriminantClustering(),
+    jc.DisKMeans(),
+    jc.DisCluster(),
 ]
 ESTIMATORS = [
     *CLUSTERERS,
-    *(jc.DiscriminantProjection(criterion) for criterion in ("lda", "ocm", "mmc", "olsda")),
+    *(jc.DiscriminantProjection(criterion) for criterion in ("lda", "ocm", "mmc", "olsda", "scoring")),
 ]
 
 
 @parametrize_with_checks(ESTIMATORS)
-@pytest.mark.filterwarnings("ignore::jointclust.CollapseWarning", "ignore::jointclust.PlainKMeansWarning")
+@pytest.mark.filterwarnings(
+    "ignore::jointclust.CollapseWarning", "ignore::jointclust.PlainKMeansWarning", "ignore:n_neighbors=8 exceeds"
+)
 def test_sklearn_contract(estimator, check):
     assert os.environ.get("SCIPY_ARRAY_API"), "run the tests with SCIPY_ARRAY_API=1, as `make test` does"
     try:

@@ -5,10 +5,11 @@ __version__ = "0.1.0"
 from jointclust import datasets, metrics
 from jointclust.coordinates import Coordinates, decompose
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
-from jointclust.methods.discriminant_kmeans import DisKMeans
+from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
 from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
+from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
 from jointclust.path import TradeOffPath, trade_off_path
 from jointclust.persistence import load, save
 from jointclust.projection import DiscriminantProjection
@@ -16,6 +17,7 @@ from jointclust.projection import DiscriminantProjection
 __all__ = [
     "CollapseWarning",
     "Coordinates",
+    "DisCluster",
     "DisKMeans",
     "DiscriminantProjection",
     "DiscriminativeEmbeddedClustering",
@@ -24,6 +26,7 @@ __all__ = [
     "PlainKMeansWarning",
     "RobustEmbeddedClustering",
     "RobustKMeans",
+    "SparseOptimalDiscriminantClustering",
     "TradeOffPath",
     "datasets",
     "decompose",

@@ -130,8 +130,11 @@ class Clusterer(
         """Number the clusters, and label the rows with predict's own code, so that the two agree."""
         centers = partition.centers.astype(Y.dtype)
         sizes = counts(assign(Y, centers), self.n_clusters, weights)
-        # Largest first, empty ones last; among equals, nearest to the mean: the numbering does not depend on chance.
-        self.cluster_centers_ = centers[np.lexsort((np.sum(partition.centers**2, axis=1), -sizes))]
+        # Largest first, empty ones last; among equals, nearest to the mean, then by their coordinates: the numbering
+        # does not depend on chance.
+        norms = np.sum(partition.centers**2, axis=1)
+        keys = np.column_stack([norms, partition.centers]) / (norms.max() or 1.0)
+        self.cluster_centers_ = centers[np.lexsort((*np.round(keys, 5).T[::-1], -sizes))]
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
         self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
         self.labels_ = assign(Y, self.cluster_centers_)

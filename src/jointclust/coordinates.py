@@ -274,7 +274,6 @@ def coordinates_of(
     rows of more than ``max_rank`` dimensions, a randomised decomposition of that rank. Sparse rows stay sparse.
     """
     exact = min(rows.n_samples, rows.n_features) <= (max_rank if rows.is_sparse else EXACT_LIMIT)
-    weight = float(rows.n_samples if weights is None else weights.sum())
     tall, gram = rows.n_features <= rows.n_samples, None
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         mean = rows.mean(weights)
@@ -286,9 +285,7 @@ def coordinates_of(
         else:
             gram = rows.gram(mean)
             total = float(np.trace(gram) if weights is None else gram.diagonal() @ weights)
-        # Rounding left by centring; a sparse matrix is centred after squaring, which costs more of it.
-        lost = 16 * np.finfo(float).eps
-        noise = weight * float(mean @ mean) * (lost if rows.is_sparse else lost**2)
+        noise = _noise(rows, mean, weights)
     _check_scale(rows, total, noise)
 
     if gram is None:
@@ -307,6 +304,21 @@ def coordinates_of(
     rank = max(1, int(np.sum(values[:leading] > floor)))
     parts = {name: part[..., :rank] for name, part in parts.items()}
     return Coordinates(rows, mean, weights, total_variance=total, exact=exact, **parts).keep(variance)
+
+
+def checked_variance(rows: Rows, mean: Float, weights: Float | None) -> float:
+    """Trace of the total scatter, refused where it leaves the floating-point range."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        total, noise = rows.squared_norm(mean, weights), _noise(rows, mean, weights)
+    _check_scale(rows, total, noise)
+    return total
+
+
+def _noise(rows: Rows, mean: Float, weights: Float | None) -> float:
+    """Rounding left by centring; a sparse matrix is centred after squaring, which costs more of it."""
+    weight = float(rows.n_samples if weights is None else weights.sum())
+    lost = 16 * np.finfo(float).eps
+    return weight * float(mean @ mean) * (lost if rows.is_sparse else lost**2)
 
 
 def _check_scale(rows: Rows, total: float, noise: float) -> None:

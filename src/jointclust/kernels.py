@@ -35,7 +35,8 @@ class Kernel:
         """The kernel between all rows of A and all rows of B."""
         if isinstance(self.function, str):
             options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-            return pairwise_kernels(A, B, metric=self.function, filter_params=True, **options)
+            with np.errstate(over="ignore"):  # answered by an error
+                return pairwise_kernels(A, B, metric=self.function, filter_params=True, **options)
         values = np.asarray(self.function(A, B))
         if values.shape != (A.shape[0], B.shape[0]):
             raise ValueError(

@@ -17,11 +17,16 @@ _NEGLIGIBLE = 1e-11
 
 def fix_signs(vectors: Float) -> Float:
     """Flip columns so that the entry of largest magnitude is positive."""
+    return vectors * signs_of(vectors)
+
+
+def signs_of(vectors: Float) -> Float:
+    """The sign of each column's entry of largest magnitude."""
     if vectors.size == 0:
-        return vectors
+        return np.ones(vectors.shape[1])
     largest = np.argmax(np.abs(vectors), axis=0)
     signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
-    return vectors * np.where(signs == 0, 1.0, signs)
+    return np.where(signs == 0, 1.0, signs)
 
 
 def nearest_orthonormal(columns: Float) -> Float:
@@ -32,9 +37,18 @@ def nearest_orthonormal(columns: Float) -> Float:
 
 def bottom_eigenvectors(matrix: Float, k: int) -> Float:
     """Eigenvectors of the k smallest eigenvalues of a symmetric matrix, smallest first."""
-    subset = (0, k - 1) if 2 * k < len(matrix) else None
-    vectors = scipy.linalg.eigh(matrix, subset_by_index=subset, check_finite=False)[1]
-    return fix_signs(vectors[:, :k])
+    return fix_signs(_lapack(matrix, 0, k)[1])
+
+
+def _lapack(matrix: Float, start: int, stop: int) -> tuple[Float, Float]:
+    """Eigenpairs number ``start`` to ``stop - 1`` of a symmetric matrix, smallest first."""
+    n = len(matrix)
+    if 2 * (stop - start) < n:
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(start, stop - 1), check_finite=False)
+        if values.size == stop - start:  # LAPACK's MRRR can return none at all where many are equal
+            return values, vectors
+    values, vectors = scipy.linalg.eigh(matrix, driver="evd", check_finite=False)
+    return values[start:stop], vectors[:, start:stop]
 
 
 def leading_eigenpairs(matrix: Float | LinearOperator, k: int) -> tuple[Float, Float]:
@@ -46,9 +60,8 @@ def leading_eigenpairs(matrix: Float | LinearOperator, k: int) -> tuple[Float, F
     found = _verified_lanczos(aslinearoperator(matrix), k) if n > _SMALL and 4 * k < n else None
     if found is None:
         dense = matrix if isinstance(matrix, np.ndarray) else matrix @ np.eye(n)
-        subset = (n - k, n - 1) if 2 * k < n else None
-        values, vectors = scipy.linalg.eigh(dense, subset_by_index=subset, check_finite=False)
-        found = values[::-1][:k], vectors[:, ::-1][:, :k]
+        values, vectors = _lapack(dense, n - k, n)
+        found = values[::-1], vectors[:, ::-1]
     return found[0], fix_signs(found[1])
 
 
@@ -132,9 +145,7 @@ def _dense(diagonal: Float, factor: Float, k: int) -> tuple[Float, Float]:
     r = diagonal.size
     matrix = factor.T @ factor
     matrix[np.diag_indices(r)] += diagonal
-    values, vectors = scipy.linalg.eigh(
-        matrix, subset_by_index=(r - k, r - 1) if k < r else None, overwrite_a=True, check_finite=False
-    )
+    values, vectors = _lapack(matrix, r - k, r)
     return values[::-1], vectors[:, ::-1]
 
 

@@ -60,6 +60,17 @@ def fisher_directions(clusters: Clusters, n_components: int, ridge: float) -> Fl
     return fix_signs((rows / shrink[:, None]).T * scale[:, None])
 
 
+def scoring_directions(clusters: Clusters, n_components: int, ridge: float) -> Float:
+    """``W = (S_t + ridge I)^-1 X'E Theta``: the regression of optimal scores for the classes on the rows.
+
+    With ``T = S_t + ridge I`` and the singular value decomposition ``M T^-1/2 = Delta Sigma P'`` the scores are
+    ``Theta = Pi^-1/2 Delta``, Pi holding the sizes, and ``W = T^-1/2 P Sigma``.
+    """
+    scale = 1.0 / np.sqrt(clusters.coordinates.eigenvalues + ridge)
+    _, sigma, rows = np.linalg.svd(clusters.between_factor * scale, full_matrices=False)
+    return fix_signs((rows[:n_components] * sigma[:n_components, None]).T * scale[:, None])
+
+
 def principal_axes(coordinates: Coordinates, projection: Float) -> Float:
     """The same orthonormal columns turned, within their span, to the directions of most variance first."""
     _, rotation = np.linalg.eigh((projection.T * coordinates.eigenvalues) @ projection)
@@ -87,18 +98,23 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
               \max_{W'W = I} \mathrm{tr}(W'(S_b - S_w)W), \quad
               \max_W \mathrm{tr}\left[(W'S_bW)(W'(S_w + \rho I)W)^{-1}\right]
 
+    .. math:: \min_{\Theta,\, W} \tfrac12 \|E\Theta - XW\|_F^2 + \tfrac{\rho}{2} \|W\|_F^2, \quad
+              \Theta'E'E\Theta = I, \; 1'E\Theta = 0
+
     for the criteria "olsda" (orthogonal least squares discriminant analysis), "ocm" (orthogonal centroid method), "mmc"
-    (maximum margin criterion) and "lda" (linear discriminant analysis). S_w and S_b are the within- and between-class
-    scatter; all directions lie in the range of the total scatter.
+    (maximum margin criterion), "lda" (linear discriminant analysis) and "scoring" (penalised optimal scoring, with the
+    one-hot classes E and their scores Theta). S_w and S_b are the within- and between-class scatter; all directions lie
+    in the range of the total scatter.
 
     Parameters
     ----------
-    criterion : {"olsda", "ocm", "mmc", "lda"}, default="lda"
+    criterion : {"olsda", "ocm", "mmc", "lda", "scoring"}, default="lda"
         What to optimise.
     n_components : int, default=None
         Number of directions; None is one less than the number of classes, or what the data allow.
     ridge : float or "auto", default="auto"
-        Added to S_w by "lda", in squared units of the data; "auto" is 1e-3 of the mean non-zero eigenvalue of S_t.
+        Added to S_w by "lda" and to S_t by "scoring", in squared units of the data; "auto" is 1e-3 of the mean non-zero
+        eigenvalue of S_t.
     variance : float, default=None
         Share of the variance kept first, by PCA; None keeps the numerical rank.
     max_rank : int, default=500
@@ -108,13 +124,14 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        The directions; orthonormal rows, except for "lda", which gives them unit within-class scatter.
+        The directions; orthonormal rows, except for "lda", which gives them unit within-class scatter, and "scoring",
+        W'.
     mean_ : array of shape (n_features,)
         Mean row, subtracted first.
     classes_ : array
         The classes.
     ridge_ : float
-        The ridge used by "lda".
+        The ridge used by "lda" and "scoring".
 
     See Also
     --------
@@ -130,7 +147,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     _trade_offs: ClassVar[dict[str, float]] = {"ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "criterion": [StrOptions({"olsda", "ocm", "mmc", "lda"})],
+        "criterion": [StrOptions({"olsda", "ocm", "mmc", "lda", "scoring"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "variance": [Interval(Real, 0, 1, closed="right"), None],
@@ -184,9 +201,10 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         n_components = resolve_n_components(self.n_components, self.classes_.size - 1, coordinates)
         clusters = coordinates.clusters(labels.astype(np.int32), self.classes_.size)
-        if self.criterion == "lda":
+        if self.criterion in ("lda", "scoring"):
             self.ridge_ = automatic_ridge(self.ridge, coordinates)
-            loadings = coordinates.loadings(fisher_directions(clusters, n_components, self.ridge_))
+            directions_of = fisher_directions if self.criterion == "lda" else scoring_directions
+            loadings = coordinates.loadings(directions_of(clusters, n_components, self.ridge_))
         else:
             directions = margin_directions(clusters, n_components, self._trade_offs[self.criterion])
             loadings = nearest_orthonormal(coordinates.loadings(principal_axes(coordinates, directions)))

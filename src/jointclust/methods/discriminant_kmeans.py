@@ -13,11 +13,12 @@ from jointclust.base import Clusterer
 from jointclust.coordinates import Coordinates
 from jointclust.embedded import EmbeddingClusterer
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
+from jointclust.methods.discriminative import LDAKMeans
 from jointclust.projection import relative_ridge, resolve_n_components
 from jointclust.types import Float, Labels
 
 # "auto" ridges, as shares of the variance per component: best on average on real data.
-_DISKMEANS_SHARE, _DISCLUSTER_SHARE = 2.0, 0.1
+_DISKMEANS_SHARE, _DISCLUSTER_SHARE = 2.0, 0.3
 
 
 class DisKMeans(EmbeddingClusterer):
@@ -161,3 +162,103 @@ class DisKMeans(EmbeddingClusterer):
         centers = self.cluster_centers_[labels]
         gain = np.sum(Y.astype(np.float64) ** 2 - (Y - centers).astype(np.float64) ** 2, axis=1)
         return float(gain.sum() if weights is None else gain @ weights)
+
+
+class DisCluster(LDAKMeans):
+    r"""Discriminative cluster analysis: regularised discriminant analysis and k-means, in turns.
+
+    .. math:: \max_{Q,\, F} \; \mathrm{tr}\left[(Q'S_bQ)\,(Q'(S_w + \sigma^2 I)Q)^{-1}\right], \quad
+              Q'(S_w + \sigma^2 I)Q = I
+
+    It is :class:`LDAKMeans` with the other remedy against a singular S_w: a ridge large enough to work in all
+    directions of the data, instead of a few of them and hardly any ridge.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    n_components : int, default=None
+        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow.
+    ridge : float or "auto", default="auto"
+        The value sigma^2, added to S_w. "auto" is 0.3 times the total variance over ``n_clusters - 1``. 0 is plain
+        discriminant analysis, defined where S_w has full rank.
+    variance : float, default=None
+        Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
+        k-means in the reduced coordinates, in the leading ``n_components`` of them, in a random subspace; or labels
+        0..n_clusters-1 to start from.
+    n_init : int, default=1
+        Runs, the best of which (by the objective) is kept.
+    max_iter : int, default=100
+        Iterations of a run.
+    tol : float, default=1e-6
+        Relative change of the objective at which a run has converged.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable.
+    n_jobs : int, default=None
+        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_, components_, cluster_centers_, mean_, ridge_, objective_, objective_history_, n_iter_, converged_
+        As in :class:`LDAKMeans`.
+    variance_share_, within_share_, rank_, variance_kept_, exact_
+        As in :class:`LDAKMeans`.
+
+    References
+    ----------
+    F. De la Torre and T. Kanade, "Discriminative cluster analysis", ICML 2006.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(n_samples=500, n_features=100, n_clusters=5, random_state=0)
+    >>> jc.DisCluster(5, random_state=0).fit(X).transform(X).shape
+    (500, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LDAKMeans._parameter_constraints,
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        ridge: float | str = "auto",
+        variance: float | None = None,
+        max_rank: int = 500,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        super().__init__(
+            n_clusters,
+            n_components=n_components,
+            ridge=ridge,
+            variance=variance,
+            max_rank=max_rank,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+
+    def _ridge(self, coordinates: Coordinates) -> float:
+        n = coordinates.n_samples if coordinates.weights is None else np.count_nonzero(coordinates.weights)
+        if self.ridge == 0 and coordinates.rank > n - self.n_clusters:
+            raise ValueError(
+                f"ridge=0 needs a within-cluster scatter of full rank, but {n} rows in {self.n_clusters} clusters "
+                f"leave it singular in {coordinates.rank} dimensions. Set ridge > 0, or keep fewer (variance=0.9)."
+            )
+        return relative_ridge(self.ridge, _DISCLUSTER_SHARE, coordinates.total_variance, self.n_clusters - 1)

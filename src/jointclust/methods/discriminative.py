@@ -424,8 +424,11 @@ class LDAKMeans(JointClusterer):
         self.n_jobs = n_jobs
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminant:
-        self.ridge_ = automatic_ridge(self.ridge, coordinates)
+        self.ridge_ = self._ridge(coordinates)
         return _Discriminant(coordinates, n_components, self.ridge_, rng)
+
+    def _ridge(self, coordinates: Coordinates) -> float:
+        return automatic_ridge(self.ridge, coordinates)
 
     def _plain_kmeans_reason(self, coordinates: Coordinates, n_components: int) -> str | None:
         return whole_space_reason(coordinates) if coordinates.rank == 1 else None

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jointclust.coordinates import Coordinates, check_weights, coordinates_of
+from jointclust.coordinates import Coordinates, check_weights, checked_variance, coordinates_of
 from jointclust.embedded import EmbeddingClusterer
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.kernels import (
@@ -27,7 +27,7 @@ from jointclust.kernels import (
     neighbors,
     whitening,
 )
-from jointclust.linalg import fix_signs, leading_eigenpairs
+from jointclust.linalg import fix_signs, leading_eigenpairs, signs_of
 from jointclust.projection import relative_ridge, resolve_n_components
 from jointclust.rows import DenseRows, as_rows
 from jointclust.types import Float, Labels
@@ -35,7 +35,7 @@ from jointclust.types import Float, Labels
 # Rows up to which a kernel matrix is held whole, and how many landmarks stand for more of them.
 EXACT_KERNEL, LANDMARKS = 10_000, 1_000
 # "auto" ridge, as a share of the variance per component: best on average on real data.
-_RIDGE_SHARE = 0.1
+RIDGE_SHARE = 0.1
 
 
 class OptimalDiscriminantClustering(EmbeddingClusterer):
@@ -204,6 +204,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             return self._fit_matrix(data, weights), weights
         rows = as_rows(data)
         mean = rows.mean(weights)
+        total = checked_variance(rows, mean, weights)
         self.mean_ = mean.astype(data.dtype)
         if self.kernel == "cosine":
             return self._fit_cosine(data, weights, rng), weights
@@ -211,7 +212,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             return self._fit_graph(data, weights, rng), weights
         if self.gamma == "scale":
             mass = rows.n_samples if weights is None else weights.sum()
-            self.gamma_ = float(mass / (rows.squared_norm(mean, weights) or mass))
+            self.gamma_ = float(mass / (total or mass))
         else:
             self.gamma_ = float(self.gamma)
         sample = self._sample(rows.n_samples, weights, rng)
@@ -231,14 +232,14 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     def _shrink(self, eigenvalues: Float, trace: float) -> Float:
         """Publish ridge and objective for the leading eigenvalues l; ``1 / (l + ridge)``, with which W is made."""
         q = eigenvalues.size
-        self.ridge_ = relative_ridge(self.ridge, _RIDGE_SHARE, trace, q)
+        self.ridge_ = relative_ridge(self.ridge, RIDGE_SHARE, trace, q)
         self.eigenvalues_ = eigenvalues
         inverse = 1.0 / np.where(eigenvalues + self.ridge_ > 0, eigenvalues + self.ridge_, 1.0)
         self.objective_ = 0.5 * (q - float(np.sum(eigenvalues * inverse)))
         self.objective_history_ = np.array([self.objective_])
         self.n_iter_, self.converged_ = 1, True
         self.variance_share_ = float(eigenvalues.sum() / trace) if trace > 0 else 0.0
-        self._penalty = 0.5 * self.ridge_ * float(np.sum(eigenvalues * inverse**2))
+        self._penalty = 0.5 * float(np.sum((self.ridge_ * inverse) * (eigenvalues * inverse)))
         return inverse
 
     def _shrunken_axes(self, coordinates: Coordinates) -> Float:
@@ -255,11 +256,13 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         """The linear form on rows of length one: no kernel matrix is needed."""
         rows = as_rows(normalize(X))
         coordinates = coordinates_of(rows, weights, variance=None, max_rank=self.max_rank, leading=self._asked, rng=rng)
-        loadings = fix_signs(coordinates.loadings(self._shrunken_axes(coordinates)))
-        self._unit_components = loadings.T.astype(X.dtype)
+        loadings = coordinates.loadings(self._shrunken_axes(coordinates))
+        Y = rows.project(loadings, coordinates.mean)
+        signs = signs_of(Y if weights is None else Y[weights > 0])
+        Y *= signs
+        self._unit_components = (loadings * signs).T.astype(X.dtype)
         self._unit_mean = coordinates.mean.astype(X.dtype)
         self.exact_ = coordinates.exact
-        Y = rows.project(loadings, coordinates.mean)
         mass = 1.0 if weights is None else weights[:, None]
         values = np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf)
         self.dual_coef_ = np.ascontiguousarray((mass * Y / values).T.astype(X.dtype))
@@ -267,7 +270,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     def _fit_matrix(self, matrix: NDArray, weights: Float | None) -> NDArray:
         """The kernel form on the whole kernel matrix."""
-        if not np.isfinite(matrix.sum()):
+        if not np.isfinite(matrix).all():
             raise ValueError("The kernel overflows: divide X by its largest absolute value, or choose a smaller gamma.")
         kernel, mean = centred(matrix, weights)
         root = np.ones(1) if weights is None else np.sqrt(weights)
@@ -281,10 +284,12 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         self._doubt = self._diagonal_doubt(values, trace, len(matrix))
         inverse = self._shrink(values, trace)
         coefficients = root[:, None] * vectors * inverse
-        self.dual_coef_ = np.ascontiguousarray(coefficients.T.astype(matrix.dtype))
+        Y = kernel @ coefficients
+        signs = signs_of(Y if weights is None else Y[weights > 0])
+        self.dual_coef_ = np.ascontiguousarray((coefficients * signs).T.astype(matrix.dtype))
         self.kernel_mean_ = mean.astype(matrix.dtype)
         self.exact_ = True
-        return self._normalized((kernel @ coefficients).astype(matrix.dtype))
+        return self._normalized((Y * signs).astype(matrix.dtype))
 
     def _within_rank(self, values: Float, vectors: Float, floor: float) -> tuple[Float, Float]:
         """The eigenpairs above rounding; constant features keep one, in which nothing varies."""
@@ -365,6 +370,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         root = np.sqrt(mass[kept])[:, None]
         values, vectors = self._within_rank(spectrum.eigenvalues, spectrum.vectors, 1e-12)
         inverse = self._shrink(values, spectrum.trace)
+        vectors = vectors * signs_of(vectors / root)
         self.dual_coef_ = np.ascontiguousarray((root * vectors * inverse).T.astype(X.dtype))
         self.landmark_embedding_ = (vectors / root * (values * inverse)).astype(X.dtype)
         if kept.all():
@@ -416,11 +422,12 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     def _check(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
-        shape = getattr(X, "shape", (0, 0))
+        shape: tuple[int, ...] = getattr(X, "shape", ())
         if self.kernel == "precomputed" and len(shape) == 2 and shape[1] != self.n_features_in_:
             raise ValueError(
-                f"With a precomputed kernel, new rows come as their kernel with the {self.n_features_in_} training "
-                f"rows, one column for each; got shape {shape}."
+                f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
+                "input: with a precomputed kernel, new rows come as their kernel with the training rows, one column "
+                "for each of these."
             )
         return super()._check(X)
 
