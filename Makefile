@@ -33,6 +33,7 @@ docs: venv
 bench: venv
 	$(BIN)/python benchmarks/discriminative.py
 	$(BIN)/python benchmarks/robust.py
+	$(BIN)/python benchmarks/scoring.py
 
 clean:
 	rm -rf .venv build dist docs/_build docs/api docs/gallery
