@@ -39,6 +39,9 @@ SHOWN = {
     "EC variance=0.9 n_components=0.95r",
     "OLSDA variance=0.9 n_components=0.95r",
     "RobustKMeans",
+    "ODC ridge=0.1",
+    "ODC nearest_neighbors=8",
+    "DisCluster",
 }
 
 
@@ -75,6 +78,17 @@ def settings(c: int) -> dict[str, Callable[[Any, jc.Coordinates, int], Any]]:
     for variance, share in ((0.8, 0.95), (0.9, 0.8), (0.9, 0.9), (0.9, 0.95), (0.95, 0.95)):
         found[f"EC variance={variance} n_components={share:g}r"] = ec(variance, share)
     found["OLSDA variance=0.9 n_components=0.95r"] = ec(0.9, 0.95, robust=False)
+    for share in (0.03, 0.1, 0.3):
+        found[f"ODC ridge={share:g}"] = lambda _, coordinates, seed, t=share: jc.OptimalDiscriminantClustering(
+            c, ridge=t * coordinates.total_variance / max(c - 1, 1), random_state=seed
+        ).fit(coordinates)
+    for neighbors in (5, 8, 10):
+        found[f"ODC nearest_neighbors={neighbors}"] = lambda X, _, seed, k=neighbors: jc.OptimalDiscriminantClustering(
+            c, kernel="nearest_neighbors", n_neighbors=k, random_state=seed
+        ).fit(X)
+    found["ODC rbf"] = lambda X, _, seed: jc.OptimalDiscriminantClustering(c, kernel="rbf", random_state=seed).fit(X)
+    found["DisKMeans"] = lambda _, coordinates, seed: jc.DisKMeans(c, random_state=seed).fit(coordinates)
+    found["DisCluster"] = lambda _, coordinates, seed: jc.DisCluster(c, random_state=seed).fit(coordinates)
     found["RobustKMeans"] = lambda X, coordinates, seed: jc.RobustKMeans(c, random_state=seed).fit(
         X.toarray() if sp.issparse(X) else coordinates
     )
