@@ -361,3 +361,108 @@ def test_more_components_than_the_kernel_has():
     with pytest.warns(jc.CollapseWarning, match=r"rank of the kernel \(12\)"):
         model = ODC(3, kernel=linear, n_components=20).fit(X)
     assert model.transform(X).shape == (60, 12)
+
+
+# -- what a review found ------------------------------------------------------------------------------------------
+
+
+def test_dense_and_sparse_rows_mix(digits):
+    X = digits.data
+    for fitted, other in ((X, sp.csr_array(X)), (sp.csr_array(X), X)):
+        model = ODC(10, kernel="nearest_neighbors", random_state=0).fit(fitted)
+        np.testing.assert_array_equal(model.predict(other), model.labels_)
+    flat = ODC(2, kernel="nearest_neighbors", random_state=0).fit(rings()[0])
+    np.testing.assert_array_equal(flat.predict(sp.csr_array(rings()[0])), flat.labels_)
+
+
+@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize(("dtype", "offset"), [(np.float32, 0), (np.float32, 100), (np.float64, 1e5)])
+def test_rounding_is_no_indefiniteness(n, dtype, offset, rng):
+    X = (255 * rng.uniform(size=(n, 20)) + offset).astype(dtype)
+    ODC(3, kernel=linear, random_state=0).fit(X)
+    ODC(3, kernel="precomputed", random_state=0).fit(X @ X.T)
+
+
+@pytest.mark.parametrize("tail", [5.0, 0.01])
+def test_hidden_indefiniteness_is_found(tail):
+    for seed in range(5):
+        rng = np.random.RandomState(seed)
+        Q = np.linalg.qr(rng.standard_normal((600, 600)))[0]
+        matrix = (Q * np.r_[np.full(3, 100.0), rng.uniform(-tail, tail, 597)]) @ Q.T
+        with pytest.raises(ValueError, match="not positive semidefinite"):
+            ODC(3, kernel="precomputed").fit((matrix + matrix.T) / 2)
+
+
+def test_landmark_kernels_are_checked_too(rng):
+    X = rng.standard_normal((300, 4))
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        ODC(3, kernel=lambda A, B: np.tanh(A @ B.T - 1), n_landmarks=100).fit(X)
+    with pytest.raises(ValueError, match="not symmetric"):
+        ODC(3, kernel=lambda A, B: A @ B.T + A[:, :1], n_landmarks=100).fit(X)
+    with pytest.raises(ValueError, match="overflows"):
+        ODC(3, kernel="poly", gamma=1e150, n_landmarks=50).fit(X)
+    with pytest.raises(ValueError, match="n_landmarks=4 is less than n_components=10"):
+        ODC(3, kernel="rbf", n_landmarks=4, n_components=10).fit(X)
+    with pytest.warns(jc.CollapseWarning, match="nearly diagonal"):
+        ODC(3, kernel="rbf", gamma=1e6, n_landmarks=50, random_state=0).fit(X)
+    with pytest.warns(jc.CollapseWarning, match="rank of the kernel"):
+        ODC(3, kernel=linear, n_landmarks=50, n_components=10, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "cosine", "nearest_neighbors", linear])
+def test_constant_data(kernel):
+    for n_clusters in (1, 3):
+        with pytest.warns(jc.CollapseWarning, match="nothing to cluster"):
+            model = ODC(n_clusters, kernel=kernel, random_state=0).fit(np.ones((20, 3)))
+        assert not model.labels_.any()
+        assert not model.predict(np.ones((2, 3))).any()
+
+
+def test_far_from_the_origin(blobs):
+    """A polynomial kernel of far rows loses digits; what is left must still agree with itself."""
+    X, _ = blobs
+    for offset, dtype in ((1e6, np.float64), (1e3, np.float32)):
+        model = ODC(4, kernel="poly", random_state=0).fit((X + offset).astype(dtype))
+        np.testing.assert_array_equal(model.predict((X + offset).astype(dtype)), model.labels_)
+
+
+def test_curves(rng):
+    """Eigenvalues that crowd at 1, where plain Lanczos stalls."""
+    t = np.linspace(0, 1, 3000)
+    X = np.vstack([np.c_[t, t**2], np.c_[t, t**2 + 3]])
+    model = ODC(4, kernel="nearest_neighbors", normalize_rows=False, ridge=1e-12, random_state=0).fit(X)
+    Y = model.transform(X)
+    np.testing.assert_allclose(Y.T @ Y, np.eye(3), atol=1e-6)
+    assert model.eigenvalues_[0] == pytest.approx(1)
+    assert np.all(np.diff(model.eigenvalues_) <= 1e-12)
+    exact = graph_spectrum(X[:800], np.ones(800), 8, 3)
+    dense = np.linalg.eigvalsh(reference_graph_kernel(X[:800], 8) - 1 / 800)[::-1]
+    np.testing.assert_allclose(exact.eigenvalues, dense[:3], atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-17, 1e100])
+def test_cosine_of_small_rows(scale, rng):
+    X = rng.standard_normal((50, 6))
+    plain, scaled = (ODC(3, kernel="cosine", random_state=0).fit(data) for data in (X, X * scale))
+    np.testing.assert_allclose(scaled.eigenvalues_, plain.eigenvalues_)
+    with pytest.warns(jc.CollapseWarning, match="ridge=.* lower it"):
+        ODC(3, ridge=1e300, random_state=0).fit(X)
+
+
+def test_new_rows_that_overflow(rng):
+    X = rng.standard_normal((50, 6))
+    with pytest.raises(ValueError, match="overflows"):
+        ODC(3, kernel="poly", random_state=0).fit(X).predict(X * 1e120)
+
+
+def test_all_directions_alike_is_told(rng):
+    with pytest.warns(jc.CollapseWarning, match="equally far"):
+        ODC(3, ridge=0, n_components=19, random_state=0).fit(rng.standard_normal((20, 50)))
+
+
+def test_scoring_has_as_many_directions_as_scores(rng):
+    with pytest.warns(jc.CollapseWarning, match="3 classes have 2 scores"):
+        model = jc.DiscriminantProjection("scoring", n_components=5).fit(
+            rng.standard_normal((80, 5)), np.arange(80) % 3
+        )
+    assert model.components_.shape == (2, 5)

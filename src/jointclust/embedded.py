@@ -31,6 +31,11 @@ class EmbeddingClusterer(Clusterer):
         "init": [StrOptions({"k-means++"}), "array-like"],
     }
 
+    @property
+    def _asked(self) -> int:
+        """The number of components wanted, if the data allow it."""
+        return max(self.n_clusters - 1, 1) if self.n_components is None else self.n_components
+
     @abstractmethod
     def _fit_embedding(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState

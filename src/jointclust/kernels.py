@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
 
-from jointclust.linalg import leading_eigenpairs
+from jointclust.linalg import is_small, lanczos, leading_eigenpairs
 from jointclust.rows._protocol import block_length
 from jointclust.types import Float
-
-# A kernel may have eigenvalues this far below zero, relative to the largest one, from rounding.
-_ROUNDING = 1e-7
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,8 @@ class Kernel:
             options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
             with np.errstate(over="ignore"):  # answered by an error
                 return pairwise_kernels(A, B, metric=self.function, filter_params=True, **options)
-        values = np.asarray(self.function(A, B))
+        found: Any = self.function(A, B)
+        values = found.toarray() if sp.issparse(found) else np.asarray(found)
         if values.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
                 f"The kernel function returned shape {values.shape} for {A.shape[0]} rows and {B.shape[0]} rows: it "
@@ -47,14 +47,39 @@ class Kernel:
             raise ValueError("The kernel function returned values that are not finite real numbers.")
         return values.astype(np.float32 if values.dtype == np.float32 else np.float64, copy=False)
 
-    def project(self, X: Any, landmarks: Any, mean: NDArray, coefficients: NDArray) -> NDArray:
+    def project(self, X: Any, landmarks: Any, mean: NDArray, coefficients: NDArray, *, sum_to_zero: bool) -> NDArray:
         """``(k(X, landmarks) - mean) coefficients``, a block of rows at a time."""
         out = np.empty((X.shape[0], coefficients.shape[1]), dtype=coefficients.dtype)
         step = block_length(landmarks.shape[0], 2**22)
         for start in range(0, X.shape[0], step):
             block = slice(start, start + step)
-            out[block] = (self(X[block], landmarks) - mean) @ coefficients
+            out[block] = project_kernel(self(X[block], landmarks), mean, coefficients, sum_to_zero=sum_to_zero)
         return out
+
+
+def project_kernel(kernel: NDArray, mean: NDArray, coefficients: NDArray, *, sum_to_zero: bool) -> NDArray:
+    """Embedding of rows from their kernel with the landmarks: ``(k - mean) coefficients``.
+
+    Where the coefficients sum to zero the mean of a row's kernel is taken off too, which saves digits.
+    """
+    difference = kernel - mean
+    if sum_to_zero:
+        difference -= difference.mean(axis=1, keepdims=True)
+    out: NDArray = difference @ coefficients
+    if not np.isfinite(out).all():
+        raise ValueError("The kernel overflows: divide X by its largest absolute value, or choose a smaller gamma.")
+    return out
+
+
+def unit_rows(X: Any) -> Any:
+    """Rows scaled to length one, however small they are; rows of zeros stay."""
+    if sp.issparse(X):
+        largest = np.asarray(abs(X).max(axis=1).toarray()).ravel()
+        scaled = sp.csr_array(sp.diags_array(1 / np.where(largest > 0, largest, 1).astype(X.dtype)) @ X)
+    else:
+        largest = np.abs(X).max(axis=1, keepdims=True)
+        scaled = X / np.where(largest > 0, largest, 1)
+    return normalize(scaled, copy=False)
 
 
 def check_kernel_matrix(matrix: Float) -> None:
@@ -71,7 +96,7 @@ def check_kernel_matrix(matrix: Float) -> None:
         gap = np.abs(matrix[start : start + step] - matrix[:, start : start + step].T).max()
         if gap > tolerance:
             raise ValueError(
-                f"The kernel matrix is not symmetric: K[i, j] and K[j, i] differ by up to {gap:.3g}. If that is "
+                f"The kernel is not symmetric: K[i, j] and K[j, i] differ by up to {gap:.3g}. If that is "
                 "rounding, pass (K + K.T) / 2."
             )
 
@@ -87,30 +112,40 @@ def centred(matrix: NDArray, weights: Float | None) -> tuple[Float, Float]:
     return kernel, mean
 
 
-def check_positive(kernel: Float, largest: float) -> None:
-    """A kernel is positive semidefinite; Lanczos finds a negative eigenvalue if it is not just rounding."""
+def rounding(matrix: NDArray) -> float:
+    """How far from zero rounding can move an eigenvalue of a kernel matrix, before or after centring."""
+    n = len(matrix)
+    return 4.0 * n * float(np.finfo(matrix.dtype).eps) * float(np.abs(matrix).max())
+
+
+def check_positive(kernel: Float, tolerance: float) -> None:
+    """A centred kernel is positive semidefinite, up to rounding."""
     n = len(kernel)
-    top = max(largest, float(np.abs(np.diag(kernel)).max()))
-    if n <= 256:
-        smallest = float(np.linalg.eigvalsh(kernel)[0])
-    else:
+    top = float(np.abs(kernel).sum(axis=1).max())  # no eigenvalue is larger
+    smallest = None
+    if n > 256:
         shifted = LinearOperator((n, n), matvec=lambda x: top * x.ravel() - kernel @ x.ravel(), dtype=np.float64)
         start = np.random.RandomState(0).standard_normal(n)
         try:
-            found = eigsh(shifted, 1, which="LA", v0=start, tol=1e-8, maxiter=20, return_eigenvectors=False)
+            options = {"ncv": 40, "tol": tolerance / (2 * top), "maxiter": 20, "return_eigenvectors": False}
+            found = eigsh(shifted, 1, which="LA", v0=start, **options)
             smallest = top - float(found[0])
-        except ArpackNoConvergence:  # a crowd of eigenvalues near the smallest: then it is that of the start, or zero
-            smallest = float(start @ kernel @ start / (start @ start))
-    if smallest < -_ROUNDING * max(top, -smallest):
+        except ArpackNoConvergence:  # a crowd of eigenvalues near the smallest
+            pass
+    if smallest is None:
+        smallest = float(scipy.linalg.eigh(kernel, eigvals_only=True, subset_by_index=(0, 0), driver="evx")[0])
+    if smallest < -tolerance:
         raise ValueError(
-            f"The kernel is not positive semidefinite: after centring it has the eigenvalue {smallest:.3g}, beside "
-            f"{largest:.3g} as the largest. Use a kernel that is an inner product of features, such as exp(-gamma d^2)."
+            f"The kernel is not positive semidefinite: after centring it has the eigenvalue {smallest:.3g}. Use a "
+            "kernel that is an inner product of features, such as exp(-gamma d^2)."
         )
 
 
 def whitening(kernel: NDArray) -> Float:
     """The matrix M for which ``k(x, landmarks) M`` are features whose inner products approximate the kernel."""
     values, vectors = np.linalg.eigh(kernel.astype(np.float64))
+    if values[-1] <= rounding(kernel):
+        return np.zeros((len(kernel), 1))  # all zero
     precision = 1e-12 if kernel.dtype == np.float64 else 1e-6
     kept = values > precision * max(values[-1], 0.0)
     return vectors[:, kept] / np.sqrt(values[kept])
@@ -175,6 +210,8 @@ def graph_spectrum(X: Any, mass: Float, n_neighbors: int, n_components: int) -> 
     # One eigenvalue 1 for each part: known beforehand, and Lanczos would not find all copies.
     contrasts = _contrasts(np.sqrt(np.bincount(part, mass, n_parts)))[:, :n_components]
     values, vectors = np.ones(contrasts.shape[1]), indicators @ contrasts
+    if n == 1:
+        return GraphSpectrum(np.zeros(1), np.zeros((1, 1)), 0.0, 1)
     wanted = min(n_components, n - 1) - values.size
     if wanted > 0:
 
@@ -182,10 +219,35 @@ def graph_spectrum(X: Any, mass: Float, n_neighbors: int, n_components: int) -> 
             x = x.ravel()
             return 0.5 * (x + balanced @ x) - indicators @ (indicators.T @ x)
 
-        more = leading_eigenpairs(LinearOperator((n, n), matvec=rest, dtype=np.float64), wanted)
+        operator = LinearOperator((n, n), matvec=rest, dtype=np.float64)
+        if is_small(n, wanted):
+            more = leading_eigenpairs(operator, wanted)
+        else:
+            more = lanczos(operator, wanted, 50) or _crowded_at_one(balanced, indicators, wanted)
         values, vectors = np.append(values, more[0]), np.hstack([vectors, more[1]])
     trace = 0.5 * (n + balanced.trace()) - 1.0
     return GraphSpectrum(np.maximum(values, 0.0), vectors, float(trace), n_parts)
+
+
+def _crowded_at_one(balanced: sp.csr_array, indicators: sp.csr_array, k: int) -> tuple[Float, Float]:
+    """Leading eigenpairs of ``(I + B)/2`` beside the parts' own, by Lanczos on ``((1 + tiny) I - B)^-1``.
+
+    On curves and surfaces the eigenvalues crowd at 1, where plain Lanczos stalls but the factors are sparse.
+    """
+    n, tiny = balanced.shape[0], 1e-4
+    factors = splu(
+        sp.csc_matrix((1 + tiny) * sp.eye_array(n) - balanced),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+    def solve(x: Float) -> Float:
+        x = factors.solve(x.ravel() - indicators @ (indicators.T @ x.ravel()))
+        return x - indicators @ (indicators.T @ x)
+
+    inverse, vectors = leading_eigenpairs(LinearOperator((n, n), matvec=solve, dtype=np.float64), k)
+    return 1.0 + 0.5 * tiny - 0.5 / inverse, vectors
 
 
 def _doubly_stochastic(matrix: sp.csr_array, target: Float) -> sp.csr_array:

@@ -57,7 +57,7 @@ def leading_eigenpairs(matrix: Float | LinearOperator, k: int) -> tuple[Float, F
     By Lanczos where that pays, checked for copies of a multiple eigenvalue that it lost; else by LAPACK.
     """
     n = matrix.shape[0]
-    found = _verified_lanczos(aslinearoperator(matrix), k) if n > _SMALL and 4 * k < n else None
+    found = None if is_small(n, k) else lanczos(aslinearoperator(matrix), k)
     if found is None:
         dense = matrix if isinstance(matrix, np.ndarray) else matrix @ np.eye(n)
         values, vectors = _lapack(dense, n - k, n)
@@ -65,12 +65,17 @@ def leading_eigenpairs(matrix: Float | LinearOperator, k: int) -> tuple[Float, F
     return found[0], fix_signs(found[1])
 
 
-def _verified_lanczos(operator: LinearOperator, k: int) -> tuple[Float, Float] | None:
-    """ARPACK's eigenpairs, unless it gave up or a larger eigenvalue is left beside them."""
+def is_small(n: int, k: int) -> bool:
+    """Whether LAPACK is faster than Lanczos for k eigenpairs of an n x n matrix."""
+    return n <= _SMALL or 4 * k >= n
+
+
+def lanczos(operator: LinearOperator, k: int, max_iter: int = 200) -> tuple[Float, Float] | None:
+    """ARPACK's k leading eigenpairs; None when it gave up or a larger eigenvalue is left beside them."""
     n = operator.shape[0]
     start = np.random.RandomState(0).standard_normal(n)
     try:
-        values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=min(n, max(2 * k + 20, 40)), maxiter=200)
+        values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=min(n, max(2 * k + 20, 40)), maxiter=max_iter)
         values, vectors = values[::-1], vectors[:, ::-1]
         scale = max(abs(values[0]), abs(values[-1]))
 

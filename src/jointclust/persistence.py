@@ -47,7 +47,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     if foreign:
         raise TypeError(
             f"model holds types that load would refuse: {', '.join(foreign)}. Give parameters as NumPy arrays and "
-            "plain values, and drop callbacks with set_callbacks()."
+            "plain values, name the kernel instead of passing a function, and drop callbacks with set_callbacks()."
         )
     buffer = io.BytesIO(data)
     header = {"format": FORMAT_VERSION, "library": "jointclust", "version": jointclust.__version__}

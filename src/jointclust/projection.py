@@ -203,6 +203,13 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         clusters = coordinates.clusters(labels.astype(np.int32), self.classes_.size)
         if self.criterion in ("lda", "scoring"):
             self.ridge_ = automatic_ridge(self.ridge, coordinates)
+            if self.criterion == "scoring" and n_components > self.classes_.size - 1:
+                n_components = max(self.classes_.size - 1, 1)
+                tell(
+                    f"{self.classes_.size} classes have {n_components} scores, so n_components={n_components} is used "
+                    f"instead of {self.n_components}.",
+                    CollapseWarning,
+                )
             directions_of = fisher_directions if self.criterion == "lda" else scoring_directions
             loadings = coordinates.loadings(directions_of(clusters, n_components, self.ridge_))
         else:

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -25,6 +24,9 @@ from jointclust.kernels import (
     distinct_rows,
     graph_spectrum,
     neighbors,
+    project_kernel,
+    rounding,
+    unit_rows,
     whitening,
 )
 from jointclust.linalg import fix_signs, leading_eigenpairs, signs_of
@@ -34,6 +36,10 @@ from jointclust.types import Float, Labels
 
 # Rows up to which a kernel matrix is held whole, and how many landmarks stand for more of them.
 EXACT_KERNEL, LANDMARKS = 10_000, 1_000
+_KERNEL_ATTRIBUTES = (
+    *("components_", "mean_", "dual_coef_", "landmarks_", "landmark_embedding_", "kernel_mean_", "gamma_"),
+    *("_unit_components", "_unit_mean"),
+)
 # "auto" ridge, as a share of the variance per component: best on average on real data.
 RIDGE_SHARE = 0.1
 
@@ -73,12 +79,15 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         new and training rows. A callable takes two matrices of rows and returns the kernel between all pairs.
     gamma : float or "scale", default="scale"
         Of "rbf" and "poly". "scale" is one over the mean squared distance from the mean row.
-    degree, coef0 : float, default=3 and 1
+    degree : int, default=3
         Of "poly".
+    coef0 : float, default=1
+        Of "poly"; not negative, or it would be no kernel.
     n_neighbors : int, default=8
         Neighbours of a row in the graph, itself included.
     n_landmarks : int, default=None
-        Rows that stand for all others in the kernel (Nystroem approximation), drawn at random. None takes all of up to
+        Rows that stand for all others in the kernel (Nystroem approximation), drawn at random from those with weight,
+        whatever the weight. None takes all of up to
         10,000 rows and 1,000 landmarks beyond; "linear", "cosine" and "nearest_neighbors" need none.
     normalize_rows : bool or "auto", default="auto"
         Scale the rows of the embedding to length one. "auto" does so for "nearest_neighbors", where it helps.
@@ -101,9 +110,10 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     components_ : array of shape (n_components, n_features)
         W'; only with the linear kernel.
     dual_coef_ : array of shape (n_components, n_landmarks)
-        With a kernel: W as a combination of the features of ``landmarks_``.
+        With a kernel: W as a combination of the features of ``landmarks_``, or of the training rows.
     landmarks_ : array of shape (n_landmarks, n_features)
-        Rows that new rows are compared with: the (distinct) training rows or a sample of them.
+        Rows that new rows are compared with: the (distinct) training rows or a sample of them. Not with a precomputed
+        kernel or the cosine, which need none.
     cluster_centers_ : array of shape (n_clusters, n_components)
         Cluster means in the embedding.
     mean_ : array of shape (n_features,)
@@ -139,8 +149,8 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "kernel": [StrOptions({"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"}), callable],
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
-        "degree": [Interval(Real, 0, None, closed="neither")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "coef0": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 2, None, closed="left")],
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
         "normalize_rows": ["boolean", StrOptions({"auto"})],
@@ -155,7 +165,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         ridge: float | str = "auto",
         kernel: str | Callable[[Any, Any], NDArray] = "linear",
         gamma: float | str = "scale",
-        degree: float = 3,
+        degree: int = 3,
         coef0: float = 1,
         n_neighbors: int = 8,
         n_landmarks: int | None = None,
@@ -187,7 +197,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     def _fit_embedding(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
     ) -> tuple[NDArray, Float | None]:
-        for name in ("components_", "dual_coef_", "landmarks_", "landmark_embedding_", "kernel_mean_", "gamma_"):
+        for name in _KERNEL_ATTRIBUTES:
             self.__dict__.pop(name, None)
         self._doubt: str | None = None
         if self.kernel == "linear":
@@ -200,7 +210,6 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         weights = check_weights(sample_weight, data)
         self._check_n_clusters(data.shape[0], weights)
         if self.kernel == "precomputed":
-            check_kernel_matrix(data)
             return self._fit_matrix(data, weights), weights
         rows = as_rows(data)
         mean = rows.mean(weights)
@@ -222,10 +231,6 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         return self._fit_matrix(self._kernel(data, data), weights), weights
 
     @property
-    def _asked(self) -> int:
-        return max(self.n_clusters - 1, 1) if self.n_components is None else self.n_components
-
-    @property
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
 
@@ -244,7 +249,10 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     def _shrunken_axes(self, coordinates: Coordinates) -> Float:
         """W in coordinates: ``diag(s / (s^2 + ridge))``, leading columns."""
-        q = resolve_n_components(self.n_components, self.n_clusters - 1, coordinates)
+        if self.kernel in ("linear", "cosine"):
+            q = resolve_n_components(self.n_components, self.n_clusters - 1, coordinates)
+        else:
+            q = self._within_rank(coordinates.eigenvalues[: self._asked], 0.0)
         values = coordinates.eigenvalues[:q]
         inverse = self._shrink(values, coordinates.total_variance)
         projection = np.zeros((coordinates.rank, q))
@@ -254,7 +262,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     def _fit_cosine(self, X: Any, weights: Float | None, rng: np.random.RandomState) -> NDArray:
         """The linear form on rows of length one: no kernel matrix is needed."""
-        rows = as_rows(normalize(X))
+        rows = as_rows(unit_rows(X))
         coordinates = coordinates_of(rows, weights, variance=None, max_rank=self.max_rank, leading=self._asked, rng=rng)
         loadings = coordinates.loadings(self._shrunken_axes(coordinates))
         Y = rows.project(loadings, coordinates.mean)
@@ -270,43 +278,53 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     def _fit_matrix(self, matrix: NDArray, weights: Float | None) -> NDArray:
         """The kernel form on the whole kernel matrix."""
-        if not np.isfinite(matrix).all():
-            raise ValueError("The kernel overflows: divide X by its largest absolute value, or choose a smaller gamma.")
-        kernel, mean = centred(matrix, weights)
+        kernel, mean = self._centred(matrix, weights)
         root = np.ones(1) if weights is None else np.sqrt(weights)
         scaled = kernel if weights is None else kernel * root * root[:, None]
         values, vectors = leading_eigenpairs(scaled, min(self._asked, len(matrix)))
-        if self.kernel == "precomputed" or callable(self.kernel):
-            check_positive(scaled, values[0])
-        trace = float(np.trace(scaled))
-        floor = len(matrix) * np.finfo(matrix.dtype).eps * max(values[0], float(np.abs(mean).max()) * len(matrix))
-        values, vectors = self._within_rank(values, vectors, floor)
-        self._doubt = self._diagonal_doubt(values, trace, len(matrix))
+        trace, eps = float(np.trace(scaled)), float(np.finfo(matrix.dtype).eps)
+        floor = eps * len(matrix) * max(values[0], 4 * float(np.abs(mean).max()))
+        rank = self._within_rank(values, floor)
+        values, vectors = np.where(values > floor, values, 0.0)[:rank], vectors[:, :rank]
+        self._doubt = self._kernel_doubt(values[0], trace, len(matrix))
         inverse = self._shrink(values, trace)
         coefficients = root[:, None] * vectors * inverse
         Y = kernel @ coefficients
-        signs = signs_of(Y if weights is None else Y[weights > 0])
-        self.dual_coef_ = np.ascontiguousarray((coefficients * signs).T.astype(matrix.dtype))
+        coefficients *= signs_of(Y if weights is None else Y[weights > 0])
+        self.dual_coef_ = np.ascontiguousarray(coefficients.T.astype(matrix.dtype))
         self.kernel_mean_ = mean.astype(matrix.dtype)
         self.exact_ = True
-        return self._normalized((Y * signs).astype(matrix.dtype))
+        return self._normalized(project_kernel(matrix, self.kernel_mean_, self.dual_coef_.T, sum_to_zero=True))
 
-    def _within_rank(self, values: Float, vectors: Float, floor: float) -> tuple[Float, Float]:
-        """The eigenpairs above rounding; constant features keep one, in which nothing varies."""
+    def _centred(self, matrix: NDArray, weights: Float | None) -> tuple[Float, Float]:
+        """The kernel of centred features and the mean row; a user's kernel is checked."""
+        if not np.isfinite(matrix).all():
+            raise ValueError("The kernel overflows: divide X by its largest absolute value, or choose a smaller gamma.")
+        own = self.kernel == "precomputed" or callable(self.kernel)
+        if own:
+            check_kernel_matrix(matrix)
+        kernel, mean = centred(matrix, weights)
+        if own:
+            check_positive(kernel, rounding(matrix))
+        return kernel, mean
+
+    def _within_rank(self, values: Float, floor: float) -> int:
+        """How many eigenvalues are above rounding; constant features keep one, in which nothing varies."""
         rank = int(np.sum(values > floor))
-        if rank == 0:
-            return np.zeros(1), vectors[:, :1]
-        if self.n_components is not None and rank < self.n_components:
+        if rank > 0 and self.n_components is not None and rank < self.n_components:
             tell(
                 f"n_components={self.n_components} exceeds the rank of the kernel ({rank}): every row would map to 0 "
                 f"in the other directions, so {rank} are used. Lower n_components or leave it None.",
                 CollapseWarning,
             )
-        return values[:rank], vectors[:, :rank]
+        return max(rank, 1)
 
-    def _diagonal_doubt(self, values: Float, trace: float, n: int) -> str | None:
-        """A kernel that is nearly diagonal sees no two rows as alike."""
-        if n <= 10 or values[0] == 0 or values[0] > 1.05 * trace / (n - 1):
+    def _kernel_doubt(self, largest: float, trace: float, n: int) -> str | None:
+        """A kernel may see all rows as alike, or, when it is nearly diagonal, no two of them."""
+        if largest == 0:
+            remedy = f" Raise gamma (now {self.gamma_:.3g})." if self.kernel == "rbf" else ""
+            return f"The kernel is the same for all pairs of rows, up to rounding: there is nothing to cluster.{remedy}"
+        if n <= 10 or largest > 1.05 * trace / (n - 1):
             return None
         remedy = f"Lower gamma (now {self.gamma_:.3g})." if self.kernel == "rbf" else "Choose a wider kernel."
         return f"The kernel is nearly diagonal: all rows are equally unlike each other, and the labels chance. {remedy}"
@@ -324,8 +342,9 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         present = np.arange(n) if weights is None else np.flatnonzero(weights)
         if size is None or size >= present.size:
             return None
-        if size < self.n_clusters:
-            raise ValueError(f"n_landmarks={size} is less than n_clusters={self.n_clusters}: raise it.")
+        if size < max(self.n_clusters, self._asked):
+            what = "n_clusters" if size < self.n_clusters else "n_components"
+            raise ValueError(f"n_landmarks={size} is less than {what}={getattr(self, what)}: raise it.")
         return np.sort(rng.choice(present, size, replace=False))
 
     def _fit_landmarks(
@@ -333,9 +352,12 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     ) -> NDArray:
         """The kernel form on the Nystroem features ``k(x, landmarks) K^-1/2``, which are rows like any others."""
         self.landmarks_ = X[sample]
-        transform = whitening(self._kernel(self.landmarks_, self.landmarks_)).astype(X.dtype)
+        matrix = self._kernel(self.landmarks_, self.landmarks_)
+        kernel, _ = self._centred(matrix, None)
+        self._doubt = self._kernel_doubt(leading_eigenpairs(kernel, 1)[0][0], float(np.trace(kernel)), len(matrix))
+        transform = whitening(matrix).astype(X.dtype)
         no_mean = np.zeros(1, dtype=X.dtype)
-        features = DenseRows(self._kernel.project(X, self.landmarks_, no_mean, transform))
+        features = DenseRows(self._kernel.project(X, self.landmarks_, no_mean, transform, sum_to_zero=False))
         coordinates = coordinates_of(
             features, weights, variance=None, max_rank=self.max_rank, leading=self._asked, rng=rng
         )
@@ -368,7 +390,8 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
                 "some clusters hold parts that nothing links. Raise n_neighbors."
             )
         root = np.sqrt(mass[kept])[:, None]
-        values, vectors = self._within_rank(spectrum.eigenvalues, spectrum.vectors, 1e-12)
+        rank = self._within_rank(spectrum.eigenvalues, 1e-12)
+        values, vectors = spectrum.eigenvalues[:rank], spectrum.vectors[:, :rank]
         inverse = self._shrink(values, spectrum.trace)
         vectors = vectors * signs_of(vectors / root)
         self.dual_coef_ = np.ascontiguousarray((root * vectors * inverse).T.astype(X.dtype))
@@ -379,8 +402,19 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     def _finish(self, Y: NDArray, weights: Float | None) -> None:
         constant = bool(self.eigenvalues_[0] == 0)
-        if not self._warn_if_fewer(constant) and self._doubt is not None:
+        present = len(Y) if weights is None else np.count_nonzero(weights)
+        shares = self.eigenvalues_ / np.maximum(self.eigenvalues_ + self.ridge_, np.finfo(float).tiny)
+        if self._doubt is None and not constant and shares[0] < 1e-12:
+            self._doubt = f"ridge={self.ridge_:.3g} is so far above the variance that the embedding vanishes: lower it."
+        elif self._doubt is None and shares.size >= present - 1 > 1 and shares.min() > 0.99:
+            self._doubt = (
+                "All directions of the data are used and counted alike, so that all rows are equally far from each "
+                "other, and the labels chance. Lower n_components or raise ridge."
+            )
+        if self._doubt is not None:
             tell(self._doubt, CollapseWarning)
+        else:
+            self._warn_if_fewer(constant)
         del self._doubt
 
     # -- use ----------------------------------------------------------------------------------------------------
@@ -393,12 +427,12 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         if self.kernel == "linear":
             return super()._embed(as_rows(X))
         if self.kernel == "cosine":
-            return as_rows(normalize(X)).project(self._unit_components.T, self._unit_mean)
+            return as_rows(unit_rows(X)).project(self._unit_components.T, self._unit_mean)
         if self.kernel == "nearest_neighbors":
             return self._through_neighbors(X)
         if self.kernel == "precomputed":
-            return (X - self.kernel_mean_) @ self.dual_coef_.T
-        return self._kernel.project(X, self.landmarks_, self.kernel_mean_, self.dual_coef_.T)
+            return project_kernel(X, self.kernel_mean_, self.dual_coef_.T, sum_to_zero=True)
+        return self._kernel.project(X, self.landmarks_, self.kernel_mean_, self.dual_coef_.T, sum_to_zero=self.exact_)
 
     def _shifted(self, X: Any) -> Any:
         """Rows about the mean, where distances lose fewest digits; sparse ones stay as they are."""
@@ -406,6 +440,10 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     def _through_neighbors(self, X: Any) -> NDArray:
         """The mean embedding of the nearest landmarks; that of the landmark itself where the row is one."""
+        if sp.issparse(self.landmarks_):
+            X = sp.csr_array(X)
+        elif sp.issparse(X):
+            X = X.toarray()
         n_neighbors = min(self.n_neighbors, self.landmarks_.shape[0])
         _, index = neighbors(self._shifted(X), self._shifted(self.landmarks_), n_neighbors)
         Y = self.landmark_embedding_[index].mean(axis=1)
@@ -418,11 +456,11 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     def _normalized(self, Y: NDArray) -> NDArray:
         if self.normalize_rows is False or (self.normalize_rows == "auto" and self.kernel != "nearest_neighbors"):
             return Y
-        return normalize(Y)
+        return unit_rows(Y)
 
     def _check(self, X: ArrayLike) -> Any:
         check_is_fitted(self)
-        shape: tuple[int, ...] = getattr(X, "shape", ())
+        shape: Any = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
         if self.kernel == "precomputed" and len(shape) == 2 and shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
@@ -481,7 +519,13 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
 
 def scoring_loss(Z: NDArray, weights: Float | None) -> float:
-    """``min 1/2 |Y - Z|^2`` over scores with ``Y'Y = I``."""
-    root = 1.0 if weights is None else np.sqrt(weights)[:, None]
-    singular = np.linalg.svd(root * Z.astype(np.float64), compute_uv=False)
+    """``min 1/2 |Y - Z|^2`` over scores with ``Y'Y = I`` and ``Y'1 = 0``."""
+    root = np.ones((len(Z), 1)) if weights is None else np.sqrt(weights)[:, None]
+    mean = np.average(Z, axis=0, weights=weights)
+    return procrustes_loss(root * (Z - mean)) + 0.5 * float(np.sum(root**2)) * float(np.sum(mean**2))
+
+
+def procrustes_loss(Z: NDArray) -> float:
+    """``min 1/2 |Y - Z|^2`` over orthonormal columns Y."""
+    singular = np.linalg.svd(Z.astype(np.float64), compute_uv=False)
     return 0.5 * float(Z.shape[1] + np.sum(singular**2) - 2 * np.sum(singular))

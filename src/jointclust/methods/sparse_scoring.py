@@ -18,7 +18,7 @@ from jointclust.coordinates import Coordinates
 from jointclust.embedded import EmbeddingClusterer
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.linalg import fix_signs
-from jointclust.methods.scoring import RIDGE_SHARE, scoring_loss
+from jointclust.methods.scoring import RIDGE_SHARE, procrustes_loss, scoring_loss
 from jointclust.projection import relative_ridge, resolve_n_components
 from jointclust.types import Float, Labels
 
@@ -57,8 +57,8 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     ridge : float or "auto", default="auto"
         lambda_1, added to X'X. "auto" is a tenth of the total variance per component.
     sparsity : float or "auto", default="auto"
-        lambda_2, in the units of X. "auto" is half of the value at which the first component would lose its last
-        feature at the start; 0 is the dense method.
+        lambda_2, in the units of X. "auto" is half of the smallest value that would leave some component without
+        features at the start; 0 is the dense method.
     max_rank : int, default=500
         Rank of the randomised decomposition that takes the place of the exact one, for the start, when
         ``min(n_samples, n_features) > 4000``.
@@ -153,8 +153,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     def _fit_embedding(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
     ) -> tuple[NDArray, Float | None]:
-        asked = max(self.n_clusters - 1, 1) if self.n_components is None else self.n_components
-        coordinates = self._coordinates(X, sample_weight, rng, leading=asked)
+        coordinates = self._coordinates(X, sample_weight, rng, leading=self._asked)
         rows: Any = coordinates.rows
         if rows.is_sparse:
             raise TypeError("Sparse rows do not suit coordinate descent on centred features: pass a dense matrix.")
@@ -186,7 +185,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
                 W = self._regress(data, scores, W)
             fitted = data @ W
             scores = nearest_scores(fitted, root, start)
-            history.append(self._penalty(W) + scoring_loss(fitted, None))
+            history.append(self._penalty(W) + procrustes_loss(fitted))
             if len(history) > 1 and history[-2] - history[-1] <= self.tol * history[-1]:
                 self.converged_ = True
                 break
