@@ -25,6 +25,12 @@ CLUSTERERS = [
     jc.SparseOptimalDiscriminantClustering(),
     jc.DisKMeans(),
     jc.DisCluster(),
+    jc.UncorrelatedRidgeClustering(),
+    jc.UncorrelatedRidgeClustering(max_iter=20),
+    jc.FuzzyKMeans(),
+    jc.FuzzyKMeans(n_components=1, fuzzifier=1.5),
+    jc.RobustSparseFuzzyKMeans(),
+    jc.RobustSparseFuzzyKMeans(loss="l21", n_components=1),
 ]
 ESTIMATORS = [
     *CLUSTERERS,

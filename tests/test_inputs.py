@@ -22,7 +22,7 @@ ESTIMATORS = [
     if getattr(e, "kernel", None) not in ("cosine", "poly")
 ]
 for estimator in ESTIMATORS:
-    if estimator.n_components is not None:
+    if getattr(estimator, "n_components", None) is not None:
         estimator.set_params(n_components=3)
 every = pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
@@ -278,6 +278,9 @@ OWN = {
     ],
     "SparseOptimalDiscriminantClustering": [("ridge", 0), ("ridge", -1.0), ("sparsity", -1.0), ("sparsity", "none")],
     "DisKMeans": [("ridge", -1.0), ("ridge", "none")],
+    "UncorrelatedRidgeClustering": [("ridge", -1.0), ("ridge", "none"), ("rescale", 2), ("rescale", None)],
+    "FuzzyKMeans": [("fuzzifier", 1), ("fuzzifier", 0.5), ("fuzzifier", "two"), ("fuzzifier", np.nan)],
+    "RobustSparseFuzzyKMeans": [("loss", "l2"), ("n_neighbors", 0), ("n_neighbors", 5), ("cap", 0), ("cap", "none")],
     "DisCluster": [("ridge", -1.0), ("ridge", "none")],
 }
 

@@ -16,14 +16,14 @@ ROOT = SOURCE.parent.parent
 
 # Imports point one way: a module may import from layers before its own.
 LAYERS = [
-    {"exceptions", "metrics", "threads", "types"},
+    {"arrays", "exceptions", "metrics", "threads", "types"},
     {"rows", "linalg"},
     {"kmeans"},
     {"coordinates"},
     {"starts", "projection", "kernels"},
     {"alternating"},
     {"base"},
-    {"joint", "embedded"},
+    {"joint", "embedded", "soft"},
     {"methods", "datasets"},
     {"path", "persistence"},
 ]

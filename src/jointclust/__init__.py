@@ -7,6 +7,8 @@ from jointclust.coordinates import Coordinates, decompose
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
+from jointclust.methods.fuzzy import FuzzyKMeans, RobustSparseFuzzyKMeans
+from jointclust.methods.ridge import UncorrelatedRidgeClustering
 from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
@@ -21,13 +23,16 @@ __all__ = [
     "DisKMeans",
     "DiscriminantProjection",
     "DiscriminativeEmbeddedClustering",
+    "FuzzyKMeans",
     "LDAKMeans",
     "OptimalDiscriminantClustering",
     "PlainKMeansWarning",
     "RobustEmbeddedClustering",
     "RobustKMeans",
+    "RobustSparseFuzzyKMeans",
     "SparseOptimalDiscriminantClustering",
     "TradeOffPath",
+    "UncorrelatedRidgeClustering",
     "datasets",
     "decompose",
     "load",

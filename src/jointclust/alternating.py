@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
@@ -27,12 +27,32 @@ class State:
     objective: float
 
 
+class Steps(Protocol):
+    """What the loop asks of a method."""
+
+    ends_with_labels: ClassVar[bool]
+
+    @property
+    def weights(self) -> Float | None:
+        """Weights of the rows."""
+
+    def step(self, clusters: Any, previous: Any) -> Any:
+        """The next state, which has an ``objective`` and the ``clusters`` to go on from."""
+
+    def merit(self, state: Any) -> float:
+        """What to compare states by, greater is better."""
+
+
 class Method(ABC):
-    """What a method supplies to the loop."""
+    """A method that alternates hard clusters and a projection."""
 
     coordinates: Coordinates
     # Whether a run is over once its labels stop; not so where weights of the rows still move.
     ends_with_labels: ClassVar[bool] = True
+
+    @property
+    def weights(self) -> Float | None:
+        return self.coordinates.weights
 
     @abstractmethod
     def project(self, clusters: Clusters) -> Float:
@@ -68,16 +88,16 @@ class Ending(Enum):
 class Run:
     """A finished run: its best state, which iteration that was, and the objective after each iteration."""
 
-    start: Clusters
-    state: State
+    start: Any
+    state: Any
     ending: Ending
     best: int
     history: list[float]
 
 
 def alternate(
-    method: Method,
-    start: Clusters,
+    method: Steps,
+    start: Any,
     *,
     max_iter: int,
     tol: float,
@@ -89,12 +109,12 @@ def alternate(
     whose objective can fall has found nothing better in ``PATIENCE`` steps.
     """
     clusters, history, ending = start, list[float](), Ending.MAX_ITER
-    state: State | None = None
+    state: Any = None
     best, best_state = 0, None
     for iteration in range(max_iter):
         new = method.step(clusters, state)
         history.append(new.objective)
-        rest = method.ends_with_labels and same_labels(new.clusters.labels, clusters.labels, method.coordinates.weights)
+        rest = method.ends_with_labels and same_labels(new.clusters.labels, clusters.labels, method.weights)
         still = state is not None and abs(new.objective - state.objective) <= tol * abs(new.objective)
         state, clusters = new, new.clusters
         if best_state is None or method.merit(new) > method.merit(best_state):
@@ -106,5 +126,4 @@ def alternate(
         if stopped:
             ending = Ending.STOPPED
             break
-    assert best_state is not None
     return Run(start, best_state, ending, best, history)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.callback import CallbackSupportMixin
+from sklearn.callback import CallbackContext, CallbackSupportMixin
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from jointclust import threads
 from jointclust.coordinates import Coordinates, check_weights, coordinates_of
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.kmeans import Partition, assign, counts
@@ -23,6 +25,7 @@ from jointclust.types import Float, Labels
 
 # k-means restarts where a method has no parameter for them.
 RESTARTS = 10
+_T = TypeVar("_T")
 
 
 class Clusterer(
@@ -126,15 +129,43 @@ class Clusterer(
             tell(f"init gives the labels, so one run is made instead of n_init={self.n_init}.", RuntimeWarning)
         return labels.astype(np.int32), 1
 
+    def _make_runs(
+        self,
+        run: Callable[[int, np.random.RandomState, CallbackContext], _T],
+        n_init: int,
+        rng: Any,
+        size: tuple[int, int],
+    ) -> tuple[list[_T], CallbackContext]:
+        """``run(index, generator, task)`` for each of the runs, reported to the callbacks as tasks of their own."""
+        context = self._init_callback_context(max_subtasks=n_init, sequential_subtasks=False)
+        context.call_on_fit_task_begin(estimator=self)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
+
+        def one(index: int) -> _T:
+            task = context.subcontext("run", task_id=index, max_subtasks=getattr(self, "max_iter", None))
+            task.call_on_fit_task_begin(estimator=self)
+            result = run(index, np.random.RandomState(seeds[index]), task)
+            task.call_on_fit_task_end(estimator=self)
+            return result
+
+        with threads.suited_to(*size, self.n_jobs):
+            return threads.each(one, n_init, self.n_jobs), context
+
+    def _reporter(self, task: CallbackContext) -> Callable[[], bool]:
+        """Reports one finished iteration to the callbacks; True when one of them wants to stop."""
+
+        def report() -> bool:
+            iteration = task.subcontext("iteration")
+            iteration.call_on_fit_task_begin(estimator=self)
+            return bool(iteration.call_on_fit_task_end(estimator=self))
+
+        return report
+
     def _publish_clusters(self, Y: NDArray, partition: Partition, weights: Float | None) -> None:
         """Number the clusters, and label the rows with predict's own code, so that the two agree."""
         centers = partition.centers.astype(Y.dtype)
         sizes = counts(assign(Y, centers), self.n_clusters, weights)
-        # Largest first, empty ones last; among equals, nearest to the mean, then by their coordinates: the numbering
-        # does not depend on chance.
-        norms = np.sum(partition.centers**2, axis=1)
-        keys = np.column_stack([norms, partition.centers]) / (norms.max() or 1.0)
-        self.cluster_centers_ = centers[np.lexsort((*np.round(keys, 5).T[::-1], -sizes))]
+        self.cluster_centers_ = centers[cluster_order(sizes, partition.centers)]
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
         self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
         self.labels_ = assign(Y, self.cluster_centers_)
@@ -255,3 +286,10 @@ class Clusterer(
         tags.input_tags.sparse = self._accepts_sparse
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def cluster_order(sizes: Float, centers: NDArray) -> NDArray[np.intp]:
+    """Largest first, empty ones last; among equals, nearest to the mean, then by coordinates: no chance in it."""
+    norms = np.sum(centers**2, axis=1)
+    keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
+    return np.lexsort((*np.round(keys, 5).T[::-1], -sizes))

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 from jointclust.kmeans import counts, indicator, means, sums_of
 from jointclust.linalg import leading_eigenpairs
 from jointclust.rows import DenseRows, Rows, as_rows
+from jointclust.rows._protocol import block_length
 from jointclust.types import Float, Labels
 
 # Up to this min(n, D) a dense decomposition is exact and takes seconds.
@@ -129,6 +130,18 @@ class Coordinates:
             return DenseRows(self.scores).scatter(np.zeros(self.rank), weights)
         assert self.basis is not None
         return self.basis.T @ self.rows.scatter(self.mean, weights) @ self.basis
+
+    def products(self, matrix: NDArray) -> Float:
+        """The coordinates' products with the columns of a matrix that has one row per row."""
+        if self.scores is None:
+            assert self.basis is not None
+            return self.basis.T @ self.rows.project_transposed(matrix, self.mean)
+        total = np.zeros((self.rank, matrix.shape[1]))
+        step = block_length(self.rank, 2**20)
+        for start in range(0, len(matrix), step):
+            block = slice(start, start + step)
+            total += self.scores[block].T @ matrix[block]
+        return total
 
     def sums(self, matrix: sp.csc_array, index: NDArray[np.intp] | None = None) -> Float:
         """``matrix`` times the coordinates of the rows, or of the rows in ``index``."""

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
+from sklearn.callback import CallbackContext
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from jointclust import threads
 from jointclust.base import RESTARTS, Clusterer
 from jointclust.coordinates import Coordinates
 from jointclust.kmeans import Partition, centers_of, kmeans, lloyd
@@ -67,24 +67,14 @@ class EmbeddingClusterer(Clusterer):
         rng = check_random_state(self.random_state)
         Y, weights = self._fit_embedding(X, sample_weight, rng)
         given, n_init = self._given_labels(len(Y))
-        context = self._init_callback_context(max_subtasks=n_init, sequential_subtasks=False)
-        context.call_on_fit_task_begin(estimator=self)
-        seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
 
-        def run(index: int) -> Partition:
-            task = context.subcontext("run", task_id=index)
-            task.call_on_fit_task_begin(estimator=self)
+        def run(index: int, generator: np.random.RandomState, _: CallbackContext) -> Partition:
             if given is not None:
-                partition = lloyd(Y, centers_of(Y, given, self.n_clusters, weights), weights)
-            else:
-                generator = np.random.RandomState(seeds[index])
-                partition = kmeans(Y, self.n_clusters, generator, weights, n_restarts=RESTARTS)
-            task.call_on_fit_task_end(estimator=self)
-            return partition
+                return lloyd(Y, centers_of(Y, given, self.n_clusters, weights), weights)
+            return kmeans(Y, self.n_clusters, generator, weights, n_restarts=RESTARTS)
 
-        with threads.suited_to(len(Y), Y.shape[1], self.n_jobs):
-            best = min(threads.each(run, n_init, self.n_jobs), key=lambda partition: partition.inertia)
-        self._publish_clusters(Y, best, weights)
+        runs, context = self._make_runs(run, n_init, rng, (len(Y), Y.shape[1]))
+        self._publish_clusters(Y, min(runs, key=lambda partition: partition.inertia), weights)
         self._finish(Y, weights)
         context.call_on_fit_task_end(estimator=self)
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Self
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.callback import CallbackContext
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from jointclust import threads
 from jointclust.alternating import Ending, Method, Run, alternate
 from jointclust.base import RESTARTS, Clusterer
 from jointclust.coordinates import Clusters, Coordinates
@@ -77,54 +75,25 @@ class JointClusterer(Clusterer):
         coordinates = self._coordinates(X, sample_weight, rng)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_labels(coordinates.n_samples)
-        context = self._init_callback_context(max_subtasks=n_init, sequential_subtasks=False)
-        context.call_on_fit_task_begin(estimator=self)
-        seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
 
-        def run(index: int) -> tuple[Method, Run]:
-            return self._run(index, coordinates, n_components, given, np.random.RandomState(seeds[index]), context)
+        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, Run]:
+            method = self._method(coordinates, n_components, generator)
+            labels = given if given is not None else self._start(index, coordinates, n_components, generator)
+            clusters = coordinates.clusters(labels, self.n_clusters)
+            stop = self._reporter(task)
+            return method, alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=stop)
 
-        with threads.suited_to(coordinates.n_samples, coordinates.rank, self.n_jobs):
-            runs = threads.each(run, n_init, self.n_jobs)
+        runs, context = self._make_runs(run, n_init, rng, (coordinates.n_samples, coordinates.rank))
         method, best = max(runs, key=lambda pair: pair[0].merit(pair[1].state))
         self._publish(coordinates, method, best)
         self._warn(coordinates, method, best, n_components)
         context.call_on_fit_task_end(estimator=self)
         return self
 
-    def _run(
-        self,
-        index: int,
-        coordinates: Coordinates,
-        n_components: int,
-        given: Labels | None,
-        rng: np.random.RandomState,
-        context: CallbackContext,
-    ) -> tuple[Method, Run]:
-        """One run, reported to the callbacks as a task of its own."""
-        task = context.subcontext("run", task_id=index, max_subtasks=self.max_iter)
-        task.call_on_fit_task_begin(estimator=self)
-        method = self._method(coordinates, n_components, rng)
-        labels = given if given is not None else self._start(index, coordinates, n_components, rng)
-        clusters = coordinates.clusters(labels, self.n_clusters)
-        run = alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=self._reporter(task))
-        task.call_on_fit_task_end(estimator=self)
-        return method, run
-
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """Labels to start run number ``index`` from."""
         kind, n_restarts = start_kind(self.init, index), self._start_restarts()
         return start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, coordinates.weights)
-
-    def _reporter(self, task: CallbackContext) -> Callable[[], bool]:
-        """Reports one finished iteration to the callbacks; True when one of them wants to stop."""
-
-        def report() -> bool:
-            iteration = task.subcontext("iteration")
-            iteration.call_on_fit_task_begin(estimator=self)
-            return bool(iteration.call_on_fit_task_end(estimator=self))
-
-        return report
 
     # -- after the runs -----------------------------------------------------------------------------------------
 

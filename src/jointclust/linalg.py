@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, LinearOperator, aslinearoperator, eigsh
 
+from jointclust.arrays import namespace
 from jointclust.types import Float
 
 # Below this size LAPACK is faster than anything clever.
@@ -89,6 +92,43 @@ def lanczos(operator: LinearOperator, k: int, max_iter: int = 200) -> tuple[Floa
     except ArpackError:
         return None
     return None if left[0] > values[-1] + 1e-9 * scale else (values, vectors)
+
+
+def project_simplex(rows: Any, size: float = 1.0) -> Any:
+    """The nearest point of the simplex ``p >= 0, sum(p) = size`` to each row, in Euclidean distance.
+
+    With a row sorted downwards, ``u_1 >= u_2 >= ...``, the projection is ``max(v - t, 0)`` with the threshold
+    ``t = max_k (u_1 + ... + u_k - size) / k``.
+
+    Parameters
+    ----------
+    rows : array of shape (n, c)
+        Finite real floating-point rows, of any library that follows the array API.
+    size : float, default=1.0
+        What each result sums to.
+
+    Returns
+    -------
+    projected : array of shape (n, c)
+        Of the same kind and precision.
+    """
+    xp = namespace(rows)
+    if not (np.isfinite(size) and size > 0):
+        raise ValueError(f"size must be a finite number above 0; got {size}.")
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise ValueError(f"rows must be a matrix with one column or more; got shape {tuple(rows.shape)}.")
+    if not xp.all(xp.isfinite(rows)):
+        raise ValueError("rows must be finite: a row with infinity or NaN has no nearest point.")
+    # Entries lower than the largest by more than the size never count, and could only overflow the sums.
+    shifted = rows - xp.max(rows, axis=1, keepdims=True)
+    upwards = xp.sort(xp.where(shifted < -size, -size, shifted), axis=1)
+    total = xp.zeros_like(upwards[:, 0])
+    threshold = total - size
+    for k in range(1, rows.shape[1] + 1):
+        total = total + upwards[:, -k]
+        threshold = xp.maximum(threshold, (total - size) / k)
+    projected = shifted - threshold[:, None]
+    return xp.where(projected > 0, projected, 0.0)
 
 
 def random_orthonormal(n_rows: int, n_columns: int, rng: np.random.RandomState) -> Float:

@@ -1,0 +1,326 @@
+"""Clustering by uncorrelated ridge regression on soft labels (Zhang, Li, Wu and Zhao, 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from jointclust.alternating import Run
+from jointclust.coordinates import Coordinates
+from jointclust.exceptions import CollapseWarning, tell
+from jointclust.kmeans import centers_of
+from jointclust.linalg import fix_signs, project_simplex
+from jointclust.projection import relative_ridge
+from jointclust.soft import SoftClusterer, SoftMethod, SoftState
+from jointclust.starts import start_labels
+from jointclust.types import Float
+
+# "auto" ridge, as a share of the variance over n_clusters - 1: best on average on real data.
+_RIDGE_SHARE = 0.3
+# Restarts of the k-means that a run starts from, which decides more than anything after it.
+_RESTARTS = 30
+# Iterations at the most where the labels decide when to stop.
+_MOST = 100
+
+
+@dataclass(frozen=True, eq=False)
+class _RidgeState(SoftState):
+    """Soft labels with the regression that they came from: Z in coordinates, alpha and b."""
+
+    projection: Float
+    scale: float
+    intercept: Float
+    explained: float
+
+
+@dataclass
+class _UncorrelatedRidge(SoftMethod):
+    """Algorithm 1 in whitened coordinates ``A = X (X'X + ridge I)^-1/2``."""
+
+    coordinates: Coordinates
+    n_clusters: int
+    ridge: float
+    rescale: bool
+    by_labels: bool
+
+    def __post_init__(self) -> None:
+        self.weights = self.coordinates.weights
+        self.whitening = 1.0 / np.sqrt(self.coordinates.eigenvalues + self.ridge)
+
+    def step(self, clusters: NDArray, previous: SoftState | None) -> _RidgeState:
+        mean = np.average(clusters, axis=0, weights=self.weights)
+        centred = clusters - mean
+        weighted = centred if self.weights is None else self.weights[:, None] * centred
+        rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * self.coordinates.products(weighted))
+        spread = float(np.sum(weighted * centred))
+        scale = nuclear / spread if self.rescale and nuclear > 0 else 1.0
+        projection = self.whitening[:, None] * rotation
+        V = self.coordinates.embed(projection).astype(np.float64, copy=False) + scale * mean
+        soft = soft_labels(V, scale)
+        objective = ridge_objective(V, soft, scale, self.weights) + self.ridge * float(np.sum(projection**2))
+        return _RidgeState(soft, objective, projection, scale, scale * mean, self._explained(soft))
+
+    def _explained(self, soft: NDArray) -> float:
+        """``tr(L'AA'L)`` for the normalised hard labels L; a cluster without rows costs more than all of it."""
+        clusters = self.coordinates.clusters(soft.argmax(axis=1).astype(np.int32), self.n_clusters)
+        empty = np.count_nonzero(clusters.sizes == 0)
+        return float(np.sum((clusters.between_factor * self.whitening) ** 2)) - 2.0 * self.n_clusters * empty
+
+    def merit(self, state: Any) -> float:
+        return state.explained if self.by_labels else -state.objective
+
+    def preference(self, state: Any) -> float:
+        return state.explained
+
+
+def uncorrelated_rotation(matrix: Float) -> tuple[Float, float]:
+    """The R with orthonormal columns and the largest ``tr(R'M)``, and that trace, the nuclear norm of M.
+
+    ``M1 = 0``, so one direction of R is free: it takes the first axis, made orthogonal to the rest. With fewer rows
+    than columns R is a partial isometry.
+    """
+    left, singular, right = np.linalg.svd(matrix, full_matrices=False)
+    n_rows, n_columns = matrix.shape
+    if n_rows < n_columns:
+        return left @ right, float(singular.sum())
+    rank = int(np.sum(singular > 1e-10 * singular[0])) if singular[0] > 0 else 0
+    axes = iter(np.eye(n_rows, min(n_rows, 2 * n_columns)).T)
+    basis = left[:, :rank]
+    while basis.shape[1] < n_columns:
+        axis = next(axes)
+        for _ in range(2):  # once more for the digits that the first time loses
+            axis = axis - basis @ (basis.T @ axis)
+        if np.linalg.norm(axis) > 1e-3:
+            basis = np.column_stack([basis, axis / np.linalg.norm(axis)])
+    rest = right[rank:]
+    if n_columns - rank == 1:
+        rest = np.full((1, n_columns), 1.0 / np.sqrt(n_columns))
+    return basis @ np.vstack([right[:rank], rest]), float(singular.sum())
+
+
+def soft_labels(V: NDArray, scale: float) -> NDArray:
+    """Rows p on the simplex with ``alpha p`` nearest to the rows of V."""
+    projected = project_simplex(V, scale)
+    return projected / projected.sum(axis=1, keepdims=True)
+
+
+def ridge_objective(V: NDArray, soft: NDArray, scale: float, weights: Float | None) -> float:
+    """``|V - alpha P|^2``, weighted."""
+    squares = np.sum((V - scale * soft) ** 2, axis=1, dtype=np.float64)
+    return float(squares.sum() if weights is None else squares @ weights)
+
+
+class UncorrelatedRidgeClustering(SoftClusterer):
+    r"""Uncorrelated ridge regression with soft labels (URR-SL), rescaled (RURR-SL) by default.
+
+    .. math:: \min_{Z,\, b,\, \alpha,\, P} \; \|XZ + 1b' - \alpha P\|_F^2 + \lambda \|Z\|_F^2, \quad
+              Z'(X'X + \lambda I)Z = I, \quad P \ge 0, \; P1 = 1
+
+    ======== =============================================================================
+    symbol   meaning
+    ======== =============================================================================
+    X        the centred rows
+    P        soft labels, ``soft_labels_``: one probability per row and cluster
+    Z        the regression on them, ``components_.T``
+    b        ``intercept_``
+    alpha    ``scale_``; 1 for URR-SL
+    lambda   ``ridge_``, in squared units of the data
+    ======== =============================================================================
+
+    Each step solves for Z (one small singular value decomposition), alpha and b, then projects every row of
+    ``XZ + 1b'`` on the simplex. The objective never increases, but it does not choose clusters: a flat set of soft
+    labels, nearly all of them dense, attains its lower bound, and every start gets there. What decides is where a run
+    starts and when it stops. By default it starts from k-means, and stops where the *hard* labels (the largest entry of
+    each row) explain most of the whitened rows: ``tr(L'AA'L)`` with ``A = X (X'X + lambda I)^-1/2`` and the normalised
+    one-hot labels L, the objective of :class:`DisKMeans`. Runs are compared by the same number.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    ridge : float or "auto", default="auto"
+        The value lambda, added to X'X. "auto" is 0.3 times the total variance over ``n_clusters - 1``.
+    rescale : bool, default=True
+        Find alpha (RURR-SL); False keeps it at 1 (URR-SL), where the mean of the soft labels outweighs the rows unless
+        these are few, and most clusters end up empty.
+    variance : float, default=None
+        Share of the variance kept first, by PCA; None keeps the numerical rank.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    init : {"k-means++", "random"} or array, default="k-means++"
+        k-means in the reduced coordinates, best of 30 starts; the paper's random soft labels; or labels, or soft labels
+        of shape (n_samples, n_clusters), to start from.
+    n_init : int, default=1
+        Runs, of which the one with the best hard labels is kept.
+    max_iter : int, default=None
+        None stops by the hard labels, as above. A number runs the paper's algorithm for so many iterations or until the
+        objective rests.
+    tol : float, default=1e-6
+        Relative change of the objective at which a run has converged.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable.
+    n_jobs : int, default=None
+        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Largest entry of each row of ``soft_labels_``; cluster 0 is the largest unless ``init`` gave labels.
+    soft_labels_ : array of shape (n_samples, n_clusters)
+        Probabilities; equal to ``predict_proba`` of the training data.
+    components_ : array of shape (n_clusters, n_features)
+        Z'.
+    scale_ : float
+        alpha.
+    intercept_ : array of shape (n_clusters,)
+        b, for rows less ``mean_``.
+    cluster_centers_ : array of shape (n_clusters, n_clusters)
+        Means of the clusters' rows in the embedding.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    ridge_ : float
+        The ridge used.
+    objective_ : float
+        The objective above, for the published attributes.
+    objective_history_ : array, one value per iteration
+        Objective after each iteration, up to the one that is returned.
+    n_iter_ : int
+        Iterations up to that one.
+    converged_ : bool
+        Whether the run rested: the hard labels explained no more for ten iterations, or (with ``max_iter``) the
+        objective stopped.
+    explained_ : float
+        What the hard labels explain, ``tr(L'AA'L)``, of ``n_clusters - 1`` at the most.
+    lower_bound_ : float
+        The least value that the objective can have, ``c - sum of the c - 1 largest s^2 / (s^2 + lambda)``.
+    rank_ : int
+        Number of coordinates.
+    variance_kept_ : float
+        Share of the total variance in them.
+    exact_ : bool
+        Whether the decomposition was exact rather than randomised.
+
+    References
+    ----------
+    R. Zhang, X. Li, T. Wu and Y. Zhao, "Data clustering via uncorrelated ridge regression", IEEE Transactions on Neural
+    Networks and Learning Systems 32(1), 2021.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(n_samples=500, n_features=30, n_clusters=4, random_state=0)
+    >>> model = jc.UncorrelatedRidgeClustering(4, random_state=0).fit(X)
+    >>> model.soft_labels_.shape, model.predict_proba(X[:2]).sum(axis=1).round(6).tolist()
+    ((500, 4), [1.0, 1.0])
+    """
+
+    _orthonormal = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: value for name, value in SoftClusterer._parameter_constraints.items() if name != "n_components"},
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "rescale": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        ridge: float | str = "auto",
+        rescale: bool = True,
+        variance: float | None = None,
+        max_rank: int = 500,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.ridge = ridge
+        self.rescale = rescale
+        self.variance = variance
+        self.max_rank = max_rank
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _most_iterations(self) -> int:
+        return _MOST if self.max_iter is None else self.max_iter
+
+    def _n_components(self, coordinates: Coordinates) -> int:
+        if self.n_clusters > coordinates.rank and not coordinates.is_constant:
+            tell(
+                f"n_clusters={self.n_clusters} exceeds the rank of the data ({coordinates.rank}), so that the columns "
+                "of Z cannot all be uncorrelated: a partial isometry takes their place. Lower n_clusters.",
+                CollapseWarning,
+            )
+        return self.n_clusters
+
+    def _prepare(
+        self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
+    ) -> None:
+        if self.ridge == 0 and coordinates.rank < coordinates.rows.n_features:
+            raise ValueError(
+                f"ridge=0 needs a total scatter of full rank, but it has rank {coordinates.rank} in "
+                f"{coordinates.rows.n_features} dimensions. Set ridge > 0."
+            )
+        self.ridge_ = relative_ridge(self.ridge, _RIDGE_SHARE, coordinates.total_variance, self.n_clusters - 1)
+
+    def _method(self, coordinates: Coordinates, n_components: int) -> _UncorrelatedRidge:
+        return _UncorrelatedRidge(coordinates, self.n_clusters, self.ridge_, self.rescale, self.max_iter is None)
+
+    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
+        if self.init == "random":
+            soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
+            return soft / soft.sum(axis=1, keepdims=True)
+        labels = start_labels(
+            "k-means++", coordinates, self.n_clusters, n_components, rng, _RESTARTS, coordinates.weights
+        )
+        return np.eye(self.n_clusters)[labels]
+
+    def _publish_parameters(self, coordinates: Coordinates, method: _UncorrelatedRidge, run: Run) -> None:
+        state, dtype = run.state, coordinates.rows.dtype
+        loadings = coordinates.loadings(state.projection)
+        # The free direction shifts all columns alike; its sign is that of the first axis, which is arbitrary.
+        free = loadings.mean(axis=1, keepdims=True)
+        loadings = loadings - free + fix_signs(free)
+        self.components_ = np.ascontiguousarray(loadings.T.astype(dtype))
+        self.scale_, self.intercept_ = state.scale, state.intercept
+        self.explained_ = state.explained
+        shares = coordinates.eigenvalues * method.whitening**2
+        self.lower_bound_ = self.n_clusters - float(shares[: self.n_clusters - 1].sum())
+        self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
+        self.exact_ = coordinates.exact
+
+    def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
+        super()._publish_soft_labels(coordinates, run, keep_order=keep_order)
+        Y = self._embed(coordinates.rows)
+        self.cluster_centers_ = centers_of(Y, self.labels_, self.n_clusters, coordinates.weights).astype(Y.dtype)
+
+    def _reorder(self, order: NDArray[np.intp]) -> None:
+        self.components_ = np.ascontiguousarray(self.components_[order])
+        self.intercept_ = self.intercept_[order]
+
+    def _probabilities(self, Y: NDArray) -> NDArray:
+        return soft_labels(Y + self.intercept_.astype(Y.dtype), self.scale_)
+
+    def _objective(self, Y: NDArray, soft: NDArray, weights: Float | None) -> float:
+        fit = ridge_objective(Y + self.intercept_.astype(Y.dtype), soft, self.scale_, weights)
+        return fit + self.ridge_ * float(np.sum(self.components_.astype(np.float64) ** 2))
+
+    def _collapse_remedy(self) -> str:
+        if not self.rescale:
+            return "Set rescale=True: without it the mean of the soft labels outweighs the rows."
+        return "Lower n_clusters, or raise n_init."

@@ -1,0 +1,248 @@
+"""The estimators with soft labels: runs, probabilities, and what every one of them publishes and warns of."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.callback import CallbackContext
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils._param_validation import StrOptions
+
+from jointclust.alternating import Ending, Run, alternate
+from jointclust.base import Clusterer, cluster_order
+from jointclust.coordinates import Coordinates
+from jointclust.exceptions import CollapseWarning, tell
+from jointclust.kmeans import centers_of, counts
+from jointclust.types import Float, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class SoftState:
+    """Where a run stands: the soft labels, one row each, and the objective they have."""
+
+    clusters: NDArray
+    objective: float
+
+
+class SoftMethod:
+    """What a soft method supplies to the loop."""
+
+    ends_with_labels: ClassVar[bool] = False
+    weights: Float | None
+
+    @abstractmethod
+    def step(self, clusters: NDArray, previous: SoftState | None) -> SoftState:
+        """Parameters for these soft labels, then soft labels for those parameters."""
+
+    def merit(self, state: SoftState) -> float:
+        """What to compare the states of a run by, greater is better."""
+        return -state.objective
+
+    def preference(self, state: SoftState) -> float:
+        """What to compare runs by, greater is better."""
+        return self.merit(state)
+
+
+class SoftClusterer(Clusterer):
+    """Base of the estimators whose labels are probabilities."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Clusterer._parameter_constraints,
+        "init": [StrOptions({"k-means++", "random"}), "array-like"],
+    }
+
+    @abstractmethod
+    def _prepare(
+        self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
+    ) -> None:
+        """Check and publish the parameters that all runs share."""
+
+    @abstractmethod
+    def _method(self, coordinates: Coordinates, n_components: int) -> Any:
+        """The step to alternate."""
+
+    @abstractmethod
+    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
+        """Soft labels to start from."""
+
+    @abstractmethod
+    def _publish_parameters(self, coordinates: Coordinates, method: Any, run: Run) -> None:
+        """Publish all that ``transform`` and ``predict_proba`` need."""
+
+    @abstractmethod
+    def _probabilities(self, Y: NDArray) -> NDArray:
+        """Soft labels of rows in the embedding."""
+
+    @abstractmethod
+    def _reorder(self, order: NDArray[np.intp]) -> None:
+        """Renumber the clusters in what was published."""
+
+    @abstractmethod
+    def _objective(self, Y: NDArray, soft: NDArray, weights: Float | None) -> float:
+        """The paper's objective of rows in the embedding with their soft labels."""
+
+    @abstractmethod
+    def _collapse_remedy(self) -> str:
+        """What to do about clusters without rows."""
+
+    # -- fit ----------------------------------------------------------------------------------------------------
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the clusters and the soft labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
+            The data, or its coordinates from :func:`jointclust.decompose`, which many fits can share.
+        y : ignored
+            There are no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own, and
+            their own ``max_rank``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rng = check_random_state(self.random_state)
+        coordinates = self._coordinates(X, sample_weight, rng)
+        n_components = self._n_components(coordinates)
+        given, n_init = self._given_soft_labels(coordinates.n_samples)
+        self._prepare(coordinates, n_components, given, rng)
+
+        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Any, Run]:
+            method = self._method(coordinates, n_components)
+            start = self._start(coordinates, n_components, generator) if given is None else given
+            stop = self._reporter(task)
+            return method, alternate(method, start, max_iter=self._most_iterations, tol=self.tol, stop=stop)
+
+        runs, context = self._make_runs(run, n_init, rng, (coordinates.n_samples, coordinates.rank))
+        method, best = max(runs, key=lambda pair: pair[0].preference(pair[1].state))
+        self.mean_ = coordinates.mean.astype(coordinates.rows.dtype)
+        self._publish_parameters(coordinates, method, best)
+        self._publish_soft_labels(coordinates, best, keep_order=given is not None)
+        self._warn(coordinates, best)
+        context.call_on_fit_task_end(estimator=self)
+        return self
+
+    @property
+    def _most_iterations(self) -> int:
+        return self.max_iter
+
+    def _given_soft_labels(self, n_samples: int) -> tuple[NDArray | None, int]:
+        """Soft labels to start from, if init holds labels or soft labels, and how many runs to make."""
+        if isinstance(self.init, str) or np.ndim(self.init) != 2:
+            labels, n_init = self._given_labels(n_samples)
+            return None if labels is None else np.eye(self.n_clusters)[labels], n_init
+        soft = np.array(self.init, dtype=np.float64)
+        if soft.shape != (n_samples, self.n_clusters):
+            raise ValueError(
+                f"init as soft labels must have shape ({n_samples}, {self.n_clusters}), rows by clusters; got "
+                f"{soft.shape}."
+            )
+        if not np.isfinite(soft).all() or soft.min() < 0 or np.abs(soft.sum(axis=1) - 1).max() > 1e-6:
+            raise ValueError("init as soft labels must hold numbers from 0 to 1 that sum to 1 in each row.")
+        if self.n_init > 1:
+            tell(f"init gives the soft labels, so one run is made instead of n_init={self.n_init}.", RuntimeWarning)
+        return soft, 1
+
+    def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
+        """One last label step, with predict's own code, so that soft labels, labels and objective agree."""
+        Y, weights = self._embed(coordinates.rows), coordinates.weights
+        soft = self._probabilities(Y)
+        labels = soft.argmax(axis=1)
+        sizes = counts(labels.astype(np.int32), self.n_clusters, weights)
+        if not keep_order:
+            order = cluster_order(sizes, centers_of(Y, labels.astype(np.int32), self.n_clusters, weights))
+            self._reorder(order)
+            Y = self._embed(coordinates.rows)
+            soft = self._probabilities(Y)
+            labels = soft.argmax(axis=1)
+        self.soft_labels_ = soft
+        self.labels_ = labels.astype(np.int32)
+        self.objective_ = self._objective(Y, soft, weights)
+        # What a run tried after the state that is published does not belong to it.
+        self.objective_history_ = np.array([*run.history[: run.best], self.objective_])
+        self.n_iter_ = self.objective_history_.size
+        self.converged_ = run.ending is Ending.CONVERGED
+
+    def _warn(self, coordinates: Coordinates, run: Run) -> None:
+        """Say everything that should keep a user from trusting the result."""
+        sizes = counts(self.labels_, self.n_clusters, coordinates.weights)
+        empty = int(np.sum(sizes == 0))
+        if coordinates.is_constant:
+            tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
+        elif empty:
+            tell(
+                f"{empty} of {self.n_clusters} clusters are the most likely one for no row. {self._collapse_remedy()}",
+                CollapseWarning,
+            )
+        if run.ending is not Ending.CONVERGED:
+            tell(run.ending.value.format(max_iter=self._most_iterations), ConvergenceWarning)
+
+    # -- use ----------------------------------------------------------------------------------------------------
+
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Soft labels of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_clusters)
+            Not negative, each row summing to 1; equal to ``soft_labels_`` for the training rows.
+        """
+        return self._probabilities(self._embed(self._check(X)))
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The most likely cluster.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Cluster of each row.
+        """
+        return self.predict_proba(X).argmax(axis=1).astype(np.int32)
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the objective on X with the fitted parameters and the soft labels that go with them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            There are no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            Minus the objective.
+        """
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)  # scikit-learn's checks ask for it of all predict_proba
+        return tags
+
+    def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
+        return -self._objective(Y, self._probabilities(Y), weights)
