@@ -25,12 +25,13 @@ CLUSTERERS = [
     jc.SparseOptimalDiscriminantClustering(),
     jc.DisKMeans(),
     jc.DisCluster(),
-    jc.UncorrelatedRidgeClustering(),
-    jc.UncorrelatedRidgeClustering(max_iter=20),
+    # scikit-learn's check of sparse input expects two or four columns of every predict_proba
+    jc.UncorrelatedRidgeClustering(4),
+    jc.UncorrelatedRidgeClustering(4, max_iter=20, tol=1e-2),
     jc.FuzzyKMeans(),
-    jc.FuzzyKMeans(n_components=1, fuzzifier=1.5),
+    jc.FuzzyKMeans(4, n_components=1, fuzzifier=1.5),
     jc.RobustSparseFuzzyKMeans(),
-    jc.RobustSparseFuzzyKMeans(loss="l21", n_components=1),
+    jc.RobustSparseFuzzyKMeans(4, loss="l21", n_components=1),
 ]
 ESTIMATORS = [
     *CLUSTERERS,

@@ -241,7 +241,8 @@ class SoftClusterer(Clusterer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags = ClassifierTags(multi_class=False)  # scikit-learn's checks ask for it of all predict_proba
+        # scikit-learn's checks ask for it of everything that has predict_proba, and expect as many columns as clusters.
+        tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)
         return tags
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:

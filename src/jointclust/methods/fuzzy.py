@@ -335,7 +335,8 @@ class FuzzyKMeans(_CenterClusterer):
             return
         centers = self.cluster_centers_.astype(np.float64)
         mass = coordinates.n_samples if coordinates.weights is None else coordinates.weights.sum()
-        between = squared_distances(centers, centers) + np.eye(len(centers)) * np.inf
+        between = squared_distances(centers, centers)
+        np.fill_diagonal(between, np.inf)
         meeting = int(np.sum(between.min(axis=1) < 1e-6 * coordinates.total_variance / mass))
         sharpness = float(np.average(np.sum(self.soft_labels_**2, axis=1), weights=coordinates.weights))
         if meeting or sharpness * self.n_clusters < 1.1:

@@ -22,8 +22,8 @@ from jointclust.types import Float
 
 # "auto" ridge, as a share of the variance over n_clusters - 1: best on average on real data.
 _RIDGE_SHARE = 0.3
-# Restarts of the k-means that a run starts from, which decides more than anything after it.
-_RESTARTS = 30
+# The k-means that a run starts from decides more than anything after it: many restarts, in the leading coordinates.
+_RESTARTS, _START_VARIANCE = 100, 0.9
 # Iterations at the most where the labels decide when to stop.
 _MOST = 100
 
@@ -154,8 +154,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
         ``min(n_samples, n_features) > 4000``.
     init : {"k-means++", "random"} or array, default="k-means++"
-        k-means in the reduced coordinates, best of 30 starts; the paper's random soft labels; or labels, or soft labels
-        of shape (n_samples, n_clusters), to start from.
+        k-means in the leading coordinates (0.9 of the variance), best of 100 starts; the paper's random soft labels; or
+        labels, or soft labels of shape (n_samples, n_clusters), to start from.
     n_init : int, default=1
         Runs, of which the one with the best hard labels is kept.
     max_iter : int, default=None
@@ -285,9 +285,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         if self.init == "random":
             soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
             return soft / soft.sum(axis=1, keepdims=True)
-        labels = start_labels(
-            "k-means++", coordinates, self.n_clusters, n_components, rng, _RESTARTS, coordinates.weights
-        )
+        leading = coordinates.keep(_START_VARIANCE)
+        labels = start_labels("k-means++", leading, self.n_clusters, n_components, rng, _RESTARTS, coordinates.weights)
         return np.eye(self.n_clusters)[labels]
 
     def _publish_parameters(self, coordinates: Coordinates, method: _UncorrelatedRidge, run: Run) -> None:
