@@ -51,3 +51,38 @@ def robust(T, labels, n_clusters, k, floor, unsquared, max_iter=5000):
             break
         before = h.sum()
     return labels, h.sum()
+
+
+def project_on_simplex(v, size):
+    """By brute force: try every set of non-zero entries, keep the feasible point nearest to v."""
+    best, nearest = None, np.inf
+    for mask in range(1, 2 ** len(v)):
+        active = np.array([(mask >> j) & 1 for j in range(len(v))], dtype=bool)
+        point = np.zeros(len(v))
+        point[active] = v[active] + (size - v[active].sum()) / active.sum()
+        if point.min() >= -1e-15 * size and np.sum((point - v) ** 2) < nearest:
+            best, nearest = point, np.sum((point - v) ** 2)
+    return best
+
+
+def uncorrelated_ridge(X, P, ridge, n_iter, rescale=True, weights=None):
+    """Algorithm 1 as printed: invert S_t, form H. Returns soft labels, Z, alpha, b and the objectives."""
+    n = len(X)
+    w = np.ones(n) if weights is None else weights
+    X = X - np.average(X, axis=0, weights=w)
+    H = np.diag(w) - np.outer(w, w) / w.sum()
+    values, vectors = np.linalg.eigh(X.T @ np.diag(w) @ X + ridge * np.eye(X.shape[1]))
+    root = vectors @ np.diag(values**-0.5) @ vectors.T
+    history = []
+    for _ in range(n_iter):
+        U, s, Vt = np.linalg.svd(root @ X.T @ H @ P, full_matrices=False)
+        Z = root @ U @ Vt
+        alpha = s.sum() / np.trace(P.T @ H @ P) if rescale else 1.0
+        b = alpha * np.average(P, axis=0, weights=w)
+        V = X @ Z + b
+        ordered = -np.sort(-V, axis=1)
+        means = (np.cumsum(ordered, axis=1) - alpha) / np.arange(1, V.shape[1] + 1)
+        k = np.sum(ordered > means, axis=1)
+        P = np.maximum(V - means[np.arange(n), k - 1][:, None], 0) / alpha
+        history.append(np.sum(w[:, None] * (V - alpha * P) ** 2) + ridge * np.sum(Z**2))
+    return P, Z, alpha, b, history

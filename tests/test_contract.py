@@ -35,7 +35,7 @@ CLUSTERERS = [
 ]
 ESTIMATORS = [
     *CLUSTERERS,
-    *(jc.DiscriminantProjection(criterion) for criterion in ("lda", "ocm", "mmc", "olsda", "scoring")),
+    *(jc.DiscriminantProjection(criterion) for criterion in ("lda", "ocm", "mmc", "olsda", "scoring", "ridge")),
 ]
 
 

@@ -71,6 +71,37 @@ def scoring_directions(clusters: Clusters, n_components: int, ridge: float) -> F
     return fix_signs((rows[:n_components] * sigma[:n_components, None]).T * scale[:, None])
 
 
+def uncorrelated_rotation(matrix: Float) -> tuple[Float, float]:
+    """The R with orthonormal columns and the largest ``tr(R'M)``, and that trace, the nuclear norm of M.
+
+    ``M1 = 0``, so one direction of R is free: it takes the first axis, made orthogonal to the rest. With fewer rows
+    than columns R is a partial isometry.
+    """
+    left, singular, right = np.linalg.svd(matrix, full_matrices=False)
+    n_rows, n_columns = matrix.shape
+    if n_rows < n_columns:
+        return left @ right, float(singular.sum())
+    rank = int(np.sum(singular > 1e-10 * singular[0])) if singular[0] > 0 else 0
+    axes = iter(np.eye(n_rows, min(n_rows, 2 * n_columns)).T)
+    basis = left[:, :rank]
+    while basis.shape[1] < n_columns:
+        axis = next(axes)
+        for _ in range(2):  # once more for the digits that the first time loses
+            axis = axis - basis @ (basis.T @ axis)
+        if np.linalg.norm(axis) > 1e-3:
+            basis = np.column_stack([basis, axis / np.linalg.norm(axis)])
+    rest = right[rank:]
+    if n_columns - rank == 1:
+        rest = np.full((1, n_columns), 1.0 / np.sqrt(n_columns))
+    return basis @ np.vstack([right[:rank], rest]), float(singular.sum())
+
+
+def fix_free_direction(loadings: Float) -> Float:
+    """The same Z with a fixed sign of its free direction, which all columns share and which the first axis gave."""
+    free = loadings.mean(axis=1, keepdims=True)
+    return loadings - free + fix_signs(free)
+
+
 def principal_axes(coordinates: Coordinates, projection: Float) -> Float:
     """The same orthonormal columns turned, within their span, to the directions of most variance first."""
     _, rotation = np.linalg.eigh((projection.T * coordinates.eigenvalues) @ projection)
@@ -101,20 +132,23 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     .. math:: \min_{\Theta,\, W} \tfrac12 \|E\Theta - XW\|_F^2 + \tfrac{\rho}{2} \|W\|_F^2, \quad
               \Theta'E'E\Theta = I, \; 1'E\Theta = 0
 
+    .. math:: \min_{Z,\, b,\, \alpha} \|XZ + 1b' - \alpha E\|_F^2 + \rho \|Z\|_F^2, \quad Z'(X'X + \rho I)Z = I
+
     for the criteria "olsda" (orthogonal least squares discriminant analysis), "ocm" (orthogonal centroid method), "mmc"
-    (maximum margin criterion), "lda" (linear discriminant analysis) and "scoring" (penalised optimal scoring, with the
-    one-hot classes E and their scores Theta). S_w and S_b are the within- and between-class scatter; all directions lie
-    in the range of the total scatter.
+    (maximum margin criterion), "lda" (linear discriminant analysis), "scoring" (penalised optimal scoring, with the
+    one-hot classes E and their scores Theta) and "ridge" (uncorrelated ridge regression, one column per class). S_w and
+    S_b are the within- and between-class scatter; all directions lie in the range of the total scatter.
 
     Parameters
     ----------
-    criterion : {"olsda", "ocm", "mmc", "lda", "scoring"}, default="lda"
+    criterion : {"olsda", "ocm", "mmc", "lda", "scoring", "ridge"}, default="lda"
         What to optimise.
     n_components : int, default=None
-        Number of directions; None is one less than the number of classes, or what the data allow.
+        Number of directions; None is one less than the number of classes, or what the data allow. "ridge" has one per
+        class, always.
     ridge : float or "auto", default="auto"
-        Added to S_w by "lda" and to S_t by "scoring", in squared units of the data; "auto" is 1e-3 of the mean non-zero
-        eigenvalue of S_t.
+        Added to S_w by "lda" and to S_t by "scoring" and "ridge", in squared units of the data; "auto" is 1e-3 of the
+        mean non-zero eigenvalue of S_t.
     variance : float, default=None
         Share of the variance kept first, by PCA; None keeps the numerical rank.
     max_rank : int, default=500
@@ -124,14 +158,16 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        The directions; orthonormal rows, except for "lda", which gives them unit within-class scatter, and "scoring",
-        W'.
+        The directions; orthonormal rows, except for "lda", which gives them unit within-class scatter, "scoring", W',
+        and "ridge", Z'.
     mean_ : array of shape (n_features,)
         Mean row, subtracted first.
     classes_ : array
         The classes.
     ridge_ : float
-        The ridge used by "lda" and "scoring".
+        The ridge used by "lda", "scoring" and "ridge".
+    scale_, intercept_ : float and array of shape (n_classes,)
+        alpha and b of "ridge".
 
     See Also
     --------
@@ -147,7 +183,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     _trade_offs: ClassVar[dict[str, float]] = {"ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "criterion": [StrOptions({"olsda", "ocm", "mmc", "lda", "scoring"})],
+        "criterion": [StrOptions({"olsda", "ocm", "mmc", "lda", "scoring", "ridge"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "variance": [Interval(Real, 0, 1, closed="right"), None],
@@ -212,12 +248,31 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 )
             directions_of = fisher_directions if self.criterion == "lda" else scoring_directions
             loadings = coordinates.loadings(directions_of(clusters, n_components, self.ridge_))
+        elif self.criterion == "ridge":
+            loadings = coordinates.loadings(self._uncorrelated_ridge(clusters))
         else:
             directions = margin_directions(clusters, n_components, self._trade_offs[self.criterion])
             loadings = nearest_orthonormal(coordinates.loadings(principal_axes(coordinates, directions)))
         self.mean_ = coordinates.mean.astype(data.dtype)
-        self.components_ = np.ascontiguousarray(fix_signs(loadings).T.astype(data.dtype))
+        loadings = fix_free_direction(loadings) if self.criterion == "ridge" else fix_signs(loadings)
+        self.components_ = np.ascontiguousarray(loadings.T.astype(data.dtype))
         return self
+
+    def _uncorrelated_ridge(self, clusters: Clusters) -> Float:
+        """Z in coordinates; publishes alpha and b."""
+        if self.n_components is not None:
+            tell(
+                f"criterion='ridge' has one column per class: n_components={self.n_components} is not used.",
+                UserWarning,
+            )
+        self.ridge_ = automatic_ridge(self.ridge, clusters.coordinates)
+        whitening = 1.0 / np.sqrt(clusters.coordinates.eigenvalues + self.ridge_)
+        rotation, nuclear = uncorrelated_rotation(whitening[:, None] * clusters.sums.T)
+        mean = clusters.sizes / clusters.sizes.sum()
+        spread = float(clusters.sizes.sum() - clusters.sizes @ mean)
+        self.scale_ = nuclear / spread if nuclear > 0 else 1.0
+        self.intercept_ = self.scale_ * mean
+        return whitening[:, None] * rotation
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Project rows.

@@ -365,8 +365,8 @@ class _RobustSparse(_Centers):
     floor: float
 
     def centers(self, soft: NDArray, previous: Float | None) -> Float:
-        if previous is None:  # from labels alone there are no distances yet
-            return weighted_means(self.Y, soft if self.weights is None else self.weights[:, None] * soft, None)
+        if previous is None:
+            return spatial_medians(self.Y, soft, self.weights, self.floor)
         lengths = np.sqrt(squared_distances(self.Y, previous))
         mass = soft * np.where(lengths < self.cap, 0.5 / np.maximum(lengths, self.floor), 0.0)
         return weighted_means(self.Y, mass if self.weights is None else self.weights[:, None] * mass, previous)
@@ -382,6 +382,16 @@ class _RobustSparse(_Centers):
         lengths = np.sqrt(distances)
         smooth = np.where(lengths > self.floor, lengths, distances / (2 * self.floor) + self.floor / 2)
         return np.minimum(smooth, self.cap)
+
+
+def spatial_medians(Y: NDArray, soft: NDArray, weights: Float | None, floor: float) -> Float:
+    """Centers for memberships alone: means, re-weighted a few times, so that far rows do not draw them away."""
+    mass = soft if weights is None else weights[:, None] * soft
+    centers = weighted_means(Y, mass, None)
+    for _ in range(10):
+        lengths = np.maximum(np.sqrt(squared_distances(Y, centers)), floor)
+        centers = weighted_means(Y, mass / lengths, centers)
+    return centers
 
 
 def sparse_memberships(h: Float, distances: Float, n_neighbors: int, gamma: float) -> Float:
@@ -538,9 +548,9 @@ class RobustSparseFuzzyKMeans(_CenterClusterer):
         self._neighbors = min(2, self.n_clusters) if self.n_neighbors is None else self.n_neighbors
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
         soft = self._clusters_of_kmeans(coordinates, n_components, rng) if given is None else given
-        distances = squared_distances(Y, weighted_means(Y, soft if weights is None else weights[:, None] * soft, None))
         mass = coordinates.n_samples if weights is None else weights.sum()
         self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / mass)) or _FLOOR
+        distances = squared_distances(Y, spatial_medians(Y, soft, weights, self.residual_floor_))
         self.cap_ = np.inf
         if self.loss == "capped":
             middle = weighted_median(np.sqrt(distances.min(axis=1)), weights)

@@ -14,8 +14,8 @@ from jointclust.alternating import Run
 from jointclust.coordinates import Coordinates
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.kmeans import centers_of
-from jointclust.linalg import fix_signs, project_simplex
-from jointclust.projection import relative_ridge
+from jointclust.linalg import project_simplex
+from jointclust.projection import fix_free_direction, relative_ridge, uncorrelated_rotation
 from jointclust.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.starts import start_labels
 from jointclust.types import Float
@@ -76,31 +76,6 @@ class _UncorrelatedRidge(SoftMethod):
 
     def preference(self, state: Any) -> float:
         return state.explained
-
-
-def uncorrelated_rotation(matrix: Float) -> tuple[Float, float]:
-    """The R with orthonormal columns and the largest ``tr(R'M)``, and that trace, the nuclear norm of M.
-
-    ``M1 = 0``, so one direction of R is free: it takes the first axis, made orthogonal to the rest. With fewer rows
-    than columns R is a partial isometry.
-    """
-    left, singular, right = np.linalg.svd(matrix, full_matrices=False)
-    n_rows, n_columns = matrix.shape
-    if n_rows < n_columns:
-        return left @ right, float(singular.sum())
-    rank = int(np.sum(singular > 1e-10 * singular[0])) if singular[0] > 0 else 0
-    axes = iter(np.eye(n_rows, min(n_rows, 2 * n_columns)).T)
-    basis = left[:, :rank]
-    while basis.shape[1] < n_columns:
-        axis = next(axes)
-        for _ in range(2):  # once more for the digits that the first time loses
-            axis = axis - basis @ (basis.T @ axis)
-        if np.linalg.norm(axis) > 1e-3:
-            basis = np.column_stack([basis, axis / np.linalg.norm(axis)])
-    rest = right[rank:]
-    if n_columns - rank == 1:
-        rest = np.full((1, n_columns), 1.0 / np.sqrt(n_columns))
-    return basis @ np.vstack([right[:rank], rest]), float(singular.sum())
 
 
 def soft_labels(V: NDArray, scale: float) -> NDArray:
@@ -291,10 +266,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
 
     def _publish_parameters(self, coordinates: Coordinates, method: _UncorrelatedRidge, run: Run) -> None:
         state, dtype = run.state, coordinates.rows.dtype
-        loadings = coordinates.loadings(state.projection)
-        # The free direction shifts all columns alike; its sign is that of the first axis, which is arbitrary.
-        free = loadings.mean(axis=1, keepdims=True)
-        loadings = loadings - free + fix_signs(free)
+        loadings = fix_free_direction(coordinates.loadings(state.projection))
         self.components_ = np.ascontiguousarray(loadings.T.astype(dtype))
         self.scale_, self.intercept_ = state.scale, state.intercept
         self.explained_ = state.explained
