@@ -34,6 +34,7 @@ bench: venv
 	$(BIN)/python benchmarks/discriminative.py
 	$(BIN)/python benchmarks/robust.py
 	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/soft.py
 
 clean:
 	rm -rf .venv build dist docs/_build docs/api docs/gallery

@@ -119,16 +119,25 @@ def project_simplex(rows: Any, size: float = 1.0) -> Any:
         raise ValueError(f"rows must be a matrix with one column or more; got shape {tuple(rows.shape)}.")
     if not xp.all(xp.isfinite(rows)):
         raise ValueError("rows must be finite: a row with infinity or NaN has no nearest point.")
+    if xp is not np:
+        return _project_simplex(rows, size, xp)
+    projected = np.empty_like(rows)
+    step = max(64, 2**17 // rows.shape[1])  # a block that stays in the cache
+    for start in range(0, len(rows), step):
+        projected[start : start + step] = _project_simplex(rows[start : start + step], size, np)
+    return projected
+
+
+def _project_simplex(rows: Any, size: float, xp: Any) -> Any:
     # Entries lower than the largest by more than the size never count, and could only overflow the sums.
     shifted = rows - xp.max(rows, axis=1, keepdims=True)
-    upwards = xp.sort(xp.where(shifted < -size, -size, shifted), axis=1)
+    upwards = xp.sort(xp.clip(shifted, -size, None), axis=1)
     total = xp.zeros_like(upwards[:, 0])
     threshold = total - size
     for k in range(1, rows.shape[1] + 1):
         total = total + upwards[:, -k]
         threshold = xp.maximum(threshold, (total - size) / k)
-    projected = shifted - threshold[:, None]
-    return xp.where(projected > 0, projected, 0.0)
+    return xp.clip(shifted - threshold[:, None], 0.0, None)
 
 
 def random_orthonormal(n_rows: int, n_columns: int, rng: np.random.RandomState) -> Float:

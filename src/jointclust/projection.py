@@ -262,8 +262,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Z in coordinates; publishes alpha and b."""
         if self.n_components is not None:
             tell(
-                f"criterion='ridge' has one column per class: n_components={self.n_components} is not used.",
-                UserWarning,
+                f"criterion='ridge' has one column per class: n_components={self.n_components} is unused.", UserWarning
             )
         self.ridge_ = automatic_ridge(self.ridge, clusters.coordinates)
         whitening = 1.0 / np.sqrt(clusters.coordinates.eigenvalues + self.ridge_)
