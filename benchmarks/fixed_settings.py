@@ -42,6 +42,8 @@ SHOWN = {
     "ODC ridge=0.1",
     "ODC nearest_neighbors=8",
     "DisCluster",
+    "RURR-SL ridge=0.3",
+    "FuzzyKMeans",
 }
 
 
@@ -89,6 +91,22 @@ def settings(c: int) -> dict[str, Callable[[Any, jc.Coordinates, int], Any]]:
     found["ODC rbf"] = lambda X, _, seed: jc.OptimalDiscriminantClustering(c, kernel="rbf", random_state=seed).fit(X)
     found["DisKMeans"] = lambda _, coordinates, seed: jc.DisKMeans(c, random_state=seed).fit(coordinates)
     found["DisCluster"] = lambda _, coordinates, seed: jc.DisCluster(c, random_state=seed).fit(coordinates)
+    for share in (0.1, 0.3, 1.0):
+        found[f"RURR-SL ridge={share:g}"] = lambda _, coordinates, seed, t=share: jc.UncorrelatedRidgeClustering(
+            c, ridge=t * coordinates.total_variance / max(c - 1, 1), random_state=seed
+        ).fit(coordinates)
+    found["RURR-SL n_init=5"] = lambda _, coordinates, seed: jc.UncorrelatedRidgeClustering(
+        c, n_init=5, random_state=seed
+    ).fit(coordinates)
+    found["RURR-SL max_iter=100"] = lambda _, coordinates, seed: jc.UncorrelatedRidgeClustering(
+        c, max_iter=100, random_state=seed
+    ).fit(coordinates)
+    found["FuzzyKMeans"] = lambda X, coordinates, seed: jc.FuzzyKMeans(c, random_state=seed).fit(
+        X.toarray() if sp.issparse(X) else coordinates
+    )
+    found["RobustSparseFuzzyKMeans"] = lambda X, coordinates, seed: jc.RobustSparseFuzzyKMeans(
+        c, random_state=seed
+    ).fit(X.toarray() if sp.issparse(X) else coordinates)
     found["RobustKMeans"] = lambda X, coordinates, seed: jc.RobustKMeans(c, random_state=seed).fit(
         X.toarray() if sp.issparse(X) else coordinates
     )
