@@ -2,8 +2,8 @@
 Soft labels as pictures
 =======================
 
-Uncorrelated ridge regression gives each row a probability per cluster. Without rescaling they are dense, with it sparse;
-and the more iterations, the flatter they become, at nearly the same objective.
+Uncorrelated ridge regression gives each row a probability per cluster. Without rescaling they are dense, with it
+sparse; and the more iterations, the lower the objective, but the flatter the labels, and the worse the clusters.
 """
 
 import warnings
