@@ -332,7 +332,7 @@ def test_center_methods(estimator):
 
 
 def test_classic_fuzzifier_collapses_and_says_so(digits):
-    with pytest.warns(jc.CollapseWarning, match="collapsed.*fuzzifier=2.*Lower fuzzifier"):
+    with pytest.warns(jc.CollapseWarning, match="Lower fuzzifier: 1.04"):
         model = FKM(10, fuzzifier=2.0, random_state=0).fit(digits.data)
     assert np.ptp(model.soft_labels_) < 0.2
     fine = FKM(10, random_state=0).fit(digits.data)
@@ -418,3 +418,89 @@ def test_against_k_means_on_real_data(name, margin, real_data):
 
     plain = accuracy(lambda seed: KMeans(c, n_init=10, random_state=seed))
     assert accuracy(lambda seed: URC(c, random_state=seed)) > plain + margin
+
+
+# -- what a review found ------------------------------------------------------------------------------------------
+
+
+def three_clouds(seed=0):
+    rng = np.random.RandomState(seed)
+    return np.vstack([rng.standard_normal((100, 5)) + shift for shift in (0, 8, -8)]), np.repeat(np.arange(3), 100)
+
+
+@pytest.mark.parametrize(("n_outliers", "spread"), [(1, 120), (5, 100), (15, 30), (15, 100), (30, 60)])
+def test_robust_start(n_outliers, spread):
+    X, y = three_clouds()
+    far = spread * np.random.RandomState(1).standard_normal((n_outliers, 5))
+    model = RSFKM(3, random_state=0).fit(np.vstack([X, far]))
+    assert clustering_accuracy(y, model.labels_[:300]) > 0.99
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_label_of_capped_rows_is_the_nearest(dtype):
+    X = np.vstack([three_clouds()[0], 60 * np.random.RandomState(1).standard_normal((60, 5))]).astype(dtype)
+    model = RSFKM(3, random_state=0).fit(X)
+    distances = np.linalg.norm(model.transform(X)[:, None] - model.cluster_centers_, axis=2)
+    np.testing.assert_array_equal(model.labels_, distances.argmin(axis=1))
+
+
+def test_everything_beyond_the_cap_is_told(iris):
+    with pytest.warns(jc.CollapseWarning, match="100% of the rows lie beyond cap=0.05"):
+        RSFKM(3, cap=0.05, random_state=0).fit(iris.data)
+    with pytest.warns(UserWarning, match="not used by loss='l21'"):
+        RSFKM(3, loss="l21", cap=0.05, random_state=0).fit(iris.data)
+
+
+@quiet
+def test_bound_and_explained_with_few_dimensions(iris, digits):
+    model = URC(8, random_state=0, max_iter=3000, tol=1e-12).fit(iris.data)
+    assert model.objective_ == pytest.approx(model.lower_bound_, rel=1e-3)
+    assert 0 <= URC(10, rescale=False, random_state=0).fit(digits.data).explained_ <= 9
+
+
+@quiet
+def test_a_start_without_information_is_told(iris):
+    for init in (np.full((150, 3), 1 / 3), np.zeros(150, dtype=int), np.arange(150) % 2):
+        with pytest.warns(RuntimeWarning, match="of n_clusters=3 clusters apart"):
+            model = URC(3, init=init, max_iter=1).fit(iris.data)
+        assert np.isfinite(model.soft_labels_).all()
+    order = np.random.RandomState(0).permutation(150)
+    with pytest.warns(RuntimeWarning):
+        shuffled = URC(3, init=(np.arange(150) % 2)[order], max_iter=1).fit(iris.data[order])
+    np.testing.assert_allclose(shuffled.soft_labels_, model.soft_labels_[order], atol=1e-9)
+
+
+def test_supervised_ridge_edges(iris):
+    model = jc.DiscriminantProjection("ridge").fit(iris.data, np.zeros(150, dtype=int))
+    assert model.scale_ == 1.0
+    with pytest.warns(jc.CollapseWarning, match="5 classes exceed the rank"):
+        jc.DiscriminantProjection("ridge").fit(iris.data[:, :2], np.arange(150) % 5)
+    model.set_params(criterion="mmc").fit(iris.data, iris.target)
+    assert not hasattr(model, "scale_")
+
+
+@quiet
+def test_ridge_zero_edges(iris):
+    with pytest.raises(ValueError, match="Set ridge > 0"):
+        URC(2, ridge=0).fit(np.ones((5, 1)))
+    URC(3, ridge=0, variance=0.99, random_state=0).fit(iris.data)
+
+
+def test_rows_from_another_world(iris):
+    for estimator in (FKM(3, random_state=0), RSFKM(3, loss="l21", random_state=0)):
+        with pytest.raises(ValueError, match="overflow"):
+            estimator.fit(iris.data).predict_proba(np.full((1, 4), 1e200))
+
+
+def test_an_outlier_is_no_collapse(recwarn):
+    X, y = three_clouds()
+    model = FKM(4, random_state=0).fit(np.vstack([X, np.full((1, 5), 1e6)]))
+    assert clustering_accuracy(y, model.labels_[:300]) == 1
+    assert not [w for w in recwarn if issubclass(w.category, jc.CollapseWarning)]
+
+
+def test_simplex_refuses_what_it_cannot_hold():
+    with pytest.raises(ValueError, match="float32 can hold"):
+        project_simplex(np.zeros((2, 2), dtype=np.float32), 1e-300)
+    with pytest.raises(TypeError, match="real floating"):
+        project_simplex(np.zeros((2, 2), dtype=complex))

@@ -87,6 +87,17 @@ def centers_of(Y: NDArray, labels: Labels, n_clusters: int, weights: Float | Non
     return means(sums, counts(labels, n_clusters, weights))
 
 
+def residuals(Y: NDArray, labels: Labels, centers: NDArray) -> Float:
+    """Distance of each row from its center."""
+    lengths = np.empty(len(Y))
+    step = block_length(Y.shape[1], 2**19)
+    for start in range(0, len(Y), step):
+        block = slice(start, start + step)
+        difference = Y[block] - centers[labels[block]].astype(Y.dtype)
+        lengths[block] = np.einsum("ij,ij->i", difference, difference, dtype=np.float64)
+    return np.sqrt(lengths)
+
+
 def fill_empty(Y: NDArray, labels: Labels, n_clusters: int, weights: Float | None = None) -> Labels:
     """Give each empty cluster the point farthest from its own center, with all rows that lie there.
 

@@ -113,8 +113,11 @@ def project_simplex(rows: Any, size: float = 1.0) -> Any:
         Of the same kind and precision.
     """
     xp = namespace(rows)
-    if not (np.isfinite(size) and size > 0):
-        raise ValueError(f"size must be a finite number above 0; got {size}.")
+    if not xp.isdtype(rows.dtype, "real floating"):
+        raise TypeError(f"rows must hold real floating-point numbers; got {rows.dtype}.")
+    limits = xp.finfo(rows.dtype)
+    if not float(limits.smallest_normal) <= size <= float(limits.max):
+        raise ValueError(f"size must be a finite number above 0 that {rows.dtype} can hold; got {size}.")
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise ValueError(f"rows must be a matrix with one column or more; got shape {tuple(rows.shape)}.")
     if not xp.all(xp.isfinite(rows)):
@@ -123,8 +126,9 @@ def project_simplex(rows: Any, size: float = 1.0) -> Any:
         return _project_simplex(rows, size, xp)
     projected = np.empty_like(rows)
     step = max(64, 2**17 // rows.shape[1])  # a block that stays in the cache
-    for start in range(0, len(rows), step):
-        projected[start : start + step] = _project_simplex(rows[start : start + step], size, np)
+    with np.errstate(over="ignore"):  # of entries that do not count
+        for start in range(0, len(rows), step):
+            projected[start : start + step] = _project_simplex(rows[start : start + step], size, np)
     return projected
 
 

@@ -82,18 +82,21 @@ def uncorrelated_rotation(matrix: Float) -> tuple[Float, float]:
     if n_rows < n_columns:
         return left @ right, float(singular.sum())
     rank = int(np.sum(singular > 1e-10 * singular[0])) if singular[0] > 0 else 0
-    axes = iter(np.eye(n_rows, min(n_rows, 2 * n_columns)).T)
-    basis = left[:, :rank]
-    while basis.shape[1] < n_columns:
-        axis = next(axes)
+    left = completed(left[:, :rank], np.eye(n_rows, min(n_rows, 2 * n_columns)), n_columns)
+    right = completed(right[:rank].T, np.column_stack([np.ones(n_columns), np.eye(n_columns)]), n_columns)
+    return left @ right.T, float(singular.sum())
+
+
+def completed(basis: Float, candidates: Float, size: int) -> Float:
+    """Orthonormal columns with more of them, from the candidates in turn, made orthogonal to the rest."""
+    for candidate in candidates.T:
+        if basis.shape[1] == size:
+            break
         for _ in range(2):  # once more for the digits that the first time loses
-            axis = axis - basis @ (basis.T @ axis)
-        if np.linalg.norm(axis) > 1e-3:
-            basis = np.column_stack([basis, axis / np.linalg.norm(axis)])
-    rest = right[rank:]
-    if n_columns - rank == 1:
-        rest = np.full((1, n_columns), 1.0 / np.sqrt(n_columns))
-    return basis @ np.vstack([right[:rank], rest]), float(singular.sum())
+            candidate = candidate - basis @ (basis.T @ candidate)
+        if np.linalg.norm(candidate) > 1e-3:
+            basis = np.column_stack([basis, candidate / np.linalg.norm(candidate)])
+    return basis
 
 
 def fix_free_direction(loadings: Float) -> Float:
@@ -235,7 +238,10 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             max_rank=self.max_rank,
             rng=np.random.RandomState(0),
         )
-        n_components = resolve_n_components(self.n_components, self.classes_.size - 1, coordinates)
+        for name in ("ridge_", "scale_", "intercept_"):
+            self.__dict__.pop(name, None)
+        asked = None if self.criterion == "ridge" else self.n_components
+        n_components = resolve_n_components(asked, self.classes_.size - 1, coordinates)
         clusters = coordinates.clusters(labels.astype(np.int32), self.classes_.size)
         if self.criterion in ("lda", "scoring"):
             self.ridge_ = automatic_ridge(self.ridge, coordinates)
@@ -269,7 +275,13 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         rotation, nuclear = uncorrelated_rotation(whitening[:, None] * clusters.sums.T)
         mean = clusters.sizes / clusters.sizes.sum()
         spread = float(clusters.sizes.sum() - clusters.sizes @ mean)
-        self.scale_ = nuclear / spread if nuclear > 0 else 1.0
+        self.scale_ = nuclear / spread if spread > 0 and nuclear > 1e-10 * np.sqrt(spread) else 1.0
+        if clusters.coordinates.rank < mean.size:
+            tell(
+                f"{mean.size} classes exceed the rank of the data ({clusters.coordinates.rank}): a partial isometry "
+                "takes the place of uncorrelated columns.",
+                CollapseWarning,
+            )
         self.intercept_ = self.scale_ * mean
         return whitening[:, None] * rotation
 

@@ -139,10 +139,13 @@ class SoftClusterer(Clusterer):
 
     def _given_soft_labels(self, n_samples: int) -> tuple[NDArray | None, int]:
         """Soft labels to start from, if init holds labels or soft labels, and how many runs to make."""
-        if isinstance(self.init, str) or np.ndim(self.init) != 2:
-            labels, n_init = self._given_labels(n_samples)
-            return None if labels is None else np.eye(self.n_clusters)[labels], n_init
-        soft = np.array(self.init, dtype=np.float64)
+        if isinstance(self.init, str):
+            return None, self.n_init
+        if np.ndim(self.init) == 2:
+            soft = np.array(self.init, dtype=np.float64)
+        else:
+            labels, _ = self._given_labels(n_samples)
+            soft = np.eye(self.n_clusters)[labels]
         if soft.shape != (n_samples, self.n_clusters):
             raise ValueError(
                 f"init as soft labels must have shape ({n_samples}, {self.n_clusters}), rows by clusters; got "
@@ -150,7 +153,14 @@ class SoftClusterer(Clusterer):
             )
         if not np.isfinite(soft).all() or soft.min() < 0 or np.abs(soft.sum(axis=1) - 1).max() > 1e-6:
             raise ValueError("init as soft labels must hold numbers from 0 to 1 that sum to 1 in each row.")
-        if self.n_init > 1:
+        distinct = np.linalg.matrix_rank(soft - soft.mean(axis=0), tol=1e-6) + 1
+        if distinct < self.n_clusters:
+            tell(
+                f"init tells only {distinct} of n_clusters={self.n_clusters} clusters apart, and chance the others: "
+                "give each cluster rows of its own.",
+                RuntimeWarning,
+            )
+        if self.n_init > 1 and np.ndim(self.init) == 2:
             tell(f"init gives the soft labels, so one run is made instead of n_init={self.n_init}.", RuntimeWarning)
         return soft, 1
 
@@ -185,8 +195,10 @@ class SoftClusterer(Clusterer):
                 f"{empty} of {self.n_clusters} clusters are the most likely one for no row. {self._collapse_remedy()}",
                 CollapseWarning,
             )
-        if run.ending is not Ending.CONVERGED:
-            tell(run.ending.value.format(max_iter=self._most_iterations), ConvergenceWarning)
+        if run.ending is Ending.MAX_ITER and self.max_iter is None:
+            tell(f"The labels were still improving after {self._most_iterations} iterations.", ConvergenceWarning)
+        elif run.ending is not Ending.CONVERGED:
+            tell(run.ending.value.format(max_iter=self.max_iter), ConvergenceWarning)
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -241,7 +253,7 @@ class SoftClusterer(Clusterer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # scikit-learn's checks ask for it of everything that has predict_proba, and expect as many columns as clusters.
+        # scikit-learn's checks ask for it of everything that has predict_proba, and then expect two columns or four.
         tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)
         return tags
 

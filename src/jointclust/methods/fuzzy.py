@@ -21,7 +21,7 @@ from jointclust.linalg import fix_signs, project_simplex
 from jointclust.projection import resolve_n_components
 from jointclust.rows._protocol import block_length
 from jointclust.soft import SoftClusterer, SoftMethod, SoftState
-from jointclust.starts import start_labels
+from jointclust.starts import robust_start_labels, start_labels
 from jointclust.types import Float
 
 # Share of the way from 1 to the fuzzifier at which all centers fall together: collapses nowhere on real data.
@@ -72,6 +72,16 @@ class _Centers(SoftMethod):
 def squared_distances(Y: NDArray, centers: Float) -> Float:
     """Of all rows from all centers, in float64."""
     out = np.empty((len(Y), len(centers)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        _fill_squared_distances(Y, centers, out)
+    if not np.isfinite(out).all():
+        raise ValueError(
+            "X holds rows so far from the centers that squared distances overflow: are they in other units?"
+        )
+    return np.maximum(out, 0.0, out=out)
+
+
+def _fill_squared_distances(Y: NDArray, centers: Float, out: Float) -> None:
     offset = np.einsum("ij,ij->i", centers, centers)
     step = block_length(max(Y.shape[1], len(centers)), 2**20)
     for start in range(0, len(Y), step):
@@ -80,7 +90,6 @@ def squared_distances(Y: NDArray, centers: Float) -> Float:
         squares += offset
         squares += np.einsum("ij,ij->i", block, block)[:, None]
         out[start : start + step] = squares
-    return np.maximum(out, 0.0, out=out)
 
 
 def weighted_means(Y: NDArray, mass: Float, fallback: Float | None) -> Float:
@@ -196,7 +205,7 @@ class _CenterClusterer(SoftClusterer):
 
     def _probabilities(self, Y: NDArray) -> NDArray:
         distances = squared_distances(Y, self.cluster_centers_.astype(np.float64))
-        return self._fitted(Y).memberships(distances).astype(Y.dtype)
+        return self._fitted(Y).memberships(distances)
 
     def _objective(self, Y: NDArray, soft: NDArray, weights: Float | None) -> float:
         distances = squared_distances(Y, self.cluster_centers_.astype(np.float64))
@@ -331,13 +340,13 @@ class FuzzyKMeans(_CenterClusterer):
 
     def _warn(self, coordinates: Coordinates, run: Run) -> None:
         super()._warn(coordinates, run)
-        if coordinates.is_constant or self.n_clusters == 1:
+        if coordinates.is_constant or self.n_clusters == 1 or np.unique(self.labels_).size < self.n_clusters:
             return
         centers = self.cluster_centers_.astype(np.float64)
-        mass = coordinates.n_samples if coordinates.weights is None else coordinates.weights.sum()
+        nearest = squared_distances(self._embed(coordinates.rows), centers).min(axis=1)
         between = squared_distances(centers, centers)
         np.fill_diagonal(between, np.inf)
-        meeting = int(np.sum(between.min(axis=1) < 1e-6 * coordinates.total_variance / mass))
+        meeting = int(np.sum(between.min(axis=1) < 1e-6 * weighted_median(nearest, coordinates.weights)))
         sharpness = float(np.average(np.sum(self.soft_labels_**2, axis=1), weights=coordinates.weights))
         if meeting or sharpness * self.n_clusters < 1.1:
             what = f"{meeting} centers fell together" if meeting else "all memberships are nearly equal"
@@ -455,8 +464,8 @@ class RobustSparseFuzzyKMeans(_CenterClusterer):
         Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
         ``min(n_samples, n_features) > 4000``.
     init : {"k-means++", "random"} or array, default="k-means++"
-        k-means, best of ten starts; random memberships; or labels, or memberships of shape (n_samples, n_clusters), to
-        start from.
+        k-means, best of ten starts, in which far rows count less where that leaves the centers nearer; random
+        memberships; or labels, or memberships of shape (n_samples, n_clusters), to start from.
     n_init : int, default=1
         Runs, the best of which is kept.
     max_iter : int, default=100
@@ -552,6 +561,8 @@ class RobustSparseFuzzyKMeans(_CenterClusterer):
         self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / mass)) or _FLOOR
         distances = squared_distances(Y, spatial_medians(Y, soft, weights, self.residual_floor_))
         self.cap_ = np.inf
+        if self.loss == "l21" and self.cap != "auto":
+            tell(f"cap={self.cap} is not used by loss='l21'.", UserWarning)
         if self.loss == "capped":
             middle = weighted_median(np.sqrt(distances.min(axis=1)), weights)
             self.cap_ = max(_CAP * middle, self.residual_floor_) if self.cap == "auto" else float(self.cap)
@@ -565,6 +576,23 @@ class RobustSparseFuzzyKMeans(_CenterClusterer):
 
     def _fitted(self, Y: NDArray, weights: Float | None = None) -> _RobustSparse:
         return _RobustSparse(Y, weights, self._neighbors, self.gamma_, self.cap_, self.residual_floor_)
+
+    def _clusters_of_kmeans(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
+        """k-means that far rows do not lead astray: they would take centers, and never give them back."""
+        plain = super()._clusters_of_kmeans(coordinates, n_components, rng).argmax(axis=1).astype(np.int32)
+        kind = "k-means++" if self._in_full_space else "pca"
+        labels = robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, RESTARTS)
+        return np.eye(self.n_clusters)[labels]
+
+    def _warn(self, coordinates: Coordinates, run: Run) -> None:
+        super()._warn(coordinates, run)
+        nearest = squared_distances(self._embed(coordinates.rows), self.cluster_centers_.astype(np.float64)).min(axis=1)
+        beyond = float(np.average(nearest >= self.cap_**2, weights=coordinates.weights))
+        if beyond > 0.5 and not coordinates.is_constant:
+            tell(
+                f"{beyond:.0%} of the rows lie beyond cap={self.cap_:.3g} of all centers and do not count. Raise it.",
+                CollapseWarning,
+            )
 
     def _collapse_remedy(self) -> str:
         raised = f" Raise cap (now {self.cap_:.3g})." if np.isfinite(self.cap_) else ""

@@ -36,6 +36,7 @@ class _RidgeState(SoftState):
     scale: float
     intercept: Float
     explained: float
+    n_empty: int
 
 
 @dataclass
@@ -58,24 +59,24 @@ class _UncorrelatedRidge(SoftMethod):
         weighted = centred if self.weights is None else self.weights[:, None] * centred
         rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * self.coordinates.products(weighted))
         spread = float(np.sum(weighted * centred))
-        scale = nuclear / spread if self.rescale and nuclear > 0 else 1.0
+        informative = nuclear > 1e-10 * np.sqrt(spread) and spread > 1e-20 * len(clusters)
+        scale = nuclear / spread if self.rescale and informative else 1.0
         projection = self.whitening[:, None] * rotation
         V = self.coordinates.embed(projection).astype(np.float64, copy=False) + scale * mean
         soft = soft_labels(V, scale)
         objective = ridge_objective(V, soft, scale, self.weights) + self.ridge * float(np.sum(projection**2))
-        return _RidgeState(soft, objective, projection, scale, scale * mean, self._explained(soft))
-
-    def _explained(self, soft: NDArray) -> float:
-        """``tr(L'AA'L)`` for the normalised hard labels L; a cluster without rows costs more than all of it."""
-        clusters = self.coordinates.clusters(soft.argmax(axis=1).astype(np.int32), self.n_clusters)
-        empty = np.count_nonzero(clusters.sizes == 0)
-        return float(np.sum((clusters.between_factor * self.whitening) ** 2)) - 2.0 * self.n_clusters * empty
+        # What the hard labels L explain, tr(L'AA'L).
+        hard = self.coordinates.clusters(soft.argmax(axis=1).astype(np.int32), self.n_clusters)
+        explained = float(np.sum((hard.between_factor * self.whitening) ** 2))
+        empty = int(np.count_nonzero(hard.sizes == 0))
+        return _RidgeState(soft, objective, projection, scale, scale * mean, explained, empty)
 
     def merit(self, state: Any) -> float:
-        return state.explained if self.by_labels else -state.objective
+        return self.preference(state) if self.by_labels else -state.objective
 
     def preference(self, state: Any) -> float:
-        return state.explained
+        """What the hard labels explain; a cluster without rows costs more than all of it."""
+        return state.explained - 2.0 * self.n_clusters * state.n_empty
 
 
 def soft_labels(V: NDArray, scale: float) -> NDArray:
@@ -137,7 +138,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         None stops by the hard labels, as above. A number runs the paper's algorithm for so many iterations or until the
         objective rests.
     tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
+        Relative change of the objective at which a run has converged, whatever ``max_iter`` is.
     random_state : int, RandomState or None, default=None
         Seed; an int makes the result repeatable.
     n_jobs : int, default=None
@@ -173,7 +174,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     explained_ : float
         What the hard labels explain, ``tr(L'AA'L)``, of ``n_clusters - 1`` at the most.
     lower_bound_ : float
-        The least value that the objective can have, ``c - sum of the c - 1 largest s^2 / (s^2 + lambda)``.
+        The least value that the objective can have, ``c - sum of the c - 1 largest s^2 / (s^2 + lambda)``, with the
+        rank of the data in place of c where that is less.
     rank_ : int
         Number of coordinates.
     variance_kept_ : float
@@ -246,7 +248,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     def _prepare(
         self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
     ) -> None:
-        if self.ridge == 0 and coordinates.rank < coordinates.rows.n_features:
+        singular = coordinates.is_constant or coordinates.rank < coordinates.rows.n_features
+        if self.ridge == 0 and (coordinates.is_constant or (singular and self.variance is None)):
             raise ValueError(
                 f"ridge=0 needs a total scatter of full rank, but it has rank {coordinates.rank} in "
                 f"{coordinates.rows.n_features} dimensions. Set ridge > 0."
@@ -271,7 +274,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         self.scale_, self.intercept_ = state.scale, state.intercept
         self.explained_ = state.explained
         shares = coordinates.eigenvalues * method.whitening**2
-        self.lower_bound_ = self.n_clusters - float(shares[: self.n_clusters - 1].sum())
+        self.lower_bound_ = min(self.n_clusters, coordinates.rank) - float(shares[: self.n_clusters - 1].sum())
         self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
         self.exact_ = coordinates.exact
 
@@ -285,13 +288,15 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         self.intercept_ = self.intercept_[order]
 
     def _probabilities(self, Y: NDArray) -> NDArray:
-        return soft_labels(Y + self.intercept_.astype(Y.dtype), self.scale_)
+        return soft_labels(Y.astype(np.float64) + self.intercept_, self.scale_)
 
     def _objective(self, Y: NDArray, soft: NDArray, weights: Float | None) -> float:
-        fit = ridge_objective(Y + self.intercept_.astype(Y.dtype), soft, self.scale_, weights)
+        fit = ridge_objective(Y.astype(np.float64) + self.intercept_, soft, self.scale_, weights)
         return fit + self.ridge_ * float(np.sum(self.components_.astype(np.float64) ** 2))
 
     def _collapse_remedy(self) -> str:
         if not self.rescale:
             return "Set rescale=True: without it the mean of the soft labels outweighs the rows."
+        if self.max_iter is not None:
+            return "Leave max_iter None, which passes over such solutions, or lower n_clusters."
         return "Lower n_clusters, or raise n_init."

@@ -11,11 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust.alternating import Method, Run, State
 from jointclust.coordinates import Clusters, Coordinates
 from jointclust.joint import JointClusterer
-from jointclust.kmeans import Partition, assign, centers_of, counts, fill_empty, indicator, means, same_labels
+from jointclust.kmeans import (
+    Partition,
+    assign,
+    centers_of,
+    counts,
+    fill_empty,
+    indicator,
+    means,
+    residuals,
+    same_labels,
+)
 from jointclust.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.projection import margin_directions, principal_axes, resolve_n_components, tie_break
-from jointclust.rows._protocol import block_length
-from jointclust.starts import start_kind, start_labels
+from jointclust.starts import own_weights, robust_start_labels, start_kind
 from jointclust.types import Float, Labels
 
 # Residuals below this share of the data's RMS radius count as this long, so that no weight is infinite.
@@ -116,22 +125,6 @@ class _Robust(Method):
         return total, own * (0.5 / np.maximum(lengths, self.floor)) if self.robust else own
 
 
-def own_weights(coordinates: Coordinates) -> Float:
-    """Sample weights; ones when there are none."""
-    return np.ones(coordinates.n_samples) if coordinates.weights is None else coordinates.weights
-
-
-def residuals(Y: NDArray, labels: Labels, centers: NDArray) -> Float:
-    """Distance of each row from its center."""
-    lengths = np.empty(len(Y))
-    step = block_length(Y.shape[1], 2**19)
-    for start in range(0, len(Y), step):
-        block = slice(start, start + step)
-        difference = Y[block] - centers[labels[block]].astype(Y.dtype)
-        lengths[block] = np.einsum("ij,ij->i", difference, difference, dtype=np.float64)
-    return np.sqrt(lengths)
-
-
 def losses(lengths: Float, floor: float, robust: bool) -> Float:
     """Squares; or, robust, ``h(r)``: r above the floor and a parabola that touches it there below.
 
@@ -159,19 +152,8 @@ class _RobustClusterer(JointClusterer):
         plain = super()._start(index, coordinates, n_components, rng)
         if not self._is_robust:
             return plain
-        scores, own = coordinates.leading(coordinates.rank), own_weights(coordinates)
-        reduced = reduced_weights(scores, own)
-        if np.array_equal(reduced, own):
-            return plain
-
         kind, n_restarts = start_kind(self.init, index), self._start_restarts()
-        robust = start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, reduced)
-
-        def distance(labels: Labels, weights: Float) -> float:
-            centers = centers_of(scores, labels, self.n_clusters, weights)
-            return float(own @ residuals(scores, assign(scores, centers), centers))
-
-        return robust if distance(robust, reduced) <= distance(plain, own) else plain
+        return robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, n_restarts)
 
     def _publish(self, coordinates: Coordinates, method: Method, run: Run) -> NDArray:
         if not self._in_full_space:
@@ -186,16 +168,6 @@ class _RobustClusterer(JointClusterer):
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         loss = losses(residuals(Y, labels, self.cluster_centers_), self.residual_floor_, self._is_robust)
         return -float(loss.sum() if weights is None else loss @ weights)
-
-
-def reduced_weights(scores: NDArray, own: Float) -> Float:
-    """Weights less for rows beyond twice the median radius, where k-means++ would look for centers first."""
-    radius = np.sqrt(np.einsum("ij,ij->i", scores, scores, dtype=np.float64))
-    order = np.argsort(radius)
-    cumulative = np.cumsum(own[order])
-    median = radius[order[np.searchsorted(cumulative, cumulative[-1] / 2)]]
-    far = radius > 2 * median if median > 0 else np.zeros(radius.size, dtype=bool)
-    return np.where(far, own * (2 * median / np.where(far, radius, 1.0)) ** 2, own)
 
 
 class RobustEmbeddedClustering(_RobustClusterer):
