@@ -35,6 +35,7 @@ CLUSTERERS = [
 ]
 ESTIMATORS = [
     *CLUSTERERS,
+    jc.JointConsensus(4),
     *(jc.DiscriminantProjection(criterion) for criterion in ("lda", "ocm", "mmc", "olsda", "scoring", "ridge")),
 ]
 

@@ -25,7 +25,7 @@ LAYERS = [
     {"base"},
     {"joint", "embedded", "soft"},
     {"methods", "datasets"},
-    {"path", "persistence"},
+    {"path", "persistence", "consensus"},
 ]
 
 

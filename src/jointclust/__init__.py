@@ -3,6 +3,7 @@
 __version__ = "0.1.0"
 
 from jointclust import datasets, metrics
+from jointclust.consensus import JointConsensus
 from jointclust.coordinates import Coordinates, decompose
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
@@ -24,6 +25,7 @@ __all__ = [
     "DiscriminantProjection",
     "DiscriminativeEmbeddedClustering",
     "FuzzyKMeans",
+    "JointConsensus",
     "LDAKMeans",
     "OptimalDiscriminantClustering",
     "PlainKMeansWarning",

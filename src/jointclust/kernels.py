@@ -182,10 +182,17 @@ def distinct_rows(X: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return first[order], rank[inverse.ravel()]
 
 
-def neighbors(X: Any, among: Any, n_neighbors: int) -> tuple[NDArray, NDArray[np.intp]]:
-    """Distances and indices of the nearest rows."""
-    search = NearestNeighbors(n_neighbors=n_neighbors).fit(among)
-    return search.kneighbors(X)
+def neighbors(X: Any, among: Any, n_neighbors: int) -> NDArray[np.intp]:
+    """Indices of the nearest rows, nearest first; among equally near ones, the first.
+
+    A few more are looked up, because which of several equally near rows the search returns depends on its threads.
+    """
+    n_found = min(n_neighbors + 8, among.shape[0])
+    distances, index = NearestNeighbors(n_neighbors=n_found).fit(among).kneighbors(X)
+    farthest = distances[:, n_neighbors - 1 : n_neighbors]
+    rounded = np.round(distances / np.where(farthest > 0, farthest, 1.0), 7)
+    order = np.lexsort((index, rounded), axis=1)[:, :n_neighbors]
+    return np.take_along_axis(index, order, axis=1)
 
 
 def graph_spectrum(X: Any, mass: Float, n_neighbors: int, n_components: int) -> GraphSpectrum:
@@ -197,7 +204,7 @@ def graph_spectrum(X: Any, mass: Float, n_neighbors: int, n_components: int) -> 
     ``m^1/2``, which centring removes; nothing else changes.
     """
     n = X.shape[0]
-    _, index = neighbors(X, X, n_neighbors)
+    index = neighbors(X, X, n_neighbors)
     graph = sp.csr_array((np.ones(index.size), index.ravel(), np.arange(0, index.size + 1, n_neighbors)), shape=(n, n))
     graph = sp.csr_array(graph.maximum(sp.eye_array(n)))  # a row among copies need not find itself
     graph = (graph + graph.T) / 2

@@ -30,7 +30,8 @@ def start_labels(
 ) -> Labels:
     """Labels of k-means in the embedding that ``init`` names.
 
-    "pca": the leading coordinates; "random": a random subspace of the coordinates; "k-means++": all coordinates.
+    "pca": the leading coordinates; "whitened": these, each with the same variance; "random": a random subspace of the
+    coordinates; "k-means++": all coordinates.
     "partition" draws the labels at random instead.
     """
     if init == "partition":
@@ -38,6 +39,9 @@ def start_labels(
         return (order % n_clusters).astype(np.int32)
     if init == "pca":
         embedding = coordinates.leading(n_components)
+    elif init == "whitened":
+        spread = np.sqrt(np.where(coordinates.eigenvalues > 0, coordinates.eigenvalues, 1.0))[:n_components]
+        embedding = coordinates.leading(n_components) / spread.astype(coordinates.rows.dtype)
     elif init == "random":
         embedding = coordinates.embed(random_orthonormal(coordinates.rank, n_components, rng))
     else:

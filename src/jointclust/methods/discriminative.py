@@ -332,9 +332,9 @@ class LDAKMeans(JointClusterer):
     max_rank : int, default=500
         Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
         ``min(n_samples, n_features) > 4000``.
-    init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
-        k-means in the reduced coordinates, in the leading ``n_components`` of them, in a random subspace; or labels
-        0..n_clusters-1 to start from.
+    init : {"k-means++", "pca", "whitened", "random"} or array of labels, default="k-means++"
+        k-means in the reduced coordinates; in the leading ``n_components`` of them, as they are ("pca") or all with the
+        same variance ("whitened"); in a random subspace; or labels 0..n_clusters-1 to start from.
     n_init : int, default=1
         Runs, the best of which (by the objective) is kept.
     max_iter : int, default=100
@@ -394,6 +394,7 @@ class LDAKMeans(JointClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **JointClusterer._parameter_constraints,
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "init": [StrOptions({"k-means++", "pca", "whitened", "random"}), "array-like"],
     }
 
     def __init__(

@@ -445,7 +445,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         elif sp.issparse(X):
             X = X.toarray()
         n_neighbors = min(self.n_neighbors, self.landmarks_.shape[0])
-        _, index = neighbors(self._shifted(X), self._shifted(self.landmarks_), n_neighbors)
+        index = neighbors(self._shifted(X), self._shifted(self.landmarks_), n_neighbors)
         Y = self.landmark_embedding_[index].mean(axis=1)
         for column in index.T[::-1]:
             difference = self.landmarks_[column] != X
