@@ -20,12 +20,14 @@ LAYERS = [
     {"rows", "linalg"},
     {"kmeans"},
     {"coordinates"},
-    {"starts", "projection", "kernels"},
+    {"starts", "projection", "kernels", "criteria"},
     {"alternating"},
     {"base"},
     {"joint", "embedded", "soft"},
     {"methods", "datasets"},
     {"path", "persistence", "consensus"},
+    {"search"},
+    {"comparison"},
 ]
 
 

@@ -3,6 +3,7 @@
 __version__ = "0.1.0"
 
 from jointclust import datasets, metrics
+from jointclust.comparison import compare
 from jointclust.consensus import JointConsensus
 from jointclust.coordinates import Coordinates, decompose
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
@@ -16,6 +17,7 @@ from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClusterin
 from jointclust.path import TradeOffPath, trade_off_path
 from jointclust.persistence import load, save
 from jointclust.projection import DiscriminantProjection
+from jointclust.search import LabelFreeSearch, bootstrap_stability
 
 __all__ = [
     "CollapseWarning",
@@ -27,6 +29,7 @@ __all__ = [
     "FuzzyKMeans",
     "JointConsensus",
     "LDAKMeans",
+    "LabelFreeSearch",
     "OptimalDiscriminantClustering",
     "PlainKMeansWarning",
     "RobustEmbeddedClustering",
@@ -35,6 +38,8 @@ __all__ = [
     "SparseOptimalDiscriminantClustering",
     "TradeOffPath",
     "UncorrelatedRidgeClustering",
+    "bootstrap_stability",
+    "compare",
     "datasets",
     "decompose",
     "load",

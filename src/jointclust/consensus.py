@@ -369,7 +369,8 @@ def group_scales(groups: list[NDArray], sizes: list[int], weights: Float | None)
 def training_labels(member: Any, X: Any) -> NDArray:
     """A member's labels of the rows it was fitted on, equal to its ``predict`` of them."""
     last = member.steps[-1][1] if isinstance(member, Pipeline) else member
-    return last.labels_ if isinstance(last, Clusterer) else np.asarray(member.predict(X))
+    own = isinstance(last, Clusterer) or not hasattr(member, "predict")
+    return np.asarray(last.labels_ if own else member.predict(X))
 
 
 def stacked_partitions(groups: list[NDArray], scales: list[Float]) -> sp.csr_array:

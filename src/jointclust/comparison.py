@@ -1,0 +1,145 @@
+"""The whole family and the usual alternatives side by side, on the user's own data."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import check_array, check_random_state, column_or_1d
+
+from jointclust.consensus import JointConsensus
+from jointclust.coordinates import coordinates_of
+from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
+from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
+from jointclust.methods.fuzzy import FuzzyKMeans
+from jointclust.methods.ridge import UncorrelatedRidgeClustering
+from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
+from jointclust.methods.scoring import OptimalDiscriminantClustering
+from jointclust.metrics import clustering_accuracy, normalized_mutual_info
+from jointclust.rows import as_rows
+from jointclust.search import agreements, fit_all, half_stability
+
+# Rows beyond which the quadratic alternatives are left out.
+_QUADRATIC = 10_000
+
+
+def usual_methods(n_clusters: int, n_rows: int, n_columns: int, *, sparse: bool) -> dict[str, Any]:
+    """Our methods at their defaults and what people use otherwise, by name."""
+    q = max(1, min(n_clusters - 1, n_columns - 1, n_rows - 1))
+    pca = TruncatedSVD if sparse else PCA
+    found: dict[str, Any] = {
+        "k-means": KMeans(n_clusters, n_init=10),
+        "PCA + k-means": make_pipeline(pca(q), KMeans(n_clusters, n_init=10)),
+        "PCA + Gaussian mixture": make_pipeline(pca(q), GaussianMixture(n_clusters, reg_covar=1e-6)),
+        "DEC": DiscriminativeEmbeddedClustering(n_clusters),
+        "LDAKMeans": LDAKMeans(n_clusters, n_init=5),
+        "EC": RobustEmbeddedClustering(n_clusters),
+        "ODC": OptimalDiscriminantClustering(n_clusters),
+        "ODC rbf": OptimalDiscriminantClustering(n_clusters, kernel="rbf"),
+        "ODC nearest_neighbors": OptimalDiscriminantClustering(n_clusters, kernel="nearest_neighbors"),
+        "DisKMeans": DisKMeans(n_clusters),
+        "DisCluster": DisCluster(n_clusters),
+        "RURR-SL": UncorrelatedRidgeClustering(n_clusters),
+        "consensus": JointConsensus(n_clusters),
+    }
+    if not sparse:
+        found["RobustKMeans"] = RobustKMeans(n_clusters)
+        found["FuzzyKMeans"] = FuzzyKMeans(n_clusters)
+    if n_rows <= _QUADRATIC:
+        found["spectral clustering"] = SpectralClustering(n_clusters, affinity="nearest_neighbors")
+        if not sparse:
+            found["HDBSCAN"] = HDBSCAN(min_cluster_size=max(2, min(15, n_rows // (4 * n_clusters))), copy=True)
+    return found
+
+
+def compare(
+    X: ArrayLike,
+    n_clusters: int,
+    methods: dict[str, Any] | None = None,
+    y_true: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    *,
+    n_resamples: int = 3,
+) -> dict[str, list[Any]]:
+    """Fit the whole family, and the usual alternatives, and put what can be said without labels in a table.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The data.
+    n_clusters : int
+        Number of clusters (HDBSCAN finds its own).
+    methods : dict of estimators, default=None
+        Estimators by name; None takes the family and k-means, PCA + k-means, PCA + Gaussian mixture, spectral
+        clustering and HDBSCAN.
+    y_true : array-like of shape (n_samples,), default=None
+        Classes, for evaluation only: adds accuracy and NMI, which the other columns do not see.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable, but for the seconds.
+    n_resamples : int, default=3
+        Pairs of halves for the stability.
+
+    Returns
+    -------
+    table : dict of lists
+        One row per method, most agreement first, ready for ``pandas.DataFrame``: method, agreement (mean adjusted Rand
+        index with the other methods and the members of the consensus), stability (agreement of fits on two halves; NaN
+        for methods that do not predict), clusters found, seconds, warnings; with ``y_true`` also "accuracy (with
+        y_true)" and "NMI (with y_true)".
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(n_samples=200, n_features=30, n_clusters=3, random_state=0)
+    >>> methods = {"DEC": jc.DiscriminativeEmbeddedClustering(3), "LDAKM": jc.LDAKMeans(3)}
+    >>> sorted(jc.compare(X, 3, methods, random_state=0))
+    ['agreement', 'clusters', 'method', 'seconds', 'stability', 'warnings']
+    """
+    rng = check_random_state(random_state)
+    data = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
+    sparse = not isinstance(data, np.ndarray)
+    if methods is None:
+        methods = usual_methods(n_clusters, *data.shape, sparse=sparse)
+    if not methods:
+        raise ValueError("methods is empty: give estimators by name, or leave it None.")
+    truth = None if y_true is None else column_or_1d(y_true)
+    if truth is not None and truth.size != data.shape[0]:
+        raise ValueError(f"y_true must have one class per row ({data.shape[0]}); got {truth.size}.")
+    coordinates = coordinates_of(as_rows(data), None, variance=None, max_rank=500, rng=rng)
+    tried = fit_all([(clone(method), {}) for method in methods.values()], data, coordinates, rng, None)
+    scores = agreements(tried, data, coordinates, rng, None)
+    seed = int(rng.randint(np.iinfo(np.int32).max))
+    columns = ("method", "agreement", "stability", "clusters", "seconds", "warnings")
+    table: dict[str, list[Any]] = {column: [] for column in columns}
+    order = sorted(range(len(tried)), key=lambda index: -scores[index])
+    for index in order:
+        candidate, labels = tried[index], tried[index].labels
+        table["method"].append(list(methods)[index])
+        table["agreement"].append(scores[index])
+        stable = labels is not None and hasattr(candidate.estimator, "predict")
+        table["stability"].append(quiet_stability(candidate.estimator, data, n_resamples, seed) if stable else np.nan)
+        table["clusters"].append(0 if labels is None else np.unique(labels).size)
+        table["seconds"].append(candidate.seconds)
+        table["warnings"].append("; ".join(candidate.messages))
+    if truth is not None:
+        for name, metric in (("accuracy", clustering_accuracy), ("NMI", normalized_mutual_info)):
+            found = [tried[index].labels for index in order]
+            table[f"{name} (with y_true)"] = [np.nan if labels is None else metric(truth, labels) for labels in found]
+    return table
+
+
+def quiet_stability(estimator: Any, X: Any, n_resamples: int, seed: int) -> float:
+    """Stability on halves; NaN where a half is too small to fit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return half_stability(estimator, X, n_resamples, np.random.RandomState(seed))
+        except ValueError:
+            return float("nan")

@@ -1,0 +1,88 @@
+"""Criteria for choosing without labels: pure functions of labels and rows, greater is better."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from jointclust.coordinates import Coordinates
+from jointclust.types import Float, Labels
+
+# Rows that the silhouette looks at, at the most.
+_SILHOUETTE_ROWS = 2_000
+# Ridge of the whitening, as a share of the total variance over n_clusters - 1.
+_RIDGE_SHARE = 1.0
+
+
+def agreement(labels: Labels, references: list[Labels]) -> float:
+    """Mean adjusted Rand index with other partitions of the same rows (Hubert and Arabie, 1985).
+
+    What many methods that err in different ways find is more likely there than what one finds alone.
+    """
+    return float(np.mean([adjusted_rand_score(labels, other) for other in references]))
+
+
+def whitened_rows(coordinates: Coordinates, n_clusters: int) -> NDArray:
+    """The rows with their directions evened out by a ridge: the same space for every method, collapsed or not."""
+    ridge = _RIDGE_SHARE * coordinates.total_variance / max(n_clusters - 1, 1)
+    scale = 1.0 / np.sqrt(np.maximum(coordinates.eigenvalues + ridge, np.finfo(float).tiny))
+    return coordinates.leading(coordinates.rank) * scale.astype(coordinates.rows.dtype)
+
+
+def calinski_harabasz(coordinates: Coordinates, labels: Labels) -> float:
+    """Between- over within-cluster scatter, per degree of freedom (Calinski and Harabasz, 1974), in whitened rows."""
+    n_clusters = int(labels.max()) + 1
+    found = np.unique(labels).size
+    if found < 2 or found >= labels.size:
+        return -np.inf
+    ridge = _RIDGE_SHARE * coordinates.total_variance / max(n_clusters - 1, 1)
+    shares = 1.0 / np.maximum(coordinates.eigenvalues + ridge, np.finfo(float).tiny)
+    factor = coordinates.clusters(labels, n_clusters).between_factor
+    between = float(np.sum(factor**2 * shares))
+    within = max(float(np.sum(coordinates.eigenvalues * shares)) - between, np.finfo(float).tiny)
+    return (between / (found - 1)) / (within / (labels.size - found))
+
+
+def silhouette(coordinates: Coordinates, labels: Labels, rng: np.random.RandomState) -> float:
+    """Mean silhouette (Rousseeuw, 1987) in whitened rows, on a sample of them."""
+    found = np.unique(labels).size
+    if found < 2 or found >= labels.size:
+        return -1.0
+    rows = whitened_rows(coordinates, found)
+    size = min(_SILHOUETTE_ROWS, labels.size)
+    return float(silhouette_score(rows, labels, sample_size=size, random_state=rng))
+
+
+def classification_bic(coordinates: Coordinates, labels: Labels) -> float:
+    """Minus the description length of the rows: clusters as Gaussians with one covariance (Schwarz, 1978).
+
+    In the coordinates that carry 0.9 of the variance; the covariance is that of the rows less their cluster means.
+    """
+    kept = coordinates.keep(0.9)
+    n, r = kept.n_samples, kept.rank
+    clusters = kept.clusters(labels, int(labels.max()) + 1)
+    within = np.diag(kept.eigenvalues) - clusters.between_factor.T @ clusters.between_factor
+    sizes = clusters.sizes[clusters.sizes > 0]
+    _, logdet = np.linalg.slogdet(within / n + 1e-6 * np.trace(within) / (n * r) * np.eye(r))
+    likelihood = -0.5 * n * (logdet + r * (1 + np.log(2 * np.pi))) + float(sizes @ np.log(sizes / sizes.sum()))
+    n_parameters = sizes.size * r + 0.5 * r * (r + 1) + sizes.size - 1
+    return likelihood - 0.5 * n_parameters * np.log(n)
+
+
+def pair_agreement(first: Labels, second: Labels) -> float:
+    """Adjusted Rand index of two partitions of the same rows, from fits on different halves of the data.
+
+    Agreement of such pairs is stability: prediction strength (Tibshirani and Walther, 2005), corrected for chance and
+    for the number of clusters.
+    """
+    return float(adjusted_rand_score(first, second))
+
+
+def jaccard_per_cluster(labels: Labels, other: Labels, n_clusters: int) -> Float:
+    """For each cluster, the largest Jaccard index with any cluster of another partition (Hennig, 2007)."""
+    n_other = int(other.max()) + 1
+    table = np.bincount(labels.astype(np.intp) * n_other + other, minlength=n_clusters * n_other)
+    table = table.reshape(n_clusters, n_other)
+    union = table.sum(axis=1)[:, None] + table.sum(axis=0) - table
+    return np.max(table / np.maximum(union, 1), axis=1)
