@@ -35,6 +35,7 @@ bench: venv
 	$(BIN)/python benchmarks/robust.py
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/soft.py
+	$(BIN)/python benchmarks/consensus.py
 
 clean:
 	rm -rf .venv build dist docs/_build docs/api docs/gallery
