@@ -9,10 +9,11 @@ from jointclust.coordinates import Coordinates, decompose
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
-from jointclust.methods.fuzzy import FuzzyKMeans, RobustSparseFuzzyKMeans
+from jointclust.methods.fuzzy import FuzzyKMeans
 from jointclust.methods.ridge import UncorrelatedRidgeClustering
 from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
+from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
 from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
 from jointclust.path import TradeOffPath, trade_off_path
 from jointclust.persistence import load, save

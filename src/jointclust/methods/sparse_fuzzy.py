@@ -1,0 +1,260 @@
+"""Robust sparse fuzzy k-means (Xu, Han, Xiong and Nie, 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from jointclust.alternating import Run
+from jointclust.base import RESTARTS
+from jointclust.coordinates import Coordinates
+from jointclust.exceptions import CollapseWarning, tell
+from jointclust.linalg import project_simplex
+from jointclust.methods.fuzzy import CenterClusterer, Centers, squared_distances, weighted_means, weighted_median
+from jointclust.starts import robust_start_labels
+from jointclust.types import Float
+
+# Distances below this share of the data's RMS radius count as this long, so that no weight is infinite.
+_FLOOR = 1e-6
+# "auto" cap, in medians of the distance from the nearest center at the start.
+_CAP = 3.0
+
+
+@dataclass
+class _RobustSparse(Centers):
+    """Centers by re-weighting, memberships by projection on the simplex of a row's nearest centers."""
+
+    n_neighbors: int
+    gamma: float
+    cap: float
+    floor: float
+
+    def centers(self, soft: NDArray, previous: Float | None) -> Float:
+        if previous is None:
+            return spatial_medians(self.Y, soft, self.weights, self.floor)
+        lengths = np.sqrt(squared_distances(self.Y, previous))
+        mass = soft * np.where(lengths < self.cap, 0.5 / np.maximum(lengths, self.floor), 0.0)
+        return weighted_means(self.Y, mass if self.weights is None else self.weights[:, None] * mass, previous)
+
+    def memberships(self, distances: Float) -> NDArray:
+        return sparse_memberships(self.loss(distances), distances, self.n_neighbors, self.gamma)
+
+    def losses(self, distances: Float, soft: NDArray) -> Float:
+        return np.sum(soft * self.loss(distances), axis=1) + self.gamma * np.sum(soft**2, axis=1)
+
+    def loss(self, distances: Float) -> Float:
+        """``h(r) = r`` up to the cap; below the floor the parabola that touches it, which bounded weights minimise."""
+        lengths = np.sqrt(distances)
+        smooth = np.where(lengths > self.floor, lengths, distances / (2 * self.floor) + self.floor / 2)
+        return np.minimum(smooth, self.cap)
+
+
+def spatial_medians(Y: NDArray, soft: NDArray, weights: Float | None, floor: float) -> Float:
+    """Centers for memberships alone: means, re-weighted a few times, so that far rows do not draw them away."""
+    mass = soft if weights is None else weights[:, None] * soft
+    centers = weighted_means(Y, mass, None)
+    for _ in range(10):
+        lengths = np.maximum(np.sqrt(squared_distances(Y, centers)), floor)
+        centers = weighted_means(Y, mass / lengths, centers)
+    return centers
+
+
+def sparse_memberships(h: Float, distances: Float, n_neighbors: int, gamma: float) -> Float:
+    """The u on the simplex with at most ``n_neighbors`` entries and the least ``u'h + gamma |u|^2``, row by row.
+
+    These entries are the smallest of h (among equals, the nearest), where u is the projection of ``-h / (2 gamma)``.
+    """
+    nearest = np.lexsort((distances, h), axis=1)[:, :n_neighbors]
+    chosen = np.take_along_axis(h, nearest, axis=1)
+    projected = project_simplex((chosen[:, :1] - chosen) / (2.0 * gamma))
+    # Rows beyond the cap share alike; a trace more for the nearest makes it the label.
+    projected[:, 0] += 1e-9
+    soft = np.zeros_like(h)
+    np.put_along_axis(soft, nearest, projected / projected.sum(axis=1, keepdims=True), axis=1)
+    return soft
+
+
+def mean_gamma(h: Float, n_neighbors: int, weights: Float | None) -> float:
+    """Mean over rows of ``k/2 h_(k+1) - 1/2 sum_(j<=k) h_(j)``, the penalty that leaves a row k memberships."""
+    k = min(n_neighbors, h.shape[1] - 1)
+    lowest = np.partition(h, k, axis=1)
+    gammas = 0.5 * (k * lowest[:, k] - lowest[:, :k].sum(axis=1))
+    return float(np.average(gammas, weights=weights))
+
+
+class RobustSparseFuzzyKMeans(CenterClusterer):
+    r"""Robust sparse fuzzy k-means (RSFKM).
+
+    .. math:: \min_{U,\, V} \; \sum_{i,\, j} u_{ij}\, h(\|x_i - v_j\|) + \gamma \|U\|_F^2, \quad
+              u_{ij} \ge 0, \; \sum_j u_{ij} = 1, \; \|u_i\|_0 \le k
+
+    ======== =============================================================================
+    symbol   meaning
+    ======== =============================================================================
+    x_i      row i, in the full space or in the leading principal components
+    v_j      center j, ``cluster_centers_``
+    u_ij     membership of row i in cluster j, ``soft_labels_``
+    h(r)     the loss: r ("l21"), or min(r, cap) ("capped"), in which far rows do not count
+    gamma    ``gamma_``: 0 would give hard labels, more is softer
+    k        ``n_neighbors``, the number of non-zero memberships
+    ======== =============================================================================
+
+    The value ``k/2 h_(k+1) - 1/2 sum_(j<=k) h_(j)`` (of a row's sorted losses) would leave that row exactly k
+    memberships. gamma is its mean over the rows at the start, and then held, so that the objective never increases; the
+    bound on the number of memberships is ours: without it rows between many centers would have more.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    loss : {"capped", "l21"}, default="capped"
+        The loss h.
+    n_neighbors : int, default=None
+        Non-zero memberships per row, at most; 1 gives hard labels. None is 2.
+    cap : float or "auto", default="auto"
+        Distance beyond which a row does not count, for the capped loss. "auto" is three times the median distance from
+        the nearest center at the start.
+    n_components : int, default=None
+        Principal components to cluster in; None is the full space, without PCA.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    init : {"k-means++", "random"} or array, default="k-means++"
+        k-means, best of ten starts, in which far rows count less where that leaves the centers nearer; random
+        memberships; or labels, or memberships of shape (n_samples, n_clusters), to start from.
+    n_init : int, default=1
+        Runs, the best of which is kept.
+    max_iter : int, default=100
+        Iterations of a run.
+    tol : float, default=1e-6
+        Relative change of the objective at which a run has converged.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable.
+    n_jobs : int, default=None
+        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Largest membership of each row; cluster 0 is the largest unless ``init`` gave labels.
+    soft_labels_ : array of shape (n_samples, n_clusters)
+        Memberships; equal to ``predict_proba`` of the training data.
+    cluster_centers_ : array of shape (n_clusters, n_components or n_features)
+        Centers in the embedding.
+    components_ : array of shape (n_components, n_features)
+        Principal axes; only with ``n_components``.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    gamma_, cap_ : float
+        The values used; the cap is infinite for "l21".
+    residual_floor_ : float
+        Distances below it count as a parabola that touches h there, so that no weight is infinite.
+    objective_, objective_history_, n_iter_, converged_
+        The objective above, its value after each iteration, their number, and whether the run came to rest.
+
+    References
+    ----------
+    J. Xu, J. Han, K. Xiong and F. Nie, "Robust and sparse fuzzy k-means clustering", IJCAI 2016.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(500, 30, 4, n_nuisance=2, outliers=0.05, random_state=0)
+    >>> model = jc.RobustSparseFuzzyKMeans(4, n_neighbors=2, random_state=0).fit(X)
+    >>> int((model.soft_labels_ > 0).sum(axis=1).max())
+    2
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **CenterClusterer._parameter_constraints,
+        "loss": [StrOptions({"capped", "l21"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
+        "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        loss: str = "capped",
+        n_neighbors: int | None = None,
+        cap: float | str = "auto",
+        n_components: int | None = None,
+        max_rank: int = 500,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.loss = loss
+        self.n_neighbors = n_neighbors
+        self.cap = cap
+        self.n_components = n_components
+        self.max_rank = max_rank
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _prepare(
+        self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
+    ) -> None:
+        """Cap and gamma from one start, so that runs have the same objective."""
+        if self.n_neighbors is not None and self.n_neighbors > self.n_clusters:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} exceeds n_clusters={self.n_clusters}: a row cannot belong to more "
+                "clusters than there are. Lower it."
+            )
+        self._neighbors = min(2, self.n_clusters) if self.n_neighbors is None else self.n_neighbors
+        Y, weights = self._embedding(coordinates, n_components), coordinates.weights
+        soft = self._clusters_of_kmeans(coordinates, n_components, rng) if given is None else given
+        mass = coordinates.n_samples if weights is None else weights.sum()
+        self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / mass)) or _FLOOR
+        distances = squared_distances(Y, spatial_medians(Y, soft, weights, self.residual_floor_))
+        self.cap_ = np.inf
+        if self.loss == "l21" and self.cap != "auto":
+            tell(f"cap={self.cap} is not used by loss='l21'.", UserWarning)
+        if self.loss == "capped":
+            middle = weighted_median(np.sqrt(distances.min(axis=1)), weights)
+            self.cap_ = max(_CAP * middle, self.residual_floor_) if self.cap == "auto" else float(self.cap)
+        h = _RobustSparse(Y, weights, self._neighbors, 1.0, self.cap_, self.residual_floor_).loss(distances)
+        # Where all rows are beyond the cap, or on their centers, nothing says how soft to be: hardly.
+        least = 1e-9 * float(np.average(h.mean(axis=1), weights=weights))
+        self.gamma_ = max(mean_gamma(h, self._neighbors, weights), least)
+
+    def _method(self, coordinates: Coordinates, n_components: int) -> _RobustSparse:
+        return self._fitted(self._embedding(coordinates, n_components), coordinates.weights)
+
+    def _fitted(self, Y: NDArray, weights: Float | None = None) -> _RobustSparse:
+        return _RobustSparse(Y, weights, self._neighbors, self.gamma_, self.cap_, self.residual_floor_)
+
+    def _clusters_of_kmeans(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
+        """k-means that far rows do not lead astray: they would take centers, and never give them back."""
+        plain = super()._clusters_of_kmeans(coordinates, n_components, rng).argmax(axis=1).astype(np.int32)
+        kind = "k-means++" if self._in_full_space else "pca"
+        labels = robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, RESTARTS)
+        return np.eye(self.n_clusters)[labels]
+
+    def _warn(self, coordinates: Coordinates, run: Run) -> None:
+        super()._warn(coordinates, run)
+        nearest = squared_distances(self._embed(coordinates.rows), self.cluster_centers_.astype(np.float64)).min(axis=1)
+        beyond = float(np.average(nearest >= self.cap_**2, weights=coordinates.weights))
+        if beyond > 0.5 and not coordinates.is_constant:
+            tell(
+                f"{beyond:.0%} of the rows lie beyond cap={self.cap_:.3g} of all centers and do not count. Raise it.",
+                CollapseWarning,
+            )
+
+    def _collapse_remedy(self) -> str:
+        raised = f" Raise cap (now {self.cap_:.3g})." if np.isfinite(self.cap_) else ""
+        return f"Lower n_clusters or n_neighbors.{raised}"
