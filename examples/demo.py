@@ -1,7 +1,8 @@
 """What jointclust does, in a minute, on data that come with it.
 
-k-means, PCA + k-means and DEC over several trade-offs, on the DEC paper's two-Gaussian toy and on handwritten digits;
-then the paper's figure 2: the direction DEC projects on, at the start, after one iteration and at the end.
+k-means, PCA + k-means, DEC over several trade-offs and the other methods, on the DEC paper's two-Gaussian toy and on
+handwritten digits; then the paper's figure 2: the direction DEC projects on, at the start, after one iteration and at
+the end.
 
     python examples/demo.py [folder for the figure]
 """
@@ -36,6 +37,9 @@ def candidates(c: int, trade_offs: tuple[float, ...]) -> dict[str, Any]:
         "PCA, then k-means": make_pipeline(PCA(d, random_state=0), KMeans(c, n_init=10, random_state=0)),
         **{f"DEC, lambda = {t:g}": DEC(c, n_components=d, trade_off=t, n_init=10, random_state=0) for t in trade_offs},
         "LDA k-means": jc.LDAKMeans(c, random_state=0),
+        "soft labels (RURR-SL)": jc.UncorrelatedRidgeClustering(c, random_state=0),
+        "ODC, neighbour graph": jc.OptimalDiscriminantClustering(c, kernel="nearest_neighbors", random_state=0),
+        "consensus of 31 fits": jc.JointConsensus(c, random_state=0),
     }
 
 
