@@ -12,7 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import kneighbors_graph
 
 import jointclust as jc
-from jointclust.kernels import distinct_rows, graph_spectrum
+from jointclust.graph import distinct_rows, graph_spectrum
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from test_scoring import ODC, random_data, up_to_signs
 
@@ -416,6 +416,12 @@ def test_constant_data(kernel):
             model = ODC(n_clusters, kernel=kernel, random_state=0).fit(np.ones((20, 3)))
         assert not model.labels_.any()
         assert not model.predict(np.ones((2, 3))).any()
+
+
+@pytest.mark.parametrize("n", [30, 300])
+def test_empty_kernel(n):
+    with pytest.warns(jc.CollapseWarning, match="nothing to cluster"):
+        ODC(2, kernel="precomputed", random_state=0).fit(np.zeros((n, n)))
 
 
 def test_far_from_the_origin(blobs):

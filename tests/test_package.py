@@ -20,7 +20,7 @@ LAYERS = [
     {"rows", "linalg"},
     {"kmeans"},
     {"coordinates"},
-    {"starts", "projection", "kernels", "criteria"},
+    {"starts", "projection", "kernels", "graph", "criteria"},
     {"alternating"},
     {"base"},
     {"joint", "embedded", "soft"},

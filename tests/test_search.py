@@ -57,7 +57,6 @@ def test_calinski_harabasz_is_that_of_the_whitened_rows(digits):
 
 
 def test_bic_finds_the_classes(iris):
-    """Against a Gaussian mixture's own: the same likelihood up to the mixture's soft assignment."""
     coordinates = jc.decompose(iris.data)
     truth = iris.target.astype(np.int32)
     shuffled = np.random.RandomState(0).permutation(truth)

@@ -21,13 +21,14 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from jointclust import threads
 from jointclust.base import Clusterer, cluster_order
 from jointclust.coordinates import Coordinates, check_weights, coordinates_of
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.kernels import distinct_rows, unit_rows
+from jointclust.graph import distinct_rows
+from jointclust.kernels import unit_rows
 from jointclust.kmeans import centers_of, counts, kmeans
 from jointclust.linalg import signs_of
 from jointclust.methods.discriminative import LDAKMeans
@@ -155,11 +156,10 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 1)
 
         def fitted(index: int) -> Any:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a member that errs is outvoted; agreement_ says how they differ
-                return fit_member(members[index], data, coordinates, weights, int(seeds[index]))
+            return fit_member(members[index], data, coordinates, weights, int(seeds[index]))
 
-        with threads.suited_to(coordinates.n_samples, coordinates.rank, self.n_jobs):
+        with warnings.catch_warnings(), threads.suited_to(coordinates.n_samples, coordinates.rank, self.n_jobs):
+            warnings.simplefilter("ignore")  # a member that errs is outvoted; agreement_ says how they differ
             self.members_ = threads.each(fitted, len(members), self.n_jobs)
         votes = np.column_stack([training_labels(member, data) for member in self.members_])
         self._publish(votes, weights, np.random.RandomState(seeds[-1]))
@@ -208,14 +208,15 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self._additions = np.split(np.concatenate(scales)[:, None] * directions, ends)
         Y = unit_rows(np.asarray(stacked @ directions))
         proposal = kmeans(Y, self.n_clusters, rng, weights, n_restarts=_RESTARTS).labels
-        sizes = counts(proposal, self.n_clusters, weights)
-        order = cluster_order(sizes, centers_of(Y, proposal, self.n_clusters, weights))
-        proposal = np.argsort(order).astype(np.int32)[proposal]
-        self._shares = [
+        shares = [
             group_shares(group, proposal, names.size, self.n_clusters, weights)
             for group, names in zip(numbered, self._group_names, strict=True)
         ]
-        self.soft_labels_ = self._votes(numbered)
+        voted = mean_votes(numbered, shares).argmax(axis=1).astype(np.int32)
+        sizes = counts(voted, self.n_clusters, weights)
+        order = cluster_order(sizes, centers_of(Y, voted, self.n_clusters, weights))
+        self._shares = [share[:, order] for share in shares]
+        self.soft_labels_ = mean_votes(numbered, self._shares)
         self.labels_ = self.soft_labels_.argmax(axis=1).astype(np.int32)
         self.confidence_ = self.soft_labels_[np.arange(len(Y)), self.labels_]
         self.objective_ = float(np.average(self.confidence_, weights=weights))
@@ -241,12 +242,6 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     # -- use ----------------------------------------------------------------------------------------------------
 
-    def _votes(self, groups: list[NDArray]) -> Float:
-        total = np.zeros((len(groups[0]), self.n_clusters))
-        for group, shares in zip(groups, self._shares, strict=True):
-            total += shares[group]
-        return total / len(groups)
-
     def _groups(self, X: ArrayLike) -> list[NDArray]:
         check_is_fitted(self)
         data = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
@@ -269,7 +264,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         probabilities : array of shape (n_samples, n_clusters)
             Not negative, each row summing to 1.
         """
-        return self._votes(self._groups(X))
+        return mean_votes(self._groups(X), self._shares)
 
     def predict(self, X: ArrayLike) -> Labels:
         """The cluster with most votes.
@@ -345,19 +340,26 @@ def fit_member(member: Any, X: Any, coordinates: Coordinates, weights: Float | N
         name for name, value in member.get_params().items() if name.split("__")[-1] == "random_state" and value is None
     ]
     member.set_params(**dict.fromkeys(names, seed))
-    options = {} if weights is None else {"sample_weight": weights}
-    if isinstance(member, Pipeline) and all(
-        isinstance(step, OptimalDiscriminantClustering) for _, step in member.steps
-    ):
-        first, last = member.steps[0][1], member.steps[-1][1]
-        last.fit(first.fit(coordinates).transform(X), **options)
+    if isinstance(member, Pipeline) and len(member) == 2 and takes_coordinates(member[0], coordinates):
+        member[1].fit(member[0].fit(coordinates).transform(X), **weight_options(member[1], weights))
         return member
-    shared = isinstance(member, Clusterer) and getattr(member, "kernel", "linear") == "linear"
-    if shared and not (member._in_full_space and coordinates.rows.is_sparse):
+    if takes_coordinates(member, coordinates):
         return member.fit(coordinates)
-    if isinstance(member, Pipeline):
-        return member.fit(X)
-    return member.fit(X, **options)
+    return member.fit(X, **weight_options(member, weights))
+
+
+def takes_coordinates(estimator: Any, coordinates: Coordinates) -> bool:
+    """Whether an estimator is one of ours that fits the shared decomposition."""
+    ours = isinstance(estimator, Clusterer) and getattr(estimator, "kernel", "linear") == "linear"
+    return ours and not (estimator._in_full_space and coordinates.rows.is_sparse)
+
+
+def weight_options(estimator: Any, weights: Float | None) -> dict[str, Any]:
+    """The sample weights by the name that an estimator, or the last step of a pipeline, takes them under, if any."""
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if weights is None or not has_fit_parameter(last, "sample_weight"):
+        return {}
+    return {f"{estimator.steps[-1][0]}__sample_weight" if last is not estimator else "sample_weight": weights}
 
 
 def group_scales(groups: list[NDArray], sizes: list[int], weights: Float | None) -> list[Float]:
@@ -392,6 +394,14 @@ def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None) -> 
     constant = np.asarray(constant).ravel() / np.linalg.norm(constant)
     vectors = np.linalg.eigh(gram - np.outer(constant, constant))[1][:, ::-1][:, :q]
     return vectors * signs_of(np.asarray(stacked @ vectors))
+
+
+def mean_votes(groups: list[NDArray], shares: list[Float]) -> Float:
+    """Mean over the members of how a row's group votes."""
+    total = np.zeros((len(groups[0]), shares[0].shape[1]))
+    for group, share in zip(groups, shares, strict=True):
+        total += share[group]
+    return total / len(groups)
 
 
 def group_shares(group: NDArray, labels: Labels, n_groups: int, n_clusters: int, weights: Float | None) -> Float:

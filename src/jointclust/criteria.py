@@ -70,15 +70,6 @@ def classification_bic(coordinates: Coordinates, labels: Labels) -> float:
     return likelihood - 0.5 * n_parameters * np.log(n)
 
 
-def pair_agreement(first: Labels, second: Labels) -> float:
-    """Adjusted Rand index of two partitions of the same rows, from fits on different halves of the data.
-
-    Agreement of such pairs is stability: prediction strength (Tibshirani and Walther, 2005), corrected for chance and
-    for the number of clusters.
-    """
-    return float(adjusted_rand_score(first, second))
-
-
 def jaccard_per_cluster(labels: Labels, other: Labels, n_clusters: int) -> Float:
     """For each cluster, the largest Jaccard index with any cluster of another partition (Hennig, 2007)."""
     n_other = int(other.max()) + 1

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -23,11 +24,12 @@ from jointclust import criteria, threads
 from jointclust.base import Clusterer
 from jointclust.consensus import automatic_members, fit_member, training_labels
 from jointclust.coordinates import Coordinates, coordinates_of
+from jointclust.path import DEFAULT_TRADE_OFFS
 from jointclust.rows import as_rows
 from jointclust.types import Labels
 
 # DEC's trade-off on the paper's two levels: coarse over all of it, then fine around the best.
-TRADE_OFF_COARSE = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 11.0, 18.0, float("inf"))
+TRADE_OFF_COARSE = DEFAULT_TRADE_OFFS
 
 
 def trade_off_fine(best: float) -> tuple[float, ...]:
@@ -206,11 +208,11 @@ class LabelFreeSearch(MetaEstimatorMixin, BaseEstimator):
                 return function(coordinates, candidate.labels)  # type: ignore[arg-type]
 
         def finite(index: int) -> float:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return -np.inf if tried[index].labels is None else score(tried[index])
+            return -np.inf if tried[index].labels is None else score(tried[index])
 
-        return threads.each(finite, len(tried), self.n_jobs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return threads.each(finite, len(tried), self.n_jobs)
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -375,13 +377,16 @@ def agreements(
 
 
 def half_stability(estimator: Any, X: Any, n_pairs: int, rng: np.random.RandomState) -> float:
-    """Mean agreement, on all rows, of fits on two halves of them."""
+    """Mean adjusted Rand index, on all rows, of fits on two halves of them.
+
+    Prediction strength (Tibshirani and Walther, 2005), corrected for chance and for the number of clusters.
+    """
     n = X.shape[0]
     scores = []
     for _ in range(n_pairs):
         order = rng.permutation(n)
         halves = [clone(estimator).fit(X[rows]).predict(X) for rows in (order[: n // 2], order[n // 2 :])]
-        scores.append(criteria.pair_agreement(*halves))
+        scores.append(adjusted_rand_score(*halves))
     return float(np.mean(scores))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -30,7 +30,7 @@ class SoftState:
     objective: float
 
 
-class SoftMethod:
+class SoftMethod(ABC):
     """What a soft method supplies to the loop."""
 
     ends_with_labels: ClassVar[bool] = False

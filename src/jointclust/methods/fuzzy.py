@@ -22,17 +22,18 @@ from jointclust.projection import resolve_n_components
 from jointclust.rows._protocol import block_length
 from jointclust.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.starts import start_labels
-from jointclust.types import Float
+from jointclust.types import Float, Labels
 
 # Share of the way from 1 to the fuzzifier at which all centers fall together: collapses nowhere on real data.
 _SAFE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class _CenterState(SoftState):
-    """Memberships with the centers they came from."""
+class CenterState(SoftState):
+    """Memberships with the centers they came from, and the squared distances from these."""
 
     centers: Float
+    distances: Float
 
 
 @dataclass
@@ -42,18 +43,16 @@ class Centers(SoftMethod):
     Y: NDArray
     weights: Float | None
 
-    def step(self, clusters: NDArray, previous: Any) -> _CenterState:
-        centers = self.centers(clusters, None if previous is None else previous.centers)
-        return self.state(centers)
-
-    def state(self, centers: Float) -> _CenterState:
+    def step(self, clusters: NDArray, previous: Any) -> CenterState:
+        centers = self.centers(clusters, previous)
         distances = squared_distances(self.Y, centers)
         soft = self.memberships(distances)
         losses = self.losses(distances, soft)
-        return _CenterState(soft, float(losses.sum() if self.weights is None else losses @ self.weights), centers)
+        objective = float(losses.sum() if self.weights is None else losses @ self.weights)
+        return CenterState(soft, objective, centers, distances)
 
     @abstractmethod
-    def centers(self, soft: NDArray, previous: Float | None) -> Float:
+    def centers(self, soft: NDArray, previous: CenterState | None) -> Float:
         """Centers for memberships."""
 
     @abstractmethod
@@ -104,9 +103,10 @@ def weighted_means(Y: NDArray, mass: Float, fallback: Float | None) -> Float:
 class _Fuzzy(Centers):
     fuzzifier: float
 
-    def centers(self, soft: NDArray, previous: Float | None) -> Float:
+    def centers(self, soft: NDArray, previous: CenterState | None) -> Float:
         mass = soft**self.fuzzifier
-        return weighted_means(self.Y, mass if self.weights is None else self.weights[:, None] * mass, previous)
+        kept = None if previous is None else previous.centers
+        return weighted_means(self.Y, mass if self.weights is None else self.weights[:, None] * mass, kept)
 
     def memberships(self, distances: Float) -> NDArray:
         return fuzzy_memberships(distances, self.fuzzifier)
@@ -172,12 +172,15 @@ class CenterClusterer(SoftClusterer):
         if self.init == "random":
             soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
             return soft / soft.sum(axis=1, keepdims=True)
-        return self._clusters_of_kmeans(coordinates, n_components, rng)
+        return np.eye(self.n_clusters)[self._kmeans_labels(coordinates, n_components, rng)]
 
-    def _clusters_of_kmeans(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        kind = "k-means++" if self._in_full_space else "pca"
-        labels = start_labels(kind, coordinates, self.n_clusters, n_components, rng, RESTARTS, coordinates.weights)
-        return np.eye(self.n_clusters)[labels]
+    @property
+    def _start_kind(self) -> str:
+        return "k-means++" if self._in_full_space else "pca"
+
+    def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
+        weights = coordinates.weights
+        return start_labels(self._start_kind, coordinates, self.n_clusters, n_components, rng, RESTARTS, weights)
 
     def _publish_parameters(self, coordinates: Coordinates, method: Centers, run: Run) -> None:
         dtype, centers = coordinates.rows.dtype, run.state.centers

@@ -15,9 +15,16 @@ from jointclust.base import RESTARTS
 from jointclust.coordinates import Coordinates
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.linalg import project_simplex
-from jointclust.methods.fuzzy import CenterClusterer, Centers, squared_distances, weighted_means, weighted_median
+from jointclust.methods.fuzzy import (
+    CenterClusterer,
+    Centers,
+    CenterState,
+    squared_distances,
+    weighted_means,
+    weighted_median,
+)
 from jointclust.starts import robust_start_labels
-from jointclust.types import Float
+from jointclust.types import Float, Labels
 
 # Distances below this share of the data's RMS radius count as this long, so that no weight is infinite.
 _FLOOR = 1e-6
@@ -34,12 +41,12 @@ class _RobustSparse(Centers):
     cap: float
     floor: float
 
-    def centers(self, soft: NDArray, previous: Float | None) -> Float:
+    def centers(self, soft: NDArray, previous: CenterState | None) -> Float:
         if previous is None:
             return spatial_medians(self.Y, soft, self.weights, self.floor)
-        lengths = np.sqrt(squared_distances(self.Y, previous))
+        lengths = np.sqrt(previous.distances)
         mass = soft * np.where(lengths < self.cap, 0.5 / np.maximum(lengths, self.floor), 0.0)
-        return weighted_means(self.Y, mass if self.weights is None else self.weights[:, None] * mass, previous)
+        return weighted_means(self.Y, mass if self.weights is None else self.weights[:, None] * mass, previous.centers)
 
     def memberships(self, distances: Float) -> NDArray:
         return sparse_memberships(self.loss(distances), distances, self.n_neighbors, self.gamma)
@@ -217,7 +224,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
             )
         self._neighbors = min(2, self.n_clusters) if self.n_neighbors is None else self.n_neighbors
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
-        soft = self._clusters_of_kmeans(coordinates, n_components, rng) if given is None else given
+        soft = np.eye(self.n_clusters)[self._kmeans_labels(coordinates, n_components, rng)] if given is None else given
         mass = coordinates.n_samples if weights is None else weights.sum()
         self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / mass)) or _FLOOR
         distances = squared_distances(Y, spatial_medians(Y, soft, weights, self.residual_floor_))
@@ -238,12 +245,11 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
     def _fitted(self, Y: NDArray, weights: Float | None = None) -> _RobustSparse:
         return _RobustSparse(Y, weights, self._neighbors, self.gamma_, self.cap_, self.residual_floor_)
 
-    def _clusters_of_kmeans(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
+    def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means that far rows do not lead astray: they would take centers, and never give them back."""
-        plain = super()._clusters_of_kmeans(coordinates, n_components, rng).argmax(axis=1).astype(np.int32)
-        kind = "k-means++" if self._in_full_space else "pca"
-        labels = robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, RESTARTS)
-        return np.eye(self.n_clusters)[labels]
+        plain = super()._kmeans_labels(coordinates, n_components, rng)
+        kind = self._start_kind
+        return robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, RESTARTS)
 
     def _warn(self, coordinates: Coordinates, run: Run) -> None:
         super()._warn(coordinates, run)
