@@ -1,10 +1,11 @@
-"""Array libraries: which one an array comes from."""
+"""Array libraries: which one an array comes from, and the way from and to small host matrices."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def namespace(array: Any) -> Any:
@@ -14,3 +15,35 @@ def namespace(array: Any) -> Any:
     from array_api_compat import array_namespace
 
     return array_namespace(array)
+
+
+def like(values: Any, array: Any, dtype: Any = None) -> Any:
+    """Host values as an array of the library, device and (if none is given) precision of another one."""
+    if isinstance(array, np.ndarray):
+        return np.asarray(values, dtype=array.dtype if dtype is None else dtype)
+    from array_api_compat import array_namespace, device
+
+    xp, where = array_namespace(array), device(array)
+    if not isinstance(values, np.ndarray | np.generic | float | int):
+        return xp.astype(values, array.dtype if dtype is None else dtype)
+    # A copy: not every library takes over host memory that it must not write to.
+    return xp.asarray(np.array(values), dtype=array.dtype if dtype is None else dtype, device=where)
+
+
+def to_host(array: Any) -> NDArray:
+    """A NumPy array; copied from the device it lies on."""
+    if isinstance(array, np.ndarray | np.generic):
+        return np.asarray(array)
+    from array_api_compat import to_device
+
+    if hasattr(array, "get"):  # CuPy copies to the host by this alone
+        return array.get()
+    try:
+        return np.asarray(to_device(array, "cpu"))
+    except (TypeError, ValueError):  # array-api-strict names its devices otherwise
+        return np.from_dlpack(array).copy()
+
+
+def is_device_array(array: Any) -> bool:
+    """Whether this is an array of another library than NumPy that follows the array API standard."""
+    return hasattr(array, "__dlpack__") and hasattr(array, "shape") and not isinstance(array, np.ndarray)

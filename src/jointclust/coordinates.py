@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
-from jointclust.kmeans import counts, indicator, means, sums_of
+from jointclust.arrays import namespace, to_host
+from jointclust.kmeans import counts, means, n_changed
 from jointclust.linalg import leading_eigenpairs
-from jointclust.rows import DenseRows, Rows, as_rows
-from jointclust.rows._protocol import block_length
+from jointclust.rows import Projected, Rows, as_rows, is_remote, total_weight
 from jointclust.types import Float, Labels
 
 # Up to this min(n, D) a dense decomposition is exact and takes seconds.
@@ -86,9 +85,7 @@ class Coordinates:
         if rank >= self.rank:
             return self
         scores = self.scores
-        if scores is not None:
-            scores = np.ascontiguousarray(scores[:, :rank])
-        elif 2 * rank <= self.rows.n_features:
+        if scores is not None or (2 * rank <= self.rows.n_features and not self.rows.is_remote):
             scores = self.leading(rank)
         return replace(
             self,
@@ -101,14 +98,16 @@ class Coordinates:
     def embed(self, projection: Float) -> NDArray:
         """Embedding ``XVQ`` of the rows for a projection Q given in these coordinates."""
         if self.scores is not None:
-            return self.scores @ projection.astype(self.scores.dtype)
+            return as_rows(self.scores).project(projection, None)
         assert self.basis is not None
         return self.rows.project(self.basis @ projection, self.mean)
 
     def leading(self, k: int) -> NDArray:
         """The first k coordinates, that is, the principal components' scores."""
-        if self.scores is not None:
+        if isinstance(self.scores, np.ndarray):
             return np.ascontiguousarray(self.scores[:, :k])
+        if self.scores is not None:
+            return self.scores[:, :k]
         assert self.basis is not None
         return self.rows.project(self.basis[:, :k], self.mean)
 
@@ -117,39 +116,33 @@ class Coordinates:
         if self.basis is not None:
             return self.basis @ projection
         assert self.dual is not None
-        return self.rows.project_transposed(self.dual @ projection, self.mean)
+        return self.rows.project_transposed(self.rows.here(self.dual @ projection), self.mean)
 
     def clusters(self, labels: Labels, n_clusters: int) -> Clusters:
         """The small sums that every projection step is made of."""
-        sums = self.sums(indicator(labels, n_clusters, self.weights))
+        sums = self.sums(labels, n_clusters, self.weights)
         return Clusters(self, labels, sums, counts(labels, n_clusters, self.weights))
 
-    def scatter(self, weights: Float) -> Float:
+    def scatter(self, weights: Any) -> Float:
         """``sum_i w_i t_i t_i'`` over the rows' coordinates t, for other weights than their own."""
         if self.scores is not None:
-            return DenseRows(self.scores).scatter(np.zeros(self.rank), weights)
+            return as_rows(self.scores).scatter(None, weights)
         assert self.basis is not None
         return self.basis.T @ self.rows.scatter(self.mean, weights) @ self.basis
 
-    def products(self, matrix: NDArray) -> Float:
+    def products(self, matrix: Any) -> Float:
         """The coordinates' products with the columns of a matrix that has one row per row."""
-        if self.scores is None:
-            assert self.basis is not None
-            return self.basis.T @ self.rows.project_transposed(matrix, self.mean)
-        total = np.zeros((self.rank, matrix.shape[1]))
-        step = block_length(self.rank, 2**20)
-        for start in range(0, len(matrix), step):
-            block = slice(start, start + step)
-            total += self.scores[block].T @ matrix[block]
-        return total
-
-    def sums(self, matrix: sp.csc_array, index: NDArray[np.intp] | None = None) -> Float:
-        """``matrix`` times the coordinates of the rows, or of the rows in ``index``."""
         if self.scores is not None:
-            scores = self.scores if index is None else self.scores[index]
-            return sums_of(matrix, scores)
+            return as_rows(self.scores).project_transposed(matrix, None)
         assert self.basis is not None
-        return self.rows.cluster_sums(matrix, self.mean, index) @ self.basis
+        return self.basis.T @ self.rows.project_transposed(matrix, self.mean)
+
+    def sums(self, labels: Any, n_clusters: int, weights: Any, index: Any = None) -> Float:
+        """Weighted sums over the clusters of the coordinates of the rows, or of the rows in ``index``."""
+        rows = self.rows if self.scores is None else as_rows(self.scores)
+        mean = self.mean if self.scores is None else None
+        sums = (rows if index is None else rows.take(index)).cluster_sums(labels, n_clusters, weights, mean)
+        return sums if self.scores is not None else sums @ self.basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,16 +177,17 @@ class Clusters:
 
     def relabelled(self, labels: Labels) -> Clusters:
         """The same for new labels; only the rows that moved are looked at when they are few."""
-        moved = np.flatnonzero(labels != self.labels)
-        n_clusters = self.sizes.size
-        if moved.size == 0:
+        coordinates, n_clusters = self.coordinates, self.sizes.size
+        n_moved = n_changed(labels, self.labels)
+        if n_moved == 0:
             return self
-        if 2 * moved.size > labels.size:
-            return self.coordinates.clusters(labels, n_clusters)
-        weights = None if self.coordinates.weights is None else self.coordinates.weights[moved]
-        change = indicator(labels[moved], n_clusters, weights) - indicator(self.labels[moved], n_clusters, weights)
-        sizes = counts(labels, n_clusters, self.coordinates.weights)
-        return Clusters(self.coordinates, labels, self.sums + self.coordinates.sums(change, moved), sizes)
+        if 4 * n_moved > labels.shape[0] or is_remote(labels) or coordinates.rows.is_remote:
+            return coordinates.clusters(labels, n_clusters)
+        moved = namespace(labels).nonzero(labels != self.labels)[0]
+        weights = None if coordinates.weights is None else coordinates.weights[moved]
+        change = coordinates.sums(labels[moved], n_clusters, weights, moved)
+        change -= coordinates.sums(self.labels[moved], n_clusters, weights, moved)
+        return Clusters(coordinates, labels, self.sums + change, counts(labels, n_clusters, coordinates.weights))
 
 
 @validate_params(
@@ -287,7 +281,9 @@ def coordinates_of(
     rows of more than ``max_rank`` dimensions, a randomised decomposition of that rank. Sparse rows stay sparse.
     """
     exact = min(rows.n_samples, rows.n_features) <= (max_rank if rows.is_sparse else EXACT_LIMIT)
-    tall, gram = rows.n_features <= rows.n_samples, None
+    tall, gram = rows.n_features <= rows.n_samples or rows.is_remote, None
+    if rows.is_remote:
+        exact = rows.n_features <= (max_rank if rows.is_sparse else EXACT_LIMIT)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         mean = rows.mean(weights)
         if not exact:
@@ -297,7 +293,7 @@ def coordinates_of(
             total = float(np.trace(gram))
         else:
             gram = rows.gram(mean)
-            total = float(np.trace(gram) if weights is None else gram.diagonal() @ weights)
+            total = float(np.trace(gram) if weights is None else gram.diagonal() @ to_host(weights))
         noise = _noise(rows, mean, weights)
     _check_scale(rows, total, noise)
 
@@ -306,7 +302,7 @@ def coordinates_of(
     elif tall:
         parts = dict(zip(("eigenvalues", "basis"), _eigh(gram, leading), strict=True))
     else:
-        parts = _from_gram(gram, weights, rows.dtype, leading)
+        parts = _from_gram(gram, weights, rows, leading)
 
     # Squaring costs half the digits: what lies below this is rounding, not data.
     precision = max(np.finfo(float).eps, float(np.finfo(rows.dtype).eps) ** 2)
@@ -315,7 +311,7 @@ def coordinates_of(
     if values[0] <= floor:
         values[0] = 0.0  # constant rows keep one direction, in which nothing varies
     rank = max(1, int(np.sum(values[:leading] > floor)))
-    parts = {name: part[..., :rank] for name, part in parts.items()}
+    parts = {name: None if part is None else part[..., :rank] for name, part in parts.items()}
     return Coordinates(rows, mean, weights, total_variance=total, exact=exact, **parts).keep(variance)
 
 
@@ -329,7 +325,7 @@ def checked_variance(rows: Rows, mean: Float, weights: Float | None) -> float:
 
 def _noise(rows: Rows, mean: Float, weights: Float | None) -> float:
     """Rounding left by centring; a sparse matrix is centred after squaring, which costs more of it."""
-    weight = float(rows.n_samples if weights is None else weights.sum())
+    weight = float(rows.n_samples if weights is None else total_weight(weights))
     lost = 16 * np.finfo(float).eps
     return weight * float(mean @ mean) * (lost if rows.is_sparse else lost**2)
 
@@ -356,29 +352,25 @@ def _eigh(matrix: Float, leading: int | None) -> tuple[Float, Float]:
     return np.maximum(values[::-1], 0.0), np.asfortranarray(vectors[:, ::-1])
 
 
-def _from_gram(gram: Float, weights: Float | None, dtype: np.dtype, leading: int | None) -> dict[str, Any]:
+def _from_gram(gram: Float, weights: Any, rows: Rows, leading: int | None) -> dict[str, Any]:
     """``V = X'U/s`` from the eigenvectors U of the n x n Gram matrix, whose rows count by the root of their weight."""
-    root = np.ones(len(gram)) if weights is None else np.sqrt(weights)
+    root = np.ones(len(gram)) if weights is None else np.sqrt(to_host(weights))
     values, vectors = _eigh(gram * root * root[:, None], leading)
     s = np.sqrt(np.where(values > 0, values, 1.0))
     dual = root[:, None] * vectors / s
     scores = vectors * s if weights is None else gram @ dual
-    return {"eigenvalues": values, "scores": scores.astype(dtype, order="C"), "dual": dual}
+    return {"eigenvalues": values, "scores": rows.here(scores.astype(rows.dtype, order="C")), "dual": dual}
 
 
-def _randomised(
-    rows: Rows, mean: Float, weights: Float | None, rank: int, rng: np.random.RandomState
-) -> dict[str, Any]:
-    """Subspace iteration from a random block (Halko, Martinsson and Tropp, 2011), centring implicit."""
-    root = np.ones((rows.n_samples, 1)) if weights is None else np.sqrt(weights)[:, None]
+def _randomised(rows: Rows, mean: Float, weights: Any, rank: int, rng: np.random.RandomState) -> dict[str, Any]:
+    """Subspace iteration from a random block (Halko, Martinsson and Tropp, 2011): one pass each, centring implicit."""
     width = min(rank + 10, rows.n_samples, rows.n_features)
     rank = min(rank, width)
     basis = np.linalg.qr(rng.standard_normal((rows.n_features, width)))[0]
     for _ in range(4):
-        image = np.linalg.qr(root * rows.project(basis, mean))[0]
-        basis = np.linalg.qr(rows.project_transposed(root * image, mean))[0]
-    image = root * rows.project(basis, mean)
-    values, rotation = np.linalg.eigh(image.T @ image)
+        basis = np.linalg.qr(rows.scattered(basis, mean, weights))[0]
+    values, rotation = np.linalg.eigh(basis.T @ rows.scattered(basis, mean, weights))
     basis = basis @ rotation[:, ::-1][:, :rank]
     values = np.maximum(values[::-1][:rank], 0.0)
-    return {"eigenvalues": values, "basis": basis, "scores": rows.project(basis, mean)}
+    scores = rows.project(basis, mean)
+    return {"eigenvalues": values, "basis": basis, "scores": None if isinstance(scores, Projected) else scores}

@@ -24,6 +24,11 @@ def suited_to(n_samples: int, n_columns: int, n_jobs: int | None = None) -> Abst
     """One BLAS thread where the rows are few or other threads are at work; as many as there are otherwise."""
     if n_samples * n_columns >= _SMALL and n_jobs in (None, 1):
         return nullcontext()
+    return single()
+
+
+def single() -> AbstractContextManager[Any]:
+    """One BLAS thread: other threads have the other cores."""
     return _controller().limit(limits=1, user_api="blas")
 
 

@@ -19,7 +19,7 @@ from jointclust.exceptions import CollapseWarning, tell
 from jointclust.kernels import unit_rows
 from jointclust.linalg import fix_signs
 from jointclust.projection import resolve_n_components
-from jointclust.rows._protocol import block_length
+from jointclust.rows import block_length
 from jointclust.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.starts import start_labels
 from jointclust.types import Float, Labels

@@ -17,7 +17,6 @@ from jointclust.kmeans import (
     centers_of,
     counts,
     fill_empty,
-    indicator,
     means,
     residuals,
     same_labels,
@@ -67,7 +66,7 @@ class _Robust(Method):
             projection, Y = self.project(clusters), self.fixed_embedding
             centers = centers_of(Y, clusters.labels, n_clusters, weights)
         else:
-            sums = self.coordinates.sums(indicator(clusters.labels, n_clusters, weights))
+            sums = self.coordinates.sums(clusters.labels, n_clusters, weights)
             sizes = counts(clusters.labels, n_clusters, weights)
             projection = self._projection(clusters, sums, sizes, previous)
             Y, centers = self.coordinates.embed(projection), means(sums, sizes) @ projection

@@ -29,7 +29,7 @@ from jointclust.kernels import (
 )
 from jointclust.linalg import fix_signs, leading_eigenpairs, signs_of
 from jointclust.projection import relative_ridge, resolve_n_components
-from jointclust.rows import DenseRows, as_rows
+from jointclust.rows import as_rows
 from jointclust.types import Float, Labels
 
 # Rows up to which a kernel matrix is held whole, and how many landmarks stand for more of them.
@@ -355,7 +355,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         self._doubt = self._kernel_doubt(leading_eigenpairs(kernel, 1)[0][0], float(np.trace(kernel)), len(matrix))
         transform = whitening(matrix).astype(X.dtype)
         no_mean = np.zeros(1, dtype=X.dtype)
-        features = DenseRows(self._kernel.project(X, self.landmarks_, no_mean, transform, sum_to_zero=False))
+        features = as_rows(self._kernel.project(X, self.landmarks_, no_mean, transform, sum_to_zero=False))
         coordinates = coordinates_of(
             features, weights, variance=None, max_rank=self.max_rank, leading=self._asked, rng=rng
         )

@@ -1,0 +1,85 @@
+"""Rows of a Dask array: each pass sends one small function to the chunks and brings small sums back."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def is_dask(array: Any) -> bool:
+    """Whether this is a Dask array (or data frame), without importing Dask."""
+    return type(array).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(array, "dask")
+
+
+def row_numbers(array: Any) -> Any:
+    """0, 1, 2, ... in the row chunks of an array."""
+    import dask.array as da
+
+    return da.arange(array.shape[0], chunks=(array.chunks[0],), dtype=np.int64)
+
+
+def sweep(task: Callable[..., Any], sources: Sequence[Any]) -> Any:
+    """The pass: rows stay on the workers as persisted Dask arrays, sums are added in a tree there."""
+    import dask
+    import dask.array as da
+
+    from jointclust.rows._sweep import Swept
+
+    lead = next(source for source in sources if is_dask(source))
+    columns = [_chunks_of(source, lead) for source in sources]
+    run = dask.delayed(_apply, pure=False)
+    work = dask.delayed(task, traverse=False, pure=False)
+    parts = [run(work, *blocks) for blocks in zip(*columns, strict=True)]
+    first, add = dask.delayed(_small_part), dask.delayed(_add)
+    level = [first(part) for part in parts]
+    while len(level) > 1:
+        level = [add(level[i : i + 8]) for i in range(0, len(level), 8)]
+    *kept, total = dask.persist(*[dask.delayed(_row_part)(part) for part in parts], level[0])
+    sums, pieces, shapes = dask.compute(total)[0]
+    pick = dask.delayed(_pick)
+    rows = []
+    for k, (tail, dtype) in enumerate(shapes):
+        blocks = [
+            da.from_delayed(pick(part, k), (length, *tail), dtype=dtype)
+            for part, length in zip(kept, lead.chunks[0], strict=True)
+        ]
+        rows.append(da.concatenate(blocks, axis=0))
+    return Swept(rows, sums, pieces)
+
+
+def _chunks_of(source: Any, lead: Any) -> list[Any]:
+    """One delayed block per chunk of the rows; host arrays travel by pieces."""
+    lengths = lead.chunks[0]
+    if source is None:
+        return [None] * len(lengths)
+    if is_dask(source):
+        return list(source.to_delayed().ravel())
+    edges = np.concatenate([[0], np.cumsum(lengths)])
+    return [source[start:stop] for start, stop in itertools.pairwise(edges)]
+
+
+def _apply(task: Callable[..., Any], *chunks: Any) -> Any:
+    return task(*chunks)
+
+
+def _pick(parts: Sequence[Any], k: int) -> Any:
+    return parts[k]
+
+
+def _row_part(found: Any) -> Any:
+    return list(found.rows)
+
+
+def _small_part(found: Any) -> Any:
+    return list(found.sums), list(found.pieces), [(part.shape[1:], part.dtype) for part in found.rows]
+
+
+def _add(level: Sequence[Any]) -> Any:
+    from jointclust.rows._sweep import joined
+
+    sums = [sum(parts[1:], start=parts[0]) for parts in zip(*[part[0] for part in level], strict=True)]
+    pieces = [joined(parts) for parts in zip(*[part[1] for part in level], strict=True)]
+    return sums, pieces, level[0][2]
