@@ -34,14 +34,30 @@ def to_host(array: Any) -> NDArray:
     """A NumPy array; copied from the device it lies on."""
     if isinstance(array, np.ndarray | np.generic):
         return np.asarray(array)
-    from array_api_compat import to_device
-
+    if hasattr(array, "compute"):  # with Dask
+        return np.asarray(array)
     if hasattr(array, "get"):  # CuPy copies to the host by this alone
         return array.get()
+    from array_api_compat import to_device
+
     try:
         return np.asarray(to_device(array, "cpu"))
     except (TypeError, ValueError):  # array-api-strict names its devices otherwise
         return np.from_dlpack(array).copy()
+
+
+def described(array: Any) -> str:
+    """Library and device of an array, in words."""
+    if not is_device_array(array):
+        return "an array in memory"
+    from array_api_compat import device
+
+    return f"a {type(array).__module__.split('.')[0]} array on device {device(array)}"
+
+
+def precision(array: Any) -> np.dtype:
+    """The precision of an array, as NumPy names it."""
+    return np.dtype(str(array.dtype).rsplit(".", maxsplit=1)[-1])
 
 
 def is_device_array(array: Any) -> bool:

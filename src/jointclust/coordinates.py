@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,7 +17,18 @@ from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 from jointclust.arrays import namespace, to_host
 from jointclust.kmeans import counts, means, n_changed
 from jointclust.linalg import leading_eigenpairs
-from jointclust.rows import Projected, Rows, as_rows, is_remote, total_weight
+from jointclust.rows import (
+    Projected,
+    Rows,
+    Store,
+    as_rows,
+    check_elsewhere,
+    check_weights_elsewhere,
+    is_elsewhere,
+    is_remote,
+    total_weight,
+    weight_limits,
+)
 from jointclust.types import Float, Labels
 
 # Up to this min(n, D) a dense decomposition is exact and takes seconds.
@@ -95,12 +107,21 @@ class Coordinates:
             dual=None if self.dual is None else self.dual[:, :rank],
         )
 
+    @property
+    def frame(self) -> tuple[Rows, Float | None, Float | None]:
+        """What is swept: the rows' coordinates; or the rows with the basis and the mean that make them coordinates."""
+        if self.scores is not None:
+            return as_rows(self.scores), None, None
+        return self.rows, self.basis, self.mean
+
+    def inside(self, sums: Float) -> Float:
+        """Sums over rows of the frame, as sums over coordinates."""
+        return sums if self.scores is not None else sums @ self.basis
+
     def embed(self, projection: Float) -> NDArray:
         """Embedding ``XVQ`` of the rows for a projection Q given in these coordinates."""
-        if self.scores is not None:
-            return as_rows(self.scores).project(projection, None)
-        assert self.basis is not None
-        return self.rows.project(self.basis @ projection, self.mean)
+        rows, basis, mean = self.frame
+        return rows.project(projection if basis is None else basis @ projection, mean)
 
     def leading(self, k: int) -> NDArray:
         """The first k coordinates, that is, the principal components' scores."""
@@ -120,39 +141,42 @@ class Coordinates:
 
     def clusters(self, labels: Labels, n_clusters: int) -> Clusters:
         """The small sums that every projection step is made of."""
-        sums = self.sums(labels, n_clusters, self.weights)
-        return Clusters(self, labels, sums, counts(labels, n_clusters, self.weights))
+        return Clusters(self, labels, n_clusters)
 
     def scatter(self, weights: Any) -> Float:
         """``sum_i w_i t_i t_i'`` over the rows' coordinates t, for other weights than their own."""
-        if self.scores is not None:
-            return as_rows(self.scores).scatter(None, weights)
-        assert self.basis is not None
-        return self.basis.T @ self.rows.scatter(self.mean, weights) @ self.basis
+        rows, _, mean = self.frame
+        return self.inside(self.inside(rows.scatter(mean, weights)).T)
 
     def products(self, matrix: Any) -> Float:
         """The coordinates' products with the columns of a matrix that has one row per row."""
-        if self.scores is not None:
-            return as_rows(self.scores).project_transposed(matrix, None)
-        assert self.basis is not None
-        return self.basis.T @ self.rows.project_transposed(matrix, self.mean)
+        rows, _, mean = self.frame
+        return self.inside(rows.project_transposed(matrix, mean).T).T
 
     def sums(self, labels: Any, n_clusters: int, weights: Any, index: Any = None) -> Float:
         """Weighted sums over the clusters of the coordinates of the rows, or of the rows in ``index``."""
-        rows = self.rows if self.scores is None else as_rows(self.scores)
-        mean = self.mean if self.scores is None else None
-        sums = (rows if index is None else rows.take(index)).cluster_sums(labels, n_clusters, weights, mean)
-        return sums if self.scores is not None else sums @ self.basis
+        rows, _, mean = self.frame
+        return self.inside(
+            (rows if index is None else rows.take(index)).cluster_sums(labels, n_clusters, weights, mean)
+        )
 
 
-@dataclass(frozen=True, eq=False)
 class Clusters:
-    """Labels with the sums and sizes (total weights) of their clusters, in coordinates."""
+    """Labels with the sums and sizes (total weights) of their clusters, in coordinates; summed when first asked for."""
 
-    coordinates: Coordinates
-    labels: Labels
-    sums: Float
-    sizes: Float
+    def __init__(self, coordinates: Coordinates, labels: Labels, n_clusters: int, sums: Float | None = None):
+        self.coordinates, self.labels, self.n_clusters = coordinates, labels, n_clusters
+        self._sums = sums
+
+    @property
+    def sums(self) -> Float:
+        if self._sums is None:
+            self._sums = self.coordinates.sums(self.labels, self.n_clusters, self.coordinates.weights)
+        return self._sums
+
+    @cached_property
+    def sizes(self) -> Float:
+        return counts(self.labels, self.n_clusters, self.coordinates.weights)
 
     @property
     def between_factor(self) -> Float:
@@ -177,17 +201,18 @@ class Clusters:
 
     def relabelled(self, labels: Labels) -> Clusters:
         """The same for new labels; only the rows that moved are looked at when they are few."""
-        coordinates, n_clusters = self.coordinates, self.sizes.size
+        coordinates, n_clusters = self.coordinates, self.n_clusters
         n_moved = n_changed(labels, self.labels)
         if n_moved == 0:
             return self
-        if 4 * n_moved > labels.shape[0] or is_remote(labels) or coordinates.rows.is_remote:
-            return coordinates.clusters(labels, n_clusters)
+        remote = is_remote(labels) or coordinates.rows.is_remote
+        if self._sums is None or remote or 4 * n_moved > coordinates.n_samples:
+            return Clusters(coordinates, labels, n_clusters)
         moved = namespace(labels).nonzero(labels != self.labels)[0]
         weights = None if coordinates.weights is None else coordinates.weights[moved]
         change = coordinates.sums(labels[moved], n_clusters, weights, moved)
         change -= coordinates.sums(self.labels[moved], n_clusters, weights, moved)
-        return Clusters(coordinates, labels, self.sums + change, counts(labels, n_clusters, coordinates.weights))
+        return Clusters(coordinates, labels, n_clusters, self.sums + change)
 
 
 @validate_params(
@@ -241,7 +266,10 @@ def decompose(
     (1000,)
     """
     names = _get_feature_names(X)
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X")
+    if is_elsewhere(X):
+        X = check_elsewhere(X, accept_sparse=True, min_samples=2)
+    else:
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X")
     coordinates = coordinates_of(
         as_rows(X),
         check_weights(sample_weight, X),
@@ -249,7 +277,7 @@ def decompose(
         max_rank=max_rank,
         rng=check_random_state(random_state),
     )
-    if coordinates.scores is None:
+    if coordinates.scores is None and not coordinates.rows.is_remote:
         coordinates = replace(coordinates, scores=coordinates.leading(coordinates.rank))
     return replace(coordinates, feature_names=names)
 
@@ -258,11 +286,19 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
     """Weights of the rows of X in float64; None stays None."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    if weights.min() < 0:
-        raise ValueError(f"sample_weight must not be negative; the smallest is {weights.min():.3g}.")
-    if not 1e-100 < weights.sum() < 1e100:
-        raise ValueError(f"sample_weight sums to {weights.sum():.3g}: divide it by its largest value.")
+    if is_elsewhere(X) or isinstance(X, Store):
+        weights = check_weights_elsewhere(sample_weight, X)
+        if tuple(weights.shape) != (X.shape[0],):
+            raise ValueError(f"sample_weight.shape == {tuple(weights.shape)}, expected {(X.shape[0],)}!")
+    else:
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    least, total = weight_limits(weights)
+    if np.isnan(total):
+        raise ValueError("Input sample_weight contains NaN.")
+    if least < 0:
+        raise ValueError(f"sample_weight must not be negative; the smallest is {least:.3g}.")
+    if not 1e-100 < total < 1e100:
+        raise ValueError(f"sample_weight sums to {total:.3g}: divide it by its largest value.")
     return weights
 
 

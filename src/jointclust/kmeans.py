@@ -44,6 +44,11 @@ def _nearest(centers: NDArray) -> Any:
     return nearest
 
 
+def nearest_in(y: Any, centers: Float) -> Any:
+    """Index of the nearest center for each row of a block."""
+    return _nearest(centers[None])(y)[:, 0]
+
+
 def counts(labels: Any, n_clusters: int, weights: Any = None) -> Float:
     """Total weight of each cluster."""
     if isinstance(labels, np.ndarray):
@@ -281,6 +286,29 @@ def weighted_norm(Y: Any, weights: Any) -> float:
         return Swept(sums=[namespace(y).sum(lengths if w is None else lengths * w)])
 
     return float(sweep(norm, Y, weights, width=Y.shape[1], budget=2**20).sums[0])
+
+
+def within_norm(Y: Any, labels: Any, centers: Any, weights: Any) -> float:
+    """``sum_i w_i |y_i - c_i|^2`` about the centers of the rows' clusters."""
+    host = to_host(centers)
+
+    def norm(y: Any, block: Any, w: Any) -> Swept:
+        squares = blocks.residuals(y, block, host) ** 2
+        return Swept(sums=[namespace(y).sum(squares if w is None else squares * w)])
+
+    return float(sweep(norm, Y, labels, weights, width=Y.shape[1], budget=2**20).sums[0])
+
+
+def scatters(Y: Any, labels: Any, centers: Any, weights: Any) -> tuple[Float, Float]:
+    """``sum_i w_i y_i y_i'``, and the same about the centers of the rows' clusters."""
+    host = to_host(centers)
+
+    def both(y: Any, block: Any, w: Any) -> Swept:
+        residual = y - namespace(y).take(like(host, y), block, axis=0)
+        return Swept(sums=[blocks.scatter(y, w, None), blocks.scatter(residual, w, None)])
+
+    total, within = sweep(both, Y, labels, weights, width=2 * Y.shape[1], budget=2**20).sums
+    return total, within
 
 
 def _canonical_order(Y: Any) -> Any:

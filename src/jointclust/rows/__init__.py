@@ -8,13 +8,34 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.arrays import is_device_array, like, namespace, to_host
+from jointclust.arrays import described, is_device_array, like, namespace, precision, to_host
 from jointclust.rows import _dask, blocks
+from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
 from jointclust.rows._store import Projected, Store
 from jointclust.rows._sweep import Swept, sweep
 from jointclust.types import Float, Labels
 
-__all__ = ["Projected", "Rows", "Store", "Swept", "as_rows", "block_length", "blocks", "is_remote", "sample", "sweep"]
+__all__ = [
+    "Projected",
+    "Rows",
+    "Store",
+    "Swept",
+    "as_rows",
+    "block_length",
+    "blocks",
+    "check_elsewhere",
+    "check_weights_elsewhere",
+    "is_elsewhere",
+    "is_lazy",
+    "is_remote",
+    "lazily",
+    "materialised",
+    "n_present",
+    "sample",
+    "sweep",
+    "total_weight",
+    "weight_limits",
+]
 
 # Bytes up to which an embedding of rows in a file is kept in memory.
 _KEPT = 2**31
@@ -48,15 +69,17 @@ class Rows:
     @property
     def dtype(self) -> np.dtype:
         """Precision of the rows, as NumPy names it."""
-        return np.dtype(str(self.X.dtype).rsplit(".", maxsplit=1)[-1])
+        return precision(self.X)
 
     def _sweep(self, function: Any, *others: Any, width: int | None = None, budget: int = 2**19) -> Swept:
         self.n_passes += 1
         return sweep(function, self.X, *others, width=self.n_features if width is None else width, budget=budget)
 
     def here(self, values: NDArray) -> Any:
-        """A host array with one row per row, or a small one to publish, where the rows are."""
-        return like(values, self.X, dtype=None) if is_device_array(self.X) else values
+        """A host array where the rows are, in its own precision if it holds whole numbers."""
+        if not is_device_array(self.X):
+            return values
+        return like(values, self.X, getattr(namespace(self.X), str(values.dtype)))
 
     def mean(self, weights: Any) -> Float:
         """Weighted mean row."""
@@ -111,9 +134,22 @@ class Rows:
 
         return self._sweep(sums, labels, weights).sums[0]
 
+    def beside(self, values: NDArray) -> Any:
+        """A host array with one row per row where the rows are."""
+        return _dask.aligned(values, self.X) if _dask.is_dask(self.X) else self.here(values)
+
+    def is_elsewhere_than(self, other: Any) -> bool:
+        """Whether an array of the same library lies on another device."""
+        if not (is_device_array(self.X) and is_device_array(other)):
+            return False
+        return described(self.X) != described(other)
+
     def take(self, index: Any) -> Rows:
         """Some of the rows; not of remote ones."""
         return Rows(self.X[index])
+
+
+is_lazy, lazily = _dask.is_dask, _dask.mapped
 
 
 def is_remote(array: Any) -> bool:
@@ -124,6 +160,28 @@ def is_remote(array: Any) -> bool:
 def total_weight(weights: Any) -> float:
     """The sum of the weights of the rows."""
     return float(sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w))]), weights).sums[0])
+
+
+def n_present(weights: Any) -> int:
+    """The number of rows that have weight."""
+    found = sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w > 0))]), weights)
+    return int(found.sums[0])
+
+
+def materialised(Y: Any) -> Any:
+    """An embedding that is not kept anywhere, computed."""
+    return sweep(lambda y: Swept(rows=[y]), Y).rows[0] if isinstance(Y, Projected) else Y
+
+
+def weight_limits(weights: Any) -> tuple[float, float]:
+    """The least of the weights, and their sum."""
+
+    def limits(w: Any) -> Swept:
+        xp = namespace(w)
+        return Swept(sums=[xp.sum(w)], pieces=[xp.reshape(xp.min(w), (1,))])
+
+    found = sweep(limits, weights)
+    return float(found.pieces[0].min()), float(found.sums[0])
 
 
 def sample(Y: Any, size: int, rng: np.random.RandomState, weights: Any) -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,51 @@ def row_numbers(array: Any) -> Any:
     import dask.array as da
 
     return da.arange(array.shape[0], chunks=(array.chunks[0],), dtype=np.int64)
+
+
+def as_table(X: Any) -> Any:
+    """A Dask array or data frame as a Dask array of known chunks, split along its rows alone."""
+    if hasattr(X, "to_dask_array"):
+        X = X.to_dask_array(lengths=True)
+    if X.ndim != 2:
+        raise ValueError(f"X must be a table, rows by features; got {X.ndim} dimensions.")
+    if any(np.isnan(length) for lengths in X.chunks for length in lengths):
+        raise ValueError(
+            "X has chunks of unknown size, as after a filter or from a data frame: call X.compute_chunk_sizes() first "
+            "(for a data frame: frame.to_dask_array(lengths=True))."
+        )
+    if len(X.chunks[1]) > 1:
+        warnings.warn(
+            f"X is split along its columns ({len(X.chunks[1])} chunks) and is rechunked, for every method looks at "
+            "whole rows. Save it chunked by rows to spare the copy.",
+            UserWarning,
+            stacklevel=2,
+        )
+        X = X.rechunk({1: -1})
+    if 0 in X.chunks[0]:
+        X = X.rechunk({0: tuple(length for length in X.chunks[0] if length)})
+    return X
+
+
+def aligned(values: Any, X: Any) -> Any:
+    """An array with one row per row, in the row chunks of X."""
+    import dask.array as da
+
+    if not is_dask(values):
+        values = da.from_array(np.asarray(values))
+    return values.rechunk({0: X.chunks[0]})
+
+
+def mapped(function: Callable[..., Any], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
+    """``function`` of each chunk, when it is asked for."""
+    import dask.array as da
+
+    X = as_table(X)
+    chunks = (X.chunks[0], *[(length,) for length in tail])
+    options: dict[str, Any] = {} if tail else {"drop_axis": 1}
+    return da.map_blocks(
+        function, X, chunks=chunks, dtype=dtype, meta=np.empty((0,) * (1 + len(tail)), dtype), **options
+    )
 
 
 def sweep(task: Callable[..., Any], sources: Sequence[Any]) -> Any:
