@@ -26,6 +26,7 @@ from jointclust.rows import (
     check_weights_elsewhere,
     is_elsewhere,
     is_remote,
+    sample,
     total_weight,
     weight_limits,
 )
@@ -33,6 +34,8 @@ from jointclust.types import Float, Labels
 
 # Up to this min(n, D) a dense decomposition is exact and takes seconds.
 EXACT_LIMIT = 4000
+# Remote rows that starts look at: so many, or so many per cluster or coordinate.
+_SAMPLE, _SAMPLE_PER_CLUSTER, _SAMPLE_PER_COLUMN = 50_000, 512, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +141,14 @@ class Coordinates:
             return self.basis @ projection
         assert self.dual is not None
         return self.rows.project_transposed(self.rows.here(self.dual @ projection), self.mean)
+
+    def sampled(self, n_clusters: int, rng: np.random.RandomState) -> Coordinates:
+        """Coordinates, of their own, of a sample of remote rows in memory: to start from, where a pass is dear."""
+        size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters, _SAMPLE_PER_COLUMN * self.rank)
+        X, weights = sample(self.rows.X, size, rng, self.weights)
+        self.rows.n_passes += 1
+        share = min(1.0, self.variance_kept + 1e-9)
+        return coordinates_of(as_rows(X), weights, variance=share, max_rank=self.rank, rng=rng)
 
     def clusters(self, labels: Labels, n_clusters: int) -> Clusters:
         """The small sums that every projection step is made of."""
