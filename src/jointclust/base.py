@@ -22,7 +22,17 @@ from jointclust.coordinates import Coordinates, check_weights, coordinates_of
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.kmeans import Partition, assign, counts
 from jointclust.projection import resolve_n_components
-from jointclust.rows import as_rows, check_elsewhere, is_elsewhere, is_lazy, lazily, materialised, n_present
+from jointclust.rows import (
+    PLACES,
+    as_rows,
+    check_elsewhere,
+    is_elsewhere,
+    is_lazy,
+    kind_of,
+    lazily,
+    materialised,
+    n_present,
+)
 from jointclust.types import Float, Labels
 
 # k-means restarts where a method has no parameter for them.
@@ -60,10 +70,15 @@ class Clusterer(
     def _accepts_sparse(self) -> bool:
         return not self._in_full_space
 
-    @property
-    def _needs_host(self) -> str | None:
-        """Why rows must be in the host's memory, and what to do about it; None where they need not."""
+    def _refusal(self, kind: str) -> str | None:
+        """Why rows of a kind ("device", "file" or "dask") cannot be used, and what to do; None where they can."""
         return None
+
+    def _refuse(self, X: Any) -> None:
+        kind = kind_of(X)
+        reason = None if kind == "memory" else self._refusal(kind)
+        if reason is not None:
+            raise TypeError(f"{type(self).__name__} takes no rows {PLACES[kind]}: {reason}")
 
     @abstractmethod
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
@@ -83,6 +98,7 @@ class Clusterer(
                 raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
             if X.rows.is_sparse and self._in_full_space:
                 raise TypeError("Sparse rows do not fit the full space: set n_components to work in principal ones.")
+            self._refuse(X.rows.X)
             coordinates = X.keep(self.variance)
             self.n_features_in_ = X.rows.n_features
             if X.feature_names is not None:
@@ -229,8 +245,7 @@ class Clusterer(
 
     def _validated_elsewhere(self, X: Any, *, reset: bool = True, ensure_min_samples: int = 1) -> Any:
         """Rows on a device, in a large file or with Dask."""
-        if self._needs_host is not None:
-            raise TypeError(f"{type(self).__name__} takes arrays in memory only: {self._needs_host}")
+        self._refuse(X)
         checked = check_elsewhere(X, accept_sparse=self._accepts_sparse, min_samples=ensure_min_samples)
         validate_data(self, X, skip_check_array=True, reset=reset)
         return checked
@@ -329,6 +344,7 @@ class Clusterer(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
+        tags.array_api_support = self._refusal("device") is None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

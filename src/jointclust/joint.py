@@ -80,7 +80,7 @@ class JointClusterer(Clusterer):
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, Run]:
             method = self._method(coordinates, n_components, generator)
-            labels = start if start is not None else self._start(index, coordinates, n_components, generator)
+            labels = start if start is not None else self._started(index, coordinates, n_components, generator)
             clusters = coordinates.clusters(labels, self.n_clusters)
             stop = self._reporter(task)
             return method, alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=stop)
@@ -97,6 +97,18 @@ class JointClusterer(Clusterer):
         """Labels to start run number ``index`` from."""
         kind, n_restarts = start_kind(self.init, index), self._start_restarts()
         return start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, coordinates.weights)
+
+    def _started(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
+        """A start; of remote rows, a whole run on a sample of them."""
+        if not coordinates.rows.is_remote:
+            return self._start(index, coordinates, n_components, rng)
+        some = coordinates.sampled(self.n_clusters, rng)
+        q = min(n_components, some.rank)
+        method, labels = self._method(some, q, rng), self._start(index, some, q, rng)
+        run = alternate(method, some.clusters(labels, self.n_clusters), max_iter=self.max_iter, tol=self.tol)
+        clusters, projection = run.state.clusters, run.state.projection
+        embedding = coordinates.rows.project(some.loadings(projection), some.mean)
+        return assign(embedding, clusters.centers(projection))
 
     # -- after the runs -----------------------------------------------------------------------------------------
 

@@ -208,7 +208,7 @@ def kmeans(
     where they never come back, the best is returned as it is.
     """
     rows, row_weights = sample_rows(Y, n_clusters, rng, weights)
-    sampled = rows is not Y
+    sampled = rows.shape[0] != Y.shape[0]
     centers = plus_plus(rows, n_clusters, n_restarts, rng, row_weights)
     if n_restarts > 1:
         labels, centers, inertia = lloyd_many(rows, centers, row_weights, max_iter=2)
@@ -217,8 +217,6 @@ def kmeans(
             return Partition(labels[better[0]], centers[better[0]], float(inertia[better[0]]))
         _, centers, inertia = lloyd_many(rows, centers[better], row_weights, tol=1e-4)
         centers = centers[[np.argmin(inertia)]]
-    elif sampled and is_remote(Y):
-        _, centers, _ = lloyd_many(rows, centers, row_weights, tol=1e-4)
     return lloyd(Y, centers[0], weights, tol=1e-4 if sampled else 0.0)
 
 

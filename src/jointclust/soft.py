@@ -162,8 +162,8 @@ class SoftClusterer(Clusterer):
         some = coordinates.sampled(self.n_clusters, rng)
         start = self._start(some, min(n_components, some.rank), rng)
         labels = start if start.ndim == 1 else start.argmax(axis=1).astype(np.int32)
-        centers = centers_of(some.rows.project(None, coordinates.mean), labels, self.n_clusters, some.weights)
-        return assign(coordinates.rows.project(None, coordinates.mean), centers)
+        rows = some.rows.project(coordinates.basis, coordinates.mean)
+        return assign(coordinates.leading(coordinates.rank), centers_of(rows, labels, self.n_clusters, some.weights))
 
     @property
     def _most_iterations(self) -> int:

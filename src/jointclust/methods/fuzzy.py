@@ -135,7 +135,7 @@ class _Fuzzy(Centers):
 def fuzzy_memberships(distances: Any, fuzzifier: float) -> Any:
     """``1 / sum_k (d_j / d_k)^(1/(m-1))`` of squared distances, in logarithms; a row on a center belongs to it."""
     xp = namespace(distances)
-    logarithms = xp.log(xp.clip(distances, np.finfo(float).tiny, None)) / (1.0 - fuzzifier)
+    logarithms = xp.log(xp.clip(distances, float(np.finfo(float).tiny), None)) / (1.0 - fuzzifier)
     soft = xp.exp(logarithms - xp.max(logarithms, axis=1, keepdims=True))
     return soft / xp.sum(soft, axis=1, keepdims=True)
 

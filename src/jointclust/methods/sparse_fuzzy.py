@@ -217,6 +217,11 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def _refusal(self, kind: str) -> str | None:
+        if kind != "device":
+            return None
+        return "it sorts rows in ways that GPUs have no function for. Use FuzzyKMeans there, or move X to the host."
+
     def _prepare(
         self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
     ) -> None:

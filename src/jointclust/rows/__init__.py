@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from jointclust.arrays import described, is_device_array, like, namespace, precision, to_host
 from jointclust.rows import _dask, blocks
 from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
-from jointclust.rows._store import Projected, Store
+from jointclust.rows._store import Projected, Store, as_store
 from jointclust.rows._sweep import Swept, sweep
 from jointclust.types import Float, Labels
 
 __all__ = [
+    "PLACES",
     "Projected",
     "Rows",
     "Store",
@@ -28,6 +29,7 @@ __all__ = [
     "is_elsewhere",
     "is_lazy",
     "is_remote",
+    "kind_of",
     "lazily",
     "materialised",
     "n_present",
@@ -146,7 +148,19 @@ class Rows:
 
     def take(self, index: Any) -> Rows:
         """Some of the rows; not of remote ones."""
-        return Rows(self.X[index])
+        return Rows(namespace(self.X).take(self.X, index, axis=0) if is_device_array(self.X) else self.X[index])
+
+
+PLACES = {"memory": "in memory", "device": "on a device", "file": "in a file", "dask": "of a Dask array"}
+
+
+def kind_of(X: Any) -> str:
+    """Where rows are: one of :data:`PLACES`."""
+    if _dask.is_dask(X):
+        return "dask"
+    if is_device_array(X):
+        return "device"
+    return "file" if isinstance(X, Store) or isinstance(as_store(X), Store) else "memory"
 
 
 is_lazy, lazily = _dask.is_dask, _dask.mapped
@@ -186,9 +200,10 @@ def weight_limits(weights: Any) -> tuple[float, float]:
 
 def sample(Y: Any, size: int, rng: np.random.RandomState, weights: Any) -> tuple[Any, Any]:
     """About so many of the remote rows, drawn by weight, on the host; all of them, with weights, if there are less."""
-    seed, n = int(rng.randint(np.iinfo(np.int32).max)), Y.shape[0]
-    share = size / (n if weights is None else total_weight(weights))
+    n = Y.shape[0]
     everything = n <= size
+    seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
+    share = size / (n if weights is None else total_weight(weights))
 
     def drawn(y: Any, w: Any, numbers: Any) -> Swept:
         if everything:
