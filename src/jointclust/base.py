@@ -211,14 +211,14 @@ class Clusterer(
     def _embed(self, rows: Any) -> NDArray:
         return rows.project(None if self._in_full_space else self.components_.T, self.mean_)
 
-    def _check(self, X: ArrayLike) -> Any:
+    def _check(self, X: ArrayLike, method: str) -> Any:
         check_is_fitted(self)
         rows = as_rows(self._validated(X, reset=False))
         fitted = self.__dict__.get("mean_", rows.X)
         if is_device_array(rows.X) != is_device_array(fitted) or rows.is_elsewhere_than(fitted):
             raise ValueError(
-                f"X is {described(rows.X)}, but {type(self).__name__} was fitted on {described(fitted)}: inputs must "
-                "use the same namespace and device. Move X there, or fit again."
+                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
+                f"those passed to fit(): X is {described(rows.X)}, the fit was on {described(fitted)}. Move X there."
             )
         return rows
 
@@ -265,7 +265,7 @@ class Clusterer(
         """
         if is_lazy(X):
             return self._lazily("predict", X, (), np.int32)
-        return assign(self._embed(self._check(X)), self.cluster_centers_)
+        return assign(self._embed(self._check(X, "predict")), self.cluster_centers_)
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Embedding of the rows.
@@ -282,7 +282,7 @@ class Clusterer(
         """
         if is_lazy(X):
             return self._lazily("transform", X, (self._n_features_out,), None)
-        return materialised(self._embed(self._check(X)))
+        return materialised(self._embed(self._check(X, "transform")))
 
     def _lazily(self, method: str, X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
         """A method of each chunk of a Dask array, when it is asked for; the training rows' own arrays stay here."""
@@ -333,9 +333,9 @@ class Clusterer(
         score : float
             The objective.
         """
-        rows = self._check(X)
+        rows = self._check(X, "score")
         Y = self._embed(rows)
-        return self._score(Y, assign(Y, self.cluster_centers_), check_weights(sample_weight, Y))
+        return self._score(Y, assign(Y, self.cluster_centers_), check_weights(sample_weight, rows.X))
 
     @property
     def _n_features_out(self) -> int:

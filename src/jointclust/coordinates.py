@@ -302,7 +302,8 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
         if tuple(weights.shape) != (X.shape[0],):
             raise ValueError(f"sample_weight.shape == {tuple(weights.shape)}, expected {(X.shape[0],)}!")
     else:
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        given = to_host(sample_weight) if is_elsewhere(sample_weight) else sample_weight
+        weights = _check_sample_weight(given, X, dtype=np.float64)
     least, total = weight_limits(weights)
     if np.isnan(total):
         raise ValueError("Input sample_weight contains NaN.")

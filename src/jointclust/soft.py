@@ -245,7 +245,7 @@ class SoftClusterer(Clusterer):
         """
         if is_lazy(X):
             return self._lazily("predict_proba", X, (self.n_clusters,), np.float64)
-        return self._both_labels(self._embed(self._check(X)))[0]
+        return self._both_labels(self._embed(self._check(X, "predict_proba")))[0]
 
     def _both_labels(self, Y: Any) -> tuple[Any, Labels]:
         """Soft and hard labels of rows in the embedding."""
@@ -271,7 +271,7 @@ class SoftClusterer(Clusterer):
         """
         if is_lazy(X):
             return self._lazily("predict", X, (), np.int32)
-        return self._both_labels(self._embed(self._check(X)))[1]
+        return self._both_labels(self._embed(self._check(X, "predict")))[1]
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective on X with the fitted parameters and the soft labels that go with them.

@@ -466,7 +466,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             return Y
         return unit_rows(Y)
 
-    def _check(self, X: ArrayLike) -> Any:
+    def _check(self, X: ArrayLike, method: str) -> Any:
         check_is_fitted(self)
         shape: Any = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
         if self.kernel == "precomputed" and len(shape) == 2 and shape[1] != self.n_features_in_:
@@ -475,7 +475,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
                 "input: with a precomputed kernel, new rows come as their kernel with the training rows, one column "
                 "for each of these."
             )
-        return super()._check(X)
+        return super()._check(X, method)
 
     @property
     def _accepts_sparse(self) -> bool:
@@ -514,7 +514,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         score : float
             Minus the objective.
         """
-        rows = self._check(X)
+        rows = self._check(X, "score")
         Z = super()._embed(rows) if self.kernel == "linear" else self._fitted_values(rows.X)
         return self._score(Z, self.labels_, check_weights(sample_weight, rows.X))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from jointclust.arrays import is_device_array, like, namespace
+from jointclust.arrays import is_device_array, like, namespace, to_host
 from jointclust.rows import _dask
 from jointclust.rows._store import as_store
 from jointclust.rows._sweep import Swept, sweep
@@ -82,7 +82,4 @@ def check_weights_elsewhere(weights: Any, X: Any) -> Any:
         return _dask.aligned(weights, X).astype(np.float64)
     if not is_device_array(X):
         return np.asarray(weights, dtype=np.float64)
-    if not isinstance(weights, np.ndarray | list | tuple) and type(weights) is not type(X):
-        raise TypeError(f"sample_weight is a {type(weights).__name__} and X a {type(X).__name__}: pass two of a kind.")
-    values = np.asarray(weights, dtype=np.float64) if isinstance(weights, np.ndarray | list | tuple) else weights
-    return like(values, X, namespace(X).float64)
+    return like(to_host(weights) if is_device_array(weights) else np.asarray(weights), X, namespace(X).float64)

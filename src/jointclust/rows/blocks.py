@@ -117,7 +117,9 @@ def cluster_sums(x: Any, labels: Any, n_clusters: int, weights: Any, mean: Float
             return np.asarray(matrix @ centred(x, mean))
         sums = (matrix @ x).toarray()
         return sums if mean is None else sums - np.outer(np.asarray(matrix.sum(axis=1)), mean)
-    return one_hot(labels, n_clusters, weights).T @ centred(x, mean)
+    if namespace(x).float64 == x.dtype:
+        return one_hot(labels, n_clusters, weights).T @ centred(x, mean)
+    return _short_sums(one_hot(labels, n_clusters, weights, x.dtype), x if mean is None else x - like(mean, x))
 
 
 def counts(labels: Any, n_clusters: int, weights: Any) -> Any:
@@ -145,13 +147,28 @@ def _stacked(labels: NDArray[np.int32], n_clusters: int) -> NDArray[np.int32]:
     return (labels + n_clusters * np.arange(labels.shape[1], dtype=np.int32)).ravel()
 
 
-def one_hot(labels: Any, n_clusters: int, weights: Any) -> Any:
-    """The dense one-hot label matrix in float64, rows x clusters, for libraries without sparse matrices."""
+def one_hot(labels: Any, n_clusters: int, weights: Any, dtype: Any = None) -> Any:
+    """The dense one-hot label matrix, rows x clusters, for libraries without sparse matrices; float64 if not told."""
     xp = namespace(labels)
+    dtype = xp.float64 if dtype is None else dtype
     numbers = like(np.arange(n_clusters), labels)
-    hot = xp.astype(labels[..., None] == numbers, xp.float64)
-    hot = xp.reshape(hot, (labels.shape[0], -1))
-    return hot if weights is None else hot * float64(weights)[:, None]
+    hot = xp.reshape(xp.astype(labels[..., None] == numbers, dtype), (labels.shape[0], -1))
+    return hot if weights is None else hot * xp.astype(weights, dtype)[:, None]
+
+
+def _short_sums(a: Any, b: Any, length: int = 2**13) -> Any:
+    """``A'B`` of float32 blocks: products of short stretches of rows in float32, and their sum in float64.
+
+    A float32 sum over millions of rows would lose most digits, and float64 products are slow on many devices.
+    """
+    xp, n = namespace(a), a.shape[0]
+    whole = n - n % length
+    total = float64(a[whole:, ...].T @ b[whole:, ...])
+    if whole:
+        a = xp.reshape(a[:whole, ...], (-1, length, a.shape[1]))
+        b = xp.reshape(b[:whole, ...], (-1, length, b.shape[1]))
+        total = total + xp.sum(xp.matmul(xp.matrix_transpose(a), b), axis=0, dtype=xp.float64)
+    return total
 
 
 def nearest(y: Any, centers: Any, offset: Any, n_sets: int) -> Any:
