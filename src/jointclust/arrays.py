@@ -24,10 +24,11 @@ def like(values: Any, array: Any, dtype: Any = None) -> Any:
     from array_api_compat import array_namespace, device
 
     xp, where = array_namespace(array), device(array)
+    dtype = array.dtype if dtype is None else dtype
     if not isinstance(values, np.ndarray | np.generic | float | int):
-        return xp.astype(values, array.dtype if dtype is None else dtype)
-    # A copy: not every library takes over host memory that it must not write to.
-    return xp.asarray(np.array(values), dtype=array.dtype if dtype is None else dtype, device=where)
+        return xp.astype(values, dtype)
+    # Converted before it crosses, and a copy: not every library takes over host memory that it must not write to.
+    return xp.asarray(np.array(values, dtype=str(dtype).rsplit(".", maxsplit=1)[-1]), device=where)
 
 
 def to_host(array: Any) -> NDArray:
@@ -44,6 +45,14 @@ def to_host(array: Any) -> NDArray:
         return np.asarray(to_device(array, "cpu"))
     except (TypeError, ValueError):  # array-api-strict names its devices otherwise
         return np.from_dlpack(array).copy()
+
+
+def product(a: NDArray, b: Any, device: Any = None) -> NDArray:
+    """The product of two host matrices, computed on the device of an array if one is given."""
+    if device is None:
+        return a @ b
+    dtype = namespace(device).float64
+    return to_host(like(a, device, dtype) @ like(b, device, dtype))
 
 
 def described(array: Any) -> str:

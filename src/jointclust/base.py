@@ -115,6 +115,7 @@ class Clusterer(
                 leading=leading,
                 rng=rng,
             )
+        self._counted = coordinates.rows, coordinates.rows.n_passes if isinstance(X, Coordinates) else 0
         self._check_n_clusters(coordinates.n_samples, coordinates.weights)
         if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
             tell(
@@ -171,7 +172,7 @@ class Clusterer(
             task.call_on_fit_task_end(estimator=self)
             return result
 
-        with threads.suited_to(*size, self.n_jobs):
+        with threads.suited_to(size[1], self.n_jobs):
             return threads.each(one, n_init, self.n_jobs), context
 
     def _reporter(self, task: CallbackContext) -> Callable[[], bool]:
@@ -224,6 +225,9 @@ class Clusterer(
 
     def _move_published(self, rows: Any) -> None:
         """Published arrays go where the rows are: a fit on a GPU has its attributes there."""
+        if "_counted" in vars(self):
+            swept, before = vars(self).pop("_counted")
+            self.n_passes_ = swept.n_passes - before
         if not is_device_array(rows.X):
             return
         parameters = self.get_params(deep=False)

@@ -158,7 +158,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         def fitted(index: int) -> Any:
             return fit_member(members[index], data, coordinates, weights, int(seeds[index]))
 
-        with warnings.catch_warnings(), threads.suited_to(coordinates.n_samples, coordinates.rank, self.n_jobs):
+        with warnings.catch_warnings(), threads.suited_to(coordinates.rank, self.n_jobs):
             warnings.simplefilter("ignore")  # a member that errs is outvoted; agreement_ says how they differ
             self.members_ = threads.each(fitted, len(members), self.n_jobs)
         votes = np.column_stack([training_labels(member, data) for member in self.members_])

@@ -14,19 +14,22 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
-from jointclust.arrays import namespace, to_host
-from jointclust.kmeans import counts, means, n_changed
-from jointclust.linalg import leading_eigenpairs
+from jointclust.arrays import like, namespace, product, to_host
+from jointclust.kmeans import counts, means, n_changed, nearest_in
+from jointclust.linalg import eigh_on, leading_eigenpairs
 from jointclust.rows import (
     Projected,
     Rows,
     Store,
+    Swept,
     as_rows,
+    blocks,
     check_elsewhere,
     check_weights_elsewhere,
     is_elsewhere,
     is_remote,
     sample,
+    sweep,
     total_weight,
     weight_limits,
 )
@@ -119,12 +122,12 @@ class Coordinates:
 
     def inside(self, sums: Float) -> Float:
         """Sums over rows of the frame, as sums over coordinates."""
-        return sums if self.scores is not None else sums @ self.basis
+        return sums if self.scores is not None else product(sums, self.basis, self.rows.device)
 
     def embed(self, projection: Float) -> NDArray:
         """Embedding ``XVQ`` of the rows for a projection Q given in these coordinates."""
         rows, basis, mean = self.frame
-        return rows.project(projection if basis is None else basis @ projection, mean)
+        return rows.project(projection if basis is None else product(basis, projection, rows.device), mean)
 
     def leading(self, k: int) -> NDArray:
         """The first k coordinates, that is, the principal components' scores."""
@@ -153,6 +156,19 @@ class Coordinates:
     def clusters(self, labels: Labels, n_clusters: int) -> Clusters:
         """The small sums that every projection step is made of."""
         return Clusters(self, labels, n_clusters)
+
+    def nearest(self, projection: Float, centers: Float) -> Clusters:
+        """Clusters of the rows that are nearest to each center in an embedding, with their sums, in one pass."""
+        rows, basis, mean = self.frame
+        matrix = projection if basis is None else basis @ projection
+
+        def visit(x: Any, w: Any) -> Swept:
+            labels = nearest_in(blocks.project(x, matrix, mean), centers)
+            return Swept(rows=[labels], sums=[blocks.cluster_sums(x, labels, len(centers), w, mean)])
+
+        rows.n_passes += 1
+        found = sweep(visit, rows.X, self.weights, width=rows.n_features, budget=2**19)
+        return Clusters(self, found.rows[0], len(centers), self.inside(found.sums[0]))
 
     def scatter(self, weights: Any) -> Float:
         """``sum_i w_i t_i t_i'`` over the rows' coordinates t, for other weights than their own."""
@@ -348,7 +364,7 @@ def coordinates_of(
     if gram is None:
         parts = _randomised(rows, mean, weights, max_rank, rng)
     elif tall:
-        parts = dict(zip(("eigenvalues", "basis"), _eigh(gram, leading), strict=True))
+        parts = dict(zip(("eigenvalues", "basis"), _eigh(gram, leading, rows.device), strict=True))
     else:
         parts = _from_gram(gram, weights, rows, leading)
 
@@ -391,8 +407,11 @@ def _check_scale(rows: Rows, total: float, noise: float) -> None:
     )
 
 
-def _eigh(matrix: Float, leading: int | None) -> tuple[Float, Float]:
+def _eigh(matrix: Float, leading: int | None, device: Any = None) -> tuple[Float, Float]:
     """Eigenpairs of a positive semidefinite matrix, largest first."""
+    if device is not None:
+        values, vectors = eigh_on(device, like(matrix, device, namespace(device).float64))
+        return np.maximum(to_host(values)[::-1], 0.0), to_host(vectors)[:, ::-1]
     if leading is not None:
         values, vectors = leading_eigenpairs(matrix, min(leading, len(matrix)))
         return np.maximum(values, 0.0), vectors

@@ -15,6 +15,8 @@ from jointclust.types import Float, Labels
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
 _SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 256
+# Rows up to which k-means goes on until no label changes.
+_EXACT = 50_000
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,7 @@ def centers_of(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Flo
     """Weighted cluster means of the rows of an embedding."""
 
     def sums(y: Any, block: Any, w: Any) -> Swept:
-        parts = [blocks.cluster_sums(y, block, n_clusters, w, None), blocks.counts(block, n_clusters, w)]
-        return Swept(sums=parts)
+        return Swept(sums=blocks.sums_and_sizes(y, block, n_clusters, w, None))
 
     return means(*sweep(sums, Y, labels, weights, width=Y.shape[1], budget=2**19).sums)
 
@@ -176,7 +177,7 @@ def _lloyd_step(Y: Any, centers: Float, labels: list[Any], weights: Any) -> tupl
 
     def step(y: Any, w: Any, *old: Any) -> Swept:
         new = nearest(y)
-        parts = [blocks.cluster_sums(y, new, n_clusters, w, None), blocks.counts(new, n_clusters, w)]
+        parts = blocks.sums_and_sizes(y, new, n_clusters, w, None)
         changed = [] if first else [blocks.n_changed(new[:, j], block, w) for j, block in enumerate(old)]
         return Swept(rows=[new[:, j] for j in range(n_sets)], sums=[*parts, *changed])
 
@@ -184,6 +185,12 @@ def _lloyd_step(Y: Any, centers: Float, labels: list[Any], weights: Any) -> tupl
     sums, sizes = found.sums[0].reshape(n_sets, n_clusters, d), found.sums[1].reshape(n_sets, n_clusters)
     changed = np.ones(n_sets) if first else np.array([float(part) for part in found.sums[2:]])
     return list(found.rows), sums, sizes, changed
+
+
+def settled(Y: Any, labels: Any, n_clusters: int, weights: Any) -> Partition:
+    """k-means from labels, to rest; of very many rows until it hardly moves, for the last of them take forever."""
+    tol = 0.0 if Y.shape[0] <= _EXACT else 1e-7
+    return lloyd(Y, centers_of(Y, labels, n_clusters, weights), weights, tol=tol)
 
 
 def lloyd(Y: Any, centers: Float, weights: Any = None, *, max_iter: int = 300, tol: float = 0.0) -> Partition:
@@ -320,5 +327,8 @@ def _draw(mass: Any, uniform: Float) -> Any:
     xp = namespace(mass)
     cumulative = xp.cumulative_sum(mass, axis=1, dtype=xp.float64)
     targets = like(uniform, cumulative) * cumulative[:, -1:]
+    if xp is not np and mass.shape[1] < 2**17:  # one comparison of everything beats many small searches on a device
+        below = xp.astype(cumulative[:, None, :] <= targets[:, :, None], xp.int32)
+        return xp.clip(xp.sum(below, axis=2, dtype=xp.int64), None, mass.shape[1] - 1)
     index = [xp.searchsorted(cumulative[r, :], targets[r, :], side="right") for r in range(mass.shape[0])]
     return xp.clip(xp.stack(index, axis=0), None, mass.shape[1] - 1)

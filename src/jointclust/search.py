@@ -295,7 +295,7 @@ def fit_all(
         if str(message) not in heard:
             heard.append(str(message))
 
-    with warnings.catch_warnings(), threads.suited_to(coordinates.n_samples, coordinates.rank, n_jobs):
+    with warnings.catch_warnings(), threads.suited_to(coordinates.rank, n_jobs):
         warnings.simplefilter("always")
         warnings.showwarning = listen
         return threads.each(one, len(unfitted), n_jobs)
@@ -365,7 +365,7 @@ def agreements(
         fitted = fit_member(members[index], X, coordinates, None, int(seeds[index]))
         return training_labels(fitted, X)
 
-    with warnings.catch_warnings(), threads.suited_to(coordinates.n_samples, coordinates.rank, n_jobs):
+    with warnings.catch_warnings(), threads.suited_to(coordinates.rank, n_jobs):
         warnings.simplefilter("ignore")
         references = threads.each(labels, len(members), n_jobs)
     found = [candidate.labels for candidate in tried]

@@ -51,8 +51,12 @@ class _Discriminative(Method):
 
     def step(self, clusters: Clusters, previous: State | None) -> State:
         projection = self.project(clusters, None if previous is None else previous.projection)
-        Y, centers = self.coordinates.embed(projection), clusters.centers(projection)
-        weights, n_clusters = self.coordinates.weights, clusters.sizes.size
+        centers, weights, n_clusters = clusters.centers(projection), self.coordinates.weights, clusters.n_clusters
+        if self.update_rule == "fixed" and self.coordinates.rows.is_remote:
+            nearest = self.coordinates.nearest(projection, centers)
+            if (nearest.sizes > 0).all():
+                return State(nearest, projection, self.objective(nearest, projection))
+        Y = self.coordinates.embed(projection)
         if self.update_rule == "fixed":
             return self._state(clusters, fill_empty(Y, assign(Y, centers), n_clusters, weights), projection)
         if self.update_rule == "comparison":

@@ -90,7 +90,7 @@ class _UncorrelatedRidge(SoftMethod):
             soft = soft_labels(V, scale)
             losses = xp.sum((V - scale * soft) ** 2, axis=1)
             hard = xp.astype(xp.argmax(soft, axis=1), xp.int32)
-            labels = [blocks.cluster_sums(x, hard, n_clusters, w, mean), blocks.counts(hard, n_clusters, w)]
+            labels = blocks.sums_and_sizes(x, hard, n_clusters, w, mean)
             return Swept(sums=[xp.sum(losses if w is None else losses * w), *labels, *_soft_sums(x, soft, w, mean)])
 
         rows.n_passes += 1

@@ -96,10 +96,7 @@ class _Robust(Method):
             y = blocks.project(x, matrix, mean)
             labels = nearest_in(y, centers)
             loss, weights = self._weigh(y, labels, centers, own)
-            sums = [
-                blocks.cluster_sums(x, labels, n_clusters, weights, mean),
-                blocks.counts(labels, n_clusters, weights),
-            ]
+            sums = blocks.sums_and_sizes(x, labels, n_clusters, weights, mean)
             if with_scatter:
                 sums.append(blocks.scatter(x, weights, mean))
             return Swept(rows=[labels, weights], sums=[loss, *sums])

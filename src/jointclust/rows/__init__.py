@@ -66,7 +66,7 @@ class Rows:
         self.is_sparse = sp.issparse(X) or sp.issparse(getattr(X, "_meta", None))
         # Rows that are costly to look at: each pass reads a file or asks other processes.
         self.is_remote = is_remote(X)
-        self.n_passes = 0
+        self.n_passes = int(self.is_remote)  # the one that looked for numbers that are not finite
 
     @property
     def dtype(self) -> np.dtype:
@@ -76,6 +76,11 @@ class Rows:
     def _sweep(self, function: Any, *others: Any, width: int | None = None, budget: int = 2**19) -> Swept:
         self.n_passes += 1
         return sweep(function, self.X, *others, width=self.n_features if width is None else width, budget=budget)
+
+    @property
+    def device(self) -> Any:
+        """The rows, where they lie on a device that small problems are solved on too; None elsewhere."""
+        return self.X if is_device_array(self.X) else None
 
     def here(self, values: NDArray) -> Any:
         """A host array where the rows are, in its own precision if it holds whole numbers."""

@@ -5,9 +5,7 @@ The engines differ in where the blocks come from (memory, a device, a file, Dask
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +18,8 @@ from jointclust.rows._store import Projected, Store
 
 # Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
 _CACHE, _DEVICE = 2**18, 2**28
-# Bytes that a thread reads from a file at a time.
-_READ = 2**25
+# Values from which on threads share the work, and bytes that one of them reads from a file at a time.
+_LARGE, _READ = 2**22, 2**25
 
 
 class Swept(NamedTuple):
@@ -48,9 +46,12 @@ def sweep(function: Callable[..., Swept], *arrays: Any, width: int = 1, budget: 
         function = _Projecting(function, [None if view is None else (view.matrix, view.mean) for view in views])
     if any(_dask.is_dask(source) for source in sources):
         return _dask.sweep(_Task(function, width, budget), sources)
-    if any(isinstance(source, Store) for source in sources):
-        return _read(function, sources, width, budget)
-    return _on_host(local(function, sources, width, _DEVICE if is_device_array(lead) else budget))
+    if is_device_array(lead):
+        return _on_host(local(function, sources, width, _DEVICE))
+    stretch = _stretch(sources, width, budget)
+    if stretch >= lead.shape[0]:
+        return _on_host(local(function, sources, width, budget))
+    return _pooled(function, sources, width, budget, stretch)
 
 
 class _Projecting:
@@ -138,10 +139,20 @@ def _small(piece: Any) -> Any:
     return piece if sp.issparse(piece) else to_host(piece)
 
 
-def _read(function: Callable[..., Swept], sources: Sequence[Any], width: int, budget: int) -> Swept:
-    """The pass over rows in a file: threads read, compute and let go of a stretch each; sums are added in order."""
-    store = next(source for source in sources if isinstance(source, Store))
-    n, step = store.shape[0], store.stretch(_READ)
+def _stretch(sources: Sequence[Any], width: int, budget: int) -> int:
+    """Rows that a thread takes at a time; it depends on the data alone, so that results do."""
+    for source in sources:
+        if isinstance(source, Store):
+            return source.stretch(_READ)
+    if any(sp.issparse(source) for source in sources):
+        return np.iinfo(np.int64).max  # sparse products are one pass each
+    step = max(64, budget // max(1, width))
+    return step * max(1, _LARGE // (step * max(1, width)))
+
+
+def _pooled(function: Callable[..., Swept], sources: Sequence[Any], width: int, budget: int, step: int) -> Swept:
+    """The pass by threads: each reads a stretch of rows, computes and lets go of it; sums are added in order."""
+    n = next(source for source in sources if source is not None).shape[0]
 
     def one(start: int) -> Swept:
         block = slice(start, min(start + step, n))
@@ -150,20 +161,6 @@ def _read(function: Callable[..., Swept], sources: Sequence[Any], width: int, bu
 
     whole = _Whole(n)
     with threads.single():
-        for start, found in _in_order(one, range(0, n, step)):
+        for start, found in threads.in_order(one, range(0, n, step)):
             whole.add(start, found)
     return _on_host(whole.swept())
-
-
-def _in_order(run: Callable[[int], Swept], starts: range) -> Iterator[tuple[int, Swept]]:
-    """``run`` of each start, a few at a time, in the order of the starts, so that sums never depend on timing."""
-    workers = os.process_cpu_count() if hasattr(os, "process_cpu_count") else len(os.sched_getaffinity(0))
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        waiting: list[Any] = []
-        for start in starts:
-            waiting.append((start, pool.submit(run, start)))
-            if len(waiting) > workers:
-                first, future = waiting.pop(0)
-                yield first, future.result()
-        for first, future in waiting:
-            yield first, future.result()

@@ -111,15 +111,21 @@ def project_transposed(x: Any, matrix: Any, mean: Float | None) -> Any:
 
 def cluster_sums(x: Any, labels: Any, n_clusters: int, weights: Any, mean: Float | None) -> Any:
     """``sum_i w_i (x_i - m)`` over the rows of each cluster; for labels (n, R), of R sets numbered through."""
+    return sums_and_sizes(x, labels, n_clusters, weights, mean)[0]
+
+
+def sums_and_sizes(x: Any, labels: Any, n_clusters: int, weights: Any, mean: Float | None) -> list[Any]:
+    """The sums over the rows of each cluster, and the clusters' total weights."""
     if isinstance(x, np.ndarray) or sp.issparse(x):
-        matrix = indicator(labels, n_clusters, weights)
+        matrix, sizes = indicator(labels, n_clusters, weights), counts(labels, n_clusters, weights)
         if not sp.issparse(x):
-            return np.asarray(matrix @ centred(x, mean))
+            return [np.asarray(matrix @ centred(x, mean)), sizes]
         sums = (matrix @ x).toarray()
-        return sums if mean is None else sums - np.outer(np.asarray(matrix.sum(axis=1)), mean)
-    if namespace(x).float64 == x.dtype:
-        return one_hot(labels, n_clusters, weights).T @ centred(x, mean)
-    return _short_sums(one_hot(labels, n_clusters, weights, x.dtype), x if mean is None else x - like(mean, x))
+        return [sums if mean is None else sums - np.outer(sizes, mean), sizes]
+    xp, single = namespace(x), x.dtype != namespace(x).float64
+    hot = one_hot(labels, n_clusters, weights, x.dtype)
+    rows = x if mean is None else x - like(mean, x)
+    return [_short_sums(hot, rows) if single else hot.T @ rows, xp.sum(hot, axis=0, dtype=xp.float64)]
 
 
 def counts(labels: Any, n_clusters: int, weights: Any) -> Any:
