@@ -33,7 +33,7 @@ from jointclust.kmeans import centers_of, counts, kmeans
 from jointclust.linalg import signs_of
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.rows import as_rows
+from jointclust.rows import as_rows, is_elsewhere
 from jointclust.types import Float, Labels
 
 # The members of "auto": on the evidence page.
@@ -176,6 +176,11 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             rows: Any = X.rows
             data, coordinates = rows.X, X
         else:
+            if is_elsewhere(X):
+                raise TypeError(
+                    "JointConsensus takes rows in memory: its members look at pairs of rows. Fit it on a sample and "
+                    "predict the rest, or use LDAKMeans."
+                )
             data = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
             coordinates = coordinates_of(
                 as_rows(data), check_weights(sample_weight, data), variance=None, max_rank=self.max_rank, rng=rng

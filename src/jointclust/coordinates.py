@@ -150,8 +150,7 @@ class Coordinates:
         size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters, _SAMPLE_PER_COLUMN * self.rank)
         X, weights = sample(self.rows.X, size, rng, self.weights)
         self.rows.n_passes += 1
-        share = min(1.0, self.variance_kept + 1e-9)
-        return coordinates_of(as_rows(X), weights, variance=share, max_rank=self.rank, rng=rng)
+        return coordinates_of(as_rows(X), weights, variance=None, max_rank=self.rank, rng=rng).first(self.rank)
 
     def clusters(self, labels: Labels, n_clusters: int) -> Clusters:
         """The small sums that every projection step is made of."""
@@ -315,8 +314,6 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
         return None
     if is_elsewhere(X) or isinstance(X, Store):
         weights = check_weights_elsewhere(sample_weight, X)
-        if tuple(weights.shape) != (X.shape[0],):
-            raise ValueError(f"sample_weight.shape == {tuple(weights.shape)}, expected {(X.shape[0],)}!")
     else:
         given = to_host(sample_weight) if is_elsewhere(sample_weight) else sample_weight
         weights = _check_sample_weight(given, X, dtype=np.float64)

@@ -79,8 +79,8 @@ class JointClusterer(Clusterer):
         start = None if given is None else coordinates.rows.beside(given)
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, Run]:
-            method = self._method(coordinates, n_components, generator)
             labels = start if start is not None else self._started(index, coordinates, n_components, generator)
+            method = self._method(coordinates, n_components, generator)
             clusters = coordinates.clusters(labels, self.n_clusters)
             stop = self._reporter(task)
             return method, alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=stop)

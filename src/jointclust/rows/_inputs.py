@@ -78,6 +78,8 @@ def _not_finite(x: Any, numbers: Any) -> Swept:
 
 def check_weights_elsewhere(weights: Any, X: Any) -> Any:
     """Weights next to the rows that they belong to."""
+    if np.shape(weights) != (X.shape[0],):
+        raise ValueError(f"sample_weight.shape == {np.shape(weights)}, expected {(X.shape[0],)}!")
     if _dask.is_dask(X):
         return _dask.aligned(weights, X).astype(np.float64)
     if not is_device_array(X):

@@ -49,7 +49,7 @@ def sweep(function: Callable[..., Swept], *arrays: Any, width: int = 1, budget: 
     if is_device_array(lead):
         return _on_host(local(function, sources, width, _DEVICE))
     stretch = _stretch(sources, width, budget)
-    if stretch >= lead.shape[0]:
+    if stretch >= lead.shape[0] and not any(isinstance(source, Store) for source in sources):
         return _on_host(local(function, sources, width, budget))
     return _pooled(function, sources, width, budget, stretch)
 
