@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+# Copies of a chunk that a task holds at the most, some of them in float64.
+_COPIES = 4
 
 
 def is_dask(array: Any) -> bool:
@@ -83,8 +86,13 @@ def sweep(task: Callable[..., Any], sources: Sequence[Any]) -> Any:
     level = [first(part) for part in parts]
     while len(level) > 1:
         level = [add(level[i : i + 8]) for i in range(0, len(level), 8)]
-    *kept, total = dask.persist(*[dask.delayed(_row_part)(part) for part in parts], level[0])
-    sums, pieces, shapes = dask.compute(total)[0]
+    row_part = dask.delayed(_row_part)
+    try:
+        *kept, total = dask.persist(*[row_part(part) for part in parts], level[0])
+        sums, pieces, shapes = dask.compute(total)[0]
+    except Exception as error:
+        _explain(error, lead)
+        raise
     pick = dask.delayed(_pick)
     rows = []
     for k, (tail, dtype) in enumerate(shapes):
@@ -94,6 +102,47 @@ def sweep(task: Callable[..., Any], sources: Sequence[Any]) -> Any:
         ]
         rows.append(da.concatenate(blocks, axis=0))
     return Swept(rows, sums, pieces)
+
+
+def check_workers(X: Any) -> None:
+    """Refuse what workers of the cluster in use would only pause on, or die of, again and again."""
+    try:
+        from distributed import get_client
+
+        client = get_client()
+    except (ImportError, ValueError):
+        return  # no cluster: the threads of this process
+    # Not a function of ours: a worker that lacks the package could not even read it.
+    found = client.run(eval, "bool(__import__('importlib').util.find_spec('jointclust'))", on_error="return")
+    lacking = [address for address, has_it in found.items() if has_it is not True]
+    if lacking:
+        raise ModuleNotFoundError(
+            f"{len(lacking)} of {len(found)} Dask workers lack jointclust ({lacking[0]}): install the version there that is "
+            "here, for example with client.register_plugin(distributed.PipInstall(['jointclust']))."
+        )
+    _check_memory(X, client.scheduler_info(n_workers=-1)["workers"].values())
+
+
+def _check_memory(X: Any, workers: Iterable[dict[str, Any]]) -> None:
+    largest = max(X.chunks[0]) * X.shape[1] * X.dtype.itemsize
+    for worker in workers:
+        limit, n_threads = worker["memory_limit"], worker["nthreads"]
+        if limit and _COPIES * largest * n_threads > limit:
+            rows = int(limit / (_COPIES * n_threads * X.shape[1] * X.dtype.itemsize))
+            raise MemoryError(
+                f"The largest chunk of X takes {largest / 2**20:.0f} MiB, too much for a worker with "
+                f"{limit / 2**20:.0f} MiB and {n_threads} threads. Rechunk to {rows} rows or less, "
+                f"X.rechunk(({rows}, -1)), or give workers more memory."
+            )
+
+
+def _explain(error: Exception, X: Any) -> None:
+    """Say of a worker that keeps dying what it dies of."""
+    if type(error).__name__ == "KilledWorker":
+        raise MemoryError(
+            f"Workers died again and again on the same chunk of X (the largest has {max(X.chunks[0])} rows), most "
+            "likely for want of memory. Rechunk X to fewer rows, or give workers more memory."
+        ) from error
 
 
 def _chunks_of(source: Any, lead: Any) -> list[Any]:

@@ -22,6 +22,7 @@ def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
     """Such an X as a table of finite floating-point numbers, or a clear error."""
     if _dask.is_dask(X):
         X = _dask.as_table(X)
+        _dask.check_workers(X)
     elif not is_device_array(X):
         X = as_store(X)
     elif getattr(X, "requires_grad", False):
