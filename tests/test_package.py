@@ -20,7 +20,7 @@ LAYERS = [
     {"rows", "linalg"},
     {"kmeans"},
     {"coordinates"},
-    {"starts", "projection", "kernels", "graph", "criteria"},
+    {"starts", "projection", "kernels", "graph", "criteria", "number"},
     {"alternating"},
     {"base"},
     {"joint", "embedded", "soft"},

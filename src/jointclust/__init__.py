@@ -15,12 +15,14 @@ from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
 from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
+from jointclust.number import ClusterNumber, number_of_clusters
 from jointclust.path import TradeOffPath, trade_off_path
 from jointclust.persistence import load, save
 from jointclust.projection import DiscriminantProjection
 from jointclust.search import LabelFreeSearch, bootstrap_stability
 
 __all__ = [
+    "ClusterNumber",
     "CollapseWarning",
     "Coordinates",
     "DisCluster",
@@ -45,6 +47,7 @@ __all__ = [
     "decompose",
     "load",
     "metrics",
+    "number_of_clusters",
     "save",
     "trade_off_path",
 ]
