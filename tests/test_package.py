@@ -26,6 +26,7 @@ LAYERS = [
     {"joint", "embedded", "soft"},
     {"methods", "datasets"},
     {"path", "persistence", "consensus"},
+    {"candidates", "stability", "default"},
     {"search"},
     {"comparison"},
 ]

@@ -6,6 +6,7 @@ from jointclust import datasets, metrics
 from jointclust.comparison import compare
 from jointclust.consensus import JointConsensus
 from jointclust.coordinates import Coordinates, decompose
+from jointclust.default import cluster
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
@@ -19,7 +20,8 @@ from jointclust.number import ClusterNumber, number_of_clusters
 from jointclust.path import TradeOffPath, trade_off_path
 from jointclust.persistence import load, save
 from jointclust.projection import DiscriminantProjection
-from jointclust.search import LabelFreeSearch, bootstrap_stability
+from jointclust.search import LabelFreeSearch
+from jointclust.stability import bootstrap_stability
 
 __all__ = [
     "ClusterNumber",
@@ -42,6 +44,7 @@ __all__ = [
     "TradeOffPath",
     "UncorrelatedRidgeClustering",
     "bootstrap_stability",
+    "cluster",
     "compare",
     "datasets",
     "decompose",

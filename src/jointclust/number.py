@@ -21,17 +21,19 @@ from jointclust.types import Float, Labels
 __all__ = ["ClusterNumber", "number_of_clusters"]
 
 # Two clusters are apart when a unimodal density would show so deep a valley with less than this probability.
-_LEVEL = 0.01
+_LEVEL = 0.05
 _SPLITS = 3
 # Fragments to start from: always these; beyond, twice as many while more than half of them stay apart.
 _FRAGMENTS = (10, 20, 40)
 _MOST_FRAGMENTS = 320
 # Rows of a half that a fragment should have, and rows of all that a direction should have.
 _ROWS_PER_FRAGMENT, _ROWS_PER_DIRECTION = 8, 10
-_FEWEST_ROWS = 4 * _ROWS_PER_FRAGMENT
+FEWEST_ROWS = 4 * _ROWS_PER_FRAGMENT
 _MOST_ROWS, _MOST_DIRECTIONS = 5_000, 100
 # Directions that are kept beside those above the noise when there are no more than this.
 _FEW_DIRECTIONS = 50
+# By how much an eigenvalue has to exceed the noise's edge, about which those of noise scatter.
+_MARGIN = 1.02
 # Relative to each direction's variance, so that the within-cluster covariance can be inverted.
 _RIDGE = 1e-3
 
@@ -69,8 +71,8 @@ class ClusterNumber:
         if not self.has_structure:
             tell(
                 "No cluster structure found: no two groups of rows are separated by a valley on rows that did not form "
-                "them. Clusters of any number would be arbitrary cuts. If you know that there are clusters, give "
-                "n_clusters, scale the features, or add rows.",
+                "them. Either there are no clusters, and any would be arbitrary cuts; or they overlap, or have too few "
+                "rows to show (some 20 each are needed). If you know that there are clusters, give n_clusters.",
                 CollapseWarning,
             )
 
@@ -109,7 +111,7 @@ def number_of_clusters(
     --------
     >>> import numpy as np
     >>> import jointclust as jc
-    >>> X, y = jc.datasets.mixture(n_samples=600, n_features=50, n_clusters=5, random_state=0)
+    >>> X, y = jc.datasets.mixture(n_samples=600, n_features=50, n_clusters=5, random_state=1)
     >>> jc.number_of_clusters(X, random_state=0).n_clusters
     5
     >>> noise = np.random.RandomState(0).standard_normal((600, 50))
@@ -119,10 +121,10 @@ def number_of_clusters(
     rng = check_random_state(random_state)
     coordinates = X if isinstance(X, Coordinates) else decompose(X, random_state=rng)
     present = np.arange(coordinates.n_samples) if coordinates.weights is None else np.flatnonzero(coordinates.weights)
-    if present.size < _FEWEST_ROWS:
+    if present.size < FEWEST_ROWS:
         raise ValueError(
             f"{present.size} rows are too few to choose the number of clusters: the two halves that form and test "
-            f"them need {_FEWEST_ROWS}. Give n_clusters."
+            f"them need {FEWEST_ROWS}. Give n_clusters."
         )
     table: dict[str, list[Any]] = {
         name: [] for name in ("split", "directions", "scaled", "fragments", "clusters", "doubt")
@@ -156,21 +158,25 @@ def directions_kept(coordinates: Coordinates, n: int) -> list[int]:
 def rank_above_noise(coordinates: Coordinates) -> int:
     """Eigenvalues beyond the edge that those of white noise have (Marchenko and Pastur, 1967).
 
-    The noise's level is read off the median eigenvalue, as by Gavish and Donoho (2014); off the variance left over when
-    the decomposition has a limited rank.
+    The noise's level is read off the median eigenvalue, as by Gavish and Donoho (2014). Where the decomposition has a
+    limited rank, it is the mean of the eigenvalues not counted, those that were cut off included.
     """
     n, D = coordinates.n_samples - 1, coordinates.rows.n_features
     shorter, shape = min(n, D), min(n, D) / max(n, D)
+    low, high = (1 - np.sqrt(shape)) ** 2, (1 + np.sqrt(shape)) ** 2
     values = np.zeros(max(shorter, coordinates.rank))
     values[: coordinates.rank] = coordinates.eigenvalues
-    low, high = (1 - np.sqrt(shape)) ** 2, (1 + np.sqrt(shape)) ** 2
     if coordinates.exact:
         grid = np.linspace(low, high, 1001)[1:-1]
         mass = np.cumsum(np.sqrt((high - grid) * (grid - low)) / grid)
         level = float(np.median(values[:shorter])) / grid[np.searchsorted(mass, mass[-1] / 2)]
-    else:
-        level = (coordinates.total_variance - values.sum()) / max(shorter - coordinates.rank, 1)
-    return int(np.sum(values > 1.02 * high * level))
+        return int(np.sum(values > _MARGIN * high * level))
+    above = coordinates.rank
+    while True:
+        level = (coordinates.total_variance - values[:above].sum()) / max(shorter - above, 1)
+        if (fewer := int(np.sum(values > _MARGIN * high * level))) >= above:
+            return above
+        above = fewer
 
 
 def tries_of(one: Float, other: Float, rng: np.random.RandomState) -> Iterator[dict[str, Any]]:
