@@ -211,6 +211,15 @@ def test_agreement_takes_the_number_first(noisy):
     assert Search(DEC(4), {}, random_state=0).fit(X).number_ is None
 
 
+def test_saved_and_loaded(noisy, tmp_path):
+    pytest.importorskip("skops")
+    search = Search(DEC(), {"n_clusters": [3, 4]}, random_state=0).fit(noisy[0])
+    jc.save(search, tmp_path / "search.skops")
+    again = jc.load(tmp_path / "search.skops")
+    assert again.number_.verdict == search.number_.verdict == "4 clusters found"
+    np.testing.assert_array_equal(again.predict(noisy[0]), search.labels_)
+
+
 @pytest.mark.parametrize("criterion", ["gap", "bic"])
 def test_other_criteria_compare_numbers(criterion):
     X, _ = jc.datasets.mixture(300, 20, 4, n_nuisance=0, random_state=3)
