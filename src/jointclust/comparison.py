@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_array, check_random_state, column_or_1d
 
 from jointclust.candidates import Candidate, fit_all
-from jointclust.consensus import JointConsensus, automatic_members
+from jointclust.consensus import JointConsensus
 from jointclust.coordinates import coordinates_of
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
@@ -25,7 +25,7 @@ from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.rows import as_rows
-from jointclust.search import agreements, check_any, number_of, reference_labels
+from jointclust.search import agreements, check_any, number_of, reference_labels, reference_members
 from jointclust.stability import half_stability
 
 # Rows beyond which the quadratic alternatives are left out.
@@ -118,7 +118,7 @@ def compare(
     tried = [Candidate(clone(method), {}) for method in methods.values()]
     fit_all(tried, data, coordinates, rng, None)
     check_any(tried)
-    members = list(automatic_members(number_of(tried), data, coordinates))
+    members = reference_members(number_of(tried), data, coordinates)
     agreements(tried, reference_labels(members, data, coordinates, rng, None), coordinates)
     seed = int(rng.randint(np.iinfo(np.int32).max))
     columns = ("method", "agreement", "stability", "clusters", "seconds", "warnings")
