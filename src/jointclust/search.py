@@ -333,7 +333,7 @@ def number_of(tried: list[Candidate]) -> int:
 
 
 def reference_members(n_clusters: int, X: Any, coordinates: Coordinates) -> list[Any]:
-    """Every second member of the consensus: all kinds of them, for half the cost, and the choices hardly differ."""
+    """Every second member of the consensus: all kinds of them, for about half the cost."""
     return list(automatic_members(n_clusters, X, coordinates))[::2]
 
 
