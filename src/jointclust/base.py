@@ -226,7 +226,7 @@ class Clusterer(
     def _move_published(self, rows: Any) -> None:
         """Published arrays go where the rows are: a fit on a GPU has its attributes there."""
         if "_counted" in vars(self):
-            swept, before = vars(self).pop("_counted")
+            swept, before = self.__dict__.pop("_counted")
             self.n_passes_ = swept.n_passes - before
         if not is_device_array(rows.X):
             return
@@ -294,7 +294,7 @@ class Clusterer(
         validate_data(self, X, skip_check_array=True, reset=False)
         model = copy.copy(self)
         for name in ("labels_", "soft_labels_", "sample_weights_", "outlier_scores_"):
-            vars(model).pop(name, None)
+            model.__dict__.pop(name, None)
         return lazily(_Method(model, method), X, tail, dtype or X.dtype)
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray:

@@ -153,7 +153,7 @@ def lloyd_many(
         for j in np.flatnonzero((sizes == 0).any(axis=1)):
             new[j] = fill_empty(Y, new[j], n_clusters, weights)
             old = labels[moving[j]]
-            changed[j] = 1 if old is None else n_changed(new[j], old, weights)
+            changed[j] = 1.0 if old is None else n_changed(new[j], old, weights)
             sizes[j] = counts(new[j], n_clusters, weights)
             sums[j] = centers_of(Y, new[j], n_clusters, weights) * sizes[j][:, None]
         updated = means(sums, sizes)
@@ -162,8 +162,8 @@ def lloyd_many(
         if tol > 0:
             resting |= inertia[moving] - within <= tol * within
         centers[moving], inertia[moving] = updated, within
-        for j, r in enumerate(moving):
-            labels[r] = new[j]
+        for index, found in zip(moving, new, strict=True):
+            labels[index] = found
         moving = moving[~resting]
         if moving.size == 0:
             break

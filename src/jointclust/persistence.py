@@ -114,9 +114,10 @@ def _foreign_types(skops: Any, data: bytes) -> list[str]:
 
 
 def _own_types() -> list[str]:
-    """Qualified names of jointclust's estimators, all that a file may name beside skops' own safe list."""
+    """Qualified names of jointclust's estimators and of what they hold: all a file may name beside skops' safe list."""
     members = (getattr(jointclust, name) for name in jointclust.__all__)
-    return [f"{m.__module__}.{m.__qualname__}" for m in members if isinstance(m, type) and issubclass(m, BaseEstimator)]
+    own = (BaseEstimator, jointclust.ClusterNumber)
+    return [f"{m.__module__}.{m.__qualname__}" for m in members if isinstance(m, type) and issubclass(m, own)]
 
 
 def _skops() -> Any:

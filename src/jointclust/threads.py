@@ -19,7 +19,8 @@ from threadpoolctl import ThreadpoolController
 
 # Size from which on a dense eigenvalue problem keeps several threads busy.
 _LARGE = 1000
-_T, _I = TypeVar("_T"), TypeVar("_I")
+_T = TypeVar("_T")
+_I = TypeVar("_I")
 # Runs that go on side by side, which have to share the cores.
 _side_by_side = contextvars.ContextVar("side_by_side", default=1)
 

@@ -73,7 +73,8 @@ class Centers(SoftMethod):
             mass = mass_of(y, soft) if w is None else mass_of(y, soft) * w[:, None]
             return Swept(sums=[blocks.project_transposed(y, mass, None).T, namespace(y).sum(mass, axis=0)])
 
-        return weighted_means(*sweep(total, self.Y, start, self.weights, width=self.Y.shape[1]).sums, kept)
+        sums, sizes = sweep(total, self.Y, start, self.weights, width=self.Y.shape[1]).sums
+        return weighted_means(sums, sizes, kept)
 
     @abstractmethod
     def first_centers(self, start: Any) -> Float:

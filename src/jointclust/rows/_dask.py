@@ -117,8 +117,8 @@ def check_workers(X: Any) -> None:
     lacking = [address for address, has_it in found.items() if has_it is not True]
     if lacking:
         raise ModuleNotFoundError(
-            f"{len(lacking)} of {len(found)} Dask workers lack jointclust ({lacking[0]}): install the version there that is "
-            "here, for example with client.register_plugin(distributed.PipInstall(['jointclust']))."
+            f"{len(lacking)} of {len(found)} Dask workers lack jointclust ({lacking[0]}): install the version there "
+            "that is here, for example with client.register_plugin(distributed.PipInstall(['jointclust']))."
         )
     _check_memory(X, client.scheduler_info(n_workers=-1)["workers"].values())
 

@@ -59,7 +59,7 @@ def memory_map(array: Any) -> Any:
         return None
     base: Any = array
     while isinstance(base, np.ndarray):
-        if isinstance(base, np.memmap) and base._mmap is not None:
+        if isinstance(base, np.memmap) and getattr(base, "_mmap", None) is not None:
             return base
         base = base.base
     return None

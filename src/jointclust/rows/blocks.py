@@ -71,6 +71,7 @@ def scatter(x: Any, weights: Any, mean: Float | None) -> Any:
         weights = np.ones(x.shape[0]) if weights is None else weights
         x = x.astype(np.float64)
         product = (x.T @ (sp.diags_array(weights) @ x)).toarray()
+        assert mean is not None
         cross = np.outer(x.T @ weights, mean)
         return product - cross - cross.T + weights.sum() * np.outer(mean, mean)
     rows = centred(x, mean)
