@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -326,3 +327,26 @@ def test_only_rows_names_the_libraries():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not {name.split(".")[0] for name in names} & {"torch", "cupy", "dask", "distributed", "zarr", "h5py"}
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_rows_of_length_one_without_a_copy(kind):
+    """Cosine geometry scales rows as they are swept; the whole is never copied."""
+    X = sp.random(40_000, 100, density=0.5, random_state=0, format="csr")
+    X = sp.csr_array(X) if kind == "sparse" else X.toarray()
+    copied = X.copy()
+    dense = X.toarray() if kind == "sparse" else X
+    lengths = np.linalg.norm(dense, axis=1, keepdims=True)
+    naive = dense / np.where(lengths > 0, lengths, 1)
+    rows, mean = as_rows(X, unit=True), naive.mean(axis=0)
+    basis = np.random.RandomState(0).standard_normal((100, 3))
+    np.testing.assert_allclose(rows.mean(None), mean, atol=1e-12)
+    np.testing.assert_allclose(rows.project(basis, mean), (naive - mean) @ basis, atol=1e-10)
+    np.testing.assert_allclose(rows.scatter(mean, None), (naive - mean).T @ (naive - mean), atol=1e-9)
+    size = X.data.nbytes if kind == "sparse" else X.nbytes
+    rows.scattered(basis, mean, None)
+    tracemalloc.start()
+    rows.scattered(basis, mean, None)
+    assert tracemalloc.get_traced_memory()[1] < 0.8 * size
+    tracemalloc.stop()
+    np.testing.assert_array_equal(dense, copied.toarray() if kind == "sparse" else copied)

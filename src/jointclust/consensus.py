@@ -28,12 +28,11 @@ from jointclust.base import Clusterer, cluster_order
 from jointclust.coordinates import Coordinates, check_weights, coordinates_of
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.graph import distinct_rows
-from jointclust.kernels import unit_rows
 from jointclust.kmeans import centers_of, counts, kmeans
 from jointclust.linalg import signs_of
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.rows import as_rows, kind_of
+from jointclust.rows import as_rows, blocks, kind_of
 from jointclust.types import Float, Labels
 
 # The members of "auto": on the evidence page.
@@ -211,7 +210,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         ends = np.cumsum([scale.size for scale in scales])[:-1]
         # What belonging to a group adds to a row of the embedding, for each member.
         self._additions = np.split(np.concatenate(scales)[:, None] * directions, ends)
-        Y = unit_rows(np.asarray(stacked @ directions))
+        Y = blocks.unit(np.asarray(stacked @ directions))
         proposal = kmeans(Y, self.n_clusters, rng, weights, n_restarts=_RESTARTS).labels
         shares = [
             group_shares(group, proposal, names.size, self.n_clusters, weights)
@@ -303,7 +302,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         Y = np.zeros((len(groups[0]), self.cluster_centers_.shape[1]))
         for group, additions in zip(groups, self._additions, strict=True):
             Y += additions[group]
-        return unit_rows(Y)
+        return blocks.unit(Y)
 
     @property
     def _n_features_out(self) -> int:

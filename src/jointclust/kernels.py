@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.preprocessing import normalize
 
 from jointclust.rows import block_length
 from jointclust.types import Float
@@ -70,17 +69,6 @@ def project_kernel(kernel: NDArray, mean: NDArray, coefficients: NDArray, *, sum
     if not np.isfinite(out).all():
         raise ValueError("The kernel overflows: divide X by its largest absolute value, or choose a smaller gamma.")
     return out
-
-
-def unit_rows(X: Any) -> Any:
-    """Rows scaled to length one, however small they are; rows of zeros stay."""
-    if sp.issparse(X):
-        largest = np.asarray(abs(X).max(axis=1).toarray()).ravel()
-        scaled = sp.csr_array(sp.diags_array(1 / np.where(largest > 0, largest, 1).astype(X.dtype)) @ X)
-    else:
-        largest = np.abs(X).max(axis=1, keepdims=True)
-        scaled = X / np.where(largest > 0, largest, 1)
-    return normalize(scaled, copy=False)
 
 
 def check_kernel_matrix(matrix: Float) -> None:

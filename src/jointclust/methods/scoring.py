@@ -24,12 +24,11 @@ from jointclust.kernels import (
     check_positive,
     project_kernel,
     rounding,
-    unit_rows,
     whitening,
 )
 from jointclust.linalg import fix_signs, leading_eigenpairs, signs_of
 from jointclust.projection import relative_ridge, resolve_n_components
-from jointclust.rows import as_rows, materialised, n_present, total_weight
+from jointclust.rows import as_rows, blocks, materialised, n_present, total_weight
 from jointclust.types import Float, Labels
 
 # Rows up to which a kernel matrix is held whole, and how many landmarks stand for more of them.
@@ -268,7 +267,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     def _fit_cosine(self, X: Any, weights: Float | None, rng: np.random.RandomState) -> NDArray:
         """The linear form on rows of length one: no kernel matrix is needed."""
-        rows = as_rows(unit_rows(X))
+        rows = as_rows(X, unit=True)
         coordinates = coordinates_of(rows, weights, variance=None, max_rank=self.max_rank, leading=self._asked, rng=rng)
         loadings = coordinates.loadings(self._shrunken_axes(coordinates))
         Y = rows.project(loadings, coordinates.mean)
@@ -435,7 +434,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         if self.kernel == "linear":
             return super()._embed(as_rows(X))
         if self.kernel == "cosine":
-            return as_rows(unit_rows(X)).project(self._unit_components.T, self._unit_mean)
+            return as_rows(X, unit=True).project(self._unit_components.T, self._unit_mean)
         if self.kernel == "nearest_neighbors":
             return self._through_neighbors(X)
         if self.kernel == "precomputed":
@@ -464,7 +463,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     def _normalized(self, Y: NDArray) -> NDArray:
         if self.normalize_rows is False or (self.normalize_rows == "auto" and self.kernel != "nearest_neighbors"):
             return Y
-        return unit_rows(Y)
+        return blocks.unit(Y)
 
     def _check(self, X: ArrayLike, method: str) -> Any:
         check_is_fitted(self)

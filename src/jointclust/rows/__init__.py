@@ -12,7 +12,7 @@ from jointclust.arrays import described, is_device_array, like, namespace, preci
 from jointclust.rows import _dask, blocks
 from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
 from jointclust.rows._store import Projected, Store, as_store
-from jointclust.rows._sweep import Swept, sweep
+from jointclust.rows._sweep import Scaled, Swept, sweep
 from jointclust.types import Float, Labels
 
 __all__ = [
@@ -48,9 +48,9 @@ def block_length(n_columns: int, budget: int) -> int:
     return max(64, budget // max(1, n_columns))
 
 
-def as_rows(X: Any) -> Rows:
-    """Wrap a validated matrix, without copying it."""
-    return Rows(X)
+def as_rows(X: Any, *, unit: bool = False) -> Rows:
+    """Wrap a validated matrix, without copying it; with ``unit``, its rows count as scaled to length one."""
+    return Rows(X, unit=unit)
 
 
 class Rows:
@@ -60,7 +60,8 @@ class Rows:
     precision where the rows are.
     """
 
-    def __init__(self, X: Any):
+    def __init__(self, X: Any, *, unit: bool = False):
+        self.unit = unit
         self.X = sp.csr_array(X) if sp.issparse(X) else X
         self.n_samples, self.n_features = X.shape
         self.is_sparse = sp.issparse(X) or sp.issparse(getattr(X, "_meta", None))
@@ -75,6 +76,8 @@ class Rows:
 
     def _sweep(self, function: Any, *others: Any, width: int | None = None, budget: int = 2**19) -> Swept:
         self.n_passes += 1
+        if self.unit:
+            function = Scaled(function)
         return sweep(function, self.X, *others, width=self.n_features if width is None else width, budget=budget)
 
     @property
@@ -110,7 +113,7 @@ class Rows:
 
     def gram(self, mean: Float) -> Float:
         """``(X - 1m')(X - 1m')'``, n x n."""
-        return to_host(blocks.gram(self.X, mean))
+        return to_host(blocks.gram(blocks.unit(self.X) if self.unit else self.X, mean))
 
     def project(self, matrix: Float | None, mean: Float | None) -> Any:
         """``(X - 1m') B``, n x k; of remote rows as a :class:`Projected` where it is large."""

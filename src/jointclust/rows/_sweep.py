@@ -15,6 +15,7 @@ from jointclust import threads
 from jointclust.arrays import is_device_array, namespace, to_host
 from jointclust.rows import _dask
 from jointclust.rows._store import Projected, Store
+from jointclust.rows.blocks import project, unit
 
 # Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
 _CACHE, _DEVICE = 2**18, 2**28
@@ -61,10 +62,18 @@ class _Projecting:
         self.function, self.views = function, views
 
     def __call__(self, *blocks: Any) -> Swept:
-        from jointclust.rows.blocks import project
-
         pairs = zip(blocks, self.views, strict=True)
         return self.function(*[block if view is None else project(block, *view) for block, view in pairs])
+
+
+class Scaled:
+    """A function of blocks as a function of blocks whose rows are first scaled to length one."""
+
+    def __init__(self, function: Callable[..., Swept]):
+        self.function = function
+
+    def __call__(self, x: Any, *others: Any) -> Swept:
+        return self.function(unit(x), *others)
 
 
 class _Task:
@@ -81,7 +90,10 @@ class _Task:
 def local(function: Callable[..., Swept], arrays: Sequence[Any], width: int, budget: int) -> Swept:
     """The pass over arrays in memory, in blocks."""
     n = next(array for array in arrays if array is not None).shape[0]
-    step = n if any(sp.issparse(array) for array in arrays) else max(64, budget // max(1, width))
+    step = max(64, budget // max(1, width))
+    if any(sp.issparse(array) for array in arrays):
+        # Sparse products are one pass each; a scaled copy is one of some rows at a time.
+        step = max(1, n // 16) if isinstance(function, Scaled) else n
     if step >= n:
         return function(*arrays)
     whole = _Whole(n)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
 
 from jointclust.arrays import like, namespace
 from jointclust.types import Float
@@ -27,6 +28,19 @@ def centred(x: Any, mean: Float | None) -> Any:
     """A dense block less the mean, in float64."""
     x = float64(x)
     return x if mean is None else x - like(mean, x)
+
+
+def unit(x: Any) -> Any:
+    """Rows scaled to length one, however small they are; rows of zeros stay."""
+    if sp.issparse(x):
+        largest = np.asarray(abs(x).max(axis=1).toarray()).ravel()
+        scaled = sp.csr_array(sp.diags_array(1 / np.where(largest > 0, largest, 1).astype(x.dtype)) @ x)
+        return normalize(scaled, copy=False)
+    xp = namespace(x)
+    for lengths in (lambda y: xp.max(xp.abs(y), axis=1), lambda y: xp.sqrt(xp.sum(y * y, axis=1))):
+        length = lengths(x)
+        x = x / xp.where(length > 0, length, xp.ones_like(length))[:, None]
+    return x
 
 
 def column_sums(x: Any, weights: Any) -> Any:
