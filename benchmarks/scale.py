@@ -199,6 +199,9 @@ def text(options):
         "TruncatedSVD(100) + Normalizer + KMeans": make_pipeline(
             TruncatedSVD(100), Normalizer(), KMeans(20, n_init=10)
         ),
+        "TruncatedSVD(100) + Normalizer + LDAKMeans": make_pipeline(
+            TruncatedSVD(100), Normalizer(), jc.LDAKMeans(20, variance=None)
+        ),
         "DEC": jc.DiscriminativeEmbeddedClustering(20),
         "DEC, trade_off=3, max_rank=100": jc.DiscriminativeEmbeddedClustering(20, trade_off=3, max_rank=100),
         "ODC": odc(20),
@@ -214,11 +217,7 @@ def text(options):
                 if "random_state" in step.get_params():
                     step.set_params(random_state=seed)
             began = time.perf_counter()
-            accuracies.append(
-                jc.metrics.clustering_accuracy(
-                    news.target, method.fit(X)[-1].labels_ if hasattr(method, "steps") else method.fit(X).labels_
-                )
-            )
+            accuracies.append(jc.metrics.clustering_accuracy(news.target, method.fit_predict(X)))
             seconds.append(time.perf_counter() - began)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         row = {

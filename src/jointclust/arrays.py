@@ -28,7 +28,7 @@ def like(values: Any, array: Any, dtype: Any = None) -> Any:
     if not isinstance(values, np.ndarray | np.generic | float | int):
         return xp.astype(values, dtype)
     # Converted before it crosses, and a copy: not every library takes over host memory that it must not write to.
-    return xp.asarray(np.array(values, dtype=str(dtype).rsplit(".", maxsplit=1)[-1]), device=where)
+    return xp.asarray(np.array(values, dtype=_named(dtype)), device=where)
 
 
 def to_host(array: Any) -> NDArray:
@@ -66,7 +66,14 @@ def described(array: Any) -> str:
 
 def precision(array: Any) -> np.dtype:
     """The precision of an array, as NumPy names it."""
-    return np.dtype(str(array.dtype).rsplit(".", maxsplit=1)[-1])
+    return _named(array.dtype)
+
+
+def _named(dtype: Any) -> np.dtype:
+    try:
+        return np.dtype(dtype)
+    except TypeError:  # "torch.float32"
+        return np.dtype(str(dtype).rsplit(".", maxsplit=1)[-1])
 
 
 def is_device_array(array: Any) -> bool:

@@ -189,7 +189,7 @@ def _lloyd_step(Y: Any, centers: Float, labels: list[Any], weights: Any) -> tupl
 
 def settled(Y: Any, labels: Any, n_clusters: int, weights: Any) -> Partition:
     """k-means from labels, to rest; of very many rows until it hardly moves, for the last of them take forever."""
-    tol = 0.0 if Y.shape[0] <= _EXACT else 1e-7
+    tol = 0.0 if Y.shape[0] <= _EXACT else 1e-6
     return lloyd(Y, centers_of(Y, labels, n_clusters, weights), weights, tol=tol)
 
 
@@ -244,7 +244,7 @@ def sample_rows(Y: Any, n_clusters: int, rng: np.random.RandomState, weights: An
         return Y, weights
     order, xp = _canonical_order(Y), namespace(Y)
     mass = like(np.ones(1), Y, xp.float64) + xp.zeros_like(order) if weights is None else xp.take(weights, order)
-    drawn = _draw(mass[None, :], rng.uniform(size=(1, size)))[0, :]
+    drawn = _draw(mass[None, :], like(rng.uniform(size=(1, size)), Y, xp.float64))[0, :]
     return xp.take(Y, xp.take(order, drawn), axis=0), None
 
 
@@ -269,12 +269,13 @@ def plus_plus(Y: Any, n_clusters: int, n_sets: int, rng: np.random.RandomState, 
         squared = np.maximum(squared, 0.0, out=squared) if xp is np else xp.clip(squared, 0.0, None)
         return xp.reshape(squared, (*rows.shape, n))
 
-    start = _draw(xp.broadcast_to(weight, (n_sets, n)), rng.uniform(size=(n_sets, 1)))
+    start = _draw(xp.broadcast_to(weight, (n_sets, n)), like(rng.uniform(size=(n_sets, 1)), norms, xp.float64))
+    quantiles = like(rng.uniform(size=(n_clusters - 1, n_sets, n_trials)), norms, xp.float64)
     chosen, nearest = [start[:, 0]], distances(start)[:, 0, :]
-    for _ in range(1, n_clusters):
+    for k in range(n_clusters - 1):
         mass = nearest * weight
         mass = xp.where(xp.sum(mass, axis=1)[:, None] > 0, mass, weight[None, :])  # else every row is a center already
-        trials = _draw(mass, rng.uniform(size=(n_sets, n_trials)))
+        trials = _draw(mass, quantiles[k, ...])
         reached = xp.minimum(distances(trials), nearest[:, None, :])
         best = first + like(xp.argmin(reached @ weight, axis=1), order)
         chosen.append(xp.take(xp.reshape(trials, (-1,)), best))
@@ -322,11 +323,11 @@ def _canonical_order(Y: Any) -> Any:
     return namespace(Y).argsort(lengths, stable=True)
 
 
-def _draw(mass: Any, uniform: Float) -> Any:
+def _draw(mass: Any, uniform: Any) -> Any:
     """Row indices at the given quantiles (R, t) of each distribution (R, n); massless rows are never drawn."""
     xp = namespace(mass)
     cumulative = xp.cumulative_sum(mass, axis=1, dtype=xp.float64)
-    targets = like(uniform, cumulative) * cumulative[:, -1:]
+    targets = uniform * cumulative[:, -1:]
     if xp is not np and mass.shape[1] < 2**17:  # one comparison of everything beats many small searches on a device
         below = xp.astype(cumulative[:, None, :] <= targets[:, :, None], xp.int32)
         return xp.clip(xp.sum(below, axis=2, dtype=xp.int64), None, mass.shape[1] - 1)
