@@ -18,6 +18,7 @@ from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClusterin
 from jointclust.path import TradeOffPath, trade_off_path
 from jointclust.persistence import load, save
 from jointclust.projection import DiscriminantProjection
+from jointclust.report import write_report
 from jointclust.search import LabelFreeSearch, bootstrap_stability
 
 __all__ = [
@@ -47,4 +48,5 @@ __all__ = [
     "metrics",
     "save",
     "trade_off_path",
+    "write_report",
 ]

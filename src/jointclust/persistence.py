@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import uuid
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 import jointclust
+from jointclust.files import replacing
 
 __all__ = ["load", "save"]
 
@@ -53,13 +53,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     header = {"format": FORMAT_VERSION, "library": "jointclust", "version": jointclust.__version__}
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(_HEADER, json.dumps(header))
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
+    with replacing(path) as temporary:
         temporary.write_bytes(buffer.getvalue())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -120,8 +115,6 @@ def _own_types() -> list[str]:
 
 
 def _skops() -> Any:
-    try:
-        import skops.io
-    except ImportError as error:
-        raise ImportError("Saving and loading models needs skops: pip install 'jointclust[save]'.") from error
+    import skops.io  # on use: importing jointclust stays light
+
     return skops.io
