@@ -63,7 +63,19 @@ def test_import_is_light():
         return set(output.split())
 
     added = loaded("jointclust") - loaded("sklearn.cluster")
-    assert not added & {"torch", "dask", "matplotlib", "pandas", "polars", "skops", "cupy", "rich", "click", "pyarrow", "h5py"}
+    assert not added & {
+        "torch",
+        "dask",
+        "matplotlib",
+        "pandas",
+        "polars",
+        "skops",
+        "cupy",
+        "rich",
+        "click",
+        "pyarrow",
+        "h5py",
+    }
 
 
 def test_version_and_names():

@@ -109,9 +109,13 @@ def _foreign_types(skops: Any, data: bytes) -> list[str]:
 
 
 def _own_types() -> list[str]:
-    """Qualified names of jointclust's estimators, all that a file may name beside skops' own safe list."""
+    """Qualified names of jointclust's estimators, all that a file may name beside skops' own safe list.
+
+    And ``numpy.dtype``, which scikit-learn's SimpleImputer keeps: skops rebuilds it from an empty array.
+    """
     members = (getattr(jointclust, name) for name in jointclust.__all__)
-    return [f"{m.__module__}.{m.__qualname__}" for m in members if isinstance(m, type) and issubclass(m, BaseEstimator)]
+    ours = [m for m in members if isinstance(m, type) and issubclass(m, BaseEstimator)]
+    return ["numpy.dtype", *(f"{m.__module__}.{m.__qualname__}" for m in ours)]
 
 
 def _skops() -> Any:

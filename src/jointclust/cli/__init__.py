@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+import warnings
 
 import click
 
@@ -33,7 +34,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; every error is one line, with a traceback only after ``--debug``."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        jointclust.main(arguments, prog_name="jointclust", standalone_mode=False)
+        with warnings.catch_warnings():
+            # The columns were matched by name when they were read; the rows are plain arrays from there on.
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            jointclust.main(arguments, prog_name="jointclust", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("Interrupted: nothing half-written was left.\n")
         sys.exit(INTERRUPTED)

@@ -154,8 +154,7 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     wanted = None if names is None else [str(name) for name in names]
     given |= {"missing": missing}
     table = _source(voice, data, given, wanted=wanted, categories="drop").table
-    with voice.step("predict", f"Labelling {table.data.shape[0]} rows"), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    with voice.step("predict", f"Labelling {table.data.shape[0]} rows"):
         columns = _predicted(loaded, table)
         write_table(Path(out), columns)
         if embedding is not None:

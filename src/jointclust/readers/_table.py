@@ -211,8 +211,9 @@ def check_finite(path: Path, table: Table, options: Options) -> None:
         if block.dtype.kind not in "fiub":
             raise ReadError(f"{path} holds values of type {block.dtype}: real numbers are needed.")
         # One sum tells whether all is well, in most cases.
-        if block.dtype.kind != "f" or np.isfinite(block.sum(dtype=np.float64)):
-            continue
+        with np.errstate(over="ignore", invalid="ignore"):
+            if block.dtype.kind != "f" or np.isfinite(block.sum(dtype=np.float64)):
+                continue
         bad = np.isinf(block) if options.missing == "keep" else ~np.isfinite(block)
         if bad.any():
             raise _not_finite(path, table, start, bad, block)
