@@ -16,7 +16,7 @@ ROOT = SOURCE.parent.parent
 
 # Imports point one way: a module may import from layers before its own.
 LAYERS = [
-    {"arrays", "exceptions", "files", "metrics", "threads", "types"},
+    {"arrays", "colours", "exceptions", "files", "metrics", "threads", "types"},
     {"rows", "linalg"},
     {"kmeans"},
     {"coordinates"},

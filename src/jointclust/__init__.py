@@ -2,7 +2,7 @@
 
 __version__ = "0.1.0"
 
-from jointclust import datasets, metrics
+from jointclust import datasets, metrics, plots
 from jointclust.comparison import compare
 from jointclust.consensus import JointConsensus
 from jointclust.coordinates import Coordinates, decompose
@@ -46,6 +46,7 @@ __all__ = [
     "decompose",
     "load",
     "metrics",
+    "plots",
     "save",
     "trade_off_path",
     "write_report",

@@ -13,6 +13,7 @@ import numpy as np
 
 import jointclust
 from jointclust import fitted
+from jointclust.colours import PALETTE, SCALE
 from jointclust.report import _pack
 from jointclust.report._content import DOUBTFUL, STABLE, Content
 from jointclust.types import Float
@@ -71,8 +72,8 @@ def _map_data(content: Content) -> dict[str, Any]:
         "axes": _axes(content.Y),
         "columns": [column for column in columns if column is not None],
         "ids": None if content.ids is None else _pack.names(content.ids),
-        "palette": _pack.PALETTE,
-        "scale": _pack.SCALE,
+        "palette": PALETTE,
+        "scale": SCALE,
         "title": content.title,
     }
 
@@ -124,8 +125,8 @@ def _card(content: Content, cluster: int) -> str:
 
 def swatch(code: int) -> str:
     """Colour and shape of a cluster, as on the map."""
-    size = len(_pack.PALETTE)
-    return f'<i class="swatch s{code // size % 4}" style="background:{_pack.PALETTE[code % size]}"></i>'
+    size = len(PALETTE)
+    return f'<i class="swatch s{code // size % 4}" style="background:{PALETTE[code % size]}"></i>'
 
 
 def _stability(stability: Float | None, cluster: int) -> str:
@@ -146,7 +147,7 @@ def _features(content: Content, cluster: int) -> str:
         f'<tr><th scope="row">{escape(content.names[i])}</th>'
         f'<td class="bar"><i class="{"up" if effects[i] > 0 else "down"}" '
         f'style="width:{100 * abs(effects[i]) / largest:.0f}%"></i></td><td>{effects[i]:+.1f}</td>'
-        f"<td>{content.profile.means[cluster, i]:.3g}</td><td>{content.profile.rest[cluster, i]:.3g}</td></tr>"
+        f"<td>{_short(content.profile.means[cluster, i])}</td><td>{_short(content.profile.rest[cluster, i])}</td></tr>"
         for i in order
     )
     return (
@@ -154,6 +155,10 @@ def _features(content: Content, cluster: int) -> str:
         '<th scope="col" title="Cohen\'s d: difference of the means in standard deviations">effect</th>'
         f'<th scope="col">here</th><th scope="col">elsewhere</th></tr></thead><tbody>{rows}</tbody></table>'
     )
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
 def _prototypes(content: Content, title: str, rows: Any) -> str:

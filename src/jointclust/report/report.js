@@ -4,7 +4,7 @@
 const page = JSON.parse(document.getElementById("data").textContent);
 const by = (id) => document.getElementById(id);
 const stage = by("stage"), canvas = by("points"), overlay = by("overlay"), tip = by("tip");
-const SHAPES = 4, PLAIN_LIMIT = 100000, CELLS = 256, REACH = 12;
+const SHAPES = 4, PLAIN_LIMIT = 100000, CELLS = 256, REACH = 12, FRAME = 60, SHARE = 10;
 
 // ---- data ----
 
@@ -120,10 +120,9 @@ function glPainter() {
   gl.enable(gl.BLEND);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   const uniform = (name) => gl.getUniformLocation(program, name);
-  const stored = new Map(), current = {};
+  const stored = new Map();
 
-  function attribute(name, values, kind) {
-    if (current[name] === values) return;
+  function attribute(name, values, kind, step) {
     if (!stored.has(values)) {
       stored.set(values, gl.createBuffer());
       gl.bindBuffer(gl.ARRAY_BUFFER, stored.get(values));
@@ -132,9 +131,9 @@ function glPainter() {
     gl.bindBuffer(gl.ARRAY_BUFFER, stored.get(values));
     const where = gl.getAttribLocation(program, name);
     gl.enableVertexAttribArray(where);
-    if (kind === "axis") gl.vertexAttribPointer(where, 1, gl.UNSIGNED_SHORT, true, 0, 0);
-    else gl.vertexAttribIPointer(where, 1, values.BYTES_PER_ELEMENT === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT, 0, 0);
-    current[name] = values;
+    const size = values.BYTES_PER_ELEMENT, type = size === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT;
+    if (kind === "axis") gl.vertexAttribPointer(where, 1, type, true, step * size, 0);
+    else gl.vertexAttribIPointer(where, 1, type, step * size, 0);
   }
   function texture(slot, name, pixels) {
     const rows = Math.ceil(pixels.length / 4 / 256), data = new Uint8Array(rows * 1024);
@@ -152,16 +151,16 @@ function glPainter() {
       if (selection !== none) { gl.deleteBuffer(stored.get(selection)); stored.delete(selection); }
       selection = flags ?? none;
     },
-    paint() {
+    paint(step) {
       const { w, h, dpr } = box(), t = transform();
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
-      attribute("x", page.axes[view.x].values, "axis");
-      attribute("y", page.axes[view.y].values, "axis");
-      attribute("code", colour.codes, "code");
-      attribute("cluster", clusters.codes, "code");
-      attribute("chosen", selection, "code");
+      attribute("x", page.axes[view.x].values, "axis", step);
+      attribute("y", page.axes[view.y].values, "axis", step);
+      attribute("code", colour.codes, "code", step);
+      attribute("cluster", clusters.codes, "code", step);
+      attribute("chosen", selection, "code", step);
       texture(0, "palette", colours().flatMap((c, k) => [...c, hiddenColour.has(k) ? 0 : 255]));
       texture(1, "shown", clusters.names.flatMap((_, k) => [hiddenClusters.has(k) ? 0 : 255, 0, 0, 255]));
       gl.uniform4f(uniform("place"), 2 * t.sx / w, -2 * t.sy / h, 2 * t.ox / w - 1, 1 - 2 * t.oy / h);
@@ -169,39 +168,57 @@ function glPainter() {
       gl.uniform1i(uniform("selecting"), selection !== none);
       gl.uniform1i(uniform("shaped"), colour.kind === "category");
       gl.uniform1i(uniform("nColours"), page.palette.length);
-      gl.drawArrays(gl.POINTS, 0, page.n);
+      gl.drawArrays(gl.POINTS, 0, Math.floor((page.n - 1) / step) + 1);
     },
+    finish() { gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); },
   };
 }
 
 function plainPainter() {
-  const context = canvas.getContext("2d"), step = Math.ceil(page.n / PLAIN_LIMIT);
+  const context = canvas.getContext("2d"), least = Math.ceil(page.n / PLAIN_LIMIT);
   tell("This browser has no WebGL2: the map is drawn the slow way" +
-    (step > 1 ? `, one row in ${step}.` : "."));
+    (least > 1 ? `, one row in ${least}.` : "."));
   let flags = null;
   return {
     select(chosen) { flags = chosen; },
-    paint() {
+    paint(step) {
       const { dpr } = box(), t = transform(), size = pointSize(), table = colours();
       const xs = page.axes[view.x].values, ys = page.axes[view.y].values;
       context.setTransform(dpr, 0, 0, dpr, 0, 0);
       context.clearRect(0, 0, canvas.width, canvas.height);
-      for (let i = 0; i < page.n; i += step) {
+      for (let i = 0; i < page.n; i += Math.max(step, least)) {
         if (isHidden(i)) continue;
         context.globalAlpha = flags && !flags[i] ? 0.12 : 0.85;
         context.fillStyle = `rgb(${table[colour.codes[i]]})`;
         context.fillRect((xs[i] / 65535) * t.sx + t.ox - size / 2, (ys[i] / 65535) * t.sy + t.oy - size / 2, size, size);
       }
     },
+    finish() {},
   };
 }
 
 function tell(text) { by("message").textContent = text; by("message").hidden = false; }
 
-function draw() {
+// Where a whole picture takes long, one with fewer points follows the hand, and the whole one comes when it rests.
+let thin = 1, rest = 0, moving = false;
+function draw(hand = false) {
+  moving = hand && thin > 1;
+  clearTimeout(rest);
+  if (moving) rest = setTimeout(draw, 250);
   if (waiting) return;
   waiting = true;
-  requestAnimationFrame(() => { waiting = false; painter.paint(); });
+  requestAnimationFrame(() => { waiting = false; painter.paint(moving ? thin : 1); });
+}
+
+function measure() {
+  let began = 0;
+  for (let round = 0; round < 2; round++) {  // the first one also sends the data to the graphics card
+    began = performance.now();
+    painter.paint(SHARE);
+    painter.finish();
+  }
+  thin = Math.max(1, Math.ceil((SHARE * (performance.now() - began)) / FRAME));
+  draw();
 }
 
 function resize() {
@@ -354,10 +371,10 @@ function zoomAt(factor, px, py) {
   const after = transform();
   view.cx += (px - w / 2) * (1 / before.unit - 1 / after.unit);
   view.cy -= (py - h / 2) * (1 / before.unit - 1 / after.unit);
-  draw();
+  draw(true);
 }
 const zoom = (factor) => zoomAt(factor, box().w / 2, box().h / 2);
-function move(dx, dy) { const { unit } = transform(); view.cx -= dx / unit; view.cy += dy / unit; draw(); }
+function move(dx, dy) { const { unit } = transform(); view.cx -= dx / unit; view.cy += dy / unit; draw(true); }
 function reset() { Object.assign(view, { zoom: 1, cx: 0, cy: 0 }); draw(); }
 
 function trace(path) {
@@ -485,6 +502,7 @@ async function start() {
   hands();
   new ResizeObserver(resize).observe(stage);
   resize();
+  if (page.n > PLAIN_LIMIT) measure();
   document.documentElement.dataset.ready = "yes";
 }
 start();
