@@ -175,12 +175,12 @@ def test_other_data_than_the_record_names_are_pointed_out(iris_csv, tmp_path, ca
 
 def test_options_from_toml(iris_csv, tmp_path, capsys):
     (tmp_path / "fit.toml").write_text(
-        'clusters = 4\nmethod = "dec"\ntrade-off = "2"\nid-column = "name"\ncategories = "drop"\n'
+        'clusters = 4\nmethod = "dec"\ntrade-off = "2"\nset = ["n_init=3"]\nid-column = "name"\ncategories = "drop"\n'
     )
     config = ("--config", tmp_path / "fit.toml", "--resamples", 0, "--quiet")
     assert call("fit", iris_csv, *config, "--clusters", 2, "--out", tmp_path / "run") == 0
     model = jc.load(tmp_path / "run" / "model.skops")
-    assert (model.n_clusters, model.trade_off) == (2, 2), "the command line goes first"
+    assert (model.n_clusters, model.trade_off, model.n_init) == (2, 2, 3), "the command line goes first"
     (tmp_path / "fit.toml").write_text("cluster = 4\n")
     status, message = failure(capsys, "fit", iris_csv, *config)
     assert status == 2

@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import jointclust
 from jointclust import fitted
 from jointclust.colours import PALETTE
 from jointclust.kmeans import centers_of
 from jointclust.path import TradeOffPath
-from jointclust.search import bootstrap_stability
 from jointclust.types import Float, Labels
 
 __all__ = [
@@ -117,20 +117,7 @@ class EmbeddingDisplay(_Display):
         return cls(Y[:, list(components)], found, names=(names[0], names[1])).plot(ax, **options)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``scatter``.
-
-        Returns
-        -------
-        display : EmbeddingDisplay
-            Itself.
-        """
+        """Draw on ``ax``, or on new axes; options go to ``scatter``."""
         ax = self._prepare(ax)
         options = {"s": 12, "alpha": 0.8, "linewidths": 0, **options}
         for index, label in enumerate(np.unique(self.labels)):
@@ -182,20 +169,7 @@ class ObjectiveDisplay(_Display):
         return cls(history, name=name).plot(ax, **options)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``plot``.
-
-        Returns
-        -------
-        display : ObjectiveDisplay
-            Itself.
-        """
+        """Draw on ``ax``, or on new axes; options go to ``plot``."""
         ax = self._prepare(ax)
         ax.plot(np.arange(1, len(self.history) + 1), self.history, **{"marker": "o", "color": PALETTE[0], **options})
         ax.xaxis.get_major_locator().set_params(integer=True)
@@ -244,20 +218,7 @@ class SoftLabelsDisplay(_Display):
         return cls(np.asarray(soft), found).plot(ax, **options)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``imshow``.
-
-        Returns
-        -------
-        display : SoftLabelsDisplay
-            Itself.
-        """
+        """Draw on ``ax``, or on new axes; options go to ``imshow``."""
         ax = self._prepare(ax)
         order = np.lexsort((-self.soft_labels.max(axis=1), self.labels))
         options = {"aspect": "auto", "cmap": "cividis", "vmin": 0, "vmax": 1, "interpolation": "nearest", **options}
@@ -314,24 +275,11 @@ class StabilityDisplay(_Display):
         """
         found = fitted.member_stability(estimator)
         if found is None:
-            found = bootstrap_stability(estimator, X, n_resamples=n_resamples, random_state=random_state)
+            found = jointclust.bootstrap_stability(estimator, X, n_resamples=n_resamples, random_state=random_state)
         return cls(found).plot(ax, **options)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``bar``.
-
-        Returns
-        -------
-        display : StabilityDisplay
-            Itself.
-        """
+        """Draw on ``ax``, or on new axes; options go to ``bar``."""
         ax = self._prepare(ax)
         positions = np.arange(self.stability.size)
         colours = [PALETTE[index % len(PALETTE)] for index in positions]
@@ -377,20 +325,7 @@ class TradeOffPathDisplay(_Display):
         return cls(path).plot(ax, **options)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``plot``.
-
-        Returns
-        -------
-        display : TradeOffPathDisplay
-            Itself.
-        """
+        """Draw on ``ax``, or on new axes; options go to ``plot``."""
         ax = self._prepare(ax)
         table = self.path.table
         positions = np.arange(len(self.path))
@@ -479,20 +414,7 @@ class BiplotDisplay(_Display):
         return display.plot(ax, **options)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``scatter``.
-
-        Returns
-        -------
-        display : BiplotDisplay
-            Itself.
-        """
+        """Draw on ``ax``, or on new axes; options go to ``scatter``."""
         rows = EmbeddingDisplay(self.Y, self.labels, names=("first component", "second component"))
         ax = self._prepare(ax)
         rows.plot(ax, **{"alpha": 0.35, **options})
@@ -563,18 +485,7 @@ class PrototypesDisplay(_Display):
         return cls(images).plot(**options)
 
     def plot(self, **options: Any) -> Self:
-        """Draw, on a new figure.
-
-        Parameters
-        ----------
-        **options
-            Passed on to ``imshow``.
-
-        Returns
-        -------
-        display : PrototypesDisplay
-            Itself, with ``axes_``.
-        """
+        """Draw on a new figure, whose axes are ``axes_``; options go to ``imshow``."""
         import matplotlib.pyplot as plt
 
         n_clusters, n_prototypes = self.images.shape[:2]

@@ -38,11 +38,17 @@ def _configured(context: click.Context, option: click.Parameter, path: str | Non
         raise ReadError(f"--config {path} cannot be read: {error}") from error
     except (json.JSONDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise ReadError(f"--config {path} is neither TOML nor a run.json: {error}") from error
-    known = {parameter.name for parameter in context.command.params if parameter.name != "config"}
-    found = {name.replace("-", "_"): value for name, value in values.items()}
-    for name in found:
-        if name not in known:
-            raise click.UsageError(f"--config {path} sets {name!r}. {nearest(name, sorted(filter(None, known)))}")
+    known = {
+        name.lstrip("-").replace("-", "_"): str(parameter.name)
+        for parameter in context.command.params
+        for name in (str(parameter.name), *parameter.opts)
+        if name.startswith("--") or not name.startswith("-")
+    }
+    found = {}
+    for name, value in values.items():
+        if name.replace("-", "_") not in known:
+            raise click.UsageError(f"--config {path} sets {name!r}. {nearest(name, sorted(known))}")
+        found[known[name.replace("-", "_")]] = value
     context.default_map = {**(context.default_map or {}), **found}
     return path
 

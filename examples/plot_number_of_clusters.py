@@ -1,0 +1,34 @@
+"""
+Looking at several numbers of clusters
+======================================
+
+With too many clusters, some of them fall apart from one resample to the next; with too few, unlike ones are joined,
+which is stable too. So look for the largest number at which every cluster is still stable. Here five clusters were
+generated.
+"""
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+
+import jointclust as jc
+
+X, y = jc.datasets.mixture(500, 40, 5, separation=9, n_nuisance=3, random_state=0)
+numbers = range(2, 9)
+coordinates = jc.decompose(X)
+least, mean = [], []
+for c in numbers:
+    model = jc.LDAKMeans(c, n_init=5, random_state=0).fit(coordinates)
+    stability = jc.bootstrap_stability(model, X, n_resamples=5, random_state=0)
+    least.append(stability.min())
+    mean.append(stability.mean())
+
+# %%
+fig, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
+ax.plot(numbers, mean, "o-", color="#0072B2", label="mean over the clusters")
+ax.plot(numbers, least, "s-", color="#D55E00", label="the least stable cluster")
+ax.axhline(0.6, color="grey", linestyle="--", linewidth=1)
+ax.set(xlabel="number of clusters", ylabel="stability", ylim=(0, 1.05), xticks=list(numbers))
+ax.legend()
+plt.show()
+print("largest number with every cluster above 0.85:", max(np.array(numbers)[np.array(least) > 0.85]))
