@@ -78,7 +78,9 @@ def as_h5ad(folder, kind="csr"):
             group.attrs["_index"] = "_index"
             group["_index"] = index
         kinds = file["obs"].create_group("kind")
-        kinds["categories"], kinds["codes"] = ["x", "y"], [0, 1, 1, 0]
+        kinds["categories"], kinds["codes"] = ["x", "y"], [0, 1, 1, -1]
+        notes = file["obs"].create_group("note")
+        notes["values"], notes["mask"] = ["p", "q", "r", "s"], [False, True, False, False]
     return path
 
 
@@ -109,8 +111,9 @@ def test_every_format_gives_the_same_rows(write, tmp_path):
 
 def test_anndata_columns(tmp_path):
     table = read(as_h5ad(tmp_path), label_column="kind")
-    assert table.classes.tolist() == ["x", "y", "y", "x"]
+    assert table.classes.tolist() == ["x", "y", "y", ""]
     assert table.ids.tolist() == ["r0", "r1", "r2", "r3"]
+    assert read(as_h5ad(tmp_path), id_column="note").ids.tolist() == ["p", "", "r", "s"]
     assert table.names == NAMES
 
 

@@ -220,3 +220,13 @@ def test_a_million_points(visit, tmp_path):
     page.locator("#legend button[aria-pressed]").first.click()
     page.click("#in")
     assert pixels(page)[0] > 10_000
+
+
+def test_a_tap_tells_what_a_point_is(visit, report):
+    page = visit(report, has_touch=True, viewport={"width": 400, "height": 740})
+    area = page.locator("#points").bounding_box()
+    for x in np.linspace(0.1, 0.9, 60):
+        page.touchscreen.tap(area["x"] + x * area["width"], area["y"] + 0.5 * area["height"])
+        if page.locator("#tip").is_visible():
+            return
+    pytest.fail("no point answered")

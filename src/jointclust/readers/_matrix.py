@@ -114,7 +114,10 @@ def _h5_matrix(path: Path, stored: Any) -> Any:
 def _h5_column(stored: Any) -> NDArray[Any]:
     if hasattr(stored, "shape"):
         return _strings(stored[:])
-    return _strings(stored["categories"][:])[stored["codes"][:]]
+    if "values" in stored:  # with a mask of missing ones
+        return np.where(stored["mask"][:], "", _strings(stored["values"][:]))
+    # The code of a missing category is -1: the last name, then.
+    return np.append(_strings(stored["categories"][:]), "")[stored["codes"][:]]
 
 
 def _picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, Any], options: Options) -> Table:

@@ -4,7 +4,7 @@
 const page = JSON.parse(document.getElementById("data").textContent);
 const by = (id) => document.getElementById(id);
 const stage = by("stage"), canvas = by("points"), overlay = by("overlay"), tip = by("tip");
-const SHAPES = 4, PLAIN_LIMIT = 100000, CELLS = 256, REACH = 12, FRAME = 60, SHARE = 10;
+const SHAPES = 4, PLAIN_LIMIT = 100000, CELLS = 256, REACH = 12, FRAME = 60, SHARE = 10, TAP = 4;
 
 // ---- data ----
 
@@ -422,12 +422,14 @@ function hands() {
   const end = (event) => {
     fingers.delete(event.pointerId);
     if (path && path.length > 2) select(inside(path));
+    const [x, y] = at(event);
+    if (Math.hypot(x - first[0], y - first[1]) < TAP) hover(event);  // a finger has no other way to ask
     path = null;
     trace([]);
   };
   canvas.addEventListener("pointerup", end);
   canvas.addEventListener("pointercancel", end);
-  canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
+  canvas.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") tip.hidden = true; });
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
     zoomAt(Math.exp(-event.deltaY * 0.0015), ...at(event));
@@ -446,7 +448,8 @@ function controls() {
     items.forEach((item, k) => list.append(new Option(item.name, k, k === chosen, k === chosen)));
     list.onchange = () => change(Number(list.value));
   };
-  fill(by("colour"), page.columns, 0, (k) => { colour = page.columns[k]; hiddenColour.clear(); legend(); draw(); });
+  const paint = (k) => { colour = page.columns[k]; hiddenColour.clear(); by("colour").value = k; legend(); draw(); };
+  fill(by("colour"), page.columns, 0, paint);
   fill(by("across"), page.axes, 0, (k) => { view.x = k; grid = null; draw(); });
   fill(by("up"), page.axes, 1, (k) => { view.y = k; grid = null; draw(); });
   for (const button of document.querySelectorAll("[data-mode]")) {
@@ -464,15 +467,14 @@ function controls() {
   for (const button of document.querySelectorAll("[data-only]")) {
     button.onclick = () => {
       hiddenClusters = new Set(clusters.names.map((_, k) => k).filter((k) => k !== code(button.dataset.only)));
-      legend();
-      draw();
+      paint(0);
       stage.scrollIntoView({ block: "center" });
     };
   }
   for (const button of document.querySelectorAll("[data-select]")) {
     button.onclick = () => {
       hiddenClusters.clear();
-      legend();
+      paint(0);
       select((i) => clusters.codes[i] === code(button.dataset.select));
       stage.scrollIntoView({ block: "center" });
     };
