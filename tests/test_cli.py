@@ -16,7 +16,7 @@ import pytest
 
 import jointclust as jc
 from jointclust import cli, files
-from jointclust.cli import models
+from jointclust.cli import models, runs
 from jointclust.readers import _table
 from test_persistence import rewrite
 
@@ -401,6 +401,19 @@ def test_files_that_may_not_grow(iris_csv, tmp_path):
     assert "cannot be written" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert {path.name for path in (tmp_path / "run").iterdir()} <= {"labels.csv"}
+
+
+def test_without_pyarrow(iris_csv, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(runs, "_can_write_parquet", lambda: False)
+    assert call("fit", iris_csv, *FIT, "--resamples", 0, "--out", tmp_path / "run", "--quiet") == 0
+    assert len(rows_of(tmp_path / "run" / "embedding.csv")) == 150
+    predict = ("predict", tmp_path / "run" / "model.skops", iris_csv, "--out", tmp_path / "new.csv")
+    status, message = failure(capsys, *predict, "--embedding", tmp_path / "e.parquet")
+    assert (status, "or name a .csv file" in message) == (4, True)
+    assert call(*predict, "--embedding", tmp_path / "e.csv", "--quiet") == 0
+    assert rows_of(tmp_path / "e.csv") == [
+        row | {"id": str(i)} for i, row in enumerate(rows_of(tmp_path / "run" / "embedding.csv"))
+    ]
 
 
 # -- processes that end early -----------------------------------------------------------------------------------

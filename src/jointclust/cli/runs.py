@@ -95,6 +95,10 @@ def claim_file(path: Path, *, force: bool) -> None:
     """The same for a single file."""
     if path.exists() and not force:
         raise OutputError(f"{path} is there already: choose another --out, or add --force.")
+    if path.suffix == ".parquet" and not _can_write_parquet():
+        raise OutputError(
+            f"{path}: writing Parquet needs pyarrow: pip install 'jointclust[files]', or name a .csv file."
+        )
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=UNFINISHED):
             pass
@@ -163,7 +167,11 @@ def embedding_columns(ids: Any, Y: Any) -> dict[str, Any]:
 
 def embedding_name() -> str:
     """Parquet where it can be written."""
-    return "embedding.parquet" if importlib.util.find_spec("pyarrow") else "embedding.csv"
+    return "embedding.parquet" if _can_write_parquet() else "embedding.csv"
+
+
+def _can_write_parquet() -> bool:
+    return importlib.util.find_spec("pyarrow") is not None
 
 
 def write_record(folder: Path, **content: Any) -> None:
