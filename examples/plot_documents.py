@@ -7,6 +7,7 @@ of them; the clusters are read off the words that set them apart.
 """
 
 # %%
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
@@ -38,6 +39,11 @@ rows, words = vectorizer.transform(texts), vectorizer.get_feature_names_out()
 for k in range(4):
     excess = rows[labels == k].mean(axis=0) - rows[labels != k].mean(axis=0)
     print(k, ", ".join(words[np.argsort(-np.asarray(excess).ravel())[:6]]))
+
+# %%
+# The clusters in the first two of their three directions.
+jc.plots.EmbeddingDisplay.from_estimator(model, texts)
+plt.show()
 
 # %%
 # ``model.predict`` takes new texts.

@@ -10,6 +10,8 @@ file that shows the clustering to people who have no Python.
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
+
 import jointclust as jc
 
 X, y = jc.datasets.mixture(1000, 50, 5, separation=12, random_state=0)
@@ -19,6 +21,11 @@ folder = Path(tempfile.mkdtemp())
 jc.save(model, folder / "model.skops")
 again = jc.load(folder / "model.skops")
 print(f"accuracy on rows it never saw: {jc.metrics.clustering_accuracy(y[800:], again.predict(X[800:])):.3f}")
+
+# %%
+# A model that was loaded has everything that the one that was saved had.
+jc.plots.EmbeddingDisplay.from_estimator(again, X[:800])
+plt.show()
 
 # %%
 jc.write_report(model, X[:800], folder / "report.html", classes=y[:800], title="Five clusters")

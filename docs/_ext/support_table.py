@@ -4,6 +4,7 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 from sphinx.util.docutils import SphinxDirective
 
 import jointclust as jc
@@ -35,11 +36,9 @@ def row(cls):
     """What one estimator supports, by column."""
     estimator = cls()
     params = estimator.get_params()
-    clusters = hasattr(cls, "predict")
     return {
         "sparse rows": sparse(cls, params),
-        "sample weights": "yes" if "sample_weight" in cls.fit.__code__.co_varnames else "",
-        "new rows": "``predict``, ``transform``" if clusters else "``transform``",
+        "sample weights": "yes" if has_fit_parameter(estimator, "sample_weight") else "",
         "soft labels": "yes" if hasattr(cls, "predict_proba") else "",
         "kernels": "yes" if "kernel" in params else "",
         "outlier scores": "yes" if "outlier_scores_" in (cls.__doc__ or "") else "",

@@ -15,7 +15,7 @@ import jointclust as jc
 from jointclust.cli import models, options
 from jointclust.cli.console import Voice, shown
 from jointclust.cli.errors import OutputError
-from jointclust.cli.results import finish
+from jointclust.cli.results import Run, finish
 from jointclust.cli.runs import (
     Source,
     claim_file,
@@ -36,7 +36,10 @@ CANDIDATES: dict[str, dict[str, list[Any]]] = {
     "rurr": {},
 }
 _READING = ("format", "id_column", "label_column", "categories", "encoding", "delimiter", "no_header", "missing")
-clusters = click.option("-k", "--clusters", type=click.IntRange(1), metavar="N", help="Number of clusters.")
+clusters, given_clusters = (
+    click.option("-k", "--clusters", required=needed, type=click.IntRange(1), metavar="N", help="Number of clusters.")
+    for needed in (False, True)
+)
 out_folder = click.option(
     "-o", "--out", default="run", show_default=True, metavar="FOLDER", help="Folder for the results."
 )
@@ -62,6 +65,10 @@ def _origins(context: click.Context) -> dict[str, tuple[Any, str]]:
     }
 
 
+def _texts(heard: list[warnings.WarningMessage]) -> list[str]:
+    return list(dict.fromkeys(str(warning.message) for warning in heard))
+
+
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
     """Parameters of the estimator that were set on the command line."""
     trade_off = given.get("trade_off")
@@ -82,6 +89,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other parameter of the method.")
 @options.scaling
 @options.seed
+@options.columns
 @options.reading
 @options.images
 @options.stability
@@ -103,8 +111,7 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
     settings = _settings(given)
     models.clusterer(given["method"], clusters or 2, given["seed"], **settings)  # names are right, before reading
-    if clusters is None and not hasattr(jc, "cluster"):
-        raise click.UsageError("Missing option '--clusters': say how many clusters to look for.")
+    models.check_number(clusters)
     claim_folder(Path(out), force=given["force"])
     source = _source(voice, data, given)
     X = source.table.data
@@ -117,10 +124,10 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
         rows = models.prepared(steps, X, given["scale"])
         clusterer = models.fit_clusterer(rows, given["method"], clusters, given["seed"], **settings)
     model = models.joined(steps, clusterer, source.table.names)
-    origins = _origins(context)
+    run = Run(voice, Path(out), source, model, rows, _origins(context), _texts(heard), given)
     if clusters is None:
-        origins["clusters"] = (clusterer.n_clusters, "found in the data")
-    finish(voice, Path(out), source, model, rows, origins, heard, given)
+        run.chosen["clusters"] = (clusterer.n_clusters, "found in the data")
+    finish(run)
 
 
 @click.command()
@@ -128,13 +135,7 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
 @options.data
 @click.option("-o", "--out", default="labels.csv", show_default=True, metavar="FILE", help="Where the labels go.")
 @click.option("--embedding", metavar="FILE", help="Write the embedding, too (.parquet or .csv).")
-@click.option(
-    "--format", type=click.Choice(list(options.FORMATS)), help="Format of DATA, where its name does not tell."
-)
-@click.option("--id-column", metavar="NAME", help="Column that names the rows (default: their numbers, from 0).")
-@click.option("--encoding", default="utf-8-sig", metavar="NAME", help="Encoding of a text file (default: UTF-8).")
-@click.option("--delimiter", metavar="CHAR", help="What separates cells (default: found in the first line).")
-@click.option("--no-header", is_flag=True, help="The first line of a text file is data, not names.")
+@options.reading
 @options.force
 @options.speaking
 def predict(model: str, data: str, out: str, embedding: str | None, **given: Any) -> None:
@@ -186,7 +187,7 @@ def _predicted(model: Any, table: Table) -> dict[str, Any]:
 
 @click.command()
 @options.data
-@clusters
+@given_clusters
 @out_folder
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Method to try; repeat for more (default: four)."
@@ -201,6 +202,7 @@ def _predicted(model: Any, table: Table) -> dict[str, Any]:
 )
 @options.scaling
 @options.seed
+@options.columns
 @options.reading
 @options.images
 @options.stability
@@ -208,14 +210,12 @@ def _predicted(model: Any, table: Table) -> dict[str, Any]:
 @options.force
 @options.speaking
 @click.pass_context
-def select(context: click.Context, data: str, clusters: int | None, out: str, **given: Any) -> None:
+def select(context: click.Context, data: str, clusters: int, out: str, **given: Any) -> None:
     """Try methods and parameters on DATA, choose one without labels, write it like `fit`.
 
     The folder also gets candidates.csv: everything that was tried.
     """
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
-    if clusters is None:
-        raise click.UsageError("Missing option '--clusters': say how many clusters to look for.")
     pairs = _pairs(clusters, given["methods"], given["grid"])
     claim_folder(Path(out), force=given["force"])
     source = _source(voice, data, given)
@@ -227,12 +227,11 @@ def select(context: click.Context, data: str, clusters: int | None, out: str, **
         rows = models.prepared(steps, X, given["scale"])
         search.fit(rows)
     table = _candidates(search)
-    write_table(Path(out) / "candidates.csv", table)
     model = models.joined(steps, search.best_estimator_, source.table.names)
-    origins = _origins(context)
-    chosen = {"chosen method": (table["estimator"][search.best_index_], f"best {given['criterion']}")}
-    chosen |= {name: (value, f"best {given['criterion']}") for name, value in search.best_params_.items()}
-    finish(voice, Path(out), source, model, rows, origins, heard, given, chosen=chosen, candidates=table)
+    run = Run(voice, Path(out), source, model, rows, _origins(context), _texts(heard), given, candidates=table)
+    best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
+    run.chosen.update({name: (value, f"best {given['criterion']}") for name, value in best.items()})
+    finish(run)
 
 
 def _candidates(search: Any) -> dict[str, list[Any]]:
@@ -273,21 +272,20 @@ def _values(text: str) -> list[Any]:
 
 @click.command()
 @options.data
-@clusters
+@given_clusters
 @out_file
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Method to compare; repeat (default: all, and others)."
 )
 @options.scaling
 @options.seed
+@options.columns
 @options.reading
 @options.force
 @options.speaking
-def compare(data: str, clusters: int | None, out: str | None, **given: Any) -> None:
+def compare(data: str, clusters: int, out: str | None, **given: Any) -> None:
     """Fit the whole family and the usual alternatives on DATA, side by side."""
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
-    if clusters is None:
-        raise click.UsageError("Missing option '--clusters': say how many clusters to look for.")
     chosen = {name: models.method_of(name)(clusters) for name in given["methods"]} or None
     if out is not None:
         claim_file(Path(out), force=given["force"])

@@ -121,13 +121,21 @@ def joined(steps: list[tuple[str, Any]], fitted: Any, names: list[str] | None) -
     return model
 
 
+# The library's own way to find the number of clusters, where it has one. All that knows of it is in this paragraph.
+_find = getattr(jc, "cluster", None)
+
+
+def check_number(n_clusters: int | None) -> None:
+    """Refuse early, before the file is read, what needs a number."""
+    if n_clusters is None and _find is None:
+        raise click.UsageError("Missing option '--clusters': say how many clusters to look for.")
+
+
 def fit_clusterer(X: Any, method: str, n_clusters: int | None, seed: int, **settings: Any) -> Any:
-    """Fit; with no number of clusters the library's own rule finds one. The only place that knows of that rule."""
+    """Fit; with no number of clusters the library finds one."""
     if n_clusters is None:
-        find = getattr(jc, "cluster", None)
-        if find is None:
-            raise click.UsageError("Missing option '--clusters': say how many clusters to look for.")
-        found = find(X, None, random_state=seed)
+        assert _find is not None
+        found = _find(X, None, random_state=seed)
         if method_of(method) is type(found) and not settings:
             return found
         n_clusters = int(found.n_clusters)

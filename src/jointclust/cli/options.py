@@ -60,6 +60,11 @@ config = click.option(
 reading = together(
     click.option("--format", type=click.Choice(list(FORMATS)), help="Format of DATA, where its name does not tell."),
     click.option("--id-column", metavar="NAME", help="Column that names the rows (default: their numbers, from 0)."),
+    click.option("--encoding", default="utf-8-sig", metavar="NAME", help="Encoding of a text file (default: UTF-8)."),
+    click.option("--delimiter", metavar="CHAR", help="What separates cells (default: found in the first line)."),
+    click.option("--no-header", is_flag=True, help="The first line of a text file is data, not names."),
+)
+columns = together(
     click.option("--label-column", metavar="NAME", help="Column of known classes: for evaluation only, never used."),
     click.option(
         "--categories",
@@ -68,9 +73,6 @@ reading = together(
         show_default=True,
         help="What to do with columns of text.",
     ),
-    click.option("--encoding", default="utf-8-sig", metavar="NAME", help="Encoding of a text file (default: UTF-8)."),
-    click.option("--delimiter", metavar="CHAR", help="What separates cells (default: found in the first line)."),
-    click.option("--no-header", is_flag=True, help="The first line of a text file is data, not names."),
 )
 scaling = together(
     click.option(

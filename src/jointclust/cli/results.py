@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,76 +33,95 @@ from jointclust.types import Float
 _STABILITY_ROWS = 2000
 
 
-def finish(
-    voice: Voice,
-    folder: Path,
-    source: Source,
-    model: Any,
-    rows: Any,
-    origins: dict[str, tuple[Any, str]],
-    heard: list[Any],
-    given: dict[str, Any],
-    *,
-    chosen: dict[str, tuple[Any, str]] | None = None,
-    candidates: dict[str, list[Any]] | None = None,
-) -> None:
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A fitted model and all that is known of how it came about.
+
+    Attributes
+    ----------
+    rows : array
+        The rows as the clusterer got them.
+    origins, chosen : dict of name to (value, who chose it)
+        Parameters of the command, which repeat it, and those found on the way.
+    candidates : dict of columns or None
+        What else was tried.
+    """
+
+    voice: Voice
+    folder: Path
+    source: Source
+    model: Any
+    rows: Any
+    origins: dict[str, tuple[Any, str]]
+    messages: list[str]
+    given: dict[str, Any]
+    chosen: dict[str, tuple[Any, str]] = field(default_factory=dict)
+    candidates: dict[str, list[Any]] | None = None
+
+    @property
+    def warnings(self) -> list[str]:
+        return [*self.source.table.notes, *self.messages]
+
+
+def finish(run: Run) -> None:
     """Write the folder of a run, its record last."""
-    table, labels = source.table, fitted.labels_of(model)
-    messages = list(dict.fromkeys(str(warning.message) for warning in heard))
-    with voice.step("stability", "Judging the clusters' stability"):
-        stability = stability_of(model, rows, given["resamples"], given["seed"])
-    shape, order = _image(source, given)
-    with voice.step("write", f"Writing {folder}"):
-        write_table(folder / "labels.csv", label_columns(table, model))
-        Y = fitted.embedding_of(model, table.data)
-        write_table(folder / embedding_name(), embedding_columns(identities(table), Y))
-        with written(folder / "model.skops") as temporary:
-            jc.save(model, temporary)
-        with written(folder / "report.html") as temporary:
-            write_report(
-                model,
-                table.data,
-                temporary,
-                ids=table.ids,
-                classes=table.classes,
-                feature_names=table.names,
-                stability=stability,
-                image_shape=shape,
-                image_order=order,
-                title=Path(source.path).name if source.path != "-" else "standard input",
-                parameters=origins | (chosen or {}),
-                candidates=candidates,
-                warnings=[*table.notes, *messages],
-            )
-    files = ["labels.csv", embedding_name(), "model.skops", "report.html"] + (["candidates.csv"] if candidates else [])
-    for stale in set(OUTPUTS) - set(files):  # of an earlier run, replaced by --force
-        (folder / stale).unlink(missing_ok=True)
-    sizes = np.bincount(labels, minlength=1).tolist()
-    result: dict[str, Any] = {
-        "rows": int(labels.size),
-        "clusters": len(sizes),
-        "sizes": sizes,
-        **evaluation(table, labels),
-    }
+    _check_same_data(run)
+    with run.voice.step("stability", "Judging the clusters' stability"):
+        stability = stability_of(run.model, run.rows, run.given["resamples"], run.given["seed"])
+    with run.voice.step("write", f"Writing {run.folder}"):
+        files = _write(run, stability)
+    labels = fitted.labels_of(run.model)
+    sizes = np.bincount(labels).tolist()
+    result: dict[str, Any] = {"rows": int(labels.size), "clusters": len(sizes), "sizes": sizes}
+    result |= evaluation(run.source.table, labels)
     if stability is not None:
         result["stability"] = np.round(stability, 3).tolist()
+    shape = run.source.table.data.shape
     write_record(
-        folder,
-        command="select" if candidates is not None else "fit",
-        parameters={name: value for name, (value, _) in origins.items()} | {"data": source.path},
-        chosen={name: value for name, (value, _) in (chosen or {}).items()},
-        input={
-            "path": source.path,
-            "sha256": source.sha256,
-            "rows": table.data.shape[0],
-            "columns": table.data.shape[1],
-        },
+        run.folder,
+        command="select" if run.candidates is not None else "fit",
+        parameters={name: value for name, (value, _) in run.origins.items()} | {"data": run.source.path},
+        chosen={name: value for name, (value, _) in run.chosen.items()},
+        input={"path": run.source.path, "sha256": run.source.sha256, "rows": shape[0], "columns": shape[1]},
         result=result,
-        warnings=[*table.notes, *messages],
-        seconds={key: round(value, 3) for key, value in voice.seconds.items()},
+        warnings=run.warnings,
+        seconds={key: round(value, 3) for key, value in run.voice.seconds.items()},
     )
-    _say(voice, folder, result, messages, [*files, "run.json"])
-    _check_same_data(voice, source, given)
+    _say(run, result, [*files, "run.json"])
+
+
+def _write(run: Run, stability: Float | None) -> list[str]:
+    """All files but the record; returns their names."""
+    folder, table = run.folder, run.source.table
+    write_table(folder / "labels.csv", label_columns(table, run.model))
+    Y = fitted.embedding_of(run.model, table.data)
+    write_table(folder / embedding_name(), embedding_columns(identities(table), Y))
+    with written(folder / "model.skops") as temporary:
+        jc.save(run.model, temporary)
+    shape, order = _image(run.source, run.given)
+    with written(folder / "report.html") as temporary:
+        write_report(
+            run.model,
+            table.data,
+            temporary,
+            ids=table.ids,
+            classes=table.classes,
+            feature_names=table.names,
+            stability=stability,
+            image_shape=shape,
+            image_order=order,
+            title=Path(run.source.path).name if run.source.path != "-" else "standard input",
+            parameters=run.origins | run.chosen,
+            candidates=run.candidates,
+            warnings=run.warnings,
+        )
+    files = ["labels.csv", embedding_name(), "model.skops", "report.html"]
+    if run.candidates is not None:
+        write_table(folder / "candidates.csv", run.candidates)
+        files.append("candidates.csv")
+    for stale in set(OUTPUTS) - set(files):  # of an earlier run, replaced by --force
+        (folder / stale).unlink(missing_ok=True)
+    return files
 
 
 def stability_of(model: Any, rows: Any, n_resamples: int, seed: int) -> Float | None:
@@ -135,21 +155,22 @@ def _image(source: Source, given: dict[str, Any]) -> tuple[tuple[int, int] | Non
     return shape, given["image_order"]
 
 
-def _check_same_data(voice: Voice, source: Source, given: dict[str, Any]) -> None:
+def _check_same_data(run: Run) -> None:
     """Say so when a run is repeated on other data than its record names."""
-    path = given.get("config")
+    path = run.given.get("config")
     if path and path.endswith(".json"):
-        recorded = json.loads(Path(path).read_text(encoding="utf-8"))["input"]["sha256"]
-        if recorded != source.sha256:
-            voice.say(f"Warning: {source.path} is not the file of {path}; its content differs.")
+        recorded = json.loads(Path(path).read_text(encoding="utf-8")).get("input", {}).get("sha256")
+        if recorded != run.source.sha256:
+            run.voice.say(f"Warning: {run.source.path} is not the file of {path}; its content differs.")
 
 
-def _say(voice: Voice, folder: Path, result: dict[str, Any], messages: list[str], files: list[str]) -> None:
-    for message in messages:
-        voice.say(f"Warning: {message}")
+def _say(run: Run, result: dict[str, Any], files: list[str]) -> None:
+    for message in run.messages:
+        run.voice.say(f"Warning: {message}")
     lines = [f"{result['rows']} rows in {result['clusters']} clusters of {', '.join(map(str, result['sizes'][:20]))}"]
     if "accuracy" in result:
         lines.append(f"Against the known classes: accuracy {result['accuracy']:.3f}, NMI {result['nmi']:.3f}")
     lines.append(f"Wrote {', '.join(files)}")
-    lines.append(f"Open {(folder / 'report.html').resolve()}")
-    voice.result("\n".join(lines), result | {"out": str(folder.resolve()), "files": files, "warnings": messages})
+    lines.append(f"Open {(run.folder / 'report.html').resolve()}")
+    told = {"out": str(run.folder.resolve()), "files": files, "warnings": run.messages}
+    run.voice.result("\n".join(lines), result | told)
