@@ -9,6 +9,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 import jointclust
@@ -81,10 +83,25 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         foreign = _foreign_types(skops, data)
         if not foreign:
-            return skops.loads(data, trusted=_own_types())
+            model = skops.loads(data, trusted=_own_types())
+            _check_sparse(model)
+            return model
     except Exception as error:
         raise ValueError(f"{path} is corrupt: {error}. Save the model again.") from error
     raise ValueError(f"{path} holds types that jointclust does not load from a file: {', '.join(foreign)}.")
+
+
+def _check_sparse(value: Any) -> None:
+    """No index of a sparse matrix points outside it: SciPy's compiled code would follow."""
+    if sp.issparse(value):
+        value.check_format(full_check=True)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check_sparse(item)
+    elif isinstance(value, dict):
+        _check_sparse(list(value.values()))
+    elif isinstance(value, BaseEstimator):
+        _check_sparse(vars(value))
 
 
 def _format_version(data: bytes, path: str | os.PathLike[str]) -> int:
@@ -111,11 +128,16 @@ def _foreign_types(skops: Any, data: bytes) -> list[str]:
 def _own_types() -> list[str]:
     """Qualified names of jointclust's estimators, all that a file may name beside skops' own safe list.
 
-    And ``numpy.dtype``, which scikit-learn's SimpleImputer keeps: skops rebuilds it from an empty array.
+    And ``numpy.dtype``, which scikit-learn's SimpleImputer keeps and skops rebuilds from an empty array, and the sparse
+    rows that kernel methods keep, which skops reads as SciPy's own files.
     """
     members = (getattr(jointclust, name) for name in jointclust.__all__)
     ours = [m for m in members if isinstance(m, type) and issubclass(m, BaseEstimator)]
-    return ["numpy.dtype", *(f"{m.__module__}.{m.__qualname__}" for m in ours)]
+    safe = [np.dtype, sp.csr_array, sp.csc_array]
+    return [
+        *(f"{kind.__module__}.{kind.__qualname__}" for kind in safe),
+        *(f"{m.__module__}.{m.__qualname__}" for m in ours),
+    ]
 
 
 def _skops() -> Any:

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
 from jointclust import fitted
@@ -26,11 +29,12 @@ from jointclust.cli.runs import (
     write_table,
     written,
 )
+from jointclust.criteria import jaccard_per_cluster
 from jointclust.report import write_report
 from jointclust.types import Float
 
-# Rows that the bootstrap looks at, at the most: its cost must not depend on the size of the file.
-_STABILITY_ROWS = 2000
+# Rows and components that the bootstrap looks at, at the most.
+_STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +79,7 @@ def finish(run: Run) -> None:
     result: dict[str, Any] = {"rows": int(labels.size), "clusters": len(sizes), "sizes": sizes}
     result |= evaluation(run.source.table, labels)
     if stability is not None:
-        result["stability"] = np.round(stability, 3).tolist()
+        result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
     shape = run.source.table.data.shape
     write_record(
         run.folder,
@@ -125,24 +129,37 @@ def _write(run: Run, stability: Float | None) -> list[str]:
 
 
 def stability_of(model: Any, rows: Any, n_resamples: int, seed: int) -> Float | None:
-    """How far each cluster can be trusted: by the consensus's members, or by bootstrap on a sample of the rows."""
+    """How far each cluster can be trusted: by the consensus's members, else by bootstrap.
+
+    The bootstrap is that of :func:`jointclust.bootstrap_stability`, on a sample of the rows and in their leading
+    principal components: its cost must not depend on the size of the file.
+    """
     found = fitted.member_stability(model)
     if found is not None or n_resamples == 0:
         return found
-    n = rows.shape[0]
-    chosen = (
-        slice(None) if n <= _STABILITY_ROWS else np.sort(np.random.RandomState(seed).permutation(n)[:_STABILITY_ROWS])
-    )
-    clusterer = fitted.last_step(model)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = jc.bootstrap_stability(clusterer, rows[chosen], n_resamples=n_resamples, random_state=seed)
-    except (TypeError, ValueError):  # too few rows to draw from
-        return None
-    full = np.full(int(fitted.labels_of(model).max()) + 1, np.nan)
-    full[: found.size] = found
-    return full
+    rng, n = np.random.RandomState(seed), rows.shape[0]
+    sample = np.arange(n) if n <= _STABILITY_ROWS else np.sort(rng.permutation(n)[:_STABILITY_ROWS])
+    labels, clusterer = fitted.labels_of(model), fitted.last_step(model)
+    n_clusters, own = int(labels.max()) + 1, labels[sample]
+    small = _leading_components(rows[sample], max(_STABILITY_COLUMNS, getattr(clusterer, "n_components", None) or 0))
+    total = np.zeros(n_clusters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(n_resamples):
+            drawn = np.unique(rng.randint(sample.size, size=sample.size))
+            if drawn.size < n_clusters:
+                return None
+            other = clone(clusterer).fit(small[drawn]).labels_
+            total += jaccard_per_cluster(own[drawn], other, n_clusters)
+    absent = np.bincount(own, minlength=n_clusters) == 0
+    return np.where(absent, np.nan, total / n_resamples)
+
+
+def _leading_components(rows: Any, most: int) -> Any:
+    if rows.shape[1] <= most:
+        return rows
+    reduce = TruncatedSVD if sp.issparse(rows) else PCA
+    return reduce(min(most, min(rows.shape) - 1), random_state=0).fit_transform(rows)
 
 
 def _image(source: Source, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
