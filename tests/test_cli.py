@@ -13,10 +13,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
+import scipy.io
+import scipy.sparse
 
 import jointclust as jc
 from jointclust import cli, files
-from jointclust.cli import models, runs
+from jointclust.cli import models, results, runs
 from jointclust.readers import _table
 from test_persistence import rewrite
 
@@ -208,9 +210,6 @@ def test_scaling_is_part_of_the_model(scale, sparse, tmp_path, rng):
     counts = rng.poisson(2, size=(80, 12)).astype(float) + 1
     data = tmp_path / ("x.mtx" if sparse else "x.npy")
     if sparse:
-        import scipy.io
-        import scipy.sparse
-
         scipy.io.mmwrite(data, scipy.sparse.coo_array(counts))
     else:
         np.save(data, counts)
@@ -253,6 +252,17 @@ def test_every_method_runs(tmp_path, iris):
             tmp_path / name,
         )
         assert call(*run) == 0, name
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_stability_in_few_components(sparse, monkeypatch):
+    X, _ = jc.datasets.mixture(400, 80, 4, separation=20, n_nuisance=0, random_state=0)
+    rows = scipy.sparse.csr_array(X) if sparse else X
+    monkeypatch.setattr(results, "_STABILITY_ROWS", 200)
+    model = jc.LDAKMeans(4, n_init=5, random_state=0).fit(rows)
+    assert results.stability_of(model, rows, 5, 0).min() > 0.99
+    model.labels_ = np.random.RandomState(0).randint(4, size=400).astype(np.int32)
+    assert results.stability_of(model, rows, 5, 0).max() < 0.5, "clusters that are not there"
 
 
 # -- what can go wrong ------------------------------------------------------------------------------------------

@@ -133,11 +133,7 @@ def _own_types() -> list[str]:
     """
     members = (getattr(jointclust, name) for name in jointclust.__all__)
     ours = [m for m in members if isinstance(m, type) and issubclass(m, BaseEstimator)]
-    safe = [np.dtype, sp.csr_array, sp.csc_array]
-    return [
-        *(f"{kind.__module__}.{kind.__qualname__}" for kind in safe),
-        *(f"{m.__module__}.{m.__qualname__}" for m in ours),
-    ]
+    return [f"{kind.__module__}.{kind.__qualname__}" for kind in (*ours, np.dtype, sp.csr_array, sp.csc_array)]
 
 
 def _skops() -> Any:
