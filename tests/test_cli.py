@@ -1,12 +1,16 @@
 """The command line from end to end, as a user calls it."""
 
 import csv
+import gzip
 import json
 import os
+import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -23,6 +27,7 @@ from jointclust.readers import _table
 from test_persistence import rewrite
 
 HELP = Path(__file__).parent / "help"
+ROOT = Path(__file__).parent.parent
 COMMANDS = ["fit", "predict", "select", "compare", "datasets", "demo"]
 
 
@@ -424,6 +429,33 @@ def test_without_pyarrow(iris_csv, tmp_path, capsys, monkeypatch):
     assert rows_of(tmp_path / "e.csv") == [
         row | {"id": str(i)} for i, row in enumerate(rows_of(tmp_path / "run" / "embedding.csv"))
     ]
+
+
+# -- the pages ----------------------------------------------------------------------------------------------------
+
+
+def test_commands_of_the_pages_run(tmp_path, monkeypatch, rng, iris):
+    """Every command of the page on the command line, in order, in one folder; those of the README are among them."""
+    page = (ROOT / "docs" / "command_line.rst").read_text()
+    lines = re.findall(r"^   \$ (.*)$", page, re.MULTILINE)
+    told = re.findall(r"^    (jointclust .*?)(?:  +#.*)?$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(told) == 2
+    assert set(told) <= set(lines)
+    table = np.column_stack([np.arange(150), iris.data + 0.01 * rng.standard_normal((150, 4)), iris.target])
+    names = ["name", "a", "b", "c", "d", "kind"]
+    for name, mark in (("data.csv", ","), ("new.csv", ","), ("big.tsv", "\t")):
+        np.savetxt(tmp_path / name, table, delimiter=mark, header=mark.join(names), comments="")
+    (tmp_path / "big.tsv.gz").write_bytes(gzip.compress((tmp_path / "big.tsv").read_bytes()))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    for line in lines:
+        if "|" in line:
+            subprocess.run(line, shell=True, check=True, capture_output=True)
+        elif line != "jointclust demo":  # has a test of its own
+            assert call(*shlex.split(line)[1:]) == 0, line
+    config = re.search(r"code-block:: toml\n\n((?:   .*\n)+)", page)[1]
+    Path("fit.toml").write_text(textwrap.dedent(config))
+    assert call("fit", "data.csv", "--config", "fit.toml", "--out", "configured", "--quiet") == 0
 
 
 # -- processes that end early -----------------------------------------------------------------------------------

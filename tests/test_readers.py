@@ -9,14 +9,21 @@ import pyarrow.parquet as parquet
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from jointclust.readers import ReadError, _table, format_of, read
+from jointclust.readers import ReadError, _table, _text, format_of, read
 
 ROWS = np.array([[1.5, 0.0, -2.0], [0.0, 3.0, 1e-3], [7.0, 0.0, 1e9], [0.25, 1.0, 2.0]])
 NAMES = ["a", "b c", "d"]
+
+
+@pytest.fixture(autouse=True, params=["pyarrow", "by hand"])
+def _text_reader(request, monkeypatch):
+    """Text is read with and without pyarrow, to the same effect."""
+    if request.param == "by hand":
+        monkeypatch.setattr(_text._Text, "_by_arrow", lambda *_: None)
 
 
 def as_csv(folder, name="data.csv", delimiter=","):
@@ -131,7 +138,7 @@ def test_npy_stays_on_the_disk(tmp_path):
     assert isinstance(read(as_npy(tmp_path)).data, np.memmap)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3), min_size=1, max_size=30
@@ -174,6 +181,29 @@ def test_numbers_that_look_like_names_are_pointed_out(tmp_path):
     text = "ID,x\n1,2\n2,3\n"
     assert "--id-column 'ID'" in table_of(text, tmp_path).notes[0]
     assert table_of(text, tmp_path, id_column="ID").notes == []
+
+
+ODD = [
+    "a,b\n 1 ,2\n3, 4\n",
+    'a,b\n"1",2\n"3","4"\n',
+    "a,b\n\n1,2\n\n3,4\n\n",
+    "a,b\r\n1,2\r\n3,4",
+    "\ufeffa,b\n1,2\n3,4\n",
+    "a;b\n1;2\n3;4\n",
+    '"a\nx",b\n1,2\n3,4\n',
+    "a,b\n1e0,+2\n3.,4\n",
+]
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_but_clear_text(tmp_path, text):
+    np.testing.assert_array_equal(table_of(text, tmp_path).data, [[1, 2], [3, 4]])
+
+
+def test_text_in_cells_survives(tmp_path):
+    text = 'name,x\n"two\nlines",1\n007,2\n"NA",3\n" a ",4\n"",5\n'
+    table = table_of(text, tmp_path, id_column="name")
+    assert table.ids.tolist() == ["two\nlines", "007", "NA", " a ", ""]
 
 
 def test_text_columns(tmp_path):

@@ -1,4 +1,4 @@
-"""CSV and its like, read in one pass: memory holds the numbers, not the text."""
+"""CSV and its like: memory holds the numbers, not the text."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jointclust.readers._table import (
     Options,
@@ -73,17 +74,18 @@ class _Text:
         self.notes: list[str] = []
         first = stream.readline()
         stream.seek(0)
-        delimiter = options.delimiter or max(_DELIMITERS, key=first.count)
-        self.reader = csv.reader(stream, delimiter=delimiter)
-        self.names = self._header(delimiter)
+        self.delimiter = options.delimiter or max(_DELIMITERS, key=first.count)
+        self.reader = csv.reader(stream, delimiter=self.delimiter)
+        self.names = self._header()
         self.id_column = options.id_column
         if self.names[0] == "" and self.id_column is None and options.wanted is None:
             self.id_column = ""
             self.notes.append("The first column has no name: it is taken as the names of the rows.")
         check_columns(path, self.names, options)
 
-    def _header(self, delimiter: str) -> list[str]:
+    def _header(self) -> list[str]:
         first = next(self.reader, None)
+        self.header_end = self.reader.line_num
         if first is None or not any(first):
             raise ReadError(f"{self.path} is empty: its first line holds no column.")
         self.pending = []
@@ -101,8 +103,8 @@ class _Text:
             raise ReadError(f"{self.path} holds column names and no rows.")
         numeric, text = self._kinds(sample)
         self._check_memory(len(sample), len(numeric))
-        values, kept = self._collect(sample, rows, numeric, text)
-        matrix = np.frombuffer(values, dtype=np.float64).reshape(-1, len(numeric))
+        # The fast reader takes clean files; whatever it stumbles over, the careful one takes, or names.
+        matrix, kept = self._by_arrow(numeric, text) or self._by_hand(sample, rows, numeric, text)
         names = [self.names[index] for index in numeric]
         columns = {self.names[index]: column for index, column in kept.items()}
         ids, classes = columns.pop(self.id_column or "", None), columns.pop(self.options.label_column or "", None)
@@ -160,9 +162,38 @@ class _Text:
         if read and size > read:
             check_memory(self.path, n_rows * (size / read) * n_columns)
 
-    def _collect(
+    def _by_arrow(self, numeric: list[int], text: list[int]) -> tuple[NDArray[Any], dict[int, list[str]]] | None:
+        """The columns through pyarrow, where it is installed and has nothing to complain of."""
+        header_lines = 1 if self.options.header else 0
+        plain = self.options.encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
+        if not plain or len(self.delimiter) != 1 or self.header_end > 1:
+            return None
+        try:
+            import pyarrow as pa
+            import pyarrow.csv as reader
+        except ImportError:
+            return None
+        names = [str(index) for index in range(len(self.names))]
+        kinds = {names[index]: pa.float64() for index in numeric} | {names[index]: pa.string() for index in text}
+        try:
+            with pa.input_stream(str(self.path), compression="gzip" if self.compressed else None) as stream:
+                table = reader.read_csv(
+                    stream,
+                    reader.ReadOptions(column_names=names, skip_rows=header_lines),
+                    reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=bool(text)),
+                    # No cell stands for a missing one: an empty one is an error, which the careful reader explains.
+                    reader.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=[]),
+                )
+        except (pa.ArrowException, OSError):
+            return None
+        matrix = np.empty((table.num_rows, len(numeric)))
+        for place, index in enumerate(numeric):
+            matrix[:, place] = table.column(names[index]).to_numpy()
+        return matrix, {index: table.column(names[index]).to_pylist() for index in text}
+
+    def _by_hand(
         self, sample: list[tuple[int, list[str]]], rows: Iterator[Any], numeric: list[int], text: list[int]
-    ) -> tuple[array[float], dict[int, list[str]]]:
+    ) -> tuple[NDArray[Any], dict[int, list[str]]]:
         values: array[float] = array("d")
         kept: dict[int, list[str]] = {index: [] for index in text}
         pick: Any = itemgetter(*numeric) if len(numeric) > 1 else lambda row: [row[index] for index in numeric]
@@ -179,7 +210,8 @@ class _Text:
                     kept[index].append(row[index])
                 if progress is not None and number % _SAMPLE == 0:
                     progress(self.raw.tell())
-        return values, kept
+        n_rows = len(kept[text[0]]) if text else len(values) // len(numeric)
+        return np.frombuffer(values, dtype=np.float64).reshape(n_rows, len(numeric)), kept
 
     def _cell(self, line: int, cell: str, column: int) -> float:
         where = f"{self.path}: line {line}, column {self.names[column]!r}"
