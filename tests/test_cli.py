@@ -209,6 +209,19 @@ def test_default_method_gives_confidence(iris_csv, tmp_path):
     assert isinstance(jc.load(tmp_path / "run" / "model.skops"), jc.JointConsensus)
 
 
+def test_number_of_clusters_is_found(tmp_path, capsys):
+    X, _ = jc.datasets.mixture(300, 20, 3, separation=20, n_nuisance=0, random_state=0)
+    np.save(tmp_path / "x.npy", X)
+    for name in ("fit", "select"):
+        assert call(name, tmp_path / "x.npy", "--resamples", 0, "--out", tmp_path / name, "--quiet") == 0
+        record = json.loads((tmp_path / name / "run.json").read_text())
+        assert record["result"]["clusters"] == record["chosen"]["number of clusters"] == 3
+    np.save(tmp_path / "noise.npy", np.random.RandomState(0).standard_normal((300, 20)))
+    assert call("fit", tmp_path / "noise.npy", "--out", tmp_path / "one") == 0
+    assert "No cluster structure found" in capsys.readouterr().err
+    assert "No cluster structure found" in (tmp_path / "one" / "report.html").read_text()
+
+
 @pytest.mark.parametrize("scale", models.SCALES)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_scaling_is_part_of_the_model(scale, sparse, tmp_path, rng):
@@ -238,6 +251,16 @@ def test_missing_and_text_cells_go_through_the_model(tmp_path, rng):
         == 0
     )
     assert rows_of(tmp_path / "new.csv") == rows_of(tmp_path / "run" / "labels.csv")
+
+
+def test_rows_that_stay_on_the_disk(tmp_path, digits, monkeypatch):
+    np.save(tmp_path / "x.npy", digits.data)
+    fit = ("fit", tmp_path / "x.npy", "-k", 10, "--method", "ldakm", "--resamples", 2, "--quiet")
+    assert call(*fit, "--out", tmp_path / "memory") == 0
+    monkeypatch.setattr(_table, "available_memory", lambda: 1000.0)
+    assert call(*fit, "--out", tmp_path / "disk") == 0
+    labels = [[int(row["label"]) for row in rows_of(tmp_path / name / "labels.csv")] for name in ("memory", "disk")]
+    assert jc.metrics.clustering_accuracy(*labels) > 0.99
 
 
 def test_every_method_runs(tmp_path, iris):

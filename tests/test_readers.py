@@ -134,8 +134,12 @@ def test_anndata_as_the_library_writes_it(tmp_path):
     assert table.classes.tolist() == ["x", "y", "y", "x"]
 
 
-def test_npy_stays_on_the_disk(tmp_path):
-    assert isinstance(read(as_npy(tmp_path)).data, np.memmap)
+def test_npy_stays_on_the_disk_where_memory_is_small(tmp_path, monkeypatch):
+    assert not isinstance(read(as_npy(tmp_path)).data, np.memmap)
+    monkeypatch.setattr(_table, "available_memory", lambda: 100.0)
+    table = read(as_npy(tmp_path))
+    assert isinstance(table.data, np.memmap)
+    np.testing.assert_array_equal(table.data, ROWS)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
 from jointclust import criteria
+from jointclust.candidates import TRADE_OFF_COARSE
 from jointclust.metrics import clustering_accuracy
-from jointclust.search import TRADE_OFF_COARSE, trade_off_fine
 
 DEC = jc.DiscriminativeEmbeddedClustering
 Search = jc.LabelFreeSearch
@@ -56,6 +56,23 @@ def test_calinski_harabasz_is_that_of_the_whitened_rows(digits):
     assert criteria.silhouette(coordinates, np.zeros(1797, dtype=np.int32), np.random.RandomState(0)) == -1
 
 
+def test_gap_sees_clusters_and_no_others(rng):
+    """Real clusters leave less within than the same method finds in one Gaussian; cuts of a Gaussian do not."""
+    clusters, _ = jc.datasets.mixture(300, 20, 3, n_nuisance=0, random_state=1)
+    scores = []
+    for X in (clusters, rng.standard_normal((300, 20))):
+        coordinates = jc.decompose(X)
+        draws = [criteria.structureless(coordinates, rng) for _ in range(5)]
+        np.testing.assert_allclose(draws[0].total_variance, coordinates.total_variance, rtol=0.2)
+
+        def labels(rows):
+            return jc.LDAKMeans(3, random_state=0).fit(rows).labels_
+
+        scores.append(criteria.gap(coordinates, labels(coordinates), [(draw, labels(draw)) for draw in draws]))
+    assert scores[0] > 0.05
+    assert abs(scores[1]) < 0.02
+
+
 def test_bic_finds_the_classes(iris):
     coordinates = jc.decompose(iris.data)
     truth = iris.target.astype(np.int32)
@@ -73,7 +90,7 @@ def test_jaccard():
 # -- search -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("criterion", ["agreement", "stability", "silhouette", "calinski_harabasz", "bic"])
+@pytest.mark.parametrize("criterion", ["agreement", "stability", "silhouette", "calinski_harabasz", "bic", "gap"])
 def test_every_criterion_leaves_the_collapse_alone(criterion, digits):
     X, y = digits.data[::3], digits.target[::3]
     search = Search(DEC(10), {"trade_off": [1.5, np.inf]}, criterion=criterion, n_resamples=2, random_state=0).fit(X)
@@ -140,7 +157,7 @@ def test_failures(noisy):
     search = Search(DEC(4), {"trade_off": [1.5, -1]}, random_state=0).fit(X)
     assert "trade_off" in search.results_["warnings"][1]
     assert search.results_["score"][1] == -np.inf
-    with pytest.raises(ValueError, match="No candidate could be fitted.*trade_off.*-1"):
+    with pytest.raises(ValueError, match=r"DiscriminativeEmbeddedClustering\(trade_off=-1\): .*; .*\(trade_off=-2\): "):
         Search(DEC(4), {"trade_off": [-1, -2]}).fit(X)
     with pytest.raises(ValueError, match="no parameter 'tradeoff'; it has .*trade_off"):
         Search(DEC(4), {"tradeoff": [1]}).fit(X)
@@ -150,37 +167,123 @@ def test_failures(noisy):
         Search([]).fit(X)
     with pytest.raises(TypeError, match="pairs"):
         Search([DEC(4)]).fit(X)
-    with pytest.raises(ValueError, match=r"different numbers of clusters \(3, 4\)"):
-        Search(DEC(), {"n_clusters": [3, 4]}).fit(X)
+    with pytest.raises(ValueError, match="grid is empty"):
+        Search(DEC(4), []).fit(X)
+    with pytest.raises(TypeError, match="list of values for 'trade_off'; got 3"):
+        Search(DEC(4), {"trade_off": 3}).fit(X)
+    with pytest.raises(ValueError, match="30 rows are too few to choose the number"):
+        Search(DEC(), {"n_clusters": [3, 4]}).fit(X[:30])
+    with pytest.raises(ValueError, match="30 rows are too few to resample.*n_clusters=16"):
+        Search(DEC(), {"n_clusters": [16, 20]}, criterion="stability").fit(X[:30])
     with pytest.raises(ValueError, match="minimum of 4"):
         Search(DEC(2), {}).fit(X[:3])
 
 
-def test_two_levels():
-    assert TRADE_OFF_COARSE[0] == 0
-    for best in TRADE_OFF_COARSE:
-        fine = trade_off_fine(best)
-        assert min(best, 18.0) in fine
-        assert np.all(np.diff(fine) > 0)
+def test_a_criterion_that_fails_is_recorded(noisy):
+    def picky(model, X, labels):
+        if model.trade_off > 1:
+            raise ValueError("too large")
+        return 0.0
+
+    search = Search(DEC(4), {"trade_off": [0, 1.5]}, criterion=picky, random_state=0).fit(noisy[0])
+    assert search.best_params_ == {"trade_off": 0}
+    assert "too large" in search.results_["warnings"][1]
+    with pytest.raises(ValueError, match="too large"):
+        Search(DEC(4), {"trade_off": [3, 1.5]}, criterion=picky, random_state=0).fit(noisy[0])
 
 
-# -- stability ----------------------------------------------------------------------------------------------------
+# -- the number of clusters in the search -------------------------------------------------------------------------
 
 
-def test_bootstrap_stability_tells_real_clusters_from_made_up_ones(rng):
-    """Three clouds, of which the third, wide one is cut in two."""
-    X = np.vstack(
-        [rng.standard_normal((100, 5)), rng.standard_normal((100, 5)) + 12, 3 * rng.standard_normal((200, 5)) - 20]
+def test_agreement_takes_the_number_first(noisy):
+    X, y = noisy
+    grid = {"n_clusters": [2, 3, 4, 6], "trade_off": [1.5, 18.0]}
+    search = Search(DEC(), grid, random_state=0).fit(X)
+    assert search.number_.n_clusters == search.best_params_["n_clusters"] == 4
+    assert clustering_accuracy(y, search.labels_) == 1
+    fitted = [params["n_clusters"] == 4 for params in search.results_["params"]]
+    np.testing.assert_array_equal(np.isfinite(search.results_["score"]), fitted)
+    assert all(
+        "Not fitted: 4 clusters found" in search.results_["warnings"][i] for i, one in enumerate(fitted) if not one
     )
-    model = KMeans(4, n_init=10, random_state=0).fit(X)
-    stability = jc.bootstrap_stability(model, X, n_resamples=15, random_state=0)
-    halves = set(model.labels_[200:])
-    whole = [k for k in range(4) if k not in halves]
-    assert len(halves) == 2
-    assert stability[whole].min() > 0.95
-    assert stability[list(halves)].max() < 0.8
-    again = jc.bootstrap_stability(model, X, n_resamples=15, random_state=0)
-    np.testing.assert_array_equal(stability, again)
+    nearest = Search(DEC(), {"n_clusters": [2, 5, 8]}, random_state=0).fit(X)
+    assert nearest.best_params_["n_clusters"] == 5
+    assert Search(DEC(4), {}, random_state=0).fit(X).number_ is None
+
+
+def test_saved_and_loaded(noisy, tmp_path):
+    pytest.importorskip("skops")
+    search = Search(DEC(), {"n_clusters": [3, 4]}, random_state=0).fit(noisy[0])
+    jc.save(search, tmp_path / "search.skops")
+    again = jc.load(tmp_path / "search.skops")
+    assert again.number_.verdict == search.number_.verdict == "4 clusters found"
+    np.testing.assert_array_equal(again.predict(noisy[0]), search.labels_)
+
+
+@pytest.mark.parametrize("criterion", ["gap", "bic"])
+def test_other_criteria_compare_numbers(criterion):
+    X, _ = jc.datasets.mixture(300, 20, 4, n_nuisance=0, random_state=3)
+    grid = {"n_clusters": [2, 3, 4, 5, 6]}
+    search = Search(jc.LDAKMeans(n_init=3), grid, criterion=criterion, n_resamples=3, random_state=0).fit(X)
+    assert search.best_params_["n_clusters"] == 4
+    assert np.all(np.isfinite(search.results_[criterion]))
+
+
+def test_no_structure_is_said(rng):
+    X = rng.standard_normal((200, 10))
+    for criterion in ("agreement", "bic"):
+        with pytest.warns(jc.CollapseWarning, match="No cluster structure found"):
+            search = Search(DEC(), {"n_clusters": [2, 3]}, criterion=criterion, random_state=0).fit(X)
+        assert not search.number_.has_structure
+
+
+# -- two levels, weights, progress --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", ["agreement", "calinski_harabasz"])
+def test_two_levels_in_one_call(criterion, noisy):
+    search = Search(DEC(4, max_iter=5), {"trade_off": "two-level"}, criterion=criterion, random_state=0).fit(noisy[0])
+    tried = [params["trade_off"] for params in search.results_["params"]]
+    assert tuple(tried[: len(TRADE_OFF_COARSE)]) == TRADE_OFF_COARSE
+    coarse = tried[int(np.argmax(search.results_["score"][: len(TRADE_OFF_COARSE)]))]
+    second = tried[len(TRADE_OFF_COARSE) :]
+    assert len(second) >= 3
+    assert np.all(np.isfinite(search.results_["score"]))
+    if criterion != "agreement":  # there the second level changes the scores of the first
+        low = max([t for t in TRADE_OFF_COARSE if t < coarse], default=0)
+        assert all(low < t < 2 * coarse + 1 for t in second)
+    with pytest.raises(TypeError, match="list of values for 'n_restarts'"):
+        Search(DEC(4), {"n_restarts": "two-level"}).fit(noisy[0])
+
+
+@pytest.mark.parametrize("criterion", ["agreement", "stability", "silhouette", "calinski_harabasz", "bic"])
+def test_weight_zero_is_an_absent_row(criterion, noisy, rng):
+    """Rows of another world, without weight, change no score."""
+    X, _ = noisy
+    weights = np.r_[np.ones(300), np.zeros(100)]
+    both = np.vstack([X, 50 * rng.standard_normal((100, 60))])
+    search = Search(DEC(4), {"trade_off": [1.5, 3, 18]}, criterion=criterion, n_resamples=2, random_state=0)
+    alone = search.fit(X).results_["score"]
+    loose = 0.05 if criterion == "agreement" else 1e-6  # the references' graphs see other rows
+    assert search.fit(both, sample_weight=weights).results_["score"] == pytest.approx(alone, rel=loose)
+
+
+def test_weights_count_in_the_criteria(noisy):
+    X, _ = noisy
+    labels = jc.LDAKMeans(4, random_state=0).fit(X).labels_
+    twice = np.vstack([X, X[:100]])
+    weighted = jc.decompose(X, np.r_[np.full(100, 2.0), np.ones(200)])
+    for criterion in (criteria.calinski_harabasz, criteria.classification_bic):
+        repeated = criterion(jc.decompose(twice), np.r_[labels, labels[:100]])
+        assert criterion(weighted, labels) == pytest.approx(repeated)
+
+
+def test_progress_is_reported(noisy, capsys):
+    from sklearn.callback import ProgressBar
+
+    pytest.importorskip("rich")
+    Search(DEC(4), {"trade_off": [1.5, 3]}, random_state=0, n_jobs=2).set_callbacks(ProgressBar()).fit(noisy[0])
+    assert "LabelFreeSearch" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 from numpy.typing import NDArray
 
 from jointclust.coordinates import Clusters, Coordinates
-from jointclust.kmeans import Partition, centers_of, lloyd, same_labels
+from jointclust.kmeans import Partition, same_labels, settled
 from jointclust.types import Float
 
 # Steps without a better state after which a run ends.
@@ -72,8 +72,7 @@ class Method(ABC):
 
     def settle(self, Y: NDArray, state: State) -> Partition:
         """Labels and centers at rest in the final embedding, for the labels that a run ended with."""
-        weights, n_clusters = self.coordinates.weights, state.clusters.sizes.size
-        return lloyd(Y, centers_of(Y, state.clusters.labels, n_clusters, weights), weights)
+        return settled(Y, state.clusters.labels, state.clusters.n_clusters, self.coordinates.weights)
 
 
 class Ending(Enum):

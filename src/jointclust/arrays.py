@@ -1,10 +1,11 @@
-"""Array libraries: which one an array comes from."""
+"""Array libraries: which one an array comes from, and the way from and to small host matrices."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def namespace(array: Any) -> Any:
@@ -14,3 +15,60 @@ def namespace(array: Any) -> Any:
     from array_api_compat import array_namespace
 
     return array_namespace(array)
+
+
+def like(values: Any, array: Any, dtype: Any = None) -> Any:
+    """Host values as an array of the library, device and (if none is given) precision of another one."""
+    if isinstance(array, np.ndarray):
+        return np.asarray(values, dtype=array.dtype if dtype is None else dtype)
+    from array_api_compat import array_namespace, device
+
+    xp, where = array_namespace(array), device(array)
+    dtype = array.dtype if dtype is None else dtype
+    if not isinstance(values, np.ndarray | np.generic | float | int):
+        return xp.astype(values, dtype)
+    # Converted before it crosses, and a copy: not every library takes over host memory that it must not write to.
+    return xp.asarray(np.array(values, dtype=str(dtype).rsplit(".", maxsplit=1)[-1]), device=where)
+
+
+def to_host(array: Any) -> NDArray:
+    """A NumPy array; copied from the device it lies on."""
+    if isinstance(array, np.ndarray | np.generic):
+        return np.asarray(array)
+    if hasattr(array, "compute"):  # with Dask
+        return np.asarray(array)
+    if hasattr(array, "get"):  # CuPy copies to the host by this alone
+        return array.get()
+    from array_api_compat import to_device
+
+    try:
+        return np.asarray(to_device(array, "cpu"))
+    except (TypeError, ValueError):  # array-api-strict names its devices otherwise
+        return np.from_dlpack(array).copy()
+
+
+def product(a: NDArray, b: Any, device: Any = None) -> NDArray:
+    """The product of two host matrices, computed on the device of an array if one is given."""
+    if device is None:
+        return a @ b
+    dtype = namespace(device).float64
+    return to_host(like(a, device, dtype) @ like(b, device, dtype))
+
+
+def described(array: Any) -> str:
+    """Library and device of an array, in words."""
+    if not is_device_array(array):
+        return "an array in memory"
+    from array_api_compat import device
+
+    return f"a {type(array).__module__.split('.')[0]} array on device {device(array)}"
+
+
+def precision(array: Any) -> np.dtype:
+    """The precision of an array, as NumPy names it."""
+    return np.dtype(str(array.dtype).rsplit(".", maxsplit=1)[-1])
+
+
+def is_device_array(array: Any) -> bool:
+    """Whether this is an array of another library than NumPy that follows the array API standard."""
+    return hasattr(array, "__dlpack__") and hasattr(array, "shape") and not isinstance(array, np.ndarray)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Integral, Real
@@ -16,11 +17,22 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust import threads
+from jointclust.arrays import described, is_device_array, like, precision, to_host
 from jointclust.coordinates import Coordinates, check_weights, coordinates_of
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.kmeans import Partition, assign, counts
 from jointclust.projection import resolve_n_components
-from jointclust.rows import as_rows
+from jointclust.rows import (
+    PLACES,
+    as_rows,
+    check_elsewhere,
+    is_elsewhere,
+    is_lazy,
+    kind_of,
+    lazily,
+    materialised,
+    n_present,
+)
 from jointclust.types import Float, Labels
 
 # k-means restarts where a method has no parameter for them.
@@ -58,6 +70,16 @@ class Clusterer(
     def _accepts_sparse(self) -> bool:
         return not self._in_full_space
 
+    def _refusal(self, kind: str) -> str | None:
+        """Why rows of a kind ("device", "file" or "dask") cannot be used, and what to do; None where they can."""
+        return None
+
+    def _refuse(self, X: Any) -> None:
+        kind = kind_of(X)
+        reason = None if kind == "memory" else self._refusal(kind)
+        if reason is not None:
+            raise TypeError(f"{type(self).__name__} takes no rows {PLACES[kind]}: {reason}")
+
     @abstractmethod
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         """The objective of rows in the embedding, greater is better."""
@@ -76,6 +98,7 @@ class Clusterer(
                 raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
             if X.rows.is_sparse and self._in_full_space:
                 raise TypeError("Sparse rows do not fit the full space: set n_components to work in principal ones.")
+            self._refuse(X.rows.X)
             coordinates = X.keep(self.variance)
             self.n_features_in_ = X.rows.n_features
             if X.feature_names is not None:
@@ -92,6 +115,7 @@ class Clusterer(
                 leading=leading,
                 rng=rng,
             )
+        self._counted = coordinates.rows, coordinates.rows.n_passes if isinstance(X, Coordinates) else 0
         self._check_n_clusters(coordinates.n_samples, coordinates.weights)
         if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
             tell(
@@ -102,7 +126,7 @@ class Clusterer(
         return coordinates
 
     def _check_n_clusters(self, n_samples: int, weights: Float | None) -> None:
-        present = n_samples if weights is None else np.count_nonzero(weights)
+        present = n_samples if weights is None else n_present(weights)
         if self.n_clusters > present:
             kind = "rows" if weights is None else "rows with weight"
             raise ValueError(f"n_clusters={self.n_clusters} exceeds the number of {kind} ({present}): lower it.")
@@ -115,7 +139,7 @@ class Clusterer(
         """Labels to start from, if init holds some, and how many runs to make."""
         if isinstance(self.init, str):
             return None, self.n_init
-        labels = np.asarray(self.init)
+        labels = to_host(self.init) if is_elsewhere(self.init) else np.asarray(self.init)
         if labels.shape != (n_samples,):
             raise ValueError(f"init as labels must have shape ({n_samples},), one label per row; got {labels.shape}.")
         if not np.issubdtype(labels.dtype, np.integer):
@@ -148,7 +172,7 @@ class Clusterer(
             task.call_on_fit_task_end(estimator=self)
             return result
 
-        with threads.suited_to(*size, self.n_jobs):
+        with threads.suited_to(size[1], self.n_jobs):
             return threads.each(one, n_init, self.n_jobs), context
 
     def _reporter(self, task: CallbackContext) -> Callable[[], bool]:
@@ -163,7 +187,7 @@ class Clusterer(
 
     def _publish_clusters(self, Y: NDArray, partition: Partition, weights: Float | None) -> None:
         """Number the clusters, and label the rows with predict's own code, so that the two agree."""
-        centers = partition.centers.astype(Y.dtype)
+        centers = partition.centers.astype(precision(Y))
         sizes = counts(assign(Y, centers), self.n_clusters, weights)
         self.cluster_centers_ = centers[cluster_order(sizes, partition.centers)]
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
@@ -172,7 +196,7 @@ class Clusterer(
 
     def _warn_if_fewer(self, is_constant: bool) -> bool:
         """Say so when fewer clusters were found than asked for."""
-        found = np.unique(self.labels_).size
+        found = np.count_nonzero(counts(self.labels_, self.n_clusters))
         if is_constant:
             tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
         elif found < self.n_clusters:
@@ -186,23 +210,49 @@ class Clusterer(
     # -- use ----------------------------------------------------------------------------------------------------
 
     def _embed(self, rows: Any) -> NDArray:
-        if self._in_full_space:
-            return rows.X - self.mean_.astype(rows.dtype)
-        return rows.project(self.components_.T, self.mean_)
+        return rows.project(None if self._in_full_space else self.components_.T, self.mean_)
 
-    def _check(self, X: ArrayLike) -> Any:
+    def _check(self, X: ArrayLike, method: str) -> Any:
         check_is_fitted(self)
-        return as_rows(self._validated(X, reset=False))
+        rows = as_rows(self._validated(X, reset=False))
+        fitted = self.__dict__.get("mean_", rows.X)
+        if is_device_array(rows.X) != is_device_array(fitted) or rows.is_elsewhere_than(fitted):
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
+                f"those passed to fit(): X is {described(rows.X)}, the fit was on {described(fitted)}. Move X there."
+            )
+        return rows
+
+    def _move_published(self, rows: Any) -> None:
+        """Published arrays go where the rows are: a fit on a GPU has its attributes there."""
+        if "_counted" in vars(self):
+            swept, before = self.__dict__.pop("_counted")
+            self.n_passes_ = swept.n_passes - before
+        if not is_device_array(rows.X):
+            return
+        parameters = self.get_params(deep=False)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray) and name not in parameters and value.dtype != object:
+                setattr(self, name, rows.here(value))
 
     def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
         if isinstance(X, Coordinates):
             raise TypeError("X holds Coordinates, which only fit takes: pass the rows themselves.")
         accepted = "csr" if self._accepts_sparse else False
+        if is_elsewhere(X):
+            return self._validated_elsewhere(X, **options)
         try:
             return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
         except (TypeError, ValueError) as error:
             error.add_note("X must be a table of finite real numbers, rows by features, with two rows or more.")
             raise
+
+    def _validated_elsewhere(self, X: Any, *, reset: bool = True, ensure_min_samples: int = 1) -> Any:
+        """Rows on a device, in a large file or with Dask."""
+        self._refuse(X)
+        checked = check_elsewhere(X, accept_sparse=self._accepts_sparse, min_samples=ensure_min_samples)
+        validate_data(self, X, skip_check_array=True, reset=reset)
+        return checked
 
     def predict(self, X: ArrayLike) -> Labels:
         """Label of the nearest cluster center in the embedding.
@@ -217,7 +267,9 @@ class Clusterer(
         labels : array of shape (n_samples,)
             Cluster of each row.
         """
-        return assign(self._embed(self._check(X)), self.cluster_centers_)
+        if is_lazy(X):
+            return self._lazily("predict", X, (), np.int32)
+        return assign(self._embed(self._check(X, "predict")), self.cluster_centers_)
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Embedding of the rows.
@@ -232,7 +284,18 @@ class Clusterer(
         Y : array of shape (n_samples, n_components)
             ``(X - mean_) @ components_.T``.
         """
-        return self._embed(self._check(X))
+        if is_lazy(X):
+            return self._lazily("transform", X, (self._n_features_out,), None)
+        return materialised(self._embed(self._check(X, "transform")))
+
+    def _lazily(self, method: str, X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
+        """A method of each chunk of a Dask array, when it is asked for; the training rows' own arrays stay here."""
+        check_is_fitted(self)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        model = copy.copy(self)
+        for name in ("labels_", "soft_labels_", "sample_weights_", "outlier_scores_"):
+            model.__dict__.pop(name, None)
+        return lazily(_Method(model, method), X, tail, dtype or X.dtype)
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray:
         """Rows in the original features that the embedding stands for (least squares).
@@ -248,13 +311,14 @@ class Clusterer(
             Rows in the original features.
         """
         check_is_fitted(self)
-        rows: NDArray = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
+        rows: Any = Y if is_elsewhere(Y) else check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
         if rows.shape[1] != self._n_features_out:
             raise ValueError(f"Y must have {self._n_features_out} columns, one per component; got {rows.shape[1]}.")
         if self._in_full_space:
             return rows + self.mean_
-        back = self.components_ if self._orthonormal else np.linalg.pinv(self.components_).T
-        return rows @ back + self.mean_
+        components = to_host(self.components_)
+        back = components if self._orthonormal else np.linalg.pinv(components).T
+        return rows @ (like(back, self.components_) if is_device_array(rows) else back) + self.mean_
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Objective on X with the fitted subspace and centers; greater is better.
@@ -273,9 +337,9 @@ class Clusterer(
         score : float
             The objective.
         """
-        rows = self._check(X)
+        rows = self._check(X, "score")
         Y = self._embed(rows)
-        return self._score(Y, assign(Y, self.cluster_centers_), check_weights(sample_weight, Y))
+        return self._score(Y, assign(Y, self.cluster_centers_), check_weights(sample_weight, rows.X))
 
     @property
     def _n_features_out(self) -> int:
@@ -284,8 +348,19 @@ class Clusterer(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
+        tags.array_api_support = self._refusal("device") is None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class _Method:
+    """A method of a fitted estimator, to be sent to a chunk."""
+
+    def __init__(self, model: Clusterer, name: str):
+        self.model, self.name = model, name
+
+    def __call__(self, chunk: Any) -> Any:
+        return getattr(self.model, self.name)(chunk)
 
 
 def cluster_order(sizes: Float, centers: NDArray) -> NDArray[np.intp]:

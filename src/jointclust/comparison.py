@@ -14,6 +14,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_array, check_random_state, column_or_1d
 
+from jointclust.candidates import Candidate, fit_all
 from jointclust.consensus import JointConsensus
 from jointclust.coordinates import coordinates_of
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
@@ -24,7 +25,8 @@ from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.rows import as_rows
-from jointclust.search import agreements, fit_all, half_stability
+from jointclust.search import agreements, check_any, number_of, reference_labels, reference_members
+from jointclust.stability import half_stability
 
 # Rows beyond which the quadratic alternatives are left out.
 _QUADRATIC = 10_000
@@ -113,16 +115,19 @@ def compare(
     if truth is not None and truth.size != data.shape[0]:
         raise ValueError(f"y_true must have one class per row ({data.shape[0]}); got {truth.size}.")
     coordinates = coordinates_of(as_rows(data), None, variance=None, max_rank=500, rng=rng)
-    tried = fit_all([(clone(method), {}) for method in methods.values()], data, coordinates, rng, None)
-    scores = agreements(tried, data, coordinates, rng, None)
+    tried = [Candidate(clone(method), {}) for method in methods.values()]
+    fit_all(tried, data, coordinates, rng, None)
+    check_any(tried)
+    members = reference_members(number_of(tried), data, coordinates)
+    agreements(tried, reference_labels(members, data, coordinates, rng, None), coordinates)
     seed = int(rng.randint(np.iinfo(np.int32).max))
     columns = ("method", "agreement", "stability", "clusters", "seconds", "warnings")
     table: dict[str, list[Any]] = {column: [] for column in columns}
-    order = sorted(range(len(tried)), key=lambda index: -scores[index])
+    order = sorted(range(len(tried)), key=lambda index: -tried[index].score)
     for index in order:
         candidate, labels = tried[index], tried[index].labels
         table["method"].append(list(methods)[index])
-        table["agreement"].append(scores[index])
+        table["agreement"].append(candidate.score)
         stable = labels is not None and hasattr(candidate.estimator, "predict")
         table["stability"].append(quiet_stability(candidate.estimator, data, n_resamples, seed) if stable else np.nan)
         table["clusters"].append(0 if labels is None else np.unique(labels).size)

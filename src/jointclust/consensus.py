@@ -33,7 +33,7 @@ from jointclust.kmeans import centers_of, counts, kmeans
 from jointclust.linalg import signs_of
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.rows import as_rows
+from jointclust.rows import as_rows, is_elsewhere
 from jointclust.types import Float, Labels
 
 # The members of "auto": on the evidence page.
@@ -158,7 +158,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         def fitted(index: int) -> Any:
             return fit_member(members[index], data, coordinates, weights, int(seeds[index]))
 
-        with warnings.catch_warnings(), threads.suited_to(coordinates.n_samples, coordinates.rank, self.n_jobs):
+        with warnings.catch_warnings(), threads.suited_to(coordinates.rank, self.n_jobs):
             warnings.simplefilter("ignore")  # a member that errs is outvoted; agreement_ says how they differ
             self.members_ = threads.each(fitted, len(members), self.n_jobs)
         votes = np.column_stack([training_labels(member, data) for member in self.members_])
@@ -176,6 +176,11 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             rows: Any = X.rows
             data, coordinates = rows.X, X
         else:
+            if is_elsewhere(X):
+                raise TypeError(
+                    "JointConsensus takes rows in memory: its members look at pairs of rows. Fit it on a sample and "
+                    "predict the rest, or use LDAKMeans."
+                )
             data = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
             coordinates = coordinates_of(
                 as_rows(data), check_weights(sample_weight, data), variance=None, max_rank=self.max_rank, rng=rng

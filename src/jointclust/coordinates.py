@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, validate_params
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
-from jointclust.kmeans import counts, indicator, means, sums_of
-from jointclust.linalg import leading_eigenpairs
-from jointclust.rows import DenseRows, Rows, as_rows
-from jointclust.rows._protocol import block_length
+from jointclust.arrays import like, namespace, product, to_host
+from jointclust.kmeans import counts, means, n_changed, nearest_in
+from jointclust.linalg import eigh_on, leading_eigenpairs
+from jointclust.rows import (
+    Projected,
+    Rows,
+    Store,
+    Swept,
+    as_rows,
+    blocks,
+    check_elsewhere,
+    check_weights_elsewhere,
+    is_elsewhere,
+    is_remote,
+    sample,
+    sweep,
+    total_weight,
+    weight_limits,
+)
 from jointclust.types import Float, Labels
 
 # Up to this min(n, D) a dense decomposition is exact and takes seconds.
 EXACT_LIMIT = 4000
+# Remote rows that starts look at: so many, or so many per cluster or coordinate.
+_SAMPLE, _SAMPLE_PER_CLUSTER, _SAMPLE_PER_COLUMN = 50_000, 512, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +103,7 @@ class Coordinates:
         if rank >= self.rank:
             return self
         scores = self.scores
-        if scores is not None:
-            scores = np.ascontiguousarray(scores[:, :rank])
-        elif 2 * rank <= self.rows.n_features:
+        if scores is not None or (2 * rank <= self.rows.n_features and not self.rows.is_remote):
             scores = self.leading(rank)
         return replace(
             self,
@@ -98,17 +113,28 @@ class Coordinates:
             dual=None if self.dual is None else self.dual[:, :rank],
         )
 
+    @property
+    def frame(self) -> tuple[Rows, Float | None, Float | None]:
+        """What is swept: the rows' coordinates; or the rows with the basis and the mean that make them coordinates."""
+        if self.scores is not None:
+            return as_rows(self.scores), None, None
+        return self.rows, self.basis, self.mean
+
+    def inside(self, sums: Float) -> Float:
+        """Sums over rows of the frame, as sums over coordinates."""
+        return sums if self.scores is not None else product(sums, self.basis, self.rows.device)
+
     def embed(self, projection: Float) -> NDArray:
         """Embedding ``XVQ`` of the rows for a projection Q given in these coordinates."""
-        if self.scores is not None:
-            return self.scores @ projection.astype(self.scores.dtype)
-        assert self.basis is not None
-        return self.rows.project(self.basis @ projection, self.mean)
+        rows, basis, mean = self.frame
+        return rows.project(projection if basis is None else product(basis, projection, rows.device), mean)
 
     def leading(self, k: int) -> NDArray:
         """The first k coordinates, that is, the principal components' scores."""
-        if self.scores is not None:
+        if isinstance(self.scores, np.ndarray):
             return np.ascontiguousarray(self.scores[:, :k])
+        if self.scores is not None:
+            return self.scores[:, :k]
         assert self.basis is not None
         return self.rows.project(self.basis[:, :k], self.mean)
 
@@ -117,49 +143,66 @@ class Coordinates:
         if self.basis is not None:
             return self.basis @ projection
         assert self.dual is not None
-        return self.rows.project_transposed(self.dual @ projection, self.mean)
+        return self.rows.project_transposed(self.rows.here(self.dual @ projection), self.mean)
+
+    def sampled(self, n_clusters: int, rng: np.random.RandomState) -> Coordinates:
+        """Coordinates, of their own, of a sample of remote rows in memory: to start from, where a pass is dear."""
+        size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters, _SAMPLE_PER_COLUMN * self.rank)
+        X, weights = sample(self.rows.X, size, rng, self.weights)
+        self.rows.n_passes += 1
+        return coordinates_of(as_rows(X), weights, variance=None, max_rank=self.rank, rng=rng).first(self.rank)
 
     def clusters(self, labels: Labels, n_clusters: int) -> Clusters:
         """The small sums that every projection step is made of."""
-        sums = self.sums(indicator(labels, n_clusters, self.weights))
-        return Clusters(self, labels, sums, counts(labels, n_clusters, self.weights))
+        return Clusters(self, labels, n_clusters)
 
-    def scatter(self, weights: Float) -> Float:
+    def nearest(self, projection: Float, centers: Float) -> Clusters:
+        """Clusters of the rows that are nearest to each center in an embedding, with their sums, in one pass."""
+        rows, basis, mean = self.frame
+        matrix = projection if basis is None else basis @ projection
+
+        def visit(x: Any, w: Any) -> Swept:
+            labels = nearest_in(blocks.project(x, matrix, mean), centers)
+            return Swept(rows=[labels], sums=[blocks.cluster_sums(x, labels, len(centers), w, mean)])
+
+        rows.n_passes += 1
+        found = sweep(visit, rows.X, self.weights, width=rows.n_features, budget=2**19)
+        return Clusters(self, found.rows[0], len(centers), self.inside(found.sums[0]))
+
+    def scatter(self, weights: Any) -> Float:
         """``sum_i w_i t_i t_i'`` over the rows' coordinates t, for other weights than their own."""
-        if self.scores is not None:
-            return DenseRows(self.scores).scatter(np.zeros(self.rank), weights)
-        assert self.basis is not None
-        return self.basis.T @ self.rows.scatter(self.mean, weights) @ self.basis
+        rows, _, mean = self.frame
+        return self.inside(self.inside(rows.scatter(mean, weights)).T)
 
-    def products(self, matrix: NDArray) -> Float:
+    def products(self, matrix: Any) -> Float:
         """The coordinates' products with the columns of a matrix that has one row per row."""
-        if self.scores is None:
-            assert self.basis is not None
-            return self.basis.T @ self.rows.project_transposed(matrix, self.mean)
-        total = np.zeros((self.rank, matrix.shape[1]))
-        step = block_length(self.rank, 2**20)
-        for start in range(0, len(matrix), step):
-            block = slice(start, start + step)
-            total += self.scores[block].T @ matrix[block]
-        return total
+        rows, _, mean = self.frame
+        return self.inside(rows.project_transposed(matrix, mean).T).T
 
-    def sums(self, matrix: sp.csc_array, index: NDArray[np.intp] | None = None) -> Float:
-        """``matrix`` times the coordinates of the rows, or of the rows in ``index``."""
-        if self.scores is not None:
-            scores = self.scores if index is None else self.scores[index]
-            return sums_of(matrix, scores)
-        assert self.basis is not None
-        return self.rows.cluster_sums(matrix, self.mean, index) @ self.basis
+    def sums(self, labels: Any, n_clusters: int, weights: Any, index: Any = None) -> Float:
+        """Weighted sums over the clusters of the coordinates of the rows, or of the rows in ``index``."""
+        rows, _, mean = self.frame
+        return self.inside(
+            (rows if index is None else rows.take(index)).cluster_sums(labels, n_clusters, weights, mean)
+        )
 
 
-@dataclass(frozen=True, eq=False)
 class Clusters:
-    """Labels with the sums and sizes (total weights) of their clusters, in coordinates."""
+    """Labels with the sums and sizes (total weights) of their clusters, in coordinates; summed when first asked for."""
 
-    coordinates: Coordinates
-    labels: Labels
-    sums: Float
-    sizes: Float
+    def __init__(self, coordinates: Coordinates, labels: Labels, n_clusters: int, sums: Float | None = None):
+        self.coordinates, self.labels, self.n_clusters = coordinates, labels, n_clusters
+        self._sums = sums
+
+    @property
+    def sums(self) -> Float:
+        if self._sums is None:
+            self._sums = self.coordinates.sums(self.labels, self.n_clusters, self.coordinates.weights)
+        return self._sums
+
+    @cached_property
+    def sizes(self) -> Float:
+        return counts(self.labels, self.n_clusters, self.coordinates.weights)
 
     @property
     def between_factor(self) -> Float:
@@ -184,16 +227,18 @@ class Clusters:
 
     def relabelled(self, labels: Labels) -> Clusters:
         """The same for new labels; only the rows that moved are looked at when they are few."""
-        moved = np.flatnonzero(labels != self.labels)
-        n_clusters = self.sizes.size
-        if moved.size == 0:
+        coordinates, n_clusters = self.coordinates, self.n_clusters
+        n_moved = n_changed(labels, self.labels)
+        if n_moved == 0:
             return self
-        if 2 * moved.size > labels.size:
-            return self.coordinates.clusters(labels, n_clusters)
-        weights = None if self.coordinates.weights is None else self.coordinates.weights[moved]
-        change = indicator(labels[moved], n_clusters, weights) - indicator(self.labels[moved], n_clusters, weights)
-        sizes = counts(labels, n_clusters, self.coordinates.weights)
-        return Clusters(self.coordinates, labels, self.sums + self.coordinates.sums(change, moved), sizes)
+        remote = is_remote(labels) or coordinates.rows.is_remote
+        if self._sums is None or remote or 4 * n_moved > coordinates.n_samples:
+            return Clusters(coordinates, labels, n_clusters)
+        moved = namespace(labels).nonzero(labels != self.labels)[0]
+        weights = None if coordinates.weights is None else coordinates.weights[moved]
+        change = coordinates.sums(labels[moved], n_clusters, weights, moved)
+        change -= coordinates.sums(self.labels[moved], n_clusters, weights, moved)
+        return Clusters(coordinates, labels, n_clusters, self.sums + change)
 
 
 @validate_params(
@@ -247,7 +292,10 @@ def decompose(
     (1000,)
     """
     names = _get_feature_names(X)
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X")
+    if is_elsewhere(X):
+        X = check_elsewhere(X, accept_sparse=True, min_samples=2)
+    else:
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X")
     coordinates = coordinates_of(
         as_rows(X),
         check_weights(sample_weight, X),
@@ -255,7 +303,7 @@ def decompose(
         max_rank=max_rank,
         rng=check_random_state(random_state),
     )
-    if coordinates.scores is None:
+    if coordinates.scores is None and not coordinates.rows.is_remote:
         coordinates = replace(coordinates, scores=coordinates.leading(coordinates.rank))
     return replace(coordinates, feature_names=names)
 
@@ -264,11 +312,18 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
     """Weights of the rows of X in float64; None stays None."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    if weights.min() < 0:
-        raise ValueError(f"sample_weight must not be negative; the smallest is {weights.min():.3g}.")
-    if not 1e-100 < weights.sum() < 1e100:
-        raise ValueError(f"sample_weight sums to {weights.sum():.3g}: divide it by its largest value.")
+    if is_elsewhere(X) or isinstance(X, Store):
+        weights = check_weights_elsewhere(sample_weight, X)
+    else:
+        given = to_host(sample_weight) if is_elsewhere(sample_weight) else sample_weight
+        weights = _check_sample_weight(given, X, dtype=np.float64)
+    least, total = weight_limits(weights)
+    if np.isnan(total):
+        raise ValueError("Input sample_weight contains NaN.")
+    if least < 0:
+        raise ValueError(f"sample_weight must not be negative; the smallest is {least:.3g}.")
+    if not 1e-100 < total < 1e100:
+        raise ValueError(f"sample_weight sums to {total:.3g}: divide it by its largest value.")
     return weights
 
 
@@ -287,7 +342,9 @@ def coordinates_of(
     rows of more than ``max_rank`` dimensions, a randomised decomposition of that rank. Sparse rows stay sparse.
     """
     exact = min(rows.n_samples, rows.n_features) <= (max_rank if rows.is_sparse else EXACT_LIMIT)
-    tall, gram = rows.n_features <= rows.n_samples, None
+    tall, gram = rows.n_features <= rows.n_samples or rows.is_remote, None
+    if rows.is_remote:
+        exact = rows.n_features <= (max_rank if rows.is_sparse else EXACT_LIMIT)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         mean = rows.mean(weights)
         if not exact:
@@ -297,16 +354,16 @@ def coordinates_of(
             total = float(np.trace(gram))
         else:
             gram = rows.gram(mean)
-            total = float(np.trace(gram) if weights is None else gram.diagonal() @ weights)
+            total = float(np.trace(gram) if weights is None else gram.diagonal() @ to_host(weights))
         noise = _noise(rows, mean, weights)
     _check_scale(rows, total, noise)
 
     if gram is None:
         parts = _randomised(rows, mean, weights, max_rank, rng)
     elif tall:
-        parts = dict(zip(("eigenvalues", "basis"), _eigh(gram, leading), strict=True))
+        parts = dict(zip(("eigenvalues", "basis"), _eigh(gram, leading, rows.device), strict=True))
     else:
-        parts = _from_gram(gram, weights, rows.dtype, leading)
+        parts = _from_gram(gram, weights, rows, leading)
 
     # Squaring costs half the digits: what lies below this is rounding, not data.
     precision = max(np.finfo(float).eps, float(np.finfo(rows.dtype).eps) ** 2)
@@ -315,7 +372,7 @@ def coordinates_of(
     if values[0] <= floor:
         values[0] = 0.0  # constant rows keep one direction, in which nothing varies
     rank = max(1, int(np.sum(values[:leading] > floor)))
-    parts = {name: part[..., :rank] for name, part in parts.items()}
+    parts = {name: None if part is None else part[..., :rank] for name, part in parts.items()}
     return Coordinates(rows, mean, weights, total_variance=total, exact=exact, **parts).keep(variance)
 
 
@@ -329,7 +386,7 @@ def checked_variance(rows: Rows, mean: Float, weights: Float | None) -> float:
 
 def _noise(rows: Rows, mean: Float, weights: Float | None) -> float:
     """Rounding left by centring; a sparse matrix is centred after squaring, which costs more of it."""
-    weight = float(rows.n_samples if weights is None else weights.sum())
+    weight = float(rows.n_samples if weights is None else total_weight(weights))
     lost = 16 * np.finfo(float).eps
     return weight * float(mean @ mean) * (lost if rows.is_sparse else lost**2)
 
@@ -347,8 +404,11 @@ def _check_scale(rows: Rows, total: float, noise: float) -> None:
     )
 
 
-def _eigh(matrix: Float, leading: int | None) -> tuple[Float, Float]:
+def _eigh(matrix: Float, leading: int | None, device: Any = None) -> tuple[Float, Float]:
     """Eigenpairs of a positive semidefinite matrix, largest first."""
+    if device is not None:
+        values, vectors = eigh_on(device, like(matrix, device, namespace(device).float64))
+        return np.maximum(to_host(values)[::-1], 0.0), to_host(vectors)[:, ::-1]
     if leading is not None:
         values, vectors = leading_eigenpairs(matrix, min(leading, len(matrix)))
         return np.maximum(values, 0.0), vectors
@@ -356,29 +416,25 @@ def _eigh(matrix: Float, leading: int | None) -> tuple[Float, Float]:
     return np.maximum(values[::-1], 0.0), np.asfortranarray(vectors[:, ::-1])
 
 
-def _from_gram(gram: Float, weights: Float | None, dtype: np.dtype, leading: int | None) -> dict[str, Any]:
+def _from_gram(gram: Float, weights: Any, rows: Rows, leading: int | None) -> dict[str, Any]:
     """``V = X'U/s`` from the eigenvectors U of the n x n Gram matrix, whose rows count by the root of their weight."""
-    root = np.ones(len(gram)) if weights is None else np.sqrt(weights)
+    root = np.ones(len(gram)) if weights is None else np.sqrt(to_host(weights))
     values, vectors = _eigh(gram * root * root[:, None], leading)
     s = np.sqrt(np.where(values > 0, values, 1.0))
     dual = root[:, None] * vectors / s
     scores = vectors * s if weights is None else gram @ dual
-    return {"eigenvalues": values, "scores": scores.astype(dtype, order="C"), "dual": dual}
+    return {"eigenvalues": values, "scores": rows.here(scores.astype(rows.dtype, order="C")), "dual": dual}
 
 
-def _randomised(
-    rows: Rows, mean: Float, weights: Float | None, rank: int, rng: np.random.RandomState
-) -> dict[str, Any]:
-    """Subspace iteration from a random block (Halko, Martinsson and Tropp, 2011), centring implicit."""
-    root = np.ones((rows.n_samples, 1)) if weights is None else np.sqrt(weights)[:, None]
+def _randomised(rows: Rows, mean: Float, weights: Any, rank: int, rng: np.random.RandomState) -> dict[str, Any]:
+    """Subspace iteration from a random block (Halko, Martinsson and Tropp, 2011): one pass each, centring implicit."""
     width = min(rank + 10, rows.n_samples, rows.n_features)
     rank = min(rank, width)
     basis = np.linalg.qr(rng.standard_normal((rows.n_features, width)))[0]
     for _ in range(4):
-        image = np.linalg.qr(root * rows.project(basis, mean))[0]
-        basis = np.linalg.qr(rows.project_transposed(root * image, mean))[0]
-    image = root * rows.project(basis, mean)
-    values, rotation = np.linalg.eigh(image.T @ image)
+        basis = np.linalg.qr(rows.scattered(basis, mean, weights))[0]
+    values, rotation = np.linalg.eigh(basis.T @ rows.scattered(basis, mean, weights))
     basis = basis @ rotation[:, ::-1][:, :rank]
     values = np.maximum(values[::-1][:rank], 0.0)
-    return {"eigenvalues": values, "basis": basis, "scores": rows.project(basis, mean)}
+    scores = rows.project(basis, mean)
+    return {"eigenvalues": values, "basis": basis, "scores": None if isinstance(scores, Projected) else scores}

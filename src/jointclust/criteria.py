@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from jointclust.coordinates import Coordinates
+from jointclust.coordinates import Coordinates, decompose
 from jointclust.types import Float, Labels
 
 # Rows that the silhouette looks at, at the most.
@@ -23,25 +23,59 @@ def agreement(labels: Labels, references: list[Labels]) -> float:
     return float(np.mean([adjusted_rand_score(labels, other) for other in references]))
 
 
-def whitened_rows(coordinates: Coordinates, n_clusters: int) -> NDArray:
-    """The rows with their directions evened out by a ridge: the same space for every method, collapsed or not."""
+def whitening(coordinates: Coordinates, n_clusters: int) -> Float:
+    """What evens out the variances of the directions, by a ridge: the same for every method, collapsed or not."""
     ridge = _RIDGE_SHARE * coordinates.total_variance / max(n_clusters - 1, 1)
-    scale = 1.0 / np.sqrt(np.maximum(coordinates.eigenvalues + ridge, np.finfo(float).tiny))
+    return 1.0 / np.maximum(coordinates.eigenvalues + ridge, np.finfo(float).tiny)
+
+
+def whitened_rows(coordinates: Coordinates, n_clusters: int) -> NDArray:
+    """The rows in whitened directions."""
+    scale = np.sqrt(whitening(coordinates, n_clusters))
     return coordinates.leading(coordinates.rank) * scale.astype(coordinates.rows.dtype)
+
+
+def whitened_scatter(coordinates: Coordinates, labels: Labels, shares: Float) -> tuple[float, float]:
+    """Between- and within-cluster scatter of rows whose directions have been scaled."""
+    factor = coordinates.clusters(labels, int(labels.max()) + 1).between_factor
+    between = float(np.sum(factor**2 * shares))
+    return between, max(float(np.sum(coordinates.eigenvalues * shares)) - between, np.finfo(float).tiny)
 
 
 def calinski_harabasz(coordinates: Coordinates, labels: Labels) -> float:
     """Between- over within-cluster scatter, per degree of freedom (Calinski and Harabasz, 1974), in whitened rows."""
-    n_clusters = int(labels.max()) + 1
     found = np.unique(labels).size
     if found < 2 or found >= labels.size:
         return -np.inf
-    ridge = _RIDGE_SHARE * coordinates.total_variance / max(n_clusters - 1, 1)
-    shares = 1.0 / np.maximum(coordinates.eigenvalues + ridge, np.finfo(float).tiny)
-    factor = coordinates.clusters(labels, n_clusters).between_factor
-    between = float(np.sum(factor**2 * shares))
-    within = max(float(np.sum(coordinates.eigenvalues * shares)) - between, np.finfo(float).tiny)
-    return (between / (found - 1)) / (within / (labels.size - found))
+    shares = whitening(coordinates, int(labels.max()) + 1)
+    between, within = whitened_scatter(coordinates, labels, shares)
+    return (between / (found - 1)) / (within / (total_weight(coordinates) - found))
+
+
+def gap(coordinates: Coordinates, labels: Labels, references: list[tuple[Coordinates, Labels]]) -> float:
+    """Log of the within-cluster share of scatter in structureless data, less that here (Tibshirani et al., 2001).
+
+    In whitened rows. The references are draws of :func:`structureless` and their labels from the same method, so that
+    what a method gains by cutting up one Gaussian is not counted.
+    """
+
+    def log_within(rows: Coordinates, found: Labels) -> float:
+        # A ridge of the mean eigenvalue: one space for all numbers of clusters.
+        between, within = whitened_scatter(rows, found, whitening(rows, rows.rank + 1))
+        return float(np.log(within / (between + within)))
+
+    return float(np.mean([log_within(*pair) for pair in references])) - log_within(coordinates, labels)
+
+
+def structureless(coordinates: Coordinates, rng: np.random.RandomState) -> Coordinates:
+    """As many rows of one Gaussian that has the same covariance, in its principal directions."""
+    scale = np.sqrt(coordinates.eigenvalues / total_weight(coordinates))
+    return decompose(rng.standard_normal((coordinates.n_samples, coordinates.rank)) * scale, random_state=rng)
+
+
+def total_weight(coordinates: Coordinates) -> float:
+    """Number of rows, or the sum of their weights."""
+    return float(coordinates.n_samples if coordinates.weights is None else coordinates.weights.sum())
 
 
 def silhouette(coordinates: Coordinates, labels: Labels, rng: np.random.RandomState) -> float:
@@ -49,7 +83,8 @@ def silhouette(coordinates: Coordinates, labels: Labels, rng: np.random.RandomSt
     found = np.unique(labels).size
     if found < 2 or found >= labels.size:
         return -1.0
-    rows = whitened_rows(coordinates, found)
+    present = slice(None) if coordinates.weights is None else coordinates.weights > 0
+    rows, labels = whitened_rows(coordinates, found)[present], labels[present]
     size = min(_SILHOUETTE_ROWS, labels.size)
     return float(silhouette_score(rows, labels, sample_size=size, random_state=rng))
 
@@ -60,7 +95,7 @@ def classification_bic(coordinates: Coordinates, labels: Labels) -> float:
     In the coordinates that carry 0.9 of the variance; the covariance is that of the rows less their cluster means.
     """
     kept = coordinates.keep(0.9)
-    n, r = kept.n_samples, kept.rank
+    n, r = total_weight(kept), kept.rank
     clusters = kept.clusters(labels, int(labels.max()) + 1)
     within = np.diag(kept.eigenvalues) - clusters.between_factor.T @ clusters.between_factor
     sizes = clusters.sizes[clusters.sizes > 0]

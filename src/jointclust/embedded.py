@@ -16,6 +16,7 @@ from jointclust.base import RESTARTS, Clusterer
 from jointclust.coordinates import Coordinates
 from jointclust.kmeans import Partition, centers_of, kmeans, lloyd
 from jointclust.linalg import fix_signs
+from jointclust.rows import as_rows
 from jointclust.types import Float
 
 
@@ -66,16 +67,18 @@ class EmbeddingClusterer(Clusterer):
         """
         rng = check_random_state(self.random_state)
         Y, weights = self._fit_embedding(X, sample_weight, rng)
-        given, n_init = self._given_labels(len(Y))
+        given, n_init = self._given_labels(Y.shape[0])
 
         def run(index: int, generator: np.random.RandomState, _: CallbackContext) -> Partition:
             if given is not None:
-                return lloyd(Y, centers_of(Y, given, self.n_clusters, weights), weights)
+                labels = given if isinstance(Y, np.ndarray) else as_rows(Y).beside(given)
+                return lloyd(Y, centers_of(Y, labels, self.n_clusters, weights), weights)
             return kmeans(Y, self.n_clusters, generator, weights, n_restarts=RESTARTS)
 
-        runs, context = self._make_runs(run, n_init, rng, (len(Y), Y.shape[1]))
+        runs, context = self._make_runs(run, n_init, rng, Y.shape)
         self._publish_clusters(Y, min(runs, key=lambda partition: partition.inertia), weights)
         self._finish(Y, weights)
+        self._move_published(as_rows(Y))
         context.call_on_fit_task_end(estimator=self)
         return self
 

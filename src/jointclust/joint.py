@@ -13,10 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from jointclust.alternating import Ending, Method, Run, alternate
+from jointclust.arrays import to_host
 from jointclust.base import RESTARTS, Clusterer
 from jointclust.coordinates import Clusters, Coordinates
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
-from jointclust.kmeans import assign
+from jointclust.kmeans import assign, n_changed
 from jointclust.linalg import fix_signs, nearest_orthonormal
 from jointclust.starts import start_kind, start_labels
 from jointclust.types import Labels
@@ -75,10 +76,11 @@ class JointClusterer(Clusterer):
         coordinates = self._coordinates(X, sample_weight, rng)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_labels(coordinates.n_samples)
+        start = None if given is None else coordinates.rows.beside(given)
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, Run]:
+            labels = start if start is not None else self._started(index, coordinates, n_components, generator)
             method = self._method(coordinates, n_components, generator)
-            labels = given if given is not None else self._start(index, coordinates, n_components, generator)
             clusters = coordinates.clusters(labels, self.n_clusters)
             stop = self._reporter(task)
             return method, alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=stop)
@@ -87,6 +89,7 @@ class JointClusterer(Clusterer):
         method, best = max(runs, key=lambda pair: pair[0].merit(pair[1].state))
         self._publish(coordinates, method, best)
         self._warn(coordinates, method, best, n_components)
+        self._move_published(coordinates.rows)
         context.call_on_fit_task_end(estimator=self)
         return self
 
@@ -94,6 +97,18 @@ class JointClusterer(Clusterer):
         """Labels to start run number ``index`` from."""
         kind, n_restarts = start_kind(self.init, index), self._start_restarts()
         return start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, coordinates.weights)
+
+    def _started(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
+        """A start; of remote rows, a whole run on a sample of them."""
+        if not coordinates.rows.is_remote:
+            return self._start(index, coordinates, n_components, rng)
+        some = coordinates.sampled(self.n_clusters, rng)
+        q = min(n_components, some.rank)
+        method, labels = self._method(some, q, rng), self._start(index, some, q, rng)
+        run = alternate(method, some.clusters(labels, self.n_clusters), max_iter=self.max_iter, tol=self.tol)
+        clusters, projection = run.state.clusters, run.state.projection
+        embedding = coordinates.rows.project(some.loadings(projection), some.mean)
+        return assign(embedding, clusters.centers(projection))
 
     # -- after the runs -----------------------------------------------------------------------------------------
 
@@ -155,22 +170,23 @@ def _is_collapsed(method: Method, run: Run) -> bool:
         return False  # the clusters have no scatter at all: they are perfect
     if clusters.within_scatter(basis) / basis.shape[1] <= 1e-10 * within / clusters.coordinates.rank:
         return True
-    hardly_moved = np.mean(clusters.labels == run.start.labels) > _KEPT
+    hardly_moved = n_changed(clusters.labels, run.start.labels) < (1 - _KEPT) * clusters.coordinates.n_samples
     return bool(hardly_moved and _keeps_any_labels(clusters, method))
 
 
 def _keeps_any_labels(clusters: Clusters, method: Method) -> bool:
     """Whether labels dealt out at random would survive the method's projections too, to the end."""
-    if 4 * clusters.coordinates.rank < clusters.labels.size:
+    if 4 * clusters.coordinates.rank < clusters.coordinates.n_samples:
         return False  # r directions explain about r/n of random labels, too little to keep them
-    shuffled = np.random.RandomState(0).permutation(clusters.labels)
+    rows = clusters.coordinates.rows
+    shuffled = rows.beside(np.random.RandomState(0).permutation(to_host(clusters.labels)))
     now = clusters.coordinates.clusters(shuffled, clusters.sizes.size)
     for _ in range(20):
         projection = method.project(now)
         labels = assign(clusters.coordinates.embed(projection), now.centers(projection))
-        if np.mean(labels == shuffled) <= _KEPT:
+        if n_changed(labels, shuffled) >= (1 - _KEPT) * rows.n_samples:
             return False
-        if np.array_equal(labels, now.labels):
+        if n_changed(labels, now.labels) == 0:
             break
         now = now.relabelled(labels)
     return True

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import normalize
 
-from jointclust.rows._protocol import block_length
+from jointclust.rows import block_length
 from jointclust.types import Float
 
 

@@ -1,19 +1,22 @@
-"""k-means in an embedding held in memory: many restarts at once, weights, repair of empty clusters."""
+"""k-means in an embedding: many restarts at once, weights, repair of empty clusters, wherever the rows are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from jointclust.rows._protocol import block_length
+from jointclust.arrays import like, namespace, to_host
+from jointclust.rows import Swept, blocks, is_remote, sample, sweep
 from jointclust.types import Float, Labels
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
 _SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 256
+# Rows up to which k-means goes on until no label changes.
+_EXACT = 50_000
 
 
 @dataclass(frozen=True)
@@ -25,44 +28,34 @@ class Partition:
     inertia: float
 
 
-def assign(Y: NDArray, centers: NDArray) -> Labels:
+def assign(Y: Any, centers: Any) -> Labels:
     """Index of the nearest center for each row; the first one on a tie."""
-    return assign_many(Y, centers[None])[:, 0]
+    nearest = _nearest(to_host(centers)[None])
+    return sweep(lambda y: Swept(rows=[nearest(y)[:, 0]]), Y, width=centers.shape[0]).rows[0]
 
 
-def assign_many(Y: NDArray, centers: NDArray) -> Labels:
-    """Nearest of the c centers of each of R sets: centers of shape (R, c, d), labels of shape (n, R)."""
-    n_sets, n_clusters, n_columns = centers.shape
-    flat = centers.reshape(-1, n_columns).astype(Y.dtype)
-    offset = 0.5 * np.einsum("ij,ij->i", flat, flat)
-    labels = np.empty((Y.shape[0], n_sets), dtype=np.int32)
-    step = block_length(flat.shape[0], 2**18)
-    for start in range(0, Y.shape[0], step):
-        block = Y[start : start + step]
-        closeness = block @ flat.T
-        closeness -= offset
-        labels[start : start + step] = closeness.reshape(len(block), n_sets, n_clusters).argmax(axis=2)
-    return labels
+def _nearest(centers: NDArray) -> Any:
+    """A function of blocks: the nearest of the c centers of each of R sets, labels of shape (n, R)."""
+    flat = centers.reshape(-1, centers.shape[2])
+
+    def nearest(y: Any) -> Any:
+        own = like(flat, y)
+        offset = 0.5 * namespace(own).sum(own * own, axis=1)
+        return blocks.nearest(y, own, offset, centers.shape[0])
+
+    return nearest
 
 
-def indicator(labels: Labels, n_clusters: int, weights: Float | None = None) -> sp.csc_array:
-    """The one-hot label matrix, clusters x rows, holding the weights; labels of shape (n, R) stack R of them."""
-    n_sets = 1 if labels.ndim == 1 else labels.shape[1]
-    values = np.ones(labels.size) if weights is None else np.repeat(weights, n_sets)
-    index = np.arange(0, labels.size + 1, n_sets, dtype=np.int32)
-    return sp.csc_array((values, _stacked(labels, n_clusters), index), shape=(n_clusters * n_sets, len(labels)))
+def nearest_in(y: Any, centers: Float) -> Any:
+    """Index of the nearest center for each row of a block."""
+    return _nearest(centers[None])(y)[:, 0]
 
 
-def _stacked(labels: Labels, n_clusters: int) -> Labels:
-    """Labels of R sets, numbered through, row by row."""
-    if labels.ndim == 1:
-        return labels
-    return (labels + n_clusters * np.arange(labels.shape[1], dtype=np.int32)).ravel()
-
-
-def counts(labels: Labels, n_clusters: int, weights: Float | None = None) -> Float:
+def counts(labels: Any, n_clusters: int, weights: Any = None) -> Float:
     """Total weight of each cluster."""
-    return np.bincount(labels, weights=weights, minlength=n_clusters).astype(np.float64)
+    if isinstance(labels, np.ndarray):
+        return blocks.counts(labels, n_clusters, weights)
+    return sweep(lambda block, w: Swept(sums=[blocks.counts(block, n_clusters, w)]), labels, weights).sums[0]
 
 
 def means(sums: Float, sizes: Float) -> Float:
@@ -70,108 +63,140 @@ def means(sums: Float, sizes: Float) -> Float:
     return sums / np.where(sizes > 0, sizes, 1.0)[..., None]
 
 
-def sums_of(matrix: sp.csc_array, Y: NDArray) -> Float:
-    """``matrix @ Y`` summed in float64, without a float64 copy of all of Y."""
-    if Y.dtype == np.float64:
-        return np.asarray(matrix @ Y)
-    total = np.zeros((matrix.shape[0], Y.shape[1]))
-    step = block_length(Y.shape[1], 2**19)
-    for start in range(0, len(Y), step):
-        total += matrix[:, start : start + step] @ Y[start : start + step].astype(np.float64)
-    return total
-
-
-def centers_of(Y: NDArray, labels: Labels, n_clusters: int, weights: Float | None = None) -> Float:
+def centers_of(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Float:
     """Weighted cluster means of the rows of an embedding."""
-    sums = sums_of(indicator(labels, n_clusters, weights), Y)
-    return means(sums, counts(labels, n_clusters, weights))
+
+    def sums(y: Any, block: Any, w: Any) -> Swept:
+        return Swept(sums=blocks.sums_and_sizes(y, block, n_clusters, w, None))
+
+    return means(*sweep(sums, Y, labels, weights, width=Y.shape[1], budget=2**19).sums)
 
 
-def residuals(Y: NDArray, labels: Labels, centers: NDArray) -> Float:
+def residuals(Y: Any, labels: Any, centers: Any) -> Any:
     """Distance of each row from its center."""
-    lengths = np.empty(len(Y))
-    step = block_length(Y.shape[1], 2**19)
-    for start in range(0, len(Y), step):
-        block = slice(start, start + step)
-        difference = Y[block] - centers[labels[block]].astype(Y.dtype)
-        lengths[block] = np.einsum("ij,ij->i", difference, difference, dtype=np.float64)
-    return np.sqrt(lengths)
+    host = to_host(centers)
+    lengths = lambda y, block: Swept(rows=[blocks.residuals(y, block, host)])  # noqa: E731
+    return sweep(lengths, Y, labels, width=Y.shape[1], budget=2**19).rows[0]
 
 
-def fill_empty(Y: NDArray, labels: Labels, n_clusters: int, weights: Float | None = None) -> Labels:
+def fill_empty(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Labels:
     """Give each empty cluster the point farthest from its own center, with all rows that lie there.
 
     Every move lowers the within-cluster sum of squares. A point that is alone in its cluster, has no weight or lies on
     its center is never moved, so clusters stay empty when there are fewer distinct rows than clusters.
     """
     sizes = counts(labels, n_clusters, weights)
-    if (sizes > 0).all():
-        return labels
-    labels = labels.copy()
-    distance = np.sum((Y - centers_of(Y, labels, n_clusters, weights)[labels]) ** 2, axis=1)
-    distance[distance <= 1e-12 * np.sum(Y**2, axis=1)] = 0.0
-    if weights is not None:
-        distance[weights == 0] = 0.0
-    farthest = np.argsort(-distance, kind="stable")
-    candidates = iter(farthest[: np.count_nonzero(distance)])
-    for empty in np.flatnonzero(sizes == 0):
-        for row in candidates:
-            if distance[row] == 0:  # the copy of a row that had its turn
-                continue
-            copies = np.flatnonzero((Y[row] == Y).all(axis=1) & (labels == labels[row]))
-            distance[copies] = 0.0
-            mass = len(copies) if weights is None else weights[copies].sum()
-            if sizes[labels[row]] > mass:
-                sizes[labels[row]] -= mass
-                sizes[empty] += mass
-                labels[copies] = empty
-                break
+    while not (sizes > 0).all():
+        before = int(np.sum(sizes == 0))
+        labels, sizes = _fill_some(Y, labels, sizes, weights)
+        if int(np.sum(sizes == 0)) == before:
+            break
     return labels
 
 
-def same_labels(a: Labels, b: Labels, weights: Float | None = None) -> bool:
+def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Float]:
+    """One round of filling, from the rows that are farthest from their centers now."""
+    n_clusters, wanted = sizes.size, 8 + 2 * int(np.sum(sizes == 0))
+    centers = centers_of(Y, labels, n_clusters, weights)
+
+    def far(y: Any, block: Any, w: Any) -> Swept:
+        return Swept(pieces=blocks.farthest(y, block, centers, w, wanted))
+
+    points, own, distance = sweep(far, Y, labels, weights, width=Y.shape[1], budget=2**19).pieces
+    order = np.argsort(-distance, kind="stable")[:wanted]
+    order = order[distance[order] > 0]
+    order = order[np.sort(np.unique(points[order], axis=0, return_index=True)[1])]
+    if order.size == 0:
+        return labels, sizes
+    points, own = points[order], own[order]
+    here = lambda y, block, w: Swept(sums=[blocks.mass_at(y, block, points, own, w)])  # noqa: E731
+    mass = sweep(here, Y, labels, weights, width=Y.shape[1] * len(points)).sums[0]
+    sizes, target = sizes.copy(), np.full(len(points), -1)
+    empty = iter(np.flatnonzero(sizes == 0))
+    for index in range(len(points)):
+        if sizes[own[index]] > mass[index] > 0 and (free := next(empty, None)) is not None:
+            sizes[own[index]] -= mass[index]
+            sizes[free] += mass[index]
+            target[index] = free
+    moved = target >= 0
+    points, own, target = points[moved], own[moved], target[moved]
+    move = lambda y, block: Swept(rows=[blocks.moved_to(y, block, points, own, target)])  # noqa: E731
+    return sweep(move, Y, labels, width=Y.shape[1] * max(1, len(points))).rows[0], sizes
+
+
+def same_labels(a: Any, b: Any, weights: Any = None) -> bool:
     """Whether two labellings agree on all rows that have weight."""
-    return bool(((a == b) | (False if weights is None else weights == 0)).all())
+    return n_changed(a, b, weights) == 0
+
+
+def n_changed(a: Any, b: Any, weights: Any = None) -> int:
+    """How many rows that have weight two labellings disagree on."""
+    return int(sweep(lambda x, y, w: Swept(sums=[blocks.n_changed(x, y, w)]), a, b, weights).sums[0])
 
 
 def lloyd_many(
-    Y: NDArray, centers: Float, weights: Float | None = None, *, max_iter: int = 300, tol: float = 0.0
-) -> tuple[NDArray[np.int32], Float, Float]:
+    Y: Any, centers: Float, weights: Any = None, *, max_iter: int = 300, tol: float = 0.0
+) -> tuple[Any, Float, Float]:
     """Lloyd's iteration from R sets of centers together; returns labels (n, R), centers (R, c, d), inertias (R,).
 
     A set rests when its labels stop or its inertia falls by no more than ``tol``, relative. The centers returned are
     the means of the labels returned.
     """
     n_sets, n_clusters, _ = centers.shape
-    total = _weighted_norm(Y, weights)
+    total = weighted_norm(Y, weights)
     centers = centers.copy()
-    labels = np.full((len(Y), n_sets), -1, dtype=np.int32)
+    labels: list[Any] = [None] * n_sets
     inertia = np.full(n_sets, np.inf)
     moving = np.arange(n_sets)
     for _ in range(max_iter):
-        new = assign_many(Y, centers[moving])
-        sums, sizes = _sums_and_sizes(Y, new, n_clusters, weights)
+        new, sums, sizes, changed = _lloyd_step(Y, centers[moving], [labels[r] for r in moving], weights)
         for j in np.flatnonzero((sizes == 0).any(axis=1)):
-            new[:, j] = fill_empty(Y, new[:, j], n_clusters, weights)
-            sums[j : j + 1], sizes[j : j + 1] = _sums_and_sizes(Y, new[:, j : j + 1], n_clusters, weights)
+            new[j] = fill_empty(Y, new[j], n_clusters, weights)
+            old = labels[moving[j]]
+            changed[j] = 1.0 if old is None else n_changed(new[j], old, weights)
+            sizes[j] = counts(new[j], n_clusters, weights)
+            sums[j] = centers_of(Y, new[j], n_clusters, weights) * sizes[j][:, None]
         updated = means(sums, sizes)
         within = np.maximum(total - np.einsum("rk,rkd,rkd->r", sizes, updated, updated), 0.0)
-        resting = np.array([same_labels(new[:, j], labels[:, r], weights) for j, r in enumerate(moving)])
+        resting = changed == 0
         if tol > 0:
             resting |= inertia[moving] - within <= tol * within
-        labels[:, moving], centers[moving], inertia[moving] = new, updated, within
+        centers[moving], inertia[moving] = updated, within
+        for index, found in zip(moving, new, strict=True):
+            labels[index] = found
         moving = moving[~resting]
         if moving.size == 0:
             break
     return labels, centers, inertia
 
 
-def lloyd(
-    Y: NDArray, centers: Float, weights: Float | None = None, *, max_iter: int = 300, tol: float = 0.0
-) -> Partition:
+def _lloyd_step(Y: Any, centers: Float, labels: list[Any], weights: Any) -> tuple[list[Any], Float, Float, Float]:
+    """New labels of each set, with their sums and sizes and how many labels changed, all in one pass."""
+    n_sets, n_clusters, d = centers.shape
+    nearest, first = _nearest(centers), labels[0] is None
+
+    def step(y: Any, w: Any, *old: Any) -> Swept:
+        new = nearest(y)
+        parts = blocks.sums_and_sizes(y, new, n_clusters, w, None)
+        changed = [] if first else [blocks.n_changed(new[:, j], block, w) for j, block in enumerate(old)]
+        return Swept(rows=[new[:, j] for j in range(n_sets)], sums=[*parts, *changed])
+
+    found = sweep(step, Y, weights, *([] if first else labels), width=n_sets * n_clusters)
+    sums, sizes = found.sums[0].reshape(n_sets, n_clusters, d), found.sums[1].reshape(n_sets, n_clusters)
+    changed = np.ones(n_sets) if first else np.array([float(part) for part in found.sums[2:]])
+    return list(found.rows), sums, sizes, changed
+
+
+def settled(Y: Any, labels: Any, n_clusters: int, weights: Any) -> Partition:
+    """k-means from labels, to rest; of very many rows until it hardly moves, for the last of them take forever."""
+    tol = 0.0 if Y.shape[0] <= _EXACT else 1e-7
+    return lloyd(Y, centers_of(Y, labels, n_clusters, weights), weights, tol=tol)
+
+
+def lloyd(Y: Any, centers: Float, weights: Any = None, *, max_iter: int = 300, tol: float = 0.0) -> Partition:
     """Lloyd's iteration from one set of centers."""
     labels, centers, inertia = lloyd_many(Y, centers[None], weights, max_iter=max_iter, tol=tol)
-    return Partition(np.ascontiguousarray(labels[:, 0]), centers[0], float(inertia[0]))
+    return Partition(labels[0], centers[0], float(inertia[0]))
 
 
 def kmeans(
@@ -189,95 +214,121 @@ def kmeans(
     and only the winner sees all rows. When all are a tenth above the inertia to ``beat`` after the two steps, from
     where they never come back, the best is returned as it is.
     """
-    sample = sample_rows(Y, n_clusters, rng, weights)
-    rows, row_weights = (Y, weights) if sample is None else (Y[sample], None)
+    rows, row_weights = sample_rows(Y, n_clusters, rng, weights)
+    sampled = rows.shape[0] != Y.shape[0]
     centers = plus_plus(rows, n_clusters, n_restarts, rng, row_weights)
     if n_restarts > 1:
         labels, centers, inertia = lloyd_many(rows, centers, row_weights, max_iter=2)
         better = np.argsort(inertia, kind="stable")[: max(1, n_restarts // 3)]
-        if sample is None and inertia[better[0]] > 1.1 * beat:
-            return Partition(labels[:, better[0]], centers[better[0]], float(inertia[better[0]]))
+        if not sampled and inertia[better[0]] > 1.1 * beat:
+            return Partition(labels[better[0]], centers[better[0]], float(inertia[better[0]]))
         _, centers, inertia = lloyd_many(rows, centers[better], row_weights, tol=1e-4)
         centers = centers[[np.argmin(inertia)]]
-    return lloyd(Y, centers[0], weights, tol=0.0 if sample is None else 1e-4)
+    return lloyd(Y, centers[0], weights, tol=1e-4 if sampled else 0.0)
 
 
-def renumbered(labels: Labels, like: Labels, n_clusters: int) -> Labels:
-    """The same partition, numbered so that as many labels as possible agree with ``like``."""
-    table = np.bincount(labels.astype(np.intp) * n_clusters + like, minlength=n_clusters**2)
-    _, number = linear_sum_assignment(-table.reshape(n_clusters, n_clusters))
-    return number.astype(np.int32)[labels]
+def renumbered(labels: Any, like_these: Any, n_clusters: int) -> Labels:
+    """The same partition, numbered so that as many labels as possible agree with others."""
+    pairs = lambda a, b: Swept(sums=[blocks.confusion(a, b, n_clusters)])  # noqa: E731
+    _, number = linear_sum_assignment(-sweep(pairs, labels, like_these, width=2 * n_clusters).sums[0])
+    number = number.astype(np.int32)
+    return sweep(lambda a: Swept(rows=[namespace(a).take(like(number, a), a, axis=0)]), labels).rows[0]
 
 
-def sample_rows(
-    Y: NDArray, n_clusters: int, rng: np.random.RandomState, weights: Float | None = None
-) -> NDArray[np.intp] | None:
-    """Rows for k-means starts when looking at all of them is dear, drawn by weight; None when it is not."""
+def sample_rows(Y: Any, n_clusters: int, rng: np.random.RandomState, weights: Any = None) -> tuple[Any, Any]:
+    """Rows for k-means starts, with weights: a sample, drawn by weight, when looking at all of them is dear."""
     size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters)
-    if len(Y) <= 2 * size:
-        return None
-    order = _canonical_order(Y)
-    mass = np.ones(len(Y)) if weights is None else weights[order]
-    return order[_draw(mass[None], rng.uniform(size=(1, size)))[0]]
+    if is_remote(Y):
+        return sample(Y, 2 * size, rng, weights)
+    if Y.shape[0] <= 2 * size:
+        return Y, weights
+    order, xp = _canonical_order(Y), namespace(Y)
+    mass = like(np.ones(1), Y, xp.float64) + xp.zeros_like(order) if weights is None else xp.take(weights, order)
+    drawn = _draw(mass[None, :], rng.uniform(size=(1, size)))[0, :]
+    return xp.take(Y, xp.take(order, drawn), axis=0), None
 
 
-def plus_plus(
-    Y: NDArray, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Float | None = None
-) -> Float:
+def plus_plus(Y: Any, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Any = None) -> Float:
     """Greedy k-means++ centers, ``n_sets`` of them side by side, shape (n_sets, n_clusters, d).
 
     Rows are drawn along a canonical order, so that permuting the rows, or repeating a row instead of giving it a
     weight, changes nothing.
     """
-    order = _canonical_order(Y)
-    Y = Y[order]
-    weight = np.ones(len(Y)) if weights is None else weights[order]
-    norms = np.einsum("ij,ij->i", Y, Y)
+    xp, order = namespace(Y), _canonical_order(Y)
+    n, Y = Y.shape[0], xp.take(Y, order, axis=0)
+    weight = xp.ones_like(Y[:, 0]) if weights is None else like(xp.take(weights, order), Y)
+    norms = like(blocks.squared_lengths(Y), Y)
     n_trials = 2 + int(np.log(n_clusters))
-    sets = np.arange(n_sets)
+    first = like(np.arange(n_sets) * n_trials, order)
 
-    def distances(rows: NDArray[np.intp]) -> NDArray:
-        squared = (-2.0 * Y[rows.ravel()]) @ Y.T
+    def distances(rows: Any) -> Any:
+        flat = xp.reshape(rows, (-1,))
+        squared = (-2.0 * xp.take(Y, flat, axis=0)) @ Y.T
         squared += norms
-        squared += norms[rows.ravel(), None]
-        return np.maximum(squared, 0.0, out=squared).reshape(*rows.shape, -1)
+        squared += xp.take(norms, flat)[:, None]
+        squared = np.maximum(squared, 0.0, out=squared) if xp is np else xp.clip(squared, 0.0, None)
+        return xp.reshape(squared, (*rows.shape, n))
 
-    chosen = np.empty((n_sets, n_clusters), dtype=np.intp)
-    chosen[:, :1] = _draw(np.broadcast_to(weight, (n_sets, len(Y))), rng.uniform(size=(n_sets, 1)))
-    nearest = distances(chosen[:, :1])[:, 0]
-    for k in range(1, n_clusters):
+    start = _draw(xp.broadcast_to(weight, (n_sets, n)), rng.uniform(size=(n_sets, 1)))
+    chosen, nearest = [start[:, 0]], distances(start)[:, 0, :]
+    for _ in range(1, n_clusters):
         mass = nearest * weight
-        mass[mass.sum(axis=1) <= 0] = weight  # every row is a center already
+        mass = xp.where(xp.sum(mass, axis=1)[:, None] > 0, mass, weight[None, :])  # else every row is a center already
         trials = _draw(mass, rng.uniform(size=(n_sets, n_trials)))
-        reached = np.minimum(distances(trials), nearest[:, None, :])
-        best = np.argmin(reached @ weight, axis=1)
-        chosen[:, k] = trials[sets, best]
-        nearest = reached[sets, best]
-    return Y[chosen].astype(np.float64)
+        reached = xp.minimum(distances(trials), nearest[:, None, :])
+        best = first + like(xp.argmin(reached @ weight, axis=1), order)
+        chosen.append(xp.take(xp.reshape(trials, (-1,)), best))
+        nearest = xp.take(xp.reshape(reached, (-1, n)), best, axis=0)
+    rows = xp.take(Y, xp.reshape(xp.stack(chosen, axis=1), (-1,)), axis=0)
+    return to_host(rows).astype(np.float64).reshape(n_sets, n_clusters, -1)
 
 
-def _weighted_norm(Y: NDArray, weights: Float | None) -> float:
-    norms = np.einsum("ij,ij->i", Y, Y, dtype=np.float64)
-    return float(norms.sum() if weights is None else norms @ weights)
+def weighted_norm(Y: Any, weights: Any) -> float:
+    """``sum_i w_i |y_i|^2``."""
+
+    def norm(y: Any, w: Any) -> Swept:
+        lengths = blocks.squared_lengths(y)
+        return Swept(sums=[namespace(y).sum(lengths if w is None else lengths * w)])
+
+    return float(sweep(norm, Y, weights, width=Y.shape[1], budget=2**20).sums[0])
 
 
-def _sums_and_sizes(
-    Y: NDArray, labels: NDArray[np.int32], n_clusters: int, weights: Float | None
-) -> tuple[Float, Float]:
-    n_sets = labels.shape[1]
-    sums = sums_of(indicator(labels, n_clusters, weights), Y)
-    repeated = None if weights is None else np.repeat(weights, n_sets)
-    sizes = counts(_stacked(labels, n_clusters), n_clusters * n_sets, repeated)
-    return sums.reshape(n_sets, n_clusters, -1), sizes.reshape(n_sets, n_clusters)
+def within_norm(Y: Any, labels: Any, centers: Any, weights: Any) -> float:
+    """``sum_i w_i |y_i - c_i|^2`` about the centers of the rows' clusters."""
+    host = to_host(centers)
+
+    def norm(y: Any, block: Any, w: Any) -> Swept:
+        squares = blocks.residuals(y, block, host) ** 2
+        return Swept(sums=[namespace(y).sum(squares if w is None else squares * w)])
+
+    return float(sweep(norm, Y, labels, weights, width=Y.shape[1], budget=2**20).sums[0])
 
 
-def _canonical_order(Y: NDArray) -> NDArray[np.intp]:
+def scatters(Y: Any, labels: Any, centers: Any, weights: Any) -> tuple[Float, Float]:
+    """``sum_i w_i y_i y_i'``, and the same about the centers of the rows' clusters."""
+    host = to_host(centers)
+
+    def both(y: Any, block: Any, w: Any) -> Swept:
+        residual = y - namespace(y).take(like(host, y), block, axis=0)
+        return Swept(sums=[blocks.scatter(y, w, None), blocks.scatter(residual, w, None)])
+
+    total, within = sweep(both, Y, labels, weights, width=2 * Y.shape[1], budget=2**20).sums
+    return total, within
+
+
+def _canonical_order(Y: Any) -> Any:
     """Rows by distance from the mean, which neither permutation nor rotation nor reflection changes."""
-    return np.argsort(np.einsum("ij,ij->i", Y, Y), kind="stable")
+    lengths = np.einsum("ij,ij->i", Y, Y) if isinstance(Y, np.ndarray) else blocks.squared_lengths(Y)
+    return namespace(Y).argsort(lengths, stable=True)
 
 
-def _draw(mass: Float, uniform: Float) -> NDArray[np.intp]:
+def _draw(mass: Any, uniform: Float) -> Any:
     """Row indices at the given quantiles (R, t) of each distribution (R, n); massless rows are never drawn."""
-    cumulative = np.cumsum(mass, axis=1, dtype=np.float64)
-    index = [np.searchsorted(c, u * c[-1], side="right") for c, u in zip(cumulative, uniform, strict=True)]
-    return np.minimum(np.stack(index), mass.shape[1] - 1)
+    xp = namespace(mass)
+    cumulative = xp.cumulative_sum(mass, axis=1, dtype=xp.float64)
+    targets = like(uniform, cumulative) * cumulative[:, -1:]
+    if xp is not np and mass.shape[1] < 2**17:  # one comparison of everything beats many small searches on a device
+        below = xp.astype(cumulative[:, None, :] <= targets[:, :, None], xp.int32)
+        return xp.clip(xp.sum(below, axis=2, dtype=xp.int64), None, mass.shape[1] - 1)
+    index = [xp.searchsorted(cumulative[r, :], targets[r, :], side="right") for r in range(mass.shape[0])]
+    return xp.clip(xp.stack(index, axis=0), None, mass.shape[1] - 1)

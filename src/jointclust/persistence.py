@@ -126,13 +126,14 @@ def _foreign_types(skops: Any, data: bytes) -> list[str]:
 
 
 def _own_types() -> list[str]:
-    """Qualified names of jointclust's estimators, all that a file may name beside skops' own safe list.
+    """Qualified names of jointclust's estimators and of what they hold: all a file may name beside skops' safe list.
 
-    And ``numpy.dtype``, which scikit-learn's SimpleImputer keeps and skops rebuilds from an empty array, and the sparse
-    rows that kernel methods keep, which skops reads as SciPy's own files.
+    ``numpy.dtype``, which scikit-learn's SimpleImputer keeps, skops rebuilds from an empty array; the sparse rows that
+    kernel methods keep it reads as SciPy's own files.
     """
     members = (getattr(jointclust, name) for name in jointclust.__all__)
-    ours = [m for m in members if isinstance(m, type) and issubclass(m, BaseEstimator)]
+    own = (BaseEstimator, jointclust.ClusterNumber)
+    ours = [m for m in members if isinstance(m, type) and issubclass(m, own)]
     return [f"{kind.__module__}.{kind.__qualname__}" for kind in (*ours, np.dtype, sp.csr_array, sp.csc_array)]
 
 

@@ -30,13 +30,14 @@ def margin_directions(clusters: Clusters, n_components: int, trade_off: float, g
     There, ties in the null space of S_w go to the directions of most variance.
     """
     s2, M = clusters.coordinates.eigenvalues, clusters.between_factor
+    device = clusters.coordinates.rows.device
     if trade_off == 0:
         return np.eye(s2.size, n_components)
     if trade_off <= 1:
-        return top_eigenvectors((1 - trade_off) * s2, np.sqrt(trade_off) * M, n_components, guess)[1]
+        return top_eigenvectors((1 - trade_off) * s2, np.sqrt(trade_off) * M, n_components, guess, device)[1]
     total = float(s2.sum())
     least = tie_break(total - float(np.sum(M**2)), total)
-    return top_eigenvectors((max(1 / trade_off, least) - 1) * s2, M, n_components, guess)[1]
+    return top_eigenvectors((max(1 / trade_off, least) - 1) * s2, M, n_components, guess, device)[1]
 
 
 def tie_break(within: float, total: float) -> float:

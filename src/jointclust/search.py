@@ -2,71 +2,45 @@
 
 from __future__ import annotations
 
-import threading
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from itertools import count
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.metrics import adjusted_rand_score
-from sklearn.model_selection import ParameterGrid
-from sklearn.utils import check_array, check_random_state
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, _fit_context, clone
+from sklearn.callback import CallbackContext, CallbackSupportMixin
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust import criteria, threads
 from jointclust.base import Clusterer
+from jointclust.candidates import Candidate, candidates, finer, fit_all
 from jointclust.consensus import automatic_members, fit_member, training_labels
-from jointclust.coordinates import Coordinates, coordinates_of
-from jointclust.path import DEFAULT_TRADE_OFFS
+from jointclust.coordinates import Coordinates, check_weights, coordinates_of
+from jointclust.number import FEWEST_ROWS, number_of_clusters
 from jointclust.rows import as_rows
+from jointclust.stability import check_halves, half_stability
 from jointclust.types import Labels
 
-# DEC's trade-off on the paper's two levels: coarse over all of it, then fine around the best.
-TRADE_OFF_COARSE = DEFAULT_TRADE_OFFS
 
-
-def trade_off_fine(best: float) -> tuple[float, ...]:
-    """The paper's second level: trade-offs between the neighbours of the best one of the first.
-
-    Examples
-    --------
-    >>> from jointclust.search import trade_off_fine
-    >>> trade_off_fine(2.0)
-    (1.5, 1.625, 1.75, 1.875, 2.0, 2.25, 2.5, 2.75, 3.0)
-    """
-    finite = [value for value in TRADE_OFF_COARSE if np.isfinite(value)]
-    index = int(np.argmin([abs(value - min(best, finite[-1])) for value in finite]))
-    low, middle, high = finite[max(index - 1, 0)], finite[index], finite[min(index + 1, len(finite) - 1)]
-    return tuple(float(value) for value in np.unique(np.r_[np.linspace(low, middle, 5), np.linspace(middle, high, 5)]))
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """One estimator with parameters, fitted, or the reason why it could not be."""
-
-    estimator: Any
-    params: dict[str, Any]
-    labels: Labels | None
-    seconds: float
-    messages: list[str]
-
-
-class LabelFreeSearch(MetaEstimatorMixin, BaseEstimator):
+class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     """Chooses among estimators and parameters with no labels.
 
     By default the candidate is taken that *agrees* most: whose labels have the largest mean adjusted Rand index with
-    those of the other candidates and of the members of :class:`JointConsensus`. Methods that err do so in different
-    ways, so what many find is more likely there. A collapsed candidate agrees with nobody.
+    those of the other candidates and of every second member of :class:`JointConsensus`. Methods that err do so in
+    different ways, so what many find is more likely there. A collapsed candidate agrees with nobody.
 
-    All candidates need the same number of clusters: labels of different numbers of clusters cannot be compared this
-    way.
+    Agreement does not compare different numbers of clusters. Where the grid has several, :func:`number_of_clusters`
+    chooses first (the nearest one in the grid), and only candidates of that number are fitted; the others have the
+    score NaN. The other criteria compare numbers directly. Either way, where the data show no clusters, the search says
+    so in a warning.
+
+    Callbacks, for example ``search.set_callbacks(sklearn.callback.ProgressBar())``, hear of every fit.
 
     Parameters
     ----------
@@ -74,12 +48,15 @@ class LabelFreeSearch(MetaEstimatorMixin, BaseEstimator):
         A clusterer with ``predict``, ours or scikit-learn's, or a pipeline that ends with one.
     param_grid : dict or list of dicts, default=None
         Lists of values by parameter name, as in scikit-learn's ``GridSearchCV``; not with a list of pairs.
-    criterion : {"agreement", "stability", "silhouette", "calinski_harabasz", "bic"} or callable, default="agreement"
+        ``{"trade_off": "two-level"}`` is the DEC paper's search for the trade-off, coarse and then fine about the best.
+    criterion : {"agreement", "stability", "silhouette", "calinski_harabasz", "bic", "gap"} or callable, \
+            default="agreement"
         "stability" is the agreement of fits on two halves of the rows; "silhouette" and "calinski_harabasz" are taken
-        in ridge-whitened rows, the same space for all; "bic" is that of Gaussians with one covariance. A callable takes
-        the fitted estimator, the rows and the labels, and returns a number, greater being better.
+        in ridge-whitened rows, the same space for all; "bic" is that of Gaussians with one covariance; "gap" compares
+        the within-cluster scatter with that of the same method on Gaussian rows of the same covariance. A callable
+        takes the fitted estimator, the rows and the labels, and returns a number, greater being better.
     n_resamples : int, default=5
-        Pairs of halves for "stability".
+        Pairs of halves for "stability", draws of Gaussian rows for "gap".
     random_state : int, RandomState or None, default=None
         Seed; an int makes the result repeatable.
     n_jobs : int, default=None
@@ -98,21 +75,27 @@ class LabelFreeSearch(MetaEstimatorMixin, BaseEstimator):
         name, seconds, warnings (or why it failed).
     labels_ : array of shape (n_samples,)
         Labels of the chosen candidate.
+    number_ : ClusterNumber or None
+        What :func:`number_of_clusters` found, where the candidates differ in their number.
 
     Examples
     --------
     >>> import jointclust as jc
     >>> X, y = jc.datasets.mixture(n_samples=300, n_features=50, n_clusters=4, random_state=0)
-    >>> dec = jc.DiscriminativeEmbeddedClustering(4)
-    >>> search = jc.LabelFreeSearch(dec, {"trade_off": [0, 1.5, 3, 18]}, random_state=0).fit(X)
-    >>> search.predict(X).shape
-    (300,)
+    >>> dec = jc.DiscriminativeEmbeddedClustering()
+    >>> grid = {"n_clusters": [2, 3, 4, 5, 6], "trade_off": [1.5, 3, 18]}
+    >>> search = jc.LabelFreeSearch(dec, grid, random_state=0).fit(X)
+    >>> search.best_params_["n_clusters"]
+    4
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), list],
         "param_grid": [dict, list, None],
-        "criterion": [StrOptions({"agreement", "stability", "silhouette", "calinski_harabasz", "bic"}), callable],
+        "criterion": [
+            StrOptions({"agreement", "stability", "silhouette", "calinski_harabasz", "bic", "gap"}),
+            callable,
+        ],
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": Clusterer._parameter_constraints["n_jobs"],
@@ -137,7 +120,8 @@ class LabelFreeSearch(MetaEstimatorMixin, BaseEstimator):
 
     # -- fit ----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit all candidates and choose one.
 
         Parameters
@@ -146,73 +130,135 @@ class LabelFreeSearch(MetaEstimatorMixin, BaseEstimator):
             The data.
         y : ignored
             There are no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows, for the candidates that take them, and for the criteria: "calinski_harabasz", "bic" and
+            "gap" are weighted, the others look at the rows that have a weight.
 
         Returns
         -------
         self : object
             The fitted search.
         """
-        self._validate_params()
         rng = check_random_state(self.random_state)
         data = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
-        coordinates = coordinates_of(as_rows(data), None, variance=None, max_rank=500, rng=rng)
-        unfitted = list(candidates(self.estimator, self.param_grid))
+        weights = check_weights(sample_weight, data)
+        coordinates = coordinates_of(as_rows(data), weights, variance=None, max_rank=500, rng=rng)
+        tried = list(candidates(self.estimator, self.param_grid))
+        wanted = self._wanted(tried, coordinates, rng)
+        root = self._init_callback_context(max_subtasks=None)
+        root.call_on_fit_task_begin(estimator=self)
+        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, self._reporter(root, "candidate", len(wanted)))
+        check_any(wanted)
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        references: list[Labels] = []
         if self.criterion == "agreement":
-            check_same_number(unfitted)
-        tried = fit_all(unfitted, data, coordinates, rng, self.n_jobs)
-        if all(candidate.labels is None for candidate in tried):
-            reasons = "; ".join(sorted({candidate.messages[-1] for candidate in tried}))
-            raise ValueError(f"No candidate could be fitted. {reasons}")
-        name = self.criterion if isinstance(self.criterion, str) else "score"
-        scores = self._scores(tried, data, coordinates, rng)
-        best = int(np.argmax(scores))
+            members = reference_members(number_of(wanted), data, coordinates)
+            report = self._reporter(root, "reference", len(members))
+            references = reference_labels(members, data, coordinates, rng, self.n_jobs, report)
+        self._score(wanted, references, data, coordinates, seed)
+        if fine := finer(best_of(wanted)):
+            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, self._reporter(root, "candidate", len(fine)))
+            tried, wanted = tried + fine, wanted + fine
+            self._score(wanted, references, data, coordinates, seed)
+        self._publish(tried, best_of(wanted))
+        root.call_on_fit_task_end(estimator=self)
+        return self
+
+    def _wanted(self, tried: list[Candidate], coordinates: Coordinates, rng: np.random.RandomState) -> list[Candidate]:
+        """The candidates to fit: for agreement, those of one number of clusters; and a word where there are none."""
+        weights = coordinates.weights
+        n_rows = coordinates.n_samples if weights is None else int(np.count_nonzero(weights))
+        numbers = sorted({candidate.n_clusters for candidate in tried if candidate.n_clusters is not None})
+        if numbers and self.criterion == "stability":
+            check_halves(numbers[0], n_rows)
+        self.number_ = None
+        if len(numbers) < 2 or (self.criterion != "agreement" and n_rows < FEWEST_ROWS):
+            return tried
+        self.number_ = number_of_clusters(coordinates, random_state=rng)
+        self.number_.warn()
+        if self.criterion != "agreement":
+            return tried
+        number = self.number_.n_clusters
+        nearest = min(numbers, key=lambda one: abs(one - number))
+        for candidate in tried:
+            if candidate.n_clusters not in (None, nearest):
+                candidate.messages.append(f"Not fitted: {self.number_.verdict}.")
+        return [candidate for candidate in tried if candidate.n_clusters in (None, nearest)]
+
+    def _reporter(self, root: CallbackContext, name: str, n_tasks: int) -> Callable[[], None]:
+        """Reports one finished fit to the callbacks."""
+        stage = root.subcontext(f"{name}s", max_subtasks=n_tasks, sequential_subtasks=False)
+        stage.call_on_fit_task_begin(estimator=self)
+        ids = count()
+
+        def report() -> None:
+            index = next(ids)
+            task = stage.subcontext(name, task_id=index)
+            task.call_on_fit_task_begin(estimator=self)
+            task.call_on_fit_task_end(estimator=self)
+            if index == n_tasks - 1:
+                stage.call_on_fit_task_end(estimator=self)
+
+        return report
+
+    def _score(
+        self, tried: list[Candidate], references: list[Labels], X: Any, coordinates: Coordinates, seed: int
+    ) -> None:
+        """Give each candidate its criterion; minus infinity where there is none, with the reason."""
+        if self.criterion == "agreement":
+            agreements(tried, references, coordinates)
+            return
+        score = self._criterion(X, coordinates, seed)
+        missing = [candidate for candidate in tried if np.isnan(candidate.score)]
+
+        def one(index: int) -> None:
+            candidate = missing[index]
+            try:
+                candidate.score = float(score(candidate))
+            except Exception as error:  # recorded, as a failing fit is
+                candidate.messages.append(f"{type(error).__name__}: {error}")
+                candidate.score = -np.inf
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            threads.each(one, len(missing), self.n_jobs)
+        check_any(tried)
+
+    def _criterion(self, X: Any, coordinates: Coordinates, seed: int) -> Callable[[Candidate], float]:
+        """The criterion as a function of a fitted candidate."""
+        if callable(self.criterion):
+            own = self.criterion
+            return lambda candidate: own(candidate.estimator, X, candidate.labels)  # type: ignore[arg-type]
+        if self.criterion == "gap":
+            rng = np.random.RandomState(seed)
+            draws = [criteria.structureless(coordinates, rng) for _ in range(self.n_resamples)]
+            return lambda candidate: gap_of(candidate, coordinates, draws, seed)
+        named: dict[str, Callable[[Candidate], float]] = {
+            "stability": lambda candidate: half_stability(
+                candidate.estimator, X, self.n_resamples, np.random.RandomState(seed), coordinates.weights
+            ),
+            "silhouette": lambda candidate: criteria.silhouette(
+                coordinates,
+                candidate.labels,  # type: ignore[arg-type]
+                np.random.RandomState(0),
+            ),
+            "calinski_harabasz": lambda candidate: criteria.calinski_harabasz(coordinates, candidate.labels),  # type: ignore[arg-type]
+            "bic": lambda candidate: criteria.classification_bic(coordinates, candidate.labels),  # type: ignore[arg-type]
+        }
+        return named[self.criterion]
+
+    def _publish(self, tried: list[Candidate], best: Candidate) -> None:
+        scores = [candidate.score for candidate in tried]
         self.results_ = {
             "estimator": [type(candidate.estimator).__name__ for candidate in tried],
             "params": [candidate.params for candidate in tried],
             "score": scores,
-            name: scores,
+            self.criterion if isinstance(self.criterion, str) else "score": scores,
             "seconds": [candidate.seconds for candidate in tried],
             "warnings": ["; ".join(candidate.messages) for candidate in tried],
         }
-        self.best_index_, self.best_score_ = best, scores[best]
-        self.best_estimator_, self.best_params_ = tried[best].estimator, tried[best].params
-        self.labels_ = tried[best].labels
-        return self
-
-    def _scores(
-        self, tried: list[Candidate], X: Any, coordinates: Coordinates, rng: np.random.RandomState
-    ) -> list[float]:
-        """The criterion of each candidate; minus infinity where there is none."""
-        if self.criterion == "agreement":
-            return agreements(tried, X, coordinates, rng, self.n_jobs)
-        if self.criterion == "stability":
-            seed = int(rng.randint(np.iinfo(np.int32).max))
-
-            def score(candidate: Candidate) -> float:
-                return half_stability(candidate.estimator, X, self.n_resamples, np.random.RandomState(seed))
-        elif self.criterion == "silhouette":
-
-            def score(candidate: Candidate) -> float:
-                return criteria.silhouette(coordinates, candidate.labels, np.random.RandomState(0))  # type: ignore[arg-type]
-        elif callable(self.criterion):
-            own = self.criterion
-
-            def score(candidate: Candidate) -> float:
-                return float(own(candidate.estimator, X, candidate.labels))  # type: ignore[arg-type]
-        else:
-            function = (
-                criteria.calinski_harabasz if self.criterion == "calinski_harabasz" else criteria.classification_bic
-            )
-
-            def score(candidate: Candidate) -> float:
-                return function(coordinates, candidate.labels)  # type: ignore[arg-type]
-
-        def finite(index: int) -> float:
-            return -np.inf if tried[index].labels is None else score(tried[index])
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return threads.each(finite, len(tried), self.n_jobs)
+        self.best_index_, self.best_score_ = tried.index(best), best.score
+        self.best_estimator_, self.best_params_, self.labels_ = best.estimator, best.params, best.labels
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -267,167 +313,66 @@ class LabelFreeSearch(MetaEstimatorMixin, BaseEstimator):
         return self.best_estimator_.predict_proba(X)
 
 
-def fit_all(
-    unfitted: list[tuple[Any, dict[str, Any]]],
+def check_any(tried: list[Candidate]) -> None:
+    """At least one candidate must be left; otherwise say why each failed."""
+    if all(candidate.score == -np.inf and candidate.messages for candidate in tried):
+        reasons = "; ".join(f"{candidate}: {candidate.messages[-1]}" for candidate in tried)
+        raise ValueError(f"No candidate could be fitted. {reasons}")
+
+
+def best_of(tried: list[Candidate]) -> Candidate:
+    """The first of those with the largest score."""
+    return max(tried, key=lambda candidate: candidate.score)
+
+
+def number_of(tried: list[Candidate]) -> int:
+    """The number of clusters that fitted candidates have in common, or the largest found where none is given."""
+    given = [candidate.n_clusters for candidate in tried if candidate.labels is not None]
+    found = (int(candidate.labels.max()) + 1 for candidate in tried if candidate.labels is not None)
+    return next((number for number in given if number is not None), None) or max(found)
+
+
+def reference_members(n_clusters: int, X: Any, coordinates: Coordinates) -> list[Any]:
+    """Every second member of the consensus: all kinds of them, for about half the cost."""
+    return list(automatic_members(n_clusters, X, coordinates))[::2]
+
+
+def reference_labels(
+    members: list[Any],
     X: Any,
     coordinates: Coordinates,
     rng: np.random.RandomState,
     n_jobs: int | None,
-) -> list[Candidate]:
-    """Fit every candidate on the shared coordinates; what it warns of, or why it fails, is written down."""
-    seeds = rng.randint(np.iinfo(np.int32).max, size=len(unfitted))
-    messages: dict[int, list[str]] = {}
-
-    def one(index: int) -> Candidate:
-        estimator, params = unfitted[index]
-        heard = messages[threading.get_ident()] = []
-        began = time.perf_counter()
-        try:
-            estimator = fit_member(estimator, X, coordinates, None, int(seeds[index]))
-            labels: Labels | None = np.unique(training_labels(estimator, X), return_inverse=True)[1].astype(np.int32)
-        except Exception as error:  # one that fails is recorded; the others go on
-            labels = None
-            heard.append(f"{type(error).__name__}: {error}")
-        return Candidate(estimator, params, labels, time.perf_counter() - began, heard)
-
-    def listen(message: Warning | str, *_: Any, **__: Any) -> None:
-        heard = messages.setdefault(threading.get_ident(), [])
-        if str(message) not in heard:
-            heard.append(str(message))
-
-    with warnings.catch_warnings(), threads.suited_to(coordinates.n_samples, coordinates.rank, n_jobs):
-        warnings.simplefilter("always")
-        warnings.showwarning = listen
-        return threads.each(one, len(unfitted), n_jobs)
-
-
-def candidates(estimator: Any, param_grid: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Unfitted estimators with their parameters."""
-    pairs = estimator if isinstance(estimator, list) else [(estimator, {} if param_grid is None else param_grid)]
-    if isinstance(estimator, list) and param_grid is not None:
-        raise ValueError("param_grid goes with one estimator: give a list of (estimator, grid) pairs without it.")
-    if not pairs:
-        raise ValueError("There are no candidates: the list of (estimator, grid) pairs is empty.")
-    for pair in pairs:
-        if not (isinstance(pair, tuple) and len(pair) == 2):
-            raise TypeError(f"A list of estimators holds (estimator, grid) pairs; got {pair!r}.")
-        base, grid = pair
-        valid = base.get_params()
-        for one in [grid] if isinstance(grid, dict) else grid:
-            for name, values in one.items():
-                if name not in valid:
-                    raise ValueError(
-                        f"{type(base).__name__} has no parameter {name!r}; it has {', '.join(sorted(valid))}."
-                    )
-                if len(values) == 0:
-                    raise ValueError(f"The grid has no values for {name!r}: give at least one.")
-        if len(ParameterGrid(grid)) == 0:
-            raise ValueError("There are no candidates: the grid is empty.")
-        for params in ParameterGrid(grid):
-            yield clone(base).set_params(**clone(params, safe=False)), params
-
-
-def check_same_number(unfitted: list[tuple[Any, dict[str, Any]]]) -> None:
-    """Labels of different numbers of clusters do not compare."""
-    numbers = sorted({number for estimator, _ in unfitted if (number := number_of_clusters(estimator)) is not None})
-    if len(numbers) > 1:
-        raise ValueError(
-            f"The candidates have different numbers of clusters ({', '.join(map(str, numbers))}), which "
-            "criterion='agreement' cannot compare: search each number by itself, or choose another criterion."
-        )
-
-
-def number_of_clusters(estimator: Any) -> int | None:
-    """The parameter n_clusters of an estimator, of the last step of a pipeline, or of a mixture."""
-    params = estimator.get_params()
-    names = [name for name in params if name.split("__")[-1] == "n_clusters"]
-    if names:
-        return params[max(names, key=len)]
-    return (
-        params.get("n_components")
-        if hasattr(estimator, "weight_concentration_prior") or "reg_covar" in params
-        else None
-    )
-
-
-def agreements(
-    tried: list[Candidate], X: Any, coordinates: Coordinates, rng: np.random.RandomState, n_jobs: int | None
-) -> list[float]:
-    """Mean agreement of each candidate with the other ones and with the members of the consensus."""
-    numbers = [number_of_clusters(candidate.estimator) for candidate in tried if candidate.labels is not None]
-    n_clusters = next((number for number in numbers if number is not None), None)
-    if n_clusters is None:
-        n_clusters = int(max(candidate.labels.max() for candidate in tried if candidate.labels is not None)) + 1
-    members = list(automatic_members(n_clusters, X, coordinates))
+    report: Callable[[], None] = lambda: None,
+) -> list[Labels]:
+    """Labels of the references."""
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(members))
 
     def labels(index: int) -> Labels:
-        fitted = fit_member(members[index], X, coordinates, None, int(seeds[index]))
+        fitted = fit_member(members[index], X, coordinates, coordinates.weights, int(seeds[index]))
+        report()
         return training_labels(fitted, X)
 
-    with warnings.catch_warnings(), threads.suited_to(coordinates.n_samples, coordinates.rank, n_jobs):
+    with warnings.catch_warnings(), threads.suited_to(coordinates.rank, n_jobs):
         warnings.simplefilter("ignore")
-        references = threads.each(labels, len(members), n_jobs)
-    found = [candidate.labels for candidate in tried]
-    scores = []
-    for index, own in enumerate(found):
-        others = [other for j, other in enumerate(found) if j != index and other is not None]
-        scores.append(-np.inf if own is None else criteria.agreement(own, references + others))
-    return scores
+        return threads.each(labels, len(members), n_jobs)
 
 
-def half_stability(estimator: Any, X: Any, n_pairs: int, rng: np.random.RandomState) -> float:
-    """Mean adjusted Rand index, on all rows, of fits on two halves of them.
-
-    Prediction strength (Tibshirani and Walther, 2005), corrected for chance and for the number of clusters.
-    """
-    n = X.shape[0]
-    scores = []
-    for _ in range(n_pairs):
-        order = rng.permutation(n)
-        halves = [clone(estimator).fit(X[rows]).predict(X) for rows in (order[: n // 2], order[n // 2 :])]
-        scores.append(adjusted_rand_score(*halves))
-    return float(np.mean(scores))
+def agreements(tried: list[Candidate], references: list[Labels], coordinates: Coordinates) -> None:
+    """Score each fitted candidate by its mean agreement with the other ones and with the references."""
+    present = slice(None) if coordinates.weights is None else coordinates.weights > 0
+    fitted = [candidate for candidate in tried if candidate.labels is not None]
+    found = [candidate.labels[present] for candidate in fitted if candidate.labels is not None]
+    known = [labels[present] for labels in references]
+    for index, candidate in enumerate(fitted):
+        candidate.score = criteria.agreement(found[index], known + found[:index] + found[index + 1 :])
 
 
-def bootstrap_stability(
-    estimator: Any, X: ArrayLike, *, n_resamples: int = 20, random_state: int | np.random.RandomState | None = None
-) -> NDArray:
-    """How stable each cluster is: mean Jaccard index with its best match over bootstrap resamples (Hennig, 2007).
-
-    Parameters
-    ----------
-    estimator : estimator
-        A clusterer with ``predict``; fitted ones keep their clusters, others are fitted first.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The data.
-    n_resamples : int, default=20
-        Resamples.
-    random_state : int, RandomState or None, default=None
-        Seed of the resampling.
-
-    Returns
-    -------
-    stability : array of shape (n_clusters,)
-        0 to 1 for each cluster; clusters below 0.6 should not be trusted, those above 0.85 are highly stable.
-
-    Examples
-    --------
-    >>> import jointclust as jc
-    >>> X, y = jc.datasets.mixture(n_samples=300, n_features=20, n_clusters=3, n_nuisance=2, random_state=0)
-    >>> bool(jc.bootstrap_stability(jc.LDAKMeans(3, random_state=0), X, n_resamples=5, random_state=0).min() > 0.9)
-    True
-    """
-    rng = check_random_state(random_state)
-    data = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
-    fitted = estimator if hasattr(estimator, "labels_") else clone(estimator).fit(data)
-    labels = np.asarray(fitted.predict(data)).astype(np.int32)
-    n_clusters = int(labels.max()) + 1
-    total = np.zeros(n_clusters)
-    for _ in range(n_resamples):
-        rows = np.unique(rng.randint(data.shape[0], size=data.shape[0]))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            other = np.asarray(clone(estimator).fit(data[rows]).predict(data[rows])).astype(np.int32)
-        total += criteria.jaccard_per_cluster(labels[rows], other - other.min(), n_clusters)
-    return total / n_resamples
+def gap_of(candidate: Candidate, coordinates: Coordinates, draws: list[Coordinates], seed: int) -> float:
+    """The gap criterion: the same estimator labels the structureless draws."""
+    labelled = []
+    for draw in draws:
+        rows: Any = draw.rows
+        fitted = fit_member(clone(candidate.estimator), rows.X, draw, None, seed)
+        labelled.append((draw, np.unique(training_labels(fitted, rows.X), return_inverse=True)[1].astype(np.int32)))
+    return criteria.gap(coordinates, candidate.labels, labelled)  # type: ignore[arg-type]

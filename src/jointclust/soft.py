@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,19 +15,21 @@ from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from jointclust.alternating import Ending, Run, alternate
+from jointclust.arrays import is_device_array, namespace, to_host
 from jointclust.base import Clusterer, cluster_order
 from jointclust.coordinates import Coordinates
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.kmeans import centers_of, counts
+from jointclust.kmeans import assign, centers_of, counts
+from jointclust.rows import Swept, is_lazy, sweep
 from jointclust.types import Float, Labels
 
 
 @dataclass(frozen=True, eq=False)
 class SoftState:
-    """Where a run stands: the soft labels, one row each, and the objective they have."""
+    """Where a run stands: the objective, and whatever sums the next step is made of; no soft labels are kept."""
 
-    clusters: NDArray
     objective: float
+    clusters: None = field(default=None, kw_only=True)
 
 
 class SoftMethod(ABC):
@@ -37,8 +39,11 @@ class SoftMethod(ABC):
     weights: Float | None
 
     @abstractmethod
-    def step(self, clusters: NDArray, previous: SoftState | None) -> SoftState:
-        """Parameters for these soft labels, then soft labels for those parameters."""
+    def step(self, clusters: Any, previous: Any) -> SoftState:
+        """Parameters from the sums of the previous pass, then one pass with them.
+
+        At first there was none: ``clusters`` holds labels, or soft labels, to start from.
+        """
 
     def merit(self, state: SoftState) -> float:
         """What to compare the states of a run by, greater is better."""
@@ -68,24 +73,38 @@ class SoftClusterer(Clusterer):
         """The step to alternate."""
 
     @abstractmethod
-    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        """Soft labels to start from."""
+    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Any:
+        """Labels, or soft labels, to start from."""
 
     @abstractmethod
     def _publish_parameters(self, coordinates: Coordinates, method: Any, run: Run) -> None:
         """Publish all that ``transform`` and ``predict_proba`` need."""
 
     @abstractmethod
-    def _probabilities(self, Y: NDArray) -> NDArray:
-        """Soft labels of rows in the embedding."""
+    def _probabilities(self, y: Any) -> Any:
+        """Soft labels of a block of rows in the embedding."""
 
     @abstractmethod
     def _reorder(self, order: NDArray[np.intp]) -> None:
         """Renumber the clusters in what was published."""
 
     @abstractmethod
-    def _objective(self, Y: NDArray, soft: NDArray, weights: Float | None) -> float:
+    def _losses(self, y: Any, soft: Any) -> Any:
+        """What each row of a block in the embedding adds to the objective, with its soft labels."""
+
+    def _constant(self) -> float:
+        """What the parameters add to the objective."""
+        return 0.0
+
+    def _objective(self, Y: Any, soft: Any, weights: Any) -> float:
         """The paper's objective of rows in the embedding with their soft labels."""
+
+        def total(y: Any, block: Any, w: Any) -> Swept:
+            losses = self._losses(y, block)
+            return Swept(sums=[namespace(y).sum(losses if w is None else losses * w)])
+
+        width = max(Y.shape[1], self.n_clusters)
+        return float(sweep(total, Y, soft, weights, width=width).sums[0]) + self._constant()
 
     @abstractmethod
     def _collapse_remedy(self) -> str:
@@ -116,11 +135,13 @@ class SoftClusterer(Clusterer):
         coordinates = self._coordinates(X, sample_weight, rng)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_soft_labels(coordinates.n_samples)
+        if given is not None:
+            given = coordinates.rows.beside(given)
         self._prepare(coordinates, n_components, given, rng)
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Any, Run]:
             method = self._method(coordinates, n_components)
-            start = self._start(coordinates, n_components, generator) if given is None else given
+            start = self._started(coordinates, n_components, generator) if given is None else given
             stop = self._reporter(task)
             return method, alternate(method, start, max_iter=self._most_iterations, tol=self.tol, stop=stop)
 
@@ -130,8 +151,19 @@ class SoftClusterer(Clusterer):
         self._publish_parameters(coordinates, method, best)
         self._publish_soft_labels(coordinates, best, keep_order=given is not None)
         self._warn(coordinates, best)
+        self._move_published(coordinates.rows)
         context.call_on_fit_task_end(estimator=self)
         return self
+
+    def _started(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Any:
+        """A start; of remote rows from a sample of them, whose centers label the others."""
+        if not coordinates.rows.is_remote:
+            return self._start(coordinates, n_components, rng)
+        some = coordinates.sampled(self.n_clusters, rng)
+        start = self._start(some, min(n_components, some.rank), rng)
+        labels = start if start.ndim == 1 else start.argmax(axis=1).astype(np.int32)
+        rows = some.rows.project(coordinates.basis, coordinates.mean)
+        return assign(coordinates.leading(coordinates.rank), centers_of(rows, labels, self.n_clusters, some.weights))
 
     @property
     def _most_iterations(self) -> int:
@@ -141,8 +173,9 @@ class SoftClusterer(Clusterer):
         """Soft labels to start from, if init holds labels or soft labels, and how many runs to make."""
         if isinstance(self.init, str):
             return None, self.n_init
-        if np.ndim(self.init) == 2:
-            soft = np.array(self.init, dtype=np.float64)
+        init = to_host(self.init) if is_device_array(self.init) else self.init
+        if np.ndim(init) == 2:
+            soft = np.array(init, dtype=np.float64)
         else:
             labels, _ = self._given_labels(n_samples)
             soft = np.eye(self.n_clusters)[labels]
@@ -160,24 +193,19 @@ class SoftClusterer(Clusterer):
                 "give each cluster rows of its own.",
                 RuntimeWarning,
             )
-        if self.n_init > 1 and np.ndim(self.init) == 2:
+        if self.n_init > 1 and np.ndim(init) == 2:
             tell(f"init gives the soft labels, so one run is made instead of n_init={self.n_init}.", RuntimeWarning)
         return soft, 1
 
     def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
         """One last label step, with predict's own code, so that soft labels, labels and objective agree."""
         Y, weights = self._embed(coordinates.rows), coordinates.weights
-        soft = self._probabilities(Y)
-        labels = soft.argmax(axis=1)
-        sizes = counts(labels.astype(np.int32), self.n_clusters, weights)
         if not keep_order:
-            order = cluster_order(sizes, centers_of(Y, labels.astype(np.int32), self.n_clusters, weights))
-            self._reorder(order)
+            labels = self._both_labels(Y)[1]
+            sizes = counts(labels, self.n_clusters, weights)
+            self._reorder(cluster_order(sizes, centers_of(Y, labels, self.n_clusters, weights)))
             Y = self._embed(coordinates.rows)
-            soft = self._probabilities(Y)
-            labels = soft.argmax(axis=1)
-        self.soft_labels_ = soft
-        self.labels_ = labels.astype(np.int32)
+        self.soft_labels_, self.labels_ = soft, _ = self._both_labels(Y)
         self.objective_ = self._objective(Y, soft, weights)
         # What a run tried after the state that is published does not belong to it.
         self.objective_history_ = np.array([*run.history[: run.best], self.objective_])
@@ -215,7 +243,18 @@ class SoftClusterer(Clusterer):
         probabilities : array of shape (n_samples, n_clusters)
             Not negative, each row summing to 1; equal to ``soft_labels_`` for the training rows.
         """
-        return self._probabilities(self._embed(self._check(X)))
+        if is_lazy(X):
+            return self._lazily("predict_proba", X, (self.n_clusters,), np.float64)
+        return self._both_labels(self._embed(self._check(X, "predict_proba")))[0]
+
+    def _both_labels(self, Y: Any) -> tuple[Any, Labels]:
+        """Soft and hard labels of rows in the embedding."""
+        found = sweep(self._label_block, Y, width=max(Y.shape[1], self.n_clusters))
+        return found.rows[0], found.rows[1]
+
+    def _label_block(self, y: Any) -> Swept:
+        soft, xp = self._probabilities(y), namespace(y)
+        return Swept(rows=[soft, xp.astype(xp.argmax(soft, axis=1), xp.int32)])
 
     def predict(self, X: ArrayLike) -> Labels:
         """The most likely cluster.
@@ -230,7 +269,9 @@ class SoftClusterer(Clusterer):
         labels : array of shape (n_samples,)
             Cluster of each row.
         """
-        return self.predict_proba(X).argmax(axis=1).astype(np.int32)
+        if is_lazy(X):
+            return self._lazily("predict", X, (), np.int32)
+        return self._both_labels(self._embed(self._check(X, "predict")))[1]
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective on X with the fitted parameters and the soft labels that go with them.
@@ -258,4 +299,4 @@ class SoftClusterer(Clusterer):
         return tags
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        return -self._objective(Y, self._probabilities(Y), weights)
+        return -self._objective(Y, self._both_labels(Y)[0], weights)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
+import numpy as np
+
+from jointclust.arrays import namespace
 from jointclust.coordinates import Coordinates
-from jointclust.kmeans import assign, centers_of, kmeans, residuals
+from jointclust.kmeans import centers_of, kmeans, n_changed, nearest_in
 from jointclust.linalg import random_orthonormal
-from jointclust.types import Float, Labels
+from jointclust.rows import Swept, blocks, sweep
+from jointclust.types import Labels
 
 # PCA gives one subspace; runs after the first also look elsewhere, where PCA would stick.
 _PCA_CYCLE = ("pca", "random", "partition")
@@ -26,7 +29,7 @@ def start_labels(
     n_components: int,
     rng: np.random.RandomState,
     n_restarts: int,
-    weights: Float | None,
+    weights: Any,
 ) -> Labels:
     """Labels of k-means in the embedding that ``init`` names.
 
@@ -36,12 +39,12 @@ def start_labels(
     """
     if init == "partition":
         order = np.argsort(rng.uniform(size=coordinates.n_samples))
-        return (order % n_clusters).astype(np.int32)
+        return coordinates.rows.beside((order % n_clusters).astype(np.int32))
     if init == "pca":
         embedding = coordinates.leading(n_components)
     elif init == "whitened":
         spread = np.sqrt(np.where(coordinates.eigenvalues > 0, coordinates.eigenvalues, 1.0))[:n_components]
-        embedding = coordinates.leading(n_components) / spread.astype(coordinates.rows.dtype)
+        embedding = coordinates.embed(np.eye(coordinates.rank, n_components) / spread)
     elif init == "random":
         embedding = coordinates.embed(random_orthonormal(coordinates.rank, n_components, rng))
     else:
@@ -61,27 +64,36 @@ def robust_start_labels(
     """Labels of k-means in which far rows count less, or the plain ones: whichever centers are nearer to the rows."""
     scores, own = coordinates.leading(coordinates.rank), own_weights(coordinates)
     reduced = reduced_weights(scores, own)
-    if np.array_equal(reduced, own):
+    if n_changed(reduced, own) == 0:
         return plain
     robust = start_labels(init, coordinates, n_clusters, n_components, rng, n_restarts, reduced)
 
-    def distance(labels: Labels, weights: Float) -> float:
+    def distance(labels: Labels, weights: Any) -> float:
         centers = centers_of(scores, labels, n_clusters, weights)
-        return float(own @ residuals(scores, assign(scores, centers), centers))
+
+        def total(y: Any, w: Any) -> Swept:
+            return Swept(sums=[namespace(y).sum(w * blocks.residuals(y, nearest_in(y, centers), centers))])
+
+        return float(sweep(total, scores, own, width=scores.shape[1]).sums[0])
 
     return robust if distance(robust, reduced) <= distance(plain, own) else plain
 
 
-def reduced_weights(scores: NDArray, own: Float) -> Float:
+def reduced_weights(scores: Any, own: Any) -> Any:
     """Weights less for rows beyond twice the median radius, where k-means++ would look for centers first."""
-    radius = np.sqrt(np.einsum("ij,ij->i", scores, scores, dtype=np.float64))
-    order = np.argsort(radius)
-    cumulative = np.cumsum(own[order])
-    median = radius[order[np.searchsorted(cumulative, cumulative[-1] / 2)]]
-    far = radius > 2 * median if median > 0 else np.zeros(radius.size, dtype=bool)
-    return np.where(far, own * (2 * median / np.where(far, radius, 1.0)) ** 2, own)
+    xp = namespace(scores)
+    radius = xp.sqrt(blocks.squared_lengths(scores))
+    order = xp.argsort(radius)
+    cumulative = xp.cumulative_sum(xp.take(own, order))
+    middle = xp.sum(xp.astype(cumulative < cumulative[-1] / 2, xp.int64))
+    median = float(radius[int(order[int(middle)])])
+    if median == 0:
+        return own
+    far = radius > 2 * median
+    return xp.where(far, own * (2 * median / xp.where(far, radius, xp.ones_like(radius))) ** 2, own)
 
 
-def own_weights(coordinates: Coordinates) -> Float:
+def own_weights(coordinates: Coordinates) -> Any:
     """Sample weights; ones when there are none."""
-    return np.ones(coordinates.n_samples) if coordinates.weights is None else coordinates.weights
+    weights = coordinates.weights
+    return coordinates.rows.beside(np.ones(coordinates.n_samples)) if weights is None else weights

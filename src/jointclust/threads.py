@@ -1,18 +1,28 @@
-"""BLAS threads: a help on large products, a hindrance in loops of small ones, where they cost up to 20 times."""
+"""Threads: of our own over large passes, of BLAS only where a single large problem is solved.
+
+BLAS threads help large products, but in loops of small ones, or beside other work, they cost up to 20 times.
+"""
 
 from __future__ import annotations
 
+import contextvars
 import functools
-from collections.abc import Callable
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-# Rows times columns below which a product is over before a second thread has woken up.
-_SMALL = 2**24
+# Size from which on a dense eigenvalue problem keeps several threads busy.
+_LARGE = 1000
 _T = TypeVar("_T")
+_I = TypeVar("_I")
+# Runs that go on side by side, which have to share the cores.
+_side_by_side = contextvars.ContextVar("side_by_side", default=1)
 
 
 @functools.cache
@@ -20,15 +30,51 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def suited_to(n_samples: int, n_columns: int, n_jobs: int | None = None) -> AbstractContextManager[Any]:
-    """One BLAS thread where the rows are few or other threads are at work; as many as there are otherwise."""
-    if n_samples * n_columns >= _SMALL and n_jobs in (None, 1):
-        return nullcontext()
+def single() -> AbstractContextManager[Any]:
+    """One BLAS thread: other threads have the other cores."""
     return _controller().limit(limits=1, user_api="blas")
+
+
+def suited_to(n_columns: int, n_jobs: int | None = None) -> AbstractContextManager[Any]:
+    """One BLAS thread where problems are small or other threads are at work; as many as there are otherwise."""
+    return nullcontext() if n_columns >= _LARGE and n_jobs in (None, 1) else single()
 
 
 def each(run: Callable[[int], _T], n_runs: int, n_jobs: int | None) -> list[_T]:
     """``run(0)`` to ``run(n_runs - 1)``, spread over ``n_jobs`` threads."""
     if n_runs == 1 or n_jobs in (None, 1):
         return [run(index) for index in range(n_runs)]
-    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(run)(index) for index in range(n_runs))
+    together = min(n_runs, effective_n_jobs(n_jobs))
+
+    def beside_others(index: int) -> _T:
+        token = _side_by_side.set(together)
+        try:
+            return run(index)
+        finally:
+            _side_by_side.reset(token)
+
+    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(beside_others)(index) for index in range(n_runs))
+
+
+def in_order(run: Callable[[_I], _T], items: Iterable[_I]) -> Iterator[tuple[_I, _T]]:
+    """``run`` of each item, a few at a time by threads; results come in the order of the items."""
+    workers = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    workers = max(1, workers // _side_by_side.get())
+    if workers == 1:
+        for item in items:
+            yield item, run(item)
+        return
+    waiting: deque[tuple[_I, Future[_T]]] = deque()
+    with ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            for item in items:
+                waiting.append((item, pool.submit(run, item)))
+                if len(waiting) > workers:
+                    first, future = waiting.popleft()
+                    yield first, future.result()
+            while waiting:
+                first, future = waiting.popleft()
+                yield first, future.result()
+        finally:
+            for _, future in waiting:
+                future.cancel()

@@ -36,9 +36,8 @@ CANDIDATES: dict[str, dict[str, list[Any]]] = {
     "rurr": {},
 }
 _READING = ("format", "id_column", "label_column", "categories", "encoding", "delimiter", "no_header", "missing")
-clusters, given_clusters = (
-    click.option("-k", "--clusters", required=needed, type=click.IntRange(1), metavar="N", help="Number of clusters.")
-    for needed in (False, True)
+clusters = click.option(
+    "-k", "--clusters", type=click.IntRange(1), metavar="N", help="Number of clusters (default: found in the data)."
 )
 out_folder = click.option(
     "-o", "--out", default="run", show_default=True, metavar="FOLDER", help="Folder for the results."
@@ -63,6 +62,12 @@ def _origins(context: click.Context) -> dict[str, tuple[Any, str]]:
         for name, value in context.params.items()
         if name not in skipped
     }
+
+
+def _tell_number(run: Run, found: int, given: int | None) -> None:
+    """Say that the number of clusters was not given."""
+    if given is None:
+        run.chosen["number of clusters"] = (found, "found in the data")
 
 
 def _texts(heard: list[warnings.WarningMessage]) -> list[str]:
@@ -111,7 +116,6 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
     settings = _settings(given)
     models.clusterer(given["method"], clusters or 2, given["seed"], **settings)  # names are right, before reading
-    models.check_number(clusters)
     claim_folder(Path(out), force=given["force"])
     source = _source(voice, data, given)
     X = source.table.data
@@ -122,11 +126,11 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
     ):
         warnings.simplefilter("always")
         rows = models.prepared(steps, X, given["scale"])
-        clusterer = models.fit_clusterer(rows, given["method"], clusters, given["seed"], **settings)
+        number = models.number_of_clusters(rows, clusters, given["seed"])
+        clusterer = models.clusterer(given["method"], number, given["seed"], **settings).fit(rows)
     model = models.joined(steps, clusterer, source.table.names)
     run = Run(voice, Path(out), source, model, rows, _origins(context), _texts(heard), given)
-    if clusters is None:
-        run.chosen["clusters"] = (clusterer.n_clusters, "found in the data")
+    _tell_number(run, number, clusters)
     finish(run)
 
 
@@ -187,7 +191,7 @@ def _predicted(model: Any, table: Table) -> dict[str, Any]:
 
 @click.command()
 @options.data
-@given_clusters
+@clusters
 @out_folder
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Method to try; repeat for more (default: four)."
@@ -210,27 +214,29 @@ def _predicted(model: Any, table: Table) -> dict[str, Any]:
 @options.force
 @options.speaking
 @click.pass_context
-def select(context: click.Context, data: str, clusters: int, out: str, **given: Any) -> None:
+def select(context: click.Context, data: str, clusters: int | None, out: str, **given: Any) -> None:
     """Try methods and parameters on DATA, choose one without labels, write it like `fit`.
 
     The folder also gets candidates.csv: everything that was tried.
     """
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
-    pairs = _pairs(clusters, given["methods"], given["grid"])
+    pairs = _pairs(given["methods"], given["grid"])
     claim_folder(Path(out), force=given["force"])
     source = _source(voice, data, given)
     X = source.table.data
     steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(X, np.ndarray))
-    search = jc.LabelFreeSearch(pairs, criterion=given["criterion"], random_state=given["seed"])
     with voice.step("fit", f"Trying candidates on {X.shape[0]} rows"), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         rows = models.prepared(steps, X, given["scale"])
-        search.fit(rows)
+        number = models.number_of_clusters(rows, clusters, given["seed"])
+        candidates = [(method(number), grid) for method, grid in pairs]
+        search = jc.LabelFreeSearch(candidates, criterion=given["criterion"], random_state=given["seed"]).fit(rows)
     table = _candidates(search)
     model = models.joined(steps, search.best_estimator_, source.table.names)
     run = Run(voice, Path(out), source, model, rows, _origins(context), _texts(heard), given, candidates=table)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     run.chosen.update({name: (value, f"best {given['criterion']}") for name, value in best.items()})
+    _tell_number(run, number, clusters)
     finish(run)
 
 
@@ -242,18 +248,18 @@ def _candidates(search: Any) -> dict[str, list[Any]]:
     }
 
 
-def _pairs(n_clusters: int, methods: tuple[str, ...], grid: tuple[str, ...]) -> list[tuple[Any, dict[str, list[Any]]]]:
-    """Estimators with the values to try; a value belongs to the methods that have its parameter."""
+def _pairs(methods: tuple[str, ...], grid: tuple[str, ...]) -> list[tuple[Any, dict[str, list[Any]]]]:
+    """Methods with the values to try; a value belongs to the methods that have its parameter."""
     if not methods and grid:
         raise click.UsageError("--grid needs --method: say whose parameters these are.")
     values = {name: text if isinstance(text, list) else _values(text) for name, text in map(_named, grid)}
     pairs: list[tuple[Any, dict[str, list[Any]]]] = []
     used: set[str] = set()
     for name in methods or tuple(CANDIDATES):
-        estimator = models.method_of(name)(n_clusters)
-        own = {key: found for key, found in values.items() if key in estimator.get_params()}
+        method = models.method_of(name)
+        own = {key: found for key, found in values.items() if key in method().get_params()}
         used |= own.keys()
-        pairs.append((estimator, own if methods else CANDIDATES[name]))
+        pairs.append((method, own if methods else CANDIDATES[name]))
     if unused := sorted(values.keys() - used):
         raise click.UsageError(f"--grid {unused[0]}: none of {', '.join(methods)} has such a parameter.")
     return pairs
@@ -272,7 +278,7 @@ def _values(text: str) -> list[Any]:
 
 @click.command()
 @options.data
-@given_clusters
+@clusters
 @out_file
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Method to compare; repeat (default: all, and others)."
@@ -283,17 +289,19 @@ def _values(text: str) -> list[Any]:
 @options.reading
 @options.force
 @options.speaking
-def compare(data: str, clusters: int, out: str | None, **given: Any) -> None:
+def compare(data: str, clusters: int | None, out: str | None, **given: Any) -> None:
     """Fit the whole family and the usual alternatives on DATA, side by side."""
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
-    chosen = {name: models.method_of(name)(clusters) for name in given["methods"]} or None
+    methods = {name: models.method_of(name) for name in given["methods"]}
     if out is not None:
         claim_file(Path(out), force=given["force"])
     table = _source(voice, data, given).table
     steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(table.data, np.ndarray))
     with voice.step("fit", f"Comparing on {table.data.shape[0]} rows, {table.data.shape[1]} columns"):
         rows = models.prepared(steps, table.data, given["scale"])
-        found = jc.compare(rows, clusters, chosen, table.classes, given["seed"])
+        number = models.number_of_clusters(rows, clusters, given["seed"])
+        chosen = {name: method(number) for name, method in methods.items()} or None
+        found = jc.compare(rows, number, chosen, table.classes, given["seed"])
     if out is not None:
         write_table(Path(out), found)
     if not given["quiet"] or given["as_json"]:

@@ -121,22 +121,10 @@ def joined(steps: list[tuple[str, Any]], fitted: Any, names: list[str] | None) -
     return model
 
 
-# The library's own way to find the number of clusters, where it has one. All that knows of it is in this paragraph.
-_find = getattr(jc, "cluster", None)
-
-
-def check_number(n_clusters: int | None) -> None:
-    """Refuse early, before the file is read, what needs a number."""
-    if n_clusters is None and _find is None:
-        raise click.UsageError("Missing option '--clusters': say how many clusters to look for.")
-
-
-def fit_clusterer(X: Any, method: str, n_clusters: int | None, seed: int, **settings: Any) -> Any:
-    """Fit; with no number of clusters the library finds one."""
-    if n_clusters is None:
-        assert _find is not None
-        found = _find(X, None, random_state=seed)
-        if method_of(method) is type(found) and not settings:
-            return found
-        n_clusters = int(found.n_clusters)
-    return clusterer(method, n_clusters, seed, **settings).fit(X)
+def number_of_clusters(X: Any, given: int | None, seed: int) -> int:
+    """The number given, or the one that the data show; where they show no clusters, a warning says so."""
+    if given is not None:
+        return given
+    found = jc.number_of_clusters(X, random_state=seed)
+    found.warn()
+    return found.n_clusters

@@ -13,8 +13,10 @@ from jointclust.base import Clusterer
 from jointclust.coordinates import Coordinates
 from jointclust.embedded import EmbeddingClusterer
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
+from jointclust.kmeans import weighted_norm, within_norm
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.projection import relative_ridge, resolve_n_components
+from jointclust.rows import n_present
 from jointclust.types import Float, Labels
 
 # "auto" ridges, as shares of the variance per component: best on average on real data.
@@ -135,7 +137,7 @@ class DisKMeans(EmbeddingClusterer):
         shifted = values + self.ridge_
         self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
         self._is_constant = coordinates.is_constant
-        n = coordinates.n_samples if coordinates.weights is None else np.count_nonzero(coordinates.weights)
+        n = coordinates.n_samples if coordinates.weights is None else n_present(coordinates.weights)
         # Share of the whitened spectrum: 1 is none left of the data's own, 0 is all.
         self._whitened = float(np.mean(values / np.where(shifted > 0, shifted, 1.0))) if q >= n - 1 else 0.0
         self._plain = self.ridge_ > 1e4 * values[0] and q == coordinates.rank
@@ -159,9 +161,7 @@ class DisKMeans(EmbeddingClusterer):
         del self._whitened, self._plain, self._is_constant
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        centers = self.cluster_centers_[labels]
-        gain = np.sum(Y.astype(np.float64) ** 2 - (Y - centers).astype(np.float64) ** 2, axis=1)
-        return float(gain.sum() if weights is None else gain @ weights)
+        return weighted_norm(Y, weights) - within_norm(Y, labels, self.cluster_centers_, weights)
 
 
 class DisCluster(LDAKMeans):
@@ -255,7 +255,7 @@ class DisCluster(LDAKMeans):
         )
 
     def _ridge(self, coordinates: Coordinates) -> float:
-        n = coordinates.n_samples if coordinates.weights is None else np.count_nonzero(coordinates.weights)
+        n = coordinates.n_samples if coordinates.weights is None else n_present(coordinates.weights)
         if self.ridge == 0 and coordinates.rank > n - self.n_clusters:
             raise ValueError(
                 f"ridge=0 needs a within-cluster scatter of full rank, but {n} rows in {self.n_clusters} clusters "

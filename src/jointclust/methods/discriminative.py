@@ -11,10 +11,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from jointclust.alternating import Method, State, alternate
+from jointclust.arrays import to_host
 from jointclust.base import RESTARTS
 from jointclust.coordinates import Clusters, Coordinates
 from jointclust.joint import JointClusterer
-from jointclust.kmeans import assign, fill_empty, kmeans, lloyd, renumbered, same_labels
+from jointclust.kmeans import (
+    assign,
+    fill_empty,
+    kmeans,
+    lloyd,
+    renumbered,
+    same_labels,
+    scatters,
+    weighted_norm,
+    within_norm,
+)
 from jointclust.projection import automatic_ridge, fisher_directions, margin_directions
 from jointclust.types import Float, Labels
 
@@ -40,8 +51,12 @@ class _Discriminative(Method):
 
     def step(self, clusters: Clusters, previous: State | None) -> State:
         projection = self.project(clusters, None if previous is None else previous.projection)
-        Y, centers = self.coordinates.embed(projection), clusters.centers(projection)
-        weights, n_clusters = self.coordinates.weights, clusters.sizes.size
+        centers, weights, n_clusters = clusters.centers(projection), self.coordinates.weights, clusters.n_clusters
+        if self.update_rule == "fixed" and self.coordinates.rows.is_remote:
+            nearest = self.coordinates.nearest(projection, centers)
+            if (nearest.sizes > 0).all():
+                return State(nearest, projection, self.objective(nearest, projection))
+        Y = self.coordinates.embed(projection)
         if self.update_rule == "fixed":
             return self._state(clusters, fill_empty(Y, assign(Y, centers), n_clusters, weights), projection)
         if self.update_rule == "comparison":
@@ -255,11 +270,10 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         return None
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        weights = np.ones(len(Y)) if weights is None else weights
-        within = float(weights @ np.sum((Y - self.cluster_centers_[labels]) ** 2, axis=1, dtype=np.float64))
+        within = within_norm(Y, labels, self.cluster_centers_, weights)
         if np.isinf(self._lambda):
             return -within
-        return float(weights @ np.sum(Y**2, axis=1, dtype=np.float64)) - self._lambda * within
+        return weighted_norm(Y, weights) - self._lambda * within
 
 
 @dataclass
@@ -435,12 +449,9 @@ class LDAKMeans(JointClusterer):
         return whole_space_reason(coordinates) if coordinates.rank == 1 else None
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
-        rows = root[:, None] * Y.astype(np.float64)
-        residual = root[:, None] * (Y - self.cluster_centers_[labels]).astype(np.float64)
-        within = residual.T @ residual
-        ridge = self.ridge_ * (self.components_ @ self.components_.T)
-        return discriminant_ratio(rows.T @ rows - within, within + ridge)
+        total, within = scatters(Y, labels, self.cluster_centers_, weights)
+        components = to_host(self.components_)
+        return discriminant_ratio(total - within, within + self.ridge_ * (components @ components.T))
 
 
 def whole_space_reason(coordinates: Coordinates) -> str:

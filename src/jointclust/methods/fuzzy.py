@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -13,13 +14,14 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from jointclust.alternating import Run
+from jointclust.arrays import like, namespace, to_host
 from jointclust.base import RESTARTS
 from jointclust.coordinates import Coordinates
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.kernels import unit_rows
+from jointclust.kmeans import counts
 from jointclust.linalg import fix_signs
 from jointclust.projection import resolve_n_components
-from jointclust.rows._protocol import block_length
+from jointclust.rows import Swept, blocks, is_remote, sample, sweep, total_weight
 from jointclust.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.starts import start_labels
 from jointclust.types import Float, Labels
@@ -30,116 +32,149 @@ _SAFE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class CenterState(SoftState):
-    """Memberships with the centers they came from, and the squared distances from these."""
+    """Centers, and the sums and sizes of the masses that the rows have by these centers."""
 
     centers: Float
-    distances: Float
+    sums: Float
+    sizes: Float
 
 
 @dataclass
 class Centers(SoftMethod):
     """A method that alternates centers and memberships of rows in an embedding that stays."""
 
-    Y: NDArray
-    weights: Float | None
+    Y: Any
+    weights: Any
 
-    def step(self, clusters: NDArray, previous: Any) -> CenterState:
-        centers = self.centers(clusters, previous)
-        distances = squared_distances(self.Y, centers)
-        soft = self.memberships(distances)
-        losses = self.losses(distances, soft)
-        objective = float(losses.sum() if self.weights is None else losses @ self.weights)
-        return CenterState(soft, objective, centers, distances)
+    def step(self, clusters: Any, previous: CenterState | None) -> CenterState:
+        if previous is None:
+            centers = self.first_centers(clusters)
+        else:
+            centers = weighted_means(previous.sums, previous.sizes, previous.centers)
+        n_clusters, d = centers.shape
+
+        def visit(y: Any, w: Any) -> Swept:
+            distances = squared_distances(y, centers)
+            soft = self.memberships(distances)
+            losses, mass = self.losses(distances, soft), self.mass(distances, soft)
+            if w is not None:
+                losses, mass = losses * w, mass * w[:, None]
+            xp = namespace(y)
+            return Swept(sums=[xp.sum(losses), blocks.project_transposed(y, mass, None).T, xp.sum(mass, axis=0)])
+
+        loss, sums, sizes = sweep(visit, self.Y, self.weights, width=max(d, 4 * n_clusters)).sums
+        return CenterState(float(loss), centers, sums, sizes)
+
+    def means_of(self, start: Any, n_clusters: int, mass_of: Callable[[Any, Any], Any], kept: Float | None) -> Float:
+        """Centers for labels, or soft labels, to start from; ``mass_of(y, soft)`` is what the rows count there."""
+
+        def total(y: Any, block: Any, w: Any) -> Swept:
+            soft = blocks.one_hot(block, n_clusters, None) if block.ndim == 1 else block
+            mass = mass_of(y, soft) if w is None else mass_of(y, soft) * w[:, None]
+            return Swept(sums=[blocks.project_transposed(y, mass, None).T, namespace(y).sum(mass, axis=0)])
+
+        sums, sizes = sweep(total, self.Y, start, self.weights, width=self.Y.shape[1]).sums
+        return weighted_means(sums, sizes, kept)
 
     @abstractmethod
-    def centers(self, soft: NDArray, previous: CenterState | None) -> Float:
-        """Centers for memberships."""
+    def first_centers(self, start: Any) -> Float:
+        """Centers for labels, or soft labels, to start from."""
 
     @abstractmethod
-    def memberships(self, distances: Float) -> NDArray:
+    def memberships(self, distances: Any) -> Any:
         """Memberships for squared distances from the centers."""
 
     @abstractmethod
-    def losses(self, distances: Float, soft: NDArray) -> Float:
+    def mass(self, distances: Any, soft: Any) -> Any:
+        """What rows count in the next centers."""
+
+    @abstractmethod
+    def losses(self, distances: Any, soft: Any) -> Any:
         """What each row adds to the objective."""
 
 
-def squared_distances(Y: NDArray, centers: Float) -> Float:
-    """Of all rows from all centers, in float64."""
-    out = np.empty((len(Y), len(centers)))
+def squared_distances(y: Any, centers: Float) -> Any:
+    """Of all rows of a block from all centers, in float64."""
     with np.errstate(over="ignore", invalid="ignore"):
-        _fill_squared_distances(Y, centers, out)
-    if not np.isfinite(out).all():
+        xp, y = namespace(y), blocks.float64(y)
+        own = like(centers, y)
+        squares = y @ (-2.0 * own.T)
+        squares += xp.sum(own * own, axis=1)
+        squares += blocks.squared_lengths(y)[:, None]
+    if not xp.all(xp.isfinite(squares)):
         raise ValueError(
             "X holds rows so far from the centers that squared distances overflow: are they in other units?"
         )
-    return np.maximum(out, 0.0, out=out)
+    return xp.clip(squares, 0.0, None)
 
 
-def _fill_squared_distances(Y: NDArray, centers: Float, out: Float) -> None:
-    offset = np.einsum("ij,ij->i", centers, centers)
-    step = block_length(max(Y.shape[1], len(centers)), 2**20)
-    for start in range(0, len(Y), step):
-        block = Y[start : start + step].astype(np.float64, copy=False)
-        squares = block @ (-2.0 * centers.T)
-        squares += offset
-        squares += np.einsum("ij,ij->i", block, block)[:, None]
-        out[start : start + step] = squares
-
-
-def weighted_means(Y: NDArray, mass: Float, fallback: Float | None) -> Float:
-    """Means of the rows for each column of masses; a column without mass keeps its fallback, or the origin."""
-    total = np.zeros((mass.shape[1], Y.shape[1]))
-    step = block_length(Y.shape[1], 2**20)
-    for start in range(0, len(Y), step):
-        block = slice(start, start + step)
-        total += mass[block].T @ Y[block].astype(np.float64, copy=False)
-    sizes = mass.sum(axis=0)[:, None]
-    kept = np.zeros_like(total) if fallback is None else fallback
-    return np.where(sizes > 0, total / np.where(sizes > 0, sizes, 1.0), kept)
+def weighted_means(sums: Float, sizes: Float, kept: Float | None) -> Float:
+    """Sums over masses; a center without mass stays where it was, or at the origin."""
+    sizes = sizes[:, None]
+    kept = np.zeros_like(sums) if kept is None else kept
+    return np.where(sizes > 0, sums / np.where(sizes > 0, sizes, 1.0), kept)
 
 
 @dataclass
 class _Fuzzy(Centers):
+    n_clusters: int
     fuzzifier: float
 
-    def centers(self, soft: NDArray, previous: CenterState | None) -> Float:
-        mass = soft**self.fuzzifier
-        kept = None if previous is None else previous.centers
-        return weighted_means(self.Y, mass if self.weights is None else self.weights[:, None] * mass, kept)
+    def first_centers(self, start: Any) -> Float:
+        return self.means_of(start, self.n_clusters, lambda y, soft: soft**self.fuzzifier, None)
 
-    def memberships(self, distances: Float) -> NDArray:
+    def memberships(self, distances: Any) -> Any:
         return fuzzy_memberships(distances, self.fuzzifier)
 
-    def losses(self, distances: Float, soft: NDArray) -> Float:
-        return np.sum(soft**self.fuzzifier * distances, axis=1)
+    def mass(self, distances: Any, soft: Any) -> Any:
+        return soft**self.fuzzifier
+
+    def losses(self, distances: Any, soft: Any) -> Any:
+        return namespace(soft).sum(soft**self.fuzzifier * distances, axis=1)
 
 
-def fuzzy_memberships(distances: Float, fuzzifier: float) -> Float:
+def fuzzy_memberships(distances: Any, fuzzifier: float) -> Any:
     """``1 / sum_k (d_j / d_k)^(1/(m-1))`` of squared distances, in logarithms; a row on a center belongs to it."""
-    logarithms = np.log(np.maximum(distances, np.finfo(float).tiny)) / (1.0 - fuzzifier)
-    logarithms -= logarithms.max(axis=1, keepdims=True)
-    soft = np.exp(logarithms)
-    return soft / soft.sum(axis=1, keepdims=True)
+    xp = namespace(distances)
+    logarithms = xp.log(xp.clip(distances, float(np.finfo(float).tiny), None)) / (1.0 - fuzzifier)
+    soft = xp.exp(logarithms - xp.max(logarithms, axis=1, keepdims=True))
+    return soft / xp.sum(soft, axis=1, keepdims=True)
 
 
-def collapsing_fuzzifier(Y: NDArray, weights: Float | None) -> float:
+def collapsing_fuzzifier(Y: Any, weights: Any) -> float:
     """The fuzzifier from which on all centers may fall together in the mean (Yu, Cheng and Huang, 2004).
 
     ``1 / (1 - 2 l)`` with the largest eigenvalue l of the mean of ``y y' / |y|^2``; infinite for ``l >= 1/2``.
     """
-    directions = unit_rows(Y.astype(np.float64, copy=False))
-    present = np.einsum("ij,ij->i", directions, directions) > 0
-    mass = present.astype(float) if weights is None else weights * present
-    if mass.sum() == 0 or Y.shape[1] == 1:
+    d = Y.shape[1]
+
+    def directions(y: Any, w: Any) -> tuple[Any, Any]:
+        xp, y = namespace(y), blocks.float64(y)
+        largest = xp.max(xp.abs(y), axis=1, keepdims=True)
+        y = y / xp.where(largest > 0, largest, xp.ones_like(largest))
+        norms = blocks.squared_lengths(y)
+        present = blocks.float64(norms > 0)
+        return y / xp.sqrt(xp.where(norms > 0, norms, xp.ones_like(norms)))[:, None], (
+            present if w is None else present * w
+        )
+
+    def mass(y: Any, w: Any) -> Swept:
+        return Swept(sums=[namespace(y).sum(directions(y, w)[1])])
+
+    total = float(sweep(mass, Y, weights, width=d).sums[0])
+    if total == 0 or d == 1:
         return np.inf
 
     def multiply(x: Float) -> Float:
-        return directions.T @ (mass * (directions @ x.ravel())) / mass.sum()
+        def product(y: Any, w: Any) -> Swept:
+            units, present = directions(y, w)
+            return Swept(sums=[units.T @ (present * (units @ like(x.ravel(), units)))])
 
-    d = Y.shape[1]
-    if d <= 64:
-        share = float(np.linalg.eigvalsh(directions.T @ (mass[:, None] * directions) / mass.sum())[-1])
+        return sweep(product, Y, weights, width=d).sums[0] / total
+
+    if d <= 64 or is_remote(Y):
+        found = sweep(lambda y, w: Swept(sums=[blocks.scatter(*directions(y, w), None)]), Y, weights, width=d).sums[0]
+        share = float(np.linalg.eigvalsh(found / total)[-1])
     else:
         operator = LinearOperator((d, d), matvec=multiply, dtype=np.float64)
         start = np.random.RandomState(0).standard_normal(d)
@@ -162,17 +197,16 @@ class CenterClusterer(SoftClusterer):
     def _n_components(self, coordinates: Coordinates) -> int:
         return resolve_n_components(self.n_components, coordinates.rank, coordinates)
 
-    def _embedding(self, coordinates: Coordinates, n_components: int) -> NDArray:
-        rows: Any = coordinates.rows
+    def _embedding(self, coordinates: Coordinates, n_components: int) -> Any:
         if self._in_full_space:
-            return rows.X - coordinates.mean.astype(rows.dtype)
+            return coordinates.rows.project(None, coordinates.mean)
         return coordinates.leading(n_components)
 
     def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
         if self.init == "random":
             soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
-            return soft / soft.sum(axis=1, keepdims=True)
-        return np.eye(self.n_clusters)[self._kmeans_labels(coordinates, n_components, rng)]
+            return coordinates.rows.beside(soft / soft.sum(axis=1, keepdims=True))
+        return self._kmeans_labels(coordinates, n_components, rng)
 
     @property
     def _start_kind(self) -> str:
@@ -199,14 +233,19 @@ class CenterClusterer(SoftClusterer):
     def _fitted(self, Y: NDArray) -> Centers:
         """The method on new rows, with the parameters found."""
 
-    def _probabilities(self, Y: NDArray) -> NDArray:
-        distances = squared_distances(Y, self.cluster_centers_.astype(np.float64))
-        return self._fitted(Y).memberships(distances)
+    def _distances(self, y: Any) -> Any:
+        return squared_distances(y, to_host(self.cluster_centers_).astype(np.float64))
 
-    def _objective(self, Y: NDArray, soft: NDArray, weights: Float | None) -> float:
-        distances = squared_distances(Y, self.cluster_centers_.astype(np.float64))
-        losses = self._fitted(Y).losses(distances, soft.astype(np.float64))
-        return float(losses.sum() if weights is None else losses @ weights)
+    def _probabilities(self, y: Any) -> Any:
+        return self._fitted(y).memberships(self._distances(y))
+
+    def _losses(self, y: Any, soft: Any) -> Any:
+        return self._fitted(y).losses(self._distances(y), soft)
+
+    def _nearest(self, Y: Any) -> Any:
+        """Squared distance of each row from the nearest center."""
+        nearest = lambda y: Swept(rows=[namespace(y).min(self._distances(y), axis=1)])  # noqa: E731
+        return sweep(nearest, Y, width=max(Y.shape[1], self.n_clusters)).rows[0]
 
 
 class FuzzyKMeans(CenterClusterer):
@@ -329,21 +368,29 @@ class FuzzyKMeans(CenterClusterer):
         return min(2.0, 1.0 + _SAFE * (self.collapsing_fuzzifier_ - 1.0))
 
     def _method(self, coordinates: Coordinates, n_components: int) -> _Fuzzy:
-        return _Fuzzy(self._embedding(coordinates, n_components), coordinates.weights, self.fuzzifier_)
+        embedding = self._embedding(coordinates, n_components)
+        return _Fuzzy(embedding, coordinates.weights, self.n_clusters, self.fuzzifier_)
 
-    def _fitted(self, Y: NDArray) -> _Fuzzy:
-        return _Fuzzy(Y, None, self.fuzzifier_)
+    def _fitted(self, Y: Any) -> _Fuzzy:
+        return _Fuzzy(Y, None, self.n_clusters, self.fuzzifier_)
 
     def _warn(self, coordinates: Coordinates, run: Run) -> None:
         super()._warn(coordinates, run)
-        if coordinates.is_constant or self.n_clusters == 1 or np.unique(self.labels_).size < self.n_clusters:
+        weights, sizes = coordinates.weights, counts(self.labels_, self.n_clusters)
+        if coordinates.is_constant or self.n_clusters == 1 or (sizes == 0).any():
             return
         centers = self.cluster_centers_.astype(np.float64)
-        nearest = squared_distances(self._embed(coordinates.rows), centers).min(axis=1)
+        nearest = self._nearest(self._embed(coordinates.rows))
         between = squared_distances(centers, centers)
         np.fill_diagonal(between, np.inf)
-        meeting = int(np.sum(between.min(axis=1) < 1e-6 * weighted_median(nearest, coordinates.weights)))
-        sharpness = float(np.average(np.sum(self.soft_labels_**2, axis=1), weights=coordinates.weights))
+        meeting = int(np.sum(between.min(axis=1) < 1e-6 * weighted_median(nearest, weights)))
+
+        def squares(soft: Any, w: Any) -> Swept:
+            found = namespace(soft).sum(soft**2, axis=1)
+            return Swept(sums=[namespace(soft).sum(found if w is None else found * w)])
+
+        mass = coordinates.n_samples if weights is None else total_weight(weights)
+        sharpness = float(sweep(squares, self.soft_labels_, weights, width=self.n_clusters).sums[0]) / mass
         if meeting or sharpness * self.n_clusters < 1.1:
             what = f"{meeting} centers fell together" if meeting else "all memberships are nearly equal"
             tell(
@@ -357,8 +404,11 @@ class FuzzyKMeans(CenterClusterer):
         return "Lower n_clusters, or fuzzifier."
 
 
-def weighted_median(values: Float, weights: Float | None) -> float:
-    """The middle value when each is repeated as often as its weight says."""
+def weighted_median(values: Any, weights: Any) -> float:
+    """The middle value when each is repeated as often as its weight says; of remote rows, that of a sample."""
+    if is_remote(values):
+        values, weights = sample(values, 100_000, np.random.RandomState(0), weights)
+    values, weights = to_host(values), None if weights is None else to_host(weights)
     if weights is None:
         weights = np.ones_like(values)
     order = np.argsort(values, kind="stable")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from jointclust.alternating import Run
+from jointclust.arrays import like, namespace, to_host
 from jointclust.coordinates import Coordinates
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.kmeans import centers_of
+from jointclust.kmeans import centers_of, means
 from jointclust.linalg import project_simplex
 from jointclust.projection import fix_free_direction, relative_ridge, uncorrelated_rotation
+from jointclust.rows import Swept, blocks, sweep, total_weight
 from jointclust.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.starts import start_labels
 from jointclust.types import Float
@@ -29,14 +33,24 @@ _MOST = 100
 
 
 @dataclass(frozen=True, eq=False)
+class _RidgeSums:
+    """Sums over the rows with soft labels p: of x p' (in coordinates), of p and of |p|^2."""
+
+    products: Float
+    soft: Float
+    squares: float
+
+
+@dataclass(frozen=True, eq=False)
 class _RidgeState(SoftState):
-    """Soft labels with the regression that they came from: Z in coordinates, alpha and b."""
+    """The regression (Z in coordinates, alpha and b) with what the soft labels that follow from it add up to."""
 
     projection: Float
     scale: float
     intercept: Float
     explained: float
     n_empty: int
+    sums: _RidgeSums
 
 
 @dataclass
@@ -52,24 +66,57 @@ class _UncorrelatedRidge(SoftMethod):
     def __post_init__(self) -> None:
         self.weights = self.coordinates.weights
         self.whitening = 1.0 / np.sqrt(self.coordinates.eigenvalues + self.ridge)
+        self.mass = self.coordinates.n_samples if self.weights is None else total_weight(self.weights)
 
-    def step(self, clusters: NDArray, previous: SoftState | None) -> _RidgeState:
-        mean = np.average(clusters, axis=0, weights=self.weights)
-        centred = clusters - mean
-        weighted = centred if self.weights is None else self.weights[:, None] * centred
-        rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * self.coordinates.products(weighted))
-        spread = float(np.sum(weighted * centred))
-        informative = nuclear > 1e-10 * np.sqrt(spread) and spread > 1e-20 * len(clusters)
+    def step(self, clusters: Any, previous: _RidgeState | None) -> _RidgeState:
+        sums = self._first_sums(clusters) if previous is None else previous.sums
+        mean = sums.soft / self.mass
+        rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * sums.products)
+        spread = sums.squares - self.mass * float(mean @ mean)
+        informative = spread > 1e-13 * self.mass and nuclear > 1e-10 * np.sqrt(spread)
         scale = nuclear / spread if self.rescale and informative else 1.0
         projection = self.whitening[:, None] * rotation
-        V = self.coordinates.embed(projection).astype(np.float64, copy=False) + scale * mean
-        soft = soft_labels(V, scale)
-        objective = ridge_objective(V, soft, scale, self.weights) + self.ridge * float(np.sum(projection**2))
+        return self._visit(projection, scale, scale * mean)
+
+    def _visit(self, projection: Float, scale: float, intercept: Float) -> _RidgeState:
+        """Soft labels for a regression: their objective, and the sums for the next one, in one pass."""
+        rows, basis, mean = self.coordinates.frame
+        matrix, n_clusters = projection if basis is None else basis @ projection, self.n_clusters
+
+        def visit(x: Any, w: Any) -> Swept:
+            xp = namespace(x.data if sp.issparse(x) else x)
+            V = blocks.float64(blocks.project(x, matrix, mean))
+            V = V + like(intercept, V)
+            soft = soft_labels(V, scale)
+            losses = xp.sum((V - scale * soft) ** 2, axis=1)
+            hard = xp.astype(xp.argmax(soft, axis=1), xp.int32)
+            labels = blocks.sums_and_sizes(x, hard, n_clusters, w, mean)
+            return Swept(sums=[xp.sum(losses if w is None else losses * w), *labels, *_soft_sums(x, soft, w, mean)])
+
+        rows.n_passes += 1
+        width = rows.n_features + 4 * n_clusters
+        loss, sums, sizes, *rest = sweep(visit, rows.X, self.weights, width=width, budget=2**19).sums
+        objective = float(loss) + self.ridge * float(np.sum(projection**2))
         # What the hard labels L explain, tr(L'AA'L).
-        hard = self.coordinates.clusters(soft.argmax(axis=1).astype(np.int32), self.n_clusters)
-        explained = float(np.sum((hard.between_factor * self.whitening) ** 2))
-        empty = int(np.count_nonzero(hard.sizes == 0))
-        return _RidgeState(soft, objective, projection, scale, scale * mean, explained, empty)
+        factor = means(self.coordinates.inside(sums), np.sqrt(sizes))
+        explained = float(np.sum((factor * self.whitening) ** 2))
+        empty = int(np.count_nonzero(sizes == 0))
+        return _RidgeState(objective, projection, scale, intercept, explained, empty, self._sums(rest))
+
+    def _first_sums(self, start: Any) -> _RidgeSums:
+        """The sums for labels, or soft labels, to start from."""
+        rows, _, mean = self.coordinates.frame
+
+        def total(x: Any, block: Any, w: Any) -> Swept:
+            soft = blocks.one_hot(block, self.n_clusters, None) if block.ndim == 1 else block
+            return Swept(sums=_soft_sums(x, soft, w, mean))
+
+        rows.n_passes += 1
+        return self._sums(sweep(total, rows.X, start, self.weights, width=rows.n_features, budget=2**19).sums)
+
+    def _sums(self, parts: Sequence[Float]) -> _RidgeSums:
+        products, soft, squares = parts
+        return _RidgeSums(self.coordinates.inside(products.T).T, soft, float(squares))
 
     def merit(self, state: Any) -> float:
         return self.preference(state) if self.by_labels else -state.objective
@@ -79,16 +126,17 @@ class _UncorrelatedRidge(SoftMethod):
         return state.explained - 2.0 * self.n_clusters * state.n_empty
 
 
-def soft_labels(V: NDArray, scale: float) -> NDArray:
+def _soft_sums(x: Any, soft: Any, w: Any, mean: Float | None) -> list[Any]:
+    """Sums of ``(x - m) p'``, p and ``|p|^2`` over a block."""
+    weighted = soft if w is None else soft * w[:, None]
+    xp = namespace(soft)
+    return [blocks.project_transposed(x, weighted, mean), xp.sum(weighted, axis=0), xp.sum(weighted * soft)]
+
+
+def soft_labels(V: Any, scale: float) -> Any:
     """Rows p on the simplex with ``alpha p`` nearest to the rows of V."""
     projected = project_simplex(V, scale)
-    return projected / projected.sum(axis=1, keepdims=True)
-
-
-def ridge_objective(V: NDArray, soft: NDArray, scale: float, weights: Float | None) -> float:
-    """``|V - alpha P|^2``, weighted."""
-    squares = np.sum((V - scale * soft) ** 2, axis=1, dtype=np.float64)
-    return float(squares.sum() if weights is None else squares @ weights)
+    return projected / namespace(V).sum(projected, axis=1, keepdims=True)
 
 
 class UncorrelatedRidgeClustering(SoftClusterer):
@@ -262,10 +310,9 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
         if self.init == "random":
             soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
-            return soft / soft.sum(axis=1, keepdims=True)
+            return coordinates.rows.beside(soft / soft.sum(axis=1, keepdims=True))
         leading = coordinates.keep(_START_VARIANCE)
-        labels = start_labels("k-means++", leading, self.n_clusters, n_components, rng, _RESTARTS, coordinates.weights)
-        return np.eye(self.n_clusters)[labels]
+        return start_labels("k-means++", leading, self.n_clusters, n_components, rng, _RESTARTS, coordinates.weights)
 
     def _publish_parameters(self, coordinates: Coordinates, method: _UncorrelatedRidge, run: Run) -> None:
         state, dtype = run.state, coordinates.rows.dtype
@@ -281,18 +328,25 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
         super()._publish_soft_labels(coordinates, run, keep_order=keep_order)
         Y = self._embed(coordinates.rows)
-        self.cluster_centers_ = centers_of(Y, self.labels_, self.n_clusters, coordinates.weights).astype(Y.dtype)
+        centers = centers_of(Y, self.labels_, self.n_clusters, coordinates.weights)
+        self.cluster_centers_ = centers.astype(coordinates.rows.dtype)
 
     def _reorder(self, order: NDArray[np.intp]) -> None:
         self.components_ = np.ascontiguousarray(self.components_[order])
         self.intercept_ = self.intercept_[order]
 
-    def _probabilities(self, Y: NDArray) -> NDArray:
-        return soft_labels(Y.astype(np.float64) + self.intercept_, self.scale_)
+    def _probabilities(self, y: Any) -> Any:
+        return soft_labels(self._fitted_values(y), self.scale_)
 
-    def _objective(self, Y: NDArray, soft: NDArray, weights: Float | None) -> float:
-        fit = ridge_objective(Y.astype(np.float64) + self.intercept_, soft, self.scale_, weights)
-        return fit + self.ridge_ * float(np.sum(self.components_.astype(np.float64) ** 2))
+    def _fitted_values(self, y: Any) -> Any:
+        V = blocks.float64(y)
+        return V + like(self.intercept_, V)
+
+    def _losses(self, y: Any, soft: Any) -> Any:
+        return namespace(y).sum((self._fitted_values(y) - self.scale_ * soft) ** 2, axis=1)
+
+    def _constant(self) -> float:
+        return self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
 
     def _collapse_remedy(self) -> str:
         if not self.rescale:

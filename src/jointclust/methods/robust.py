@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jointclust.alternating import Method, Run, State
+from jointclust.arrays import namespace, to_host
 from jointclust.coordinates import Clusters, Coordinates
 from jointclust.joint import JointClusterer
 from jointclust.kmeans import (
@@ -17,14 +19,14 @@ from jointclust.kmeans import (
     centers_of,
     counts,
     fill_empty,
-    indicator,
     means,
-    residuals,
+    nearest_in,
     same_labels,
 )
 from jointclust.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.projection import margin_directions, principal_axes, resolve_n_components, tie_break
-from jointclust.starts import own_weights, robust_start_labels, start_kind
+from jointclust.rows import Swept, blocks, sweep, total_weight
+from jointclust.starts import robust_start_labels, start_kind
 from jointclust.types import Float, Labels
 
 # Residuals below this share of the data's RMS radius count as this long, so that no weight is infinite.
@@ -35,9 +37,10 @@ _SHARE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class _RobustState(State):
-    """A state with the weight of each row: d times its own."""
+    """A state with the weight of each row, d times its own, and the weighted sums that the next step is made of."""
 
-    row_weights: Float
+    row_weights: Any
+    moments: Sequence[Float]
 
 
 @dataclass
@@ -52,7 +55,7 @@ class _Robust(Method):
     robust: bool
     floor: float
     tol: float
-    fixed_embedding: NDArray | None = None
+    fixed_embedding: Any = None
 
     ends_with_labels: ClassVar[bool] = False
 
@@ -62,30 +65,76 @@ class _Robust(Method):
         return margin_directions(clusters, self.n_components, np.inf)
 
     def step(self, clusters: Clusters, previous: State | None) -> State:
-        weights, n_clusters = self._weights(previous), clusters.sizes.size
+        n_clusters = clusters.n_clusters
         if self.fixed_embedding is not None:
-            projection, Y = self.project(clusters), self.fixed_embedding
-            centers = centers_of(Y, clusters.labels, n_clusters, weights)
+            projection = self.project(clusters)
+            if isinstance(previous, _RobustState):
+                centers = means(*previous.moments[:2])
+            else:
+                centers = centers_of(self.fixed_embedding, clusters.labels, n_clusters, self.coordinates.weights)
+        elif isinstance(previous, _RobustState) and self.robust:
+            sums, sizes, total = previous.moments
+            projection = self._projection(sums, sizes, total)
+            centers = means(sums, sizes) @ projection
         else:
-            sums = self.coordinates.sums(indicator(clusters.labels, n_clusters, weights))
-            sizes = counts(clusters.labels, n_clusters, weights)
-            projection = self._projection(clusters, sums, sizes, previous)
-            Y, centers = self.coordinates.embed(projection), means(sums, sizes) @ projection
+            projection = self.project(clusters)
+            centers = clusters.centers(projection)
+        return self._visit(clusters, projection, centers)
+
+    def _visit(self, clusters: Clusters, projection: Float, centers: Float) -> _RobustState:
+        """Nearest labels, their loss, new weights, and the sums for the next step: all in one pass."""
+        coordinates, n_clusters = self.coordinates, clusters.n_clusters
+        if self.fixed_embedding is None:
+            rows, basis, mean = coordinates.frame
+            source, matrix = rows.X, projection if basis is None else basis @ projection
+            rows.n_passes += 1
+        else:
+            source, matrix, mean = self.fixed_embedding, None, None
+        with_scatter = self.robust and self.fixed_embedding is None
+
+        def visit(x: Any, own: Any) -> Swept:
+            y = blocks.project(x, matrix, mean)
+            labels = nearest_in(y, centers)
+            loss, weights = self._weigh(y, labels, centers, own)
+            sums = blocks.sums_and_sizes(x, labels, n_clusters, weights, mean)
+            if with_scatter:
+                sums.append(blocks.scatter(x, weights, mean))
+            return Swept(rows=[labels, weights], sums=[loss, *sums])
+
+        found = sweep(visit, source, coordinates.weights, width=source.shape[1], budget=2**20)
+        labels, weights = found.rows
+        objective, sums, sizes = float(found.sums[0]), found.sums[1], found.sums[2]
+        if (sizes == 0).any() and not (counts(labels, n_clusters, coordinates.weights) > 0).all():
+            return self._repaired(clusters, projection, labels, centers)
+        if self.fixed_embedding is None:
+            sums = coordinates.inside(sums)
+        total = [coordinates.inside(coordinates.inside(found.sums[3]).T)] if with_scatter else []
+        return _RobustState(clusters.relabelled(labels), projection, objective, weights, [sums, sizes, *total])
+
+    def _repaired(self, clusters: Clusters, projection: Float, labels: Any, centers: Float) -> _RobustState:
+        """A step in which clusters went empty: each takes a far row and has its center there."""
+        Y = self.coordinates.embed(projection) if self.fixed_embedding is None else self.fixed_embedding
+        weights = self._loss(Y, labels, centers)[1]
         labels, centers = self._assign(Y, centers, weights)
         objective, weights = self._loss(Y, labels, centers)
-        return _RobustState(clusters.relabelled(labels), projection, objective, weights)
+        n_clusters = clusters.n_clusters
+        sizes = counts(labels, n_clusters, weights)
+        if self.fixed_embedding is not None:
+            moments = [centers_of(Y, labels, n_clusters, weights) * sizes[:, None], sizes]
+        else:
+            moments = [self.coordinates.sums(labels, n_clusters, weights), sizes]
+            if self.robust:
+                moments.append(self.coordinates.scatter(weights))
+        return _RobustState(clusters.relabelled(labels), projection, objective, weights, moments)
 
-    def _projection(self, clusters: Clusters, sums: Float, sizes: Float, previous: State | None) -> Float:
-        if previous is None or not self.robust:
-            return self.project(clusters)
+    def _projection(self, sums: Float, sizes: Float, total: Float) -> Float:
         scaled = means(sums, np.sqrt(sizes))
-        total = self.coordinates.scatter(self._weights(previous))
         within = total - scaled.T @ scaled
         least = tie_break(float(np.trace(within)), float(np.trace(total)))
         return bottom_eigenvectors(within - least * total, self.n_components)
 
-    def settle(self, Y: NDArray, state: State) -> Partition:
-        labels, weights, n_clusters = state.clusters.labels, self._weights(state), state.clusters.sizes.size
+    def settle(self, Y: Any, state: State) -> Partition:
+        labels, weights, n_clusters = state.clusters.labels, self._weights(state), state.clusters.n_clusters
         before = np.inf
         for _ in range(300 if self.fixed_embedding is None else 1):
             centers = centers_of(Y, labels, n_clusters, weights)
@@ -100,37 +149,48 @@ class _Robust(Method):
     def merit(self, state: State) -> float:
         return -state.objective
 
-    def objective(self, clusters: Clusters, projection: Float, Y: NDArray, centers: NDArray) -> float:
-        return self._loss(Y, clusters.labels, centers)[0]
+    def objective(self, clusters: Clusters, projection: Float, Y: Any, centers: Any) -> float:
+        return self._loss(Y, clusters.labels, to_host(centers))[0]
 
-    def _weights(self, state: State | None) -> Float:
+    def _weights(self, state: State | None) -> Any:
         """Total weights of the rows in this state; their own at first."""
-        return state.row_weights if isinstance(state, _RobustState) else own_weights(self.coordinates)
+        return state.row_weights if isinstance(state, _RobustState) else self.coordinates.weights
 
-    def _assign(self, Y: NDArray, centers: Float, weights: Float) -> tuple[Labels, Float]:
+    def _assign(self, Y: Any, centers: Float, weights: Any) -> tuple[Labels, Float]:
         """Nearest centers; an empty cluster takes a far row and has its center there."""
         nearest = assign(Y, centers)
         labels = fill_empty(Y, nearest, len(centers), weights)
-        moved = np.flatnonzero(labels != nearest)
-        if moved.size:
-            centers = centers.copy()
-            centers[labels[moved]] = Y[moved]
+        if labels is not nearest:
+            filled = (counts(nearest, len(centers)) == 0) & (counts(labels, len(centers)) > 0)
+            centers = np.where(filled[:, None], centers_of(Y, labels, len(centers)), centers)
         return labels, centers
 
-    def _loss(self, Y: NDArray, labels: Labels, centers: NDArray) -> tuple[float, Float]:
+    def _loss(self, Y: Any, labels: Any, centers: Float) -> tuple[float, Any]:
         """The objective, and the total weights that go with its residuals."""
-        own = own_weights(self.coordinates)
-        lengths = residuals(Y, labels, centers)
-        total = float(own @ losses(lengths, self.floor, self.robust))
-        return total, own * (0.5 / np.maximum(lengths, self.floor)) if self.robust else own
+
+        def loss(y: Any, block: Any, own: Any) -> Swept:
+            total, weights = self._weigh(y, block, centers, own)
+            return Swept(rows=[weights], sums=[total])
+
+        found = sweep(loss, Y, labels, self.coordinates.weights, width=Y.shape[1], budget=2**19)
+        return float(found.sums[0]), found.rows[0]
+
+    def _weigh(self, y: Any, labels: Any, centers: Float, own: Any) -> tuple[Any, Any]:
+        """Loss and weights of a block."""
+        xp, lengths = namespace(y), blocks.residuals(y, labels, centers)
+        loss = losses(lengths, self.floor, self.robust)
+        weights = 0.5 / xp.clip(lengths, self.floor, None) if self.robust else xp.ones_like(lengths)
+        return (xp.sum(loss), weights) if own is None else (xp.sum(own * loss), own * weights)
 
 
-def losses(lengths: Float, floor: float, robust: bool) -> Float:
+def losses(lengths: Any, floor: float, robust: bool) -> Any:
     """Squares; or, robust, ``h(r)``: r above the floor and a parabola that touches it there below.
 
     h is what re-weighting with floored weights minimises.
     """
-    return np.where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2) if robust else lengths**2
+    if not robust:
+        return lengths**2
+    return namespace(lengths).where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2)
 
 
 class _RobustClusterer(JointClusterer):
@@ -143,7 +203,9 @@ class _RobustClusterer(JointClusterer):
     def _robust_method(
         self, coordinates: Coordinates, n_components: int, fixed_embedding: NDArray | None = None
     ) -> _Robust:
-        radius = float(np.sqrt(coordinates.total_variance / own_weights(coordinates).sum()))
+        weights = coordinates.weights
+        mass = coordinates.n_samples if weights is None else total_weight(weights)
+        radius = float(np.sqrt(coordinates.total_variance / mass))
         self.residual_floor_ = _FLOOR * (radius or 1.0)
         return _Robust(coordinates, n_components, self._is_robust, self.residual_floor_, self.tol, fixed_embedding)
 
@@ -161,13 +223,24 @@ class _RobustClusterer(JointClusterer):
             projection = principal_axes(coordinates, run.state.projection)
             run = replace(run, state=replace(run.state, projection=projection))
         Y = super()._publish(coordinates, method, run)
-        self.outlier_scores_ = np.maximum(residuals(Y, self.labels_, self.cluster_centers_), self.residual_floor_)
-        self.sample_weights_ = 0.5 / self.outlier_scores_ if self._is_robust else np.ones(len(Y))
+        floor, robust, centers = self.residual_floor_, self._is_robust, self.cluster_centers_
+
+        def scores(y: Any, block: Any) -> Swept:
+            found = namespace(y).clip(blocks.residuals(y, block, centers), floor, None)
+            return Swept(rows=[found, 0.5 / found if robust else namespace(y).ones_like(found)])
+
+        found = sweep(scores, Y, self.labels_, width=Y.shape[1], budget=2**19)
+        self.outlier_scores_, self.sample_weights_ = found.rows
         return Y
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        loss = losses(residuals(Y, labels, self.cluster_centers_), self.residual_floor_, self._is_robust)
-        return -float(loss.sum() if weights is None else loss @ weights)
+        centers, floor, robust = to_host(self.cluster_centers_), self.residual_floor_, self._is_robust
+
+        def loss(y: Any, block: Any, w: Any) -> Swept:
+            values = losses(blocks.residuals(y, block, centers), floor, robust)
+            return Swept(sums=[namespace(y).sum(values if w is None else values * w)])
+
+        return -float(sweep(loss, Y, labels, weights, width=Y.shape[1]).sums[0])
 
 
 class RobustEmbeddedClustering(_RobustClusterer):
@@ -312,7 +385,7 @@ class RobustEmbeddedClustering(_RobustClusterer):
             return super()._start(index, coordinates, n_components, rng)
         # The paper's start: labels from random centroids in a random subspace.
         Y = coordinates.embed(random_orthonormal(coordinates.rank, n_components, rng))
-        labels = rng.randint(self.n_clusters, size=coordinates.n_samples).astype(np.int32)
+        labels = coordinates.rows.beside(rng.randint(self.n_clusters, size=coordinates.n_samples).astype(np.int32))
         nearest = assign(Y, centers_of(Y, labels, self.n_clusters, coordinates.weights))
         return fill_empty(Y, nearest, self.n_clusters, coordinates.weights)
 
@@ -427,9 +500,8 @@ class RobustKMeans(_RobustClusterer):
         return resolve_n_components(self.n_components, coordinates.rank, coordinates)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Robust:
-        rows = coordinates.rows
         if self._in_full_space:
-            embedding = rows.X - coordinates.mean.astype(rows.dtype)  # type: ignore[attr-defined]
+            embedding = coordinates.rows.project(None, coordinates.mean)
         else:
             embedding = coordinates.leading(n_components)
         return self._robust_method(coordinates, n_components, embedding)

@@ -29,7 +29,7 @@ from jointclust.kernels import (
 )
 from jointclust.linalg import fix_signs, leading_eigenpairs, signs_of
 from jointclust.projection import relative_ridge, resolve_n_components
-from jointclust.rows import DenseRows, as_rows
+from jointclust.rows import as_rows, materialised, n_present, total_weight
 from jointclust.types import Float, Labels
 
 # Rows up to which a kernel matrix is held whole, and how many landmarks stand for more of them.
@@ -191,6 +191,14 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         self.n_jobs = n_jobs
 
     # -- fit ----------------------------------------------------------------------------------------------------
+
+    def _refusal(self, kind: str) -> str | None:
+        if self.kernel == "linear":
+            return None
+        return (
+            f"kernel={self.kernel!r} looks at pairs of rows. Use kernel='linear', or fit a sample in memory and "
+            "predict the rest."
+        )
 
     def _fit_embedding(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
@@ -355,7 +363,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         self._doubt = self._kernel_doubt(leading_eigenpairs(kernel, 1)[0][0], float(np.trace(kernel)), len(matrix))
         transform = whitening(matrix).astype(X.dtype)
         no_mean = np.zeros(1, dtype=X.dtype)
-        features = DenseRows(self._kernel.project(X, self.landmarks_, no_mean, transform, sum_to_zero=False))
+        features = as_rows(self._kernel.project(X, self.landmarks_, no_mean, transform, sum_to_zero=False))
         coordinates = coordinates_of(
             features, weights, variance=None, max_rank=self.max_rank, leading=self._asked, rng=rng
         )
@@ -400,7 +408,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     def _finish(self, Y: NDArray, weights: Float | None) -> None:
         constant = bool(self.eigenvalues_[0] == 0)
-        present = len(Y) if weights is None else np.count_nonzero(weights)
+        present = Y.shape[0] if weights is None else n_present(weights)
         shares = self.eigenvalues_ / np.maximum(self.eigenvalues_ + self.ridge_, np.finfo(float).tiny)
         if self._doubt is None and not constant and shares[0] < 1e-12:
             self._doubt = f"ridge={self.ridge_:.3g} is so far above the variance that the embedding vanishes: lower it."
@@ -418,6 +426,8 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     # -- use ----------------------------------------------------------------------------------------------------
 
     def _embed(self, rows: Any) -> NDArray:
+        if self.kernel == "linear" and self.normalize_rows is not True:
+            return super()._embed(rows)
         return self._normalized(self._fitted_values(rows.X))
 
     def _fitted_values(self, X: Any) -> NDArray:
@@ -456,7 +466,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             return Y
         return unit_rows(Y)
 
-    def _check(self, X: ArrayLike) -> Any:
+    def _check(self, X: ArrayLike, method: str) -> Any:
         check_is_fitted(self)
         shape: Any = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
         if self.kernel == "precomputed" and len(shape) == 2 and shape[1] != self.n_features_in_:
@@ -465,7 +475,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
                 "input: with a precomputed kernel, new rows come as their kernel with the training rows, one column "
                 "for each of these."
             )
-        return super()._check(X)
+        return super()._check(X, method)
 
     @property
     def _accepts_sparse(self) -> bool:
@@ -504,8 +514,9 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         score : float
             Minus the objective.
         """
-        Z = self._fitted_values(self._check(X).X)
-        return self._score(Z, self.labels_, check_weights(sample_weight, Z))
+        rows = self._check(X, "score")
+        Z = super()._embed(rows) if self.kernel == "linear" else self._fitted_values(rows.X)
+        return self._score(Z, self.labels_, check_weights(sample_weight, rows.X))
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         return -scoring_loss(Y, weights) - self._penalty
@@ -518,12 +529,13 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
 def scoring_loss(Z: NDArray, weights: Float | None) -> float:
     """``min 1/2 |Y - Z|^2`` over scores with ``Y'Y = I`` and ``Y'1 = 0``."""
-    root = np.ones((len(Z), 1)) if weights is None else np.sqrt(weights)[:, None]
-    mean = np.average(Z, axis=0, weights=weights)
-    return procrustes_loss(root * (Z - mean)) + 0.5 * float(np.sum(root**2)) * float(np.sum(mean**2))
+    mass = Z.shape[0] if weights is None else total_weight(weights)
+    rows = as_rows(materialised(Z))
+    mean = rows.mean(weights)
+    return procrustes_loss(rows.scatter(mean, weights)) + 0.5 * mass * float(np.sum(mean**2))
 
 
-def procrustes_loss(Z: NDArray) -> float:
-    """``min 1/2 |Y - Z|^2`` over orthonormal columns Y."""
-    singular = np.linalg.svd(Z.astype(np.float64), compute_uv=False)
-    return 0.5 * float(Z.shape[1] + np.sum(singular**2) - 2 * np.sum(singular))
+def procrustes_loss(scatter: Float) -> float:
+    """``min 1/2 |Y - Z|^2`` over orthonormal columns Y, from ``Z'Z``."""
+    squares = np.maximum(np.linalg.eigvalsh(scatter), 0.0)
+    return 0.5 * float(np.sum(1.0 + squares - 2 * np.sqrt(squares)))

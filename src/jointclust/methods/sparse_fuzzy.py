@@ -18,11 +18,10 @@ from jointclust.linalg import project_simplex
 from jointclust.methods.fuzzy import (
     CenterClusterer,
     Centers,
-    CenterState,
     squared_distances,
-    weighted_means,
     weighted_median,
 )
+from jointclust.rows import Swept, sweep, total_weight
 from jointclust.starts import robust_start_labels
 from jointclust.types import Float, Labels
 
@@ -36,22 +35,27 @@ _CAP = 3.0
 class _RobustSparse(Centers):
     """Centers by re-weighting, memberships by projection on the simplex of a row's nearest centers."""
 
+    n_clusters: int
     n_neighbors: int
     gamma: float
     cap: float
     floor: float
 
-    def centers(self, soft: NDArray, previous: CenterState | None) -> Float:
-        if previous is None:
-            return spatial_medians(self.Y, soft, self.weights, self.floor)
-        lengths = np.sqrt(previous.distances)
-        mass = soft * np.where(lengths < self.cap, 0.5 / np.maximum(lengths, self.floor), 0.0)
-        return weighted_means(self.Y, mass if self.weights is None else self.weights[:, None] * mass, previous.centers)
+    def first_centers(self, start: Any) -> Float:
+        """Means, re-weighted a few times, so that far rows do not draw them away."""
+        centers = self.means_of(start, self.n_clusters, lambda y, soft: soft, None)
+        for _ in range(10):
+            centers = self.means_of(start, self.n_clusters, _Nearer(centers, self.floor), centers)
+        return centers
 
-    def memberships(self, distances: Float) -> NDArray:
+    def memberships(self, distances: Any) -> Any:
         return sparse_memberships(self.loss(distances), distances, self.n_neighbors, self.gamma)
 
-    def losses(self, distances: Float, soft: NDArray) -> Float:
+    def mass(self, distances: Any, soft: Any) -> Any:
+        lengths = np.sqrt(distances)
+        return soft * np.where(lengths < self.cap, 0.5 / np.maximum(lengths, self.floor), 0.0)
+
+    def losses(self, distances: Any, soft: Any) -> Any:
         return np.sum(soft * self.loss(distances), axis=1) + self.gamma * np.sum(soft**2, axis=1)
 
     def loss(self, distances: Float) -> Float:
@@ -61,14 +65,15 @@ class _RobustSparse(Centers):
         return np.minimum(smooth, self.cap)
 
 
-def spatial_medians(Y: NDArray, soft: NDArray, weights: Float | None, floor: float) -> Float:
-    """Centers for memberships alone: means, re-weighted a few times, so that far rows do not draw them away."""
-    mass = soft if weights is None else weights[:, None] * soft
-    centers = weighted_means(Y, mass, None)
-    for _ in range(10):
-        lengths = np.maximum(np.sqrt(squared_distances(Y, centers)), floor)
-        centers = weighted_means(Y, mass / lengths, centers)
-    return centers
+@dataclass
+class _Nearer:
+    """Masses for spatial medians: memberships over distances."""
+
+    centers: Float
+    floor: float
+
+    def __call__(self, y: Any, soft: Any) -> Any:
+        return soft / np.maximum(np.sqrt(squared_distances(y, self.centers)), self.floor)
 
 
 def sparse_memberships(h: Float, distances: Float, n_neighbors: int, gamma: float) -> Float:
@@ -86,12 +91,11 @@ def sparse_memberships(h: Float, distances: Float, n_neighbors: int, gamma: floa
     return soft
 
 
-def mean_gamma(h: Float, n_neighbors: int, weights: Float | None) -> float:
-    """Mean over rows of ``k/2 h_(k+1) - 1/2 sum_(j<=k) h_(j)``, the penalty that leaves a row k memberships."""
+def row_gammas(h: Float, n_neighbors: int) -> Float:
+    """``k/2 h_(k+1) - 1/2 sum_(j<=k) h_(j)`` of each row, the penalty that leaves it k memberships."""
     k = min(n_neighbors, h.shape[1] - 1)
     lowest = np.partition(h, k, axis=1)
-    gammas = 0.5 * (k * lowest[:, k] - lowest[:, :k].sum(axis=1))
-    return float(np.average(gammas, weights=weights))
+    return 0.5 * (k * lowest[:, k] - lowest[:, :k].sum(axis=1))
 
 
 class RobustSparseFuzzyKMeans(CenterClusterer):
@@ -213,6 +217,11 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def _refusal(self, kind: str) -> str | None:
+        if kind != "device":
+            return None
+        return "it sorts rows in ways that GPUs have no function for. Use FuzzyKMeans there, or move X to the host."
+
     def _prepare(
         self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
     ) -> None:
@@ -224,26 +233,35 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
             )
         self._neighbors = min(2, self.n_clusters) if self.n_neighbors is None else self.n_neighbors
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
-        soft = np.eye(self.n_clusters)[self._kmeans_labels(coordinates, n_components, rng)] if given is None else given
-        mass = coordinates.n_samples if weights is None else weights.sum()
+        start = self._started(coordinates, n_components, rng) if given is None else given
+        mass = coordinates.n_samples if weights is None else total_weight(weights)
         self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / mass)) or _FLOOR
-        distances = squared_distances(Y, spatial_medians(Y, soft, weights, self.residual_floor_))
-        self.cap_ = np.inf
+        self.cap_, self.gamma_ = np.inf, 1.0
+        centers = self._fitted(Y, weights).first_centers(start)
         if self.loss == "l21" and self.cap != "auto":
             tell(f"cap={self.cap} is not used by loss='l21'.", UserWarning)
         if self.loss == "capped":
-            middle = weighted_median(np.sqrt(distances.min(axis=1)), weights)
+            lengths = lambda y: Swept(rows=[np.sqrt(squared_distances(y, centers).min(axis=1))])  # noqa: E731
+            middle = weighted_median(sweep(lengths, Y, width=Y.shape[1]).rows[0], weights)
             self.cap_ = max(_CAP * middle, self.residual_floor_) if self.cap == "auto" else float(self.cap)
-        h = _RobustSparse(Y, weights, self._neighbors, 1.0, self.cap_, self.residual_floor_).loss(distances)
+        method = self._fitted(Y, weights)
+
+        def total(y: Any, w: Any) -> Swept:
+            h = method.loss(squared_distances(y, centers))
+            gammas, levels = row_gammas(h, self._neighbors), h.mean(axis=1)
+            return Swept(
+                sums=[np.sum(gammas if w is None else gammas * w), np.sum(levels if w is None else levels * w)]
+            )
+
+        gamma, level = sweep(total, Y, weights, width=max(Y.shape[1], 4 * self.n_clusters)).sums
         # Where all rows are beyond the cap, or on their centers, nothing says how soft to be: hardly.
-        least = 1e-9 * float(np.average(h.mean(axis=1), weights=weights))
-        self.gamma_ = max(mean_gamma(h, self._neighbors, weights), least)
+        self.gamma_ = float(max(gamma, 1e-9 * level) / mass)
 
     def _method(self, coordinates: Coordinates, n_components: int) -> _RobustSparse:
         return self._fitted(self._embedding(coordinates, n_components), coordinates.weights)
 
-    def _fitted(self, Y: NDArray, weights: Float | None = None) -> _RobustSparse:
-        return _RobustSparse(Y, weights, self._neighbors, self.gamma_, self.cap_, self.residual_floor_)
+    def _fitted(self, Y: Any, weights: Any = None) -> _RobustSparse:
+        return _RobustSparse(Y, weights, self.n_clusters, self._neighbors, self.gamma_, self.cap_, self.residual_floor_)
 
     def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means that far rows do not lead astray: they would take centers, and never give them back."""
@@ -253,8 +271,13 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
 
     def _warn(self, coordinates: Coordinates, run: Run) -> None:
         super()._warn(coordinates, run)
-        nearest = squared_distances(self._embed(coordinates.rows), self.cluster_centers_.astype(np.float64)).min(axis=1)
-        beyond = float(np.average(nearest >= self.cap_**2, weights=coordinates.weights))
+        limit, weights = self.cap_**2, coordinates.weights
+
+        def far(nearest: Any, w: Any) -> Swept:
+            return Swept(sums=[np.sum(nearest >= limit if w is None else (nearest >= limit) * w)])
+
+        mass = coordinates.n_samples if weights is None else total_weight(weights)
+        beyond = float(sweep(far, self._nearest(self._embed(coordinates.rows)), weights).sums[0]) / mass
         if beyond > 0.5 and not coordinates.is_constant:
             tell(
                 f"{beyond:.0%} of the rows lie beyond cap={self.cap_:.3g} of all centers and do not count. Raise it.",

@@ -150,6 +150,9 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def _refusal(self, kind: str) -> str | None:
+        return "coordinate descent visits feature after feature. Use OptimalDiscriminantClustering, or fit a sample."
+
     def _fit_embedding(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
     ) -> tuple[NDArray, Float | None]:
@@ -185,7 +188,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
                 W = self._regress(data, scores, W)
             fitted = data @ W
             scores = nearest_scores(fitted, root, start)
-            history.append(self._penalty(W) + procrustes_loss(fitted))
+            history.append(self._penalty(W) + procrustes_loss(fitted.T @ fitted))
             if len(history) > 1 and history[-2] - history[-1] <= self.tol * history[-1]:
                 self.converged_ = True
                 break

@@ -11,7 +11,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from jointclust.readers._table import Options, ReadError, Table, check_columns, check_memory, check_wanted, in_order
+from jointclust.readers._table import (
+    Options,
+    ReadError,
+    Table,
+    check_columns,
+    check_memory,
+    check_wanted,
+    fits_memory,
+    in_order,
+)
 
 
 def _no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) -> None:
@@ -31,9 +40,10 @@ def _two_dimensional(path: Path, data: Any) -> Any:
 
 
 def read_npy(path: Path, options: Options) -> Table:
-    """Read a NumPy array, which stays on the disk."""
+    """Read a NumPy array, which stays on the disk where memory is too small for it."""
     _no_columns(path, options)
-    return Table(_two_dimensional(path, np.load(path, mmap_mode="r", allow_pickle=False)))
+    data = _two_dimensional(path, np.load(path, mmap_mode="r", allow_pickle=False))
+    return Table(np.array(data) if fits_memory(data.nbytes) else data)
 
 
 def read_npz(path: Path, options: Options) -> Table:

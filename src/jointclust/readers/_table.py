@@ -172,14 +172,20 @@ def in_order(data: NDArray[Any], names: list[str], wanted: Sequence[str] | None)
     return data[:, [position[name] for name in wanted]], list(wanted)
 
 
+def fits_memory(n_bytes: float) -> bool:
+    """Whether so many bytes of data can be fitted in memory."""
+    available = available_memory()
+    return available is None or _COPIES * n_bytes <= available
+
+
 def check_memory(path: Path, n_values: float, itemsize: int = 8) -> None:
     """Refuse early what would end with the machine out of memory."""
     needed, available = _COPIES * n_values * itemsize, available_memory()
     if available is not None and needed > available:
         raise ReadError(
             f"{path} needs about {needed / 2**30:.1f} GiB of memory to fit, and {available / 2**30:.1f} GiB are free. "
-            "Save it as a float32 .npy file, which is read from the disk as needed, take a sample of its rows, or use "
-            "a larger machine."
+            "Save it as a float32 .npy file, which --method ldakm and the like read from the disk as needed, take a "
+            "sample of its rows, or use a larger machine."
         )
 
 

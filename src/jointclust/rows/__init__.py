@@ -1,18 +1,234 @@
-"""Where the rows live. Everything else sees only the few operations of :class:`Rows`."""
+"""Where the rows live. Everything else sees only the few operations of :class:`Rows`, and :func:`sweep`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from jointclust.rows._dense import DenseRows
-from jointclust.rows._protocol import Rows
-from jointclust.rows._sparse import SparseRows
+from jointclust.arrays import described, is_device_array, like, namespace, precision, to_host
+from jointclust.rows import _dask, blocks
+from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
+from jointclust.rows._store import Projected, Store, as_store
+from jointclust.rows._sweep import Swept, sweep
+from jointclust.types import Float, Labels
 
-__all__ = ["DenseRows", "Rows", "SparseRows", "as_rows"]
+__all__ = [
+    "PLACES",
+    "Projected",
+    "Rows",
+    "Store",
+    "Swept",
+    "as_rows",
+    "block_length",
+    "blocks",
+    "check_elsewhere",
+    "check_weights_elsewhere",
+    "is_elsewhere",
+    "is_lazy",
+    "is_remote",
+    "kind_of",
+    "lazily",
+    "materialised",
+    "n_present",
+    "sample",
+    "sweep",
+    "total_weight",
+    "weight_limits",
+]
+
+# Bytes up to which an embedding of rows in a file is kept in memory.
+_KEPT = 2**31
+
+
+def block_length(n_columns: int, budget: int) -> int:
+    """Rows per block, so that a block holds about ``budget`` values. It depends on the data alone."""
+    return max(64, budget // max(1, n_columns))
 
 
 def as_rows(X: Any) -> Rows:
-    """Wrap a validated matrix, without copying it, in the class that knows how to sweep it."""
-    return SparseRows(X) if sp.issparse(X) else DenseRows(X)
+    """Wrap a validated matrix, without copying it."""
+    return Rows(X)
+
+
+class Rows:
+    """A matrix X of n rows that can be swept. Centring is implicit: sweeps copy X a block at a time at the most.
+
+    Small results (means, sums, scatters) come back on the host in float64, one-row-per-row results in the rows' own
+    precision where the rows are.
+    """
+
+    def __init__(self, X: Any):
+        self.X = sp.csr_array(X) if sp.issparse(X) else X
+        self.n_samples, self.n_features = X.shape
+        self.is_sparse = sp.issparse(X) or sp.issparse(getattr(X, "_meta", None))
+        # Rows that are costly to look at: each pass reads a file or asks other processes.
+        self.is_remote = is_remote(X)
+        self.n_passes = int(self.is_remote)  # the one that looked for numbers that are not finite
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Precision of the rows, as NumPy names it."""
+        return precision(self.X)
+
+    def _sweep(self, function: Any, *others: Any, width: int | None = None, budget: int = 2**19) -> Swept:
+        self.n_passes += 1
+        return sweep(function, self.X, *others, width=self.n_features if width is None else width, budget=budget)
+
+    @property
+    def device(self) -> Any:
+        """The rows, where they lie on a device that small problems are solved on too; None elsewhere."""
+        return self.X if is_device_array(self.X) else None
+
+    def here(self, values: NDArray) -> Any:
+        """A host array where the rows are, in its own precision if it holds whole numbers."""
+        if not is_device_array(self.X):
+            return values
+        return like(values, self.X, getattr(namespace(self.X), str(values.dtype)))
+
+    def mean(self, weights: Any) -> Float:
+        """Weighted mean row."""
+        total = self._sweep(lambda x, w: Swept(sums=[blocks.column_sums(x, w)]), weights).sums[0]
+        return total / (self.n_samples if weights is None else total_weight(weights))
+
+    def spread(self) -> float:
+        """Largest range of a column, found without squaring."""
+        low, high = self._sweep(_ranges).pieces
+        return float(np.max(high.max(axis=0) - low.min(axis=0)))
+
+    def squared_norm(self, mean: Float, weights: Any) -> float:
+        """``sum_i w_i |x_i - m|^2``, the trace of the scatter."""
+        total = self._sweep(lambda x, w: Swept(sums=[blocks.squared_norm(x, w, mean)]), weights).sums[0]
+        return max(float(total), 0.0)
+
+    def scatter(self, mean: Float | None, weights: Any) -> Float:
+        """``(X - 1m')' diag(w) (X - 1m')``, D x D."""
+        # Few blocks, for the D x D sum is dear.
+        return self._sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**21).sums[0]
+
+    def gram(self, mean: Float) -> Float:
+        """``(X - 1m')(X - 1m')'``, n x n."""
+        return to_host(blocks.gram(self.X, mean))
+
+    def project(self, matrix: Float | None, mean: Float | None) -> Any:
+        """``(X - 1m') B``, n x k; of remote rows as a :class:`Projected` where it is large."""
+        if self.is_remote:
+            view = Projected(self, matrix, mean)
+            if not _is_kept(view):
+                return view
+        return self._sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
+
+    def project_transposed(self, matrix: Any, mean: Float | None) -> Float:
+        """``(X - 1m')' B``, D x k, for a matrix B with one row per row."""
+        return self._sweep(lambda x, b: Swept(sums=[blocks.project_transposed(x, b, mean)]), matrix).sums[0]
+
+    def scattered(self, matrix: Float, mean: Float, weights: Any) -> Float:
+        """``(X - 1m')' diag(w) (X - 1m') B``: the scatter times a matrix, in one pass."""
+
+        def product(x: Any, w: Any) -> Swept:
+            image = blocks.float64(blocks.project(x, matrix, mean))
+            return Swept(sums=[blocks.project_transposed(x, image if w is None else w[:, None] * image, mean)])
+
+        return self._sweep(product, weights, width=self.n_features + matrix.shape[1]).sums[0]
+
+    def cluster_sums(self, labels: Labels, n_clusters: int, weights: Any, mean: Float | None) -> Float:
+        """``sum_i w_i (x_i - m)`` over the rows of each cluster."""
+
+        def sums(x: Any, block: Any, w: Any) -> Swept:
+            return Swept(sums=[blocks.cluster_sums(x, block, n_clusters, w, mean)])
+
+        return self._sweep(sums, labels, weights).sums[0]
+
+    def beside(self, values: NDArray) -> Any:
+        """A host array with one row per row where the rows are."""
+        return _dask.aligned(values, self.X) if _dask.is_dask(self.X) else self.here(values)
+
+    def is_elsewhere_than(self, other: Any) -> bool:
+        """Whether an array of the same library lies on another device."""
+        if not (is_device_array(self.X) and is_device_array(other)):
+            return False
+        return described(self.X) != described(other)
+
+    def take(self, index: Any) -> Rows:
+        """Some of the rows; not of remote ones."""
+        return Rows(namespace(self.X).take(self.X, index, axis=0) if is_device_array(self.X) else self.X[index])
+
+
+PLACES = {"memory": "in memory", "device": "on a device", "file": "in a file", "dask": "of a Dask array"}
+
+
+def kind_of(X: Any) -> str:
+    """Where rows are: one of :data:`PLACES`."""
+    if _dask.is_dask(X):
+        return "dask"
+    if is_device_array(X):
+        return "device"
+    return "file" if isinstance(X, Store) or isinstance(as_store(X), Store) else "memory"
+
+
+is_lazy, lazily = _dask.is_dask, _dask.mapped
+
+
+def is_remote(array: Any) -> bool:
+    """Whether an array with one row per row is read from a file, or lives with Dask."""
+    return isinstance(array, Store | Projected) or _dask.is_dask(array)
+
+
+def total_weight(weights: Any) -> float:
+    """The sum of the weights of the rows."""
+    return float(sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w))]), weights).sums[0])
+
+
+def n_present(weights: Any) -> int:
+    """The number of rows that have weight."""
+    found = sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w > 0))]), weights)
+    return int(found.sums[0])
+
+
+def materialised(Y: Any) -> Any:
+    """An embedding that is not kept anywhere, computed."""
+    return sweep(lambda y: Swept(rows=[y]), Y).rows[0] if isinstance(Y, Projected) else Y
+
+
+def weight_limits(weights: Any) -> tuple[float, float]:
+    """The least of the weights, and their sum."""
+
+    def limits(w: Any) -> Swept:
+        xp = namespace(w)
+        return Swept(sums=[xp.sum(w)], pieces=[xp.reshape(xp.min(w), (1,))])
+
+    found = sweep(limits, weights)
+    return float(found.pieces[0].min()), float(found.sums[0])
+
+
+def sample(Y: Any, size: int, rng: np.random.RandomState, weights: Any) -> tuple[Any, Any]:
+    """About so many of the remote rows, drawn by weight, on the host; all of them, with weights, if there are less."""
+    n = Y.shape[0]
+    everything = n <= size
+    seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
+    share = size / (n if weights is None else total_weight(weights))
+
+    def drawn(y: Any, w: Any, numbers: Any) -> Swept:
+        if everything:
+            return Swept(pieces=[y] if w is None else [y, w])
+        chosen = blocks.uniform(numbers, seed) < (share if w is None else share * w)
+        return Swept(pieces=[y[chosen]])
+
+    rows = Y.rows.X if isinstance(Y, Projected) else Y
+    pieces = sweep(drawn, Y, weights, _dask.row_numbers(rows) if _dask.is_dask(rows) else np.arange(n)).pieces
+    return pieces[0], pieces[1] if len(pieces) > 1 else None
+
+
+def _ranges(x: Any) -> Swept:
+    low, high = blocks.column_range(x)
+    return Swept(pieces=[low[None, :], high[None, :]])
+
+
+def _is_kept(view: Projected) -> bool:
+    """Whether an embedding is so much smaller than the rows that keeping it beats computing it again."""
+    n, d = view.shape
+    if 4 * d > view.rows.n_features:
+        return False
+    return _dask.is_dask(view.rows.X) or n * d * view.dtype.itemsize <= _KEPT

@@ -1,0 +1,89 @@
+"""DEC on a GPU: against the same fit on the CPU beside it, against plain k-means, and against the products it needs.
+
+Run on a machine with CUDA: ``python benchmarks/gpu.py [--rows 2000000] [--columns 768] [--clusters 100]``.
+"""
+
+import argparse
+import os
+import time
+
+import numpy as np
+import torch
+
+import jointclust as jc
+
+
+def mixture(n, d, c, device, seed=0):
+    """Clusters in a subspace of 32 dimensions, beside nuisance directions of more variance, float32."""
+    generator = torch.Generator(device).manual_seed(seed)
+    normal = lambda *shape: torch.randn(*shape, generator=generator, device=device)  # noqa: E731
+    labels = torch.randint(c, (n,), generator=generator, device=device)
+    inside = 4 * normal(c, 32)[labels] + normal(n, 32)
+    nuisance = 6 * normal(n, 16)
+    axes = torch.linalg.qr(normal(d, 48))[0].T
+    X = torch.cat([inside, nuisance], dim=1) @ axes
+    X += normal(n, d)
+    return X, labels
+
+
+def plain_kmeans(X, c, iterations, seed=0):
+    """Lloyd in the full space, in torch: distances and sums by matrix products."""
+    generator = torch.Generator(X.device).manual_seed(seed)
+    centers = X[torch.randperm(len(X), generator=generator, device=X.device)[:c]]
+    for _ in range(iterations):
+        sums, sizes = torch.zeros_like(centers), torch.zeros(c, device=X.device)
+        for block in X.split(2**18):
+            labels = (block @ centers.T - 0.5 * (centers**2).sum(1)).argmax(1)
+            sums.index_add_(0, labels, block)
+            sizes += torch.bincount(labels, minlength=c)
+        centers = sums / sizes.clamp(min=1)[:, None]
+    return centers
+
+
+def timed(function):
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    result = function()
+    torch.cuda.synchronize()
+    return time.perf_counter() - began, result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--columns", type=int, default=768)
+    parser.add_argument("--clusters", type=int, default=100)
+    parser.add_argument("--cpu", action="store_true", help="also fit on the CPU")
+    options = parser.parse_args()
+    n, d, c = options.rows, options.columns, options.clusters
+    X, labels = mixture(n, d, c, "cuda")
+    model = jc.DiscriminativeEmbeddedClustering(c, random_state=0)
+    timed(lambda: model.fit(X[:50_000]))  # libraries wake up
+    seconds, model = min((timed(lambda: model.fit(X)) for _ in range(3)), key=lambda pair: pair[0])
+    accuracy = jc.metrics.clustering_accuracy(labels.cpu().numpy(), model.labels_.cpu().numpy())
+    print(f"device: {torch.cuda.get_device_name()}, {os.cpu_count()} CPU cores; {n} x {d} float32, {c} clusters")
+    print(f"DEC on the GPU: {seconds:.2f} s, {model.n_iter_} iterations, accuracy {accuracy:.3f}")
+    flops = 2 * n * d * d, (model.n_iter_ + 2) * 2 * n * d * (c - 1) + model.n_iter_ * 2 * n * d * c
+    print(f"products it cannot do without: {flops[0] / 1e12:.2f} TFLOP in float64, {flops[1] / 1e12:.2f} in float32")
+    iterations = 50
+    plain, _ = timed(lambda: plain_kmeans(X, c, iterations))
+    print(f"plain torch k-means in the full space, one start, {iterations} iterations: {plain:.2f} s")
+    for dtype in (torch.float32, torch.float64):
+        a = torch.randn(8192, 8192, device="cuda", dtype=dtype)
+        a @ a
+        rate = 2 * 8192**3 * 10 / timed(lambda a=a: [a @ a for _ in range(10)])[0]
+        print(f"matrix products in {dtype}: {rate / 1e12:.1f} TFLOP/s")
+    print(f"peak GPU memory beyond X: {(torch.cuda.max_memory_allocated() - X.nbytes) / 2**30:.1f} GiB")
+    if options.cpu:
+        host = X.cpu().numpy()
+        began = time.perf_counter()
+        other = jc.DiscriminativeEmbeddedClustering(c, random_state=0).fit(host)
+        cpu = time.perf_counter() - began
+        accuracy = jc.metrics.clustering_accuracy(labels.cpu().numpy(), other.labels_)
+        print(f"DEC on the CPU: {cpu:.1f} s, {other.n_iter_} iterations, accuracy {accuracy:.3f}")
+        print(f"the GPU is {cpu / seconds:.1f} times faster")
+
+
+if __name__ == "__main__":
+    np.seterr(all="ignore")
+    main()

@@ -1,0 +1,180 @@
+"""Rows of a Dask array: each pass sends one small function to the chunks and brings small sums back."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+# Copies of a chunk that a task holds at the most, some of them in float64.
+_COPIES = 4
+
+
+def is_dask(array: Any) -> bool:
+    """Whether this is a Dask array (or data frame), without importing Dask."""
+    return type(array).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(array, "dask")
+
+
+def row_numbers(array: Any) -> Any:
+    """0, 1, 2, ... in the row chunks of an array."""
+    import dask.array as da
+
+    return da.arange(array.shape[0], chunks=(array.chunks[0],), dtype=np.int64)
+
+
+def as_table(X: Any) -> Any:
+    """A Dask array or data frame as a Dask array of known chunks, split along its rows alone."""
+    if hasattr(X, "to_dask_array"):
+        X = X.to_dask_array(lengths=True)
+    if X.ndim != 2:
+        raise ValueError(f"X must be a table, rows by features; got {X.ndim} dimensions.")
+    if any(np.isnan(length) for lengths in X.chunks for length in lengths):
+        raise ValueError(
+            "X has chunks of unknown size, as after a filter or from a data frame: call X.compute_chunk_sizes() first "
+            "(for a data frame: frame.to_dask_array(lengths=True))."
+        )
+    if len(X.chunks[1]) > 1:
+        warnings.warn(
+            f"X is split along its columns ({len(X.chunks[1])} chunks) and is rechunked, for every method looks at "
+            "whole rows. Save it chunked by rows to spare the copy.",
+            UserWarning,
+            stacklevel=2,
+        )
+        X = X.rechunk({1: -1})
+    if 0 in X.chunks[0]:
+        X = X.rechunk({0: tuple(length for length in X.chunks[0] if length)})
+    return X
+
+
+def aligned(values: Any, X: Any) -> Any:
+    """An array with one row per row, in the row chunks of X."""
+    import dask.array as da
+
+    if not is_dask(values):
+        values = da.from_array(np.asarray(values))
+    return values.rechunk({0: X.chunks[0]})
+
+
+def mapped(function: Callable[..., Any], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
+    """``function`` of each chunk, when it is asked for."""
+    import dask.array as da
+
+    X = as_table(X)
+    chunks = (X.chunks[0], *[(length,) for length in tail])
+    options: dict[str, Any] = {} if tail else {"drop_axis": 1}
+    return da.map_blocks(
+        function, X, chunks=chunks, dtype=dtype, meta=np.empty((0,) * (1 + len(tail)), dtype), **options
+    )
+
+
+def sweep(task: Callable[..., Any], sources: Sequence[Any]) -> Any:
+    """The pass: rows stay on the workers as persisted Dask arrays, sums are added in a tree there."""
+    import dask
+    import dask.array as da
+
+    from jointclust.rows._sweep import Swept
+
+    lead = next(source for source in sources if is_dask(source))
+    columns = [_chunks_of(source, lead) for source in sources]
+    run = dask.delayed(_apply, pure=False)
+    work = dask.delayed(task, traverse=False, pure=False)
+    parts = [run(work, *blocks) for blocks in zip(*columns, strict=True)]
+    first, add = dask.delayed(_small_part), dask.delayed(_add)
+    level = [first(part) for part in parts]
+    while len(level) > 1:
+        level = [add(level[i : i + 8]) for i in range(0, len(level), 8)]
+    row_part = dask.delayed(_row_part)
+    try:
+        *kept, total = dask.persist(*[row_part(part) for part in parts], level[0])
+        sums, pieces, shapes = dask.compute(total)[0]
+    except Exception as error:
+        _explain(error, lead)
+        raise
+    pick = dask.delayed(_pick)
+    rows = []
+    for k, (tail, dtype) in enumerate(shapes):
+        blocks = [
+            da.from_delayed(pick(part, k), (length, *tail), dtype=dtype)
+            for part, length in zip(kept, lead.chunks[0], strict=True)
+        ]
+        rows.append(da.concatenate(blocks, axis=0))
+    return Swept(rows, sums, pieces)
+
+
+def check_workers(X: Any) -> None:
+    """Refuse what workers of the cluster in use would only pause on, or die of, again and again."""
+    try:
+        from distributed import get_client
+
+        client = get_client()
+    except (ImportError, ValueError):
+        return  # no cluster: the threads of this process
+    # Not a function of ours: a worker that lacks the package could not even read it.
+    found = client.run(eval, "bool(__import__('importlib').util.find_spec('jointclust'))", on_error="return")
+    lacking = [address for address, has_it in found.items() if has_it is not True]
+    if lacking:
+        raise ModuleNotFoundError(
+            f"{len(lacking)} of {len(found)} Dask workers lack jointclust ({lacking[0]}): install the version there "
+            "that is here, for example with client.register_plugin(distributed.PipInstall(['jointclust']))."
+        )
+    _check_memory(X, client.scheduler_info(n_workers=-1)["workers"].values())
+
+
+def _check_memory(X: Any, workers: Iterable[dict[str, Any]]) -> None:
+    largest = max(X.chunks[0]) * X.shape[1] * X.dtype.itemsize
+    for worker in workers:
+        limit, n_threads = worker["memory_limit"], worker["nthreads"]
+        if limit and _COPIES * largest * n_threads > limit:
+            rows = int(limit / (_COPIES * n_threads * X.shape[1] * X.dtype.itemsize))
+            raise MemoryError(
+                f"The largest chunk of X takes {largest / 2**20:.0f} MiB, too much for a worker with "
+                f"{limit / 2**20:.0f} MiB and {n_threads} threads. Rechunk to {rows} rows or less, "
+                f"X.rechunk(({rows}, -1)), or give workers more memory."
+            )
+
+
+def _explain(error: Exception, X: Any) -> None:
+    """Say of a worker that keeps dying what it dies of."""
+    if type(error).__name__ == "KilledWorker":
+        raise MemoryError(
+            f"Workers died again and again on the same chunk of X (the largest has {max(X.chunks[0])} rows), most "
+            "likely for want of memory. Rechunk X to fewer rows, or give workers more memory."
+        ) from error
+
+
+def _chunks_of(source: Any, lead: Any) -> list[Any]:
+    """One delayed block per chunk of the rows; host arrays travel by pieces."""
+    lengths = lead.chunks[0]
+    if source is None:
+        return [None] * len(lengths)
+    if is_dask(source):
+        return list(source.to_delayed().ravel())
+    edges = np.concatenate([[0], np.cumsum(lengths)])
+    return [source[start:stop] for start, stop in itertools.pairwise(edges)]
+
+
+def _apply(task: Callable[..., Any], *chunks: Any) -> Any:
+    return task(*chunks)
+
+
+def _pick(parts: Sequence[Any], k: int) -> Any:
+    return parts[k]
+
+
+def _row_part(found: Any) -> Any:
+    return list(found.rows)
+
+
+def _small_part(found: Any) -> Any:
+    return list(found.sums), list(found.pieces), [(part.shape[1:], part.dtype) for part in found.rows]
+
+
+def _add(level: Sequence[Any]) -> Any:
+    from jointclust.rows._sweep import joined
+
+    sums = [sum(parts[1:], start=parts[0]) for parts in zip(*[part[0] for part in level], strict=True)]
+    pieces = [joined(parts) for parts in zip(*[part[1] for part in level], strict=True)]
+    return sums, pieces, level[0][2]

@@ -1,0 +1,88 @@
+"""Checks of rows that scikit-learn's own validation would copy to the host, or load into memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from jointclust.arrays import is_device_array, like, namespace, to_host
+from jointclust.rows import _dask
+from jointclust.rows._store import as_store
+from jointclust.rows._sweep import Swept, sweep
+
+
+def is_elsewhere(X: Any) -> bool:
+    """Whether X is on a device, in a large file or with Dask: not for scikit-learn's validation."""
+    return is_device_array(X) or _dask.is_dask(X) or as_store(X) is not None
+
+
+def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
+    """Such an X as a table of finite floating-point numbers, or a clear error."""
+    if _dask.is_dask(X):
+        X = _dask.as_table(X)
+        _dask.check_workers(X)
+    elif not is_device_array(X):
+        X = as_store(X)
+    elif getattr(X, "requires_grad", False):
+        raise TypeError("X is a tensor that requires grad, and clustering has none: pass X.detach().")
+    if len(X.shape) != 2:
+        raise ValueError(f"X must be a table, rows by features; got {len(X.shape)} dimensions.")
+    if min(X.shape) < 1 or X.shape[0] < min_samples:
+        raise ValueError(f"Found array with shape {tuple(X.shape)} while a minimum of {min_samples} rows is required.")
+    X = _floating(X)
+    sparse = sp.issparse(getattr(X, "_meta", None))
+    if sparse and not accept_sparse:
+        raise TypeError("Sparse chunks do not fit the full space: set n_components to work in principal ones.")
+    _check_finite(X)
+    return X
+
+
+def _floating(X: Any) -> Any:
+    """float32 and float64 as they are, other real numbers as float64."""
+    name = str(X.dtype).rsplit(".", maxsplit=1)[-1]
+    if name in ("float32", "float64"):
+        return X
+    if "complex" in name:
+        raise ValueError(f"Complex data not supported: X holds {name}.")
+    if name == "object" or name.startswith(("str", "<U", "|S", "datetime")):
+        raise ValueError(f"X must hold numbers; got {name}. Encode or leave out other columns.")
+    return namespace(X).astype(X, namespace(X).float64) if is_device_array(X) else X.astype(np.float64)
+
+
+def _check_finite(X: Any) -> None:
+    """One pass, which also says where the first row lies that is not finite."""
+    n = X.shape[0]
+    numbers = _dask.row_numbers(X) if _dask.is_dask(X) else np.arange(n)
+    if is_device_array(X):
+        numbers = like(numbers, X, namespace(X).int64)
+    n_bad, first = sweep(_not_finite, X, numbers, width=X.shape[1]).pieces
+    if n_bad.sum() > 0:
+        where = f"the first is row {first[first >= 0].min()}"
+        raise ValueError(
+            f"Input X contains NaN or infinity in {int(n_bad.sum())} of {n} rows; {where}. Remove or impute them."
+        )
+
+
+def _not_finite(x: Any, numbers: Any) -> Swept:
+    values = x.data if sp.issparse(x) else x
+    xp = namespace(values)
+    if xp.all(xp.isfinite(values)):
+        none = xp.zeros_like(numbers[:1])
+        return Swept(pieces=[none, none - 1])
+    dense = x.toarray() if sp.issparse(x) else x
+    bad = ~xp.all(xp.isfinite(dense), axis=1)
+    found = numbers[bad]
+    return Swept(pieces=[xp.asarray([found.shape[0]], dtype=found.dtype), found[:1]])
+
+
+def check_weights_elsewhere(weights: Any, X: Any) -> Any:
+    """Weights next to the rows that they belong to."""
+    if np.shape(weights) != (X.shape[0],):
+        raise ValueError(f"sample_weight.shape == {np.shape(weights)}, expected {(X.shape[0],)}!")
+    if _dask.is_dask(X):
+        return _dask.aligned(weights, X).astype(np.float64)
+    if not is_device_array(X):
+        return np.asarray(weights, dtype=np.float64)
+    return like(to_host(weights) if is_device_array(weights) else np.asarray(weights), X, namespace(X).float64)

@@ -1,0 +1,97 @@
+"""Rows that are read when they are needed: a memory-mapped array, an HDF5 data set, a Zarr array."""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jointclust.types import Float
+
+if TYPE_CHECKING:
+    from jointclust.rows import Rows
+
+# Bytes up to which rows in a file are simply loaded.
+IN_MEMORY = 2**28
+
+
+class Store:
+    """A matrix of which stretches of rows are read; ``read`` leaves nothing of them in this process but the result."""
+
+    def __init__(self, source: Any):
+        self.source = source
+        self.shape = tuple(source.shape)
+        dtype = np.dtype(source.dtype)
+        # Other numbers are read as the floating-point numbers that hold them.
+        self.dtype = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
+        self._map = memory_map(source)
+
+    def stretch(self, n_bytes: int) -> int:
+        """Rows that take so many bytes; whole chunks of the file where it has chunks."""
+        rows = max(1, n_bytes // max(1, self.shape[1] * self.dtype.itemsize))
+        chunks = getattr(self.source, "chunks", None)
+        return max(1, rows // chunks[0]) * chunks[0] if chunks else rows
+
+    def read(self, block: slice) -> NDArray:
+        rows = np.array(self.source[block], dtype=self.dtype, order="C")
+        if self._map is not None and self._map.mode != "c":  # whose changes live in those pages alone
+            self._let_go(block)
+        return rows
+
+    def _let_go(self, block: slice) -> None:
+        """Mapped pages count as this process's memory until it says that it needs them no more."""
+        source, mapped = self.source, self._map
+        assert mapped is not None
+        first = source.__array_interface__["data"][0] - np.frombuffer(mapped._mmap, np.uint8, 1).ctypes.data
+        start = first + block.start * source.strides[0]
+        stop = first + block.stop * source.strides[0]
+        start -= start % mmap.PAGESIZE
+        if hasattr(mmap, "MADV_DONTNEED") and stop > start:
+            mapped._mmap.madvise(mmap.MADV_DONTNEED, start, stop - start)
+
+
+def memory_map(array: Any) -> Any:
+    """The memory map that an array is a view of by whole rows, if there is one."""
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.strides[0] <= 0:
+        return None
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and getattr(base, "_mmap", None) is not None:
+            return base
+        base = base.base
+    return None
+
+
+def as_store(X: Any) -> Any:
+    """A :class:`Store` for a memory map or file that is large; an array for one that is not; None for anything else."""
+    mapped = isinstance(X, np.ndarray) and memory_map(X) is not None
+    sliceable = not isinstance(X, np.ndarray) and hasattr(X, "chunks") and hasattr(X, "__getitem__")
+    if not (mapped or (sliceable and hasattr(X, "dtype") and not hasattr(X, "dask"))):
+        return None
+    if len(X.shape) != 2:
+        raise ValueError(f"X must be a table, rows by features; got {len(X.shape)} dimensions.")
+    size = X.shape[0] * X.shape[1] * np.dtype(X.dtype).itemsize
+    return Store(X) if size > IN_MEMORY else np.asarray(X[:])
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """``(X - 1m') B`` of rows that live elsewhere, computed block by block when it is swept and never kept."""
+
+    rows: Rows
+    matrix: Float | None
+    mean: Float | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.n_samples, self.rows.n_features if self.matrix is None else self.matrix.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.rows.dtype
+
+    def __len__(self) -> int:
+        return self.rows.n_samples

@@ -1,0 +1,166 @@
+"""One pass over the rows, block by block: each block gives what it has per row, and small sums that are added up.
+
+The engines differ in where the blocks come from (memory, a device, a file, Dask); what is done with a block does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from jointclust import threads
+from jointclust.arrays import is_device_array, namespace, to_host
+from jointclust.rows import _dask
+from jointclust.rows._store import Projected, Store
+
+# Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
+_CACHE, _DEVICE = 2**18, 2**28
+# Values from which on threads share the work, and bytes that one of them reads from a file at a time.
+_LARGE, _READ = 2**22, 2**25
+
+
+class Swept(NamedTuple):
+    """What a block, or a whole pass, gives: arrays with one row per row, sums, and pieces to put side by side."""
+
+    rows: Sequence[Any] = ()
+    sums: Sequence[Any] = ()
+    pieces: Sequence[Any] = ()
+
+
+def sweep(function: Callable[..., Swept], *arrays: Any, width: int = 1, budget: int = _CACHE) -> Swept:
+    """Apply ``function`` to blocks of arrays that have the same rows (None stays None).
+
+    ``width`` is the number of values that the function makes of a row. The sums come back as float64 on the host, and
+    so do the pieces; arrays with one row per row stay where the rows are.
+    """
+    lead = next(array for array in arrays if array is not None)
+    for array in arrays:
+        if isinstance(array, Projected):
+            array.rows.n_passes += 1
+    sources = [array.rows.X if isinstance(array, Projected) else array for array in arrays]
+    views = [array if isinstance(array, Projected) else None for array in arrays]
+    if any(view is not None for view in views):
+        function = _Projecting(function, [None if view is None else (view.matrix, view.mean) for view in views])
+    if any(_dask.is_dask(source) for source in sources):
+        return _dask.sweep(_Task(function, width, budget), sources)
+    if is_device_array(lead):
+        return _on_host(local(function, sources, width, _DEVICE))
+    stretch = _stretch(sources, width, budget)
+    if stretch >= lead.shape[0] and not any(isinstance(source, Store) for source in sources):
+        return _on_host(local(function, sources, width, budget))
+    return _pooled(function, sources, width, budget, stretch)
+
+
+class _Projecting:
+    """A function of projected blocks as a function of the blocks themselves."""
+
+    def __init__(self, function: Callable[..., Swept], views: list[Any]):
+        self.function, self.views = function, views
+
+    def __call__(self, *blocks: Any) -> Swept:
+        from jointclust.rows.blocks import project
+
+        pairs = zip(blocks, self.views, strict=True)
+        return self.function(*[block if view is None else project(block, *view) for block, view in pairs])
+
+
+class _Task:
+    """What a Dask worker does with a chunk."""
+
+    def __init__(self, function: Callable[..., Swept], width: int, budget: int):
+        self.function, self.width, self.budget = function, width, budget
+
+    def __call__(self, *chunks: Any) -> Swept:
+        with threads.single():
+            return _on_host(local(self.function, chunks, self.width, self.budget))
+
+
+def local(function: Callable[..., Swept], arrays: Sequence[Any], width: int, budget: int) -> Swept:
+    """The pass over arrays in memory, in blocks."""
+    n = next(array for array in arrays if array is not None).shape[0]
+    step = n if any(sp.issparse(array) for array in arrays) else max(64, budget // max(1, width))
+    if step >= n:
+        return function(*arrays)
+    whole = _Whole(n)
+    for start in range(0, n, step):
+        block = slice(start, min(start + step, n))
+        whole.add(start, function(*[None if array is None else array[block] for array in arrays]))
+    return whole.swept()
+
+
+class _Whole:
+    """What the blocks gave, put together."""
+
+    def __init__(self, n: int):
+        self.n = n
+        self.rows: list[Any] = []
+        self.sums: list[Any] = []
+        self.pieces: list[list[Any]] = []
+
+    def add(self, start: int, found: Swept) -> None:
+        if start == 0:
+            self.rows = [_empty(self.n, part) for part in found.rows]
+            self.sums, self.pieces = list(found.sums), [[] for _ in found.pieces]
+        else:
+            self.sums = [total + part for total, part in zip(self.sums, found.sums, strict=True)]
+        for rows, part in zip(self.rows, found.rows, strict=True):
+            rows[start : start + part.shape[0]] = part
+        for pieces, part in zip(self.pieces, found.pieces, strict=True):
+            pieces.append(part)
+
+    def swept(self) -> Swept:
+        return Swept(self.rows, self.sums, [joined(pieces) for pieces in self.pieces])
+
+
+def joined(pieces: Sequence[Any]) -> Any:
+    """Blocks put below each other again."""
+    if any(sp.issparse(piece) for piece in pieces):
+        return sp.csr_array(sp.vstack(list(pieces), format="csr"))
+    return namespace(pieces[0]).concat(list(pieces), axis=0)
+
+
+def _empty(n: int, like: Any) -> Any:
+    if isinstance(like, np.ndarray):
+        return np.empty((n, *like.shape[1:]), dtype=like.dtype)
+    from array_api_compat import device
+
+    return namespace(like).empty((n, *like.shape[1:]), dtype=like.dtype, device=device(like))
+
+
+def _on_host(found: Swept) -> Swept:
+    """Sums and pieces on the host; blocks of one pass are added up before they cross."""
+    return Swept(found.rows, [to_host(part) for part in found.sums], [_small(part) for part in found.pieces])
+
+
+def _small(piece: Any) -> Any:
+    return piece if sp.issparse(piece) else to_host(piece)
+
+
+def _stretch(sources: Sequence[Any], width: int, budget: int) -> int:
+    """Rows that a thread takes at a time; it depends on the data alone, so that results do."""
+    for source in sources:
+        if isinstance(source, Store):
+            return source.stretch(_READ)
+    if any(sp.issparse(source) for source in sources):
+        return np.iinfo(np.int64).max  # sparse products are one pass each
+    step = max(64, budget // max(1, width))
+    return step * max(1, _LARGE // (step * max(1, width)))
+
+
+def _pooled(function: Callable[..., Swept], sources: Sequence[Any], width: int, budget: int, step: int) -> Swept:
+    """The pass by threads: each reads a stretch of rows, computes and lets go of it; sums are added in order."""
+    n = next(source for source in sources if source is not None).shape[0]
+
+    def one(start: int) -> Swept:
+        block = slice(start, min(start + step, n))
+        chunks = [None if s is None else s.read(block) if isinstance(s, Store) else s[block] for s in sources]
+        return local(function, chunks, width, budget)
+
+    whole = _Whole(n)
+    with threads.single():
+        for start, found in threads.in_order(one, range(0, n, step)):
+            whole.add(start, found)
+    return _on_host(whole.swept())

@@ -1,0 +1,247 @@
+"""What is computed on a block of rows: dense, of any array library, or sparse. Small sums come in float64.
+
+Centring is implicit for sparse blocks, by ``(X - 1m')B = XB - 1(m'B)`` and its like, so that they stay sparse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from jointclust.arrays import like, namespace
+from jointclust.types import Float
+
+
+def float64(x: Any) -> Any:
+    """The block in float64, as it is where it is that already."""
+    if isinstance(x, np.ndarray):
+        return x.astype(np.float64, copy=False)
+    xp = namespace(x)
+    return xp.astype(x, xp.float64, copy=False)
+
+
+def centred(x: Any, mean: Float | None) -> Any:
+    """A dense block less the mean, in float64."""
+    x = float64(x)
+    return x if mean is None else x - like(mean, x)
+
+
+def column_sums(x: Any, weights: Any) -> Any:
+    """``sum_i w_i x_i``."""
+    if sp.issparse(x):
+        return np.asarray(x.T @ (np.ones(x.shape[0]) if weights is None else weights))
+    if weights is not None:
+        return float64(weights) @ float64(x)
+    return namespace(x).sum(float64(x), axis=0)
+
+
+def column_range(x: Any) -> tuple[Any, Any]:
+    """Least and largest value of each column."""
+    if sp.issparse(x):
+        return x.min(axis=0).toarray().ravel(), x.max(axis=0).toarray().ravel()
+    xp = namespace(x)
+    return xp.min(x, axis=0), xp.max(x, axis=0)
+
+
+def squared_norm(x: Any, weights: Any, mean: Float) -> Any:
+    """``sum_i w_i |x_i - m|^2``."""
+    if sp.issparse(x):
+        weights = np.ones(x.shape[0]) if weights is None else weights
+        norms = np.asarray(x.multiply(x).sum(axis=1, dtype=np.float64)).ravel()
+        return weights @ norms - 2.0 * ((x.T @ weights) @ mean) + weights.sum() * (mean @ mean)
+    rows = centred(x, mean)
+    norms = squared_lengths(rows)
+    return namespace(x).sum(norms if weights is None else norms * float64(weights))
+
+
+def squared_lengths(y: Any) -> Any:
+    """Squared length of each row, in float64."""
+    if isinstance(y, np.ndarray):
+        return np.einsum("ij,ij->i", y, y, dtype=np.float64)
+    y = float64(y)
+    return namespace(y).sum(y * y, axis=1)
+
+
+def scatter(x: Any, weights: Any, mean: Float | None) -> Any:
+    """``(X - 1m')' diag(w) (X - 1m')``."""
+    if sp.issparse(x):
+        weights = np.ones(x.shape[0]) if weights is None else weights
+        x = x.astype(np.float64)
+        product = (x.T @ (sp.diags_array(weights) @ x)).toarray()
+        assert mean is not None
+        cross = np.outer(x.T @ weights, mean)
+        return product - cross - cross.T + weights.sum() * np.outer(mean, mean)
+    rows = centred(x, mean)
+    if weights is not None:
+        root = namespace(rows).sqrt(float64(weights))
+        rows = rows * root[:, None]
+    return rows.T @ rows
+
+
+def gram(x: Any, mean: Float) -> Any:
+    """``(X - 1m')(X - 1m')'``."""
+    if sp.issparse(x):
+        x = x.astype(np.float64)
+        across = x @ mean
+        return (x @ x.T).toarray() - across[:, None] - across[None, :] + mean @ mean
+    rows = centred(x, mean)
+    return rows @ rows.T
+
+
+def project(x: Any, matrix: Any, mean: Any) -> Any:
+    """``(X - 1m') B`` in the precision of the block; B and m may be left out."""
+    if sp.issparse(x):
+        matrix = np.asarray(matrix, dtype=x.dtype)
+        image = np.asarray(x @ matrix)
+        return image if mean is None else image - np.asarray(mean, dtype=x.dtype) @ matrix
+    if mean is not None:
+        x = x - like(mean, x)
+    return x if matrix is None else x @ like(matrix, x)
+
+
+def project_transposed(x: Any, matrix: Any, mean: Float | None) -> Any:
+    """``(X - 1m')' B`` for a matrix B with a row for each row of the block."""
+    if sp.issparse(x):
+        product = np.asarray(x.T @ matrix, dtype=np.float64)
+        return product if mean is None else product - np.outer(mean, matrix.sum(axis=0, dtype=np.float64))
+    return centred(x, mean).T @ float64(matrix)
+
+
+def cluster_sums(x: Any, labels: Any, n_clusters: int, weights: Any, mean: Float | None) -> Any:
+    """``sum_i w_i (x_i - m)`` over the rows of each cluster; for labels (n, R), of R sets numbered through."""
+    return sums_and_sizes(x, labels, n_clusters, weights, mean)[0]
+
+
+def sums_and_sizes(x: Any, labels: Any, n_clusters: int, weights: Any, mean: Float | None) -> list[Any]:
+    """The sums over the rows of each cluster, and the clusters' total weights."""
+    if isinstance(x, np.ndarray) or sp.issparse(x):
+        matrix, sizes = indicator(labels, n_clusters, weights), counts(labels, n_clusters, weights)
+        if not sp.issparse(x):
+            return [np.asarray(matrix @ centred(x, mean)), sizes]
+        sums = (matrix @ x).toarray()
+        return [sums if mean is None else sums - np.outer(sizes, mean), sizes]
+    xp, single = namespace(x), x.dtype != namespace(x).float64
+    hot = one_hot(labels, n_clusters, weights, x.dtype)
+    rows = x if mean is None else x - like(mean, x)
+    return [_short_sums(hot, rows) if single else hot.T @ rows, xp.sum(hot, axis=0, dtype=xp.float64)]
+
+
+def counts(labels: Any, n_clusters: int, weights: Any) -> Any:
+    """Total weight of each cluster; for labels (n, R), of R sets numbered through."""
+    if isinstance(labels, np.ndarray):
+        n_sets = 1 if labels.ndim == 1 else labels.shape[1]
+        repeated = None if weights is None else np.repeat(weights, n_sets)
+        found = np.bincount(_stacked(labels, n_clusters), weights=repeated, minlength=n_clusters * n_sets)
+        return found.astype(np.float64)
+    return namespace(labels).sum(one_hot(labels, n_clusters, weights), axis=0)
+
+
+def indicator(labels: NDArray[np.int32], n_clusters: int, weights: Float | None = None) -> sp.csc_array:
+    """The one-hot label matrix, clusters x rows, holding the weights; labels of shape (n, R) stack R of them."""
+    n_sets = 1 if labels.ndim == 1 else labels.shape[1]
+    values = np.ones(labels.size) if weights is None else np.repeat(weights, n_sets)
+    index = np.arange(0, labels.size + 1, n_sets, dtype=np.int32)
+    return sp.csc_array((values, _stacked(labels, n_clusters), index), shape=(n_clusters * n_sets, len(labels)))
+
+
+def _stacked(labels: NDArray[np.int32], n_clusters: int) -> NDArray[np.int32]:
+    """Labels of R sets, numbered through, row by row."""
+    if labels.ndim == 1:
+        return labels
+    return (labels + n_clusters * np.arange(labels.shape[1], dtype=np.int32)).ravel()
+
+
+def one_hot(labels: Any, n_clusters: int, weights: Any, dtype: Any = None) -> Any:
+    """The dense one-hot label matrix, rows x clusters, for libraries without sparse matrices; float64 if not told."""
+    xp = namespace(labels)
+    dtype = xp.float64 if dtype is None else dtype
+    numbers = like(np.arange(n_clusters), labels)
+    hot = xp.reshape(xp.astype(labels[..., None] == numbers, dtype), (labels.shape[0], -1))
+    return hot if weights is None else hot * xp.astype(weights, dtype)[:, None]
+
+
+def _short_sums(a: Any, b: Any, length: int = 2**13) -> Any:
+    """``A'B`` of float32 blocks: products of short stretches of rows in float32, and their sum in float64.
+
+    A float32 sum over millions of rows would lose most digits, and float64 products are slow on many devices.
+    """
+    xp, n = namespace(a), a.shape[0]
+    whole = n - n % length
+    total = float64(a[whole:, ...].T @ b[whole:, ...])
+    if whole:
+        a = xp.reshape(a[:whole, ...], (-1, length, a.shape[1]))
+        b = xp.reshape(b[:whole, ...], (-1, length, b.shape[1]))
+        total = total + xp.sum(xp.matmul(xp.matrix_transpose(a), b), axis=0, dtype=xp.float64)
+    return total
+
+
+def nearest(y: Any, centers: Any, offset: Any, n_sets: int) -> Any:
+    """Nearest of the c centers of each of R sets, stacked: labels of shape (n, R); the first one on a tie."""
+    xp = namespace(y)
+    closeness = y @ centers.T
+    closeness -= offset
+    shaped = xp.reshape(closeness, (y.shape[0], n_sets, -1))
+    return xp.astype(xp.argmax(shaped, axis=2), xp.int32)
+
+
+def residuals(y: Any, labels: Any, centers: Float) -> Any:
+    """Distance of each row from its center, in float64."""
+    xp = namespace(y)
+    return xp.sqrt(squared_lengths(y - xp.take(like(centers, y), labels, axis=0)))
+
+
+def farthest(y: Any, labels: Any, centers: Float, weights: Any, k: int) -> list[Any]:
+    """The k rows that are farthest from their centers, with their labels and distances; 0 for rows not to be moved."""
+    xp = namespace(y)
+    distance = residuals(y, labels, centers) ** 2
+    distance = xp.where(distance <= 1e-12 * squared_lengths(y), xp.zeros_like(distance), distance)
+    if weights is not None:
+        distance = xp.where(weights > 0, distance, xp.zeros_like(distance))
+    order = xp.argsort(-distance, stable=True)[:k]
+    return [xp.take(part, order, axis=0) for part in (y, labels, distance)]
+
+
+def _are_at(y: Any, labels: Any, points: NDArray, own: NDArray) -> Any:
+    """Whether each row is one of the points, and in its cluster: rows x points."""
+    xp = namespace(y)
+    same = xp.all(y[:, None, :] == like(points, y)[None, :, :], axis=2)
+    return same & (labels[:, None] == like(own, labels)[None, :])
+
+
+def mass_at(y: Any, labels: Any, points: NDArray, own: NDArray, weights: Any) -> Any:
+    """Total weight of the rows at each of the points."""
+    found = float64(_are_at(y, labels, points, own))
+    return namespace(y).sum(found if weights is None else found * float64(weights)[:, None], axis=0)
+
+
+def moved_to(y: Any, labels: Any, points: NDArray, own: NDArray, target: NDArray) -> Any:
+    """Labels, with those of the rows at the points changed to the target."""
+    found, xp = _are_at(y, labels, points, own), namespace(y)
+    for index, label in enumerate(target):
+        labels = xp.where(found[:, index], like(np.asarray(label), labels), labels)
+    return labels
+
+
+def n_changed(a: Any, b: Any, weights: Any) -> Any:
+    """How many rows that have weight are labelled differently."""
+    differ = a != b
+    return namespace(a).sum(float64(differ if weights is None else differ & (weights > 0)))
+
+
+def confusion(a: Any, b: Any, n_clusters: int) -> Any:
+    """How many rows have each pair of labels."""
+    if isinstance(a, np.ndarray):
+        table = np.bincount(a.astype(np.intp) * n_clusters + b, minlength=n_clusters**2)
+        return table.reshape(n_clusters, n_clusters)
+    return one_hot(a, n_clusters, None).T @ one_hot(b, n_clusters, None)
+
+
+def uniform(numbers: NDArray[np.int64], seed: int) -> Float:
+    """A number between 0 and 1 for each row number: the same however the rows are cut into blocks (splitmix64)."""
+    z = (numbers.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53

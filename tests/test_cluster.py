@@ -1,0 +1,109 @@
+"""A real cluster: workers that die, are interrupted, have too little memory or lack the package."""
+
+import gc
+import os
+import signal
+import threading
+import time
+
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+import jointclust as jc
+
+
+@pytest.fixture
+def client(tmp_path):
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(tmp_path)}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        yield client
+
+
+def slowly(block):
+    time.sleep(0.1)
+    return block
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return jc.datasets.mixture(2000, 20, 4, separation=25, n_nuisance=2, random_state=0)[0]
+
+
+def test_workers_in_other_processes(client, rows):
+    host = jc.RobustEmbeddedClustering(4, random_state=0).fit(rows)
+    X = da.from_array(rows, chunks=(300, 20)).persist()
+    model = jc.RobustEmbeddedClustering(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.labels_.compute(), host.labels_)
+    np.testing.assert_array_equal(model.predict(X).compute(), host.labels_)
+
+
+def test_a_worker_is_killed(client, rows):
+    host = jc.LDAKMeans(4, random_state=0).fit(rows)
+    X = da.from_array(rows, chunks=(250, 20)).map_blocks(slowly, dtype=rows.dtype, meta=np.empty((0, 0)))
+    pids = client.run(os.getpid)
+    killer = threading.Timer(1.0, os.kill, (next(iter(pids.values())), signal.SIGKILL))
+    killer.start()
+    model = jc.LDAKMeans(4, random_state=0).fit(X)
+    assert not killer.is_alive()
+    assert set(client.run(os.getpid).values()) != set(pids.values())
+    np.testing.assert_array_equal(model.labels_.compute(), host.labels_)
+    np.testing.assert_allclose(model.objective_, host.objective_, rtol=1e-9)
+
+
+def test_a_cancelled_fit_leaves_nothing_running(client, rows):
+    X = da.from_array(rows, chunks=(50, 20)).map_blocks(slowly, dtype=rows.dtype, meta=np.empty((0, 0)))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            jc.LDAKMeans(4, random_state=0).fit(X)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    gc.collect()
+
+    def processing(dask_scheduler):
+        return sum(task.state in ("processing", "waiting") for task in dask_scheduler.tasks.values())
+
+    deadline = time.time() + 5
+    while client.run_on_scheduler(processing) and time.time() < deadline:
+        time.sleep(0.1)
+    assert client.run_on_scheduler(processing) == 0
+
+
+def test_too_little_memory(tmp_path):
+    options = {"dashboard_address": None, "local_directory": str(tmp_path)}
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, memory_limit="400MiB", **options) as cluster,
+        Client(cluster),
+    ):
+        X = da.random.default_rng(0).standard_normal((400_000, 50), chunks=(400_000, 50))
+        with pytest.raises(MemoryError, match=r"too much for a worker with 400 MiB.*Rechunk to"):
+            jc.LDAKMeans(4, random_state=0).fit(X)
+
+
+def test_workers_that_lack_the_package(tmp_path, rows):
+    hide = tmp_path / "hide.py"
+    hide.write_text(
+        "import sys\n"
+        "class Hidden:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'jointclust':\n"
+        "            raise ModuleNotFoundError(f\"No module named '{name}'\", name=name)\n"
+        "def dask_setup(worker):\n"
+        "    sys.meta_path.insert(0, Hidden())\n"
+        "    for name in [name for name in sys.modules if name.split('.')[0] == 'jointclust']:\n"
+        "        del sys.modules[name]\n"
+    )
+    options = {"dashboard_address": None, "local_directory": str(tmp_path), "preload": [str(hide)]}
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster,
+        Client(cluster),
+        pytest.raises(ModuleNotFoundError, match="1 of 1 Dask workers lack jointclust"),
+    ):
+        jc.LDAKMeans(4, random_state=0).fit(da.from_array(rows, chunks=(500, 20)))

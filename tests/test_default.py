@@ -1,0 +1,27 @@
+"""The default in one line."""
+
+import numpy as np
+import pytest
+
+import jointclust as jc
+from jointclust.metrics import clustering_accuracy
+
+
+def test_the_number_is_chosen():
+    X, y = jc.datasets.mixture(300, 60, 4, n_nuisance=6, random_state=0)
+    model = jc.cluster(X, random_state=0)
+    assert model.n_clusters == 4
+    assert clustering_accuracy(y, model.labels_) == 1
+    given = jc.cluster(X, 3, random_state=0)
+    np.testing.assert_array_equal(given.labels_, jc.JointConsensus(3, random_state=0).fit(X).labels_)
+
+
+def test_no_structure(rng):
+    X = rng.standard_normal((200, 10))
+    with pytest.warns(jc.CollapseWarning, match="No cluster structure found.*give n_clusters") as caught:
+        model = jc.cluster(X, random_state=0)
+    assert caught[0].filename == __file__  # it points at the user's line
+    np.testing.assert_array_equal(model.labels_, np.zeros(200))
+    np.testing.assert_array_equal(model.predict(X[:7]), np.zeros(7))
+    with pytest.raises(ValueError, match="20 rows are too few.*Give n_clusters"):
+        jc.cluster(X[:20])
