@@ -1,10 +1,10 @@
 """
-Looking at several numbers of clusters
-======================================
+Choosing the number of clusters
+===============================
 
-With too many clusters, some of them fall apart from one resample to the next; with too few, unlike ones are joined,
-which is stable too. So look for the largest number at which every cluster is still stable. Here five clusters were
-generated.
+``number_of_clusters`` counts the groups of rows with a valley between them, and says so when there are none. Stability is
+a second look: with too many clusters, some of them fall apart from one resample to the next; with too few, unlike ones
+are joined, which is stable too. Here five clusters were generated.
 """
 
 # %%
@@ -14,6 +14,11 @@ import numpy as np
 import jointclust as jc
 
 X, y = jc.datasets.mixture(500, 40, 5, separation=9, n_nuisance=3, random_state=0)
+print(jc.number_of_clusters(X, random_state=0).verdict)
+noise = np.random.RandomState(0).standard_normal((500, 40))
+print("in noise:", jc.number_of_clusters(noise, random_state=0).verdict)
+
+# %%
 numbers = range(2, 9)
 coordinates = jc.decompose(X)
 least, mean = [], []
