@@ -2,9 +2,9 @@
 Choosing the number of clusters
 ===============================
 
-``number_of_clusters`` counts the groups of rows with a valley between them, and says so when there are none. Stability is
-a second look: with too many clusters, some of them fall apart from one resample to the next; with too few, unlike ones
-are joined, which is stable too. Here five clusters were generated.
+``number_of_clusters`` counts the groups of rows with a valley between them, and says so when there are none.
+Stability is a second look: with too many clusters, some of them fall apart from one resample to the next; with too
+few, unlike ones are joined, which is stable too. Here five clusters were generated.
 """
 
 # %%
