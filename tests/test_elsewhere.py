@@ -122,7 +122,7 @@ def test_what_needs_the_host_says_so(name, kind, elsewhere):
         HOST_ONLY[name].fit(elsewhere[kind])
 
 
-@pytest.mark.parametrize("kind", ["torch", "memory map", "dask"])
+@pytest.mark.parametrize("kind", ["torch", "dask"])
 def test_consensus_says_so(kind, elsewhere):
     with pytest.raises(TypeError, match="sample"):
         jc.JointConsensus(4).fit(elsewhere[kind])

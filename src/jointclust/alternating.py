@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
@@ -16,6 +16,7 @@ from jointclust.types import Float
 
 # Steps without a better state after which a run ends.
 PATIENCE = 10
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,3 +127,10 @@ def alternate(
             ending = Ending.STOPPED
             break
     return Run(start, best_state, ending, best, history)
+
+
+def best_of(runs: Sequence[_T], merit: Callable[[_T], float]) -> _T:
+    """The run of most merit; the first of those that only rounding tells apart."""
+    merits = [merit(run) for run in runs]
+    best = max(merits)
+    return next(run for run, value in zip(runs, merits, strict=True) if value >= best - 1e-10 * abs(best))

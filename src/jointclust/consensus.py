@@ -33,7 +33,7 @@ from jointclust.kmeans import centers_of, counts, kmeans
 from jointclust.linalg import signs_of
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.rows import as_rows, is_elsewhere
+from jointclust.rows import as_rows, kind_of
 from jointclust.types import Float, Labels
 
 # The members of "auto": on the evidence page.
@@ -176,7 +176,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             rows: Any = X.rows
             data, coordinates = rows.X, X
         else:
-            if is_elsewhere(X):
+            if kind_of(X) in ("device", "dask"):
                 raise TypeError(
                     "JointConsensus takes rows in memory: its members look at pairs of rows. Fit it on a sample and "
                     "predict the rest, or use LDAKMeans."

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
 from jointclust.arrays import like, namespace, product, to_host
 from jointclust.kmeans import counts, means, n_changed, nearest_in
-from jointclust.linalg import eigh_on, leading_eigenpairs
+from jointclust.linalg import eigh_on, fix_signs, leading_eigenpairs
 from jointclust.rows import (
     Projected,
     Rows,
@@ -408,12 +408,12 @@ def _eigh(matrix: Float, leading: int | None, device: Any = None) -> tuple[Float
     """Eigenpairs of a positive semidefinite matrix, largest first."""
     if device is not None:
         values, vectors = eigh_on(device, like(matrix, device, namespace(device).float64))
-        return np.maximum(to_host(values)[::-1], 0.0), to_host(vectors)[:, ::-1]
+        return np.maximum(to_host(values)[::-1], 0.0), fix_signs(to_host(vectors)[:, ::-1])
     if leading is not None:
         values, vectors = leading_eigenpairs(matrix, min(leading, len(matrix)))
         return np.maximum(values, 0.0), vectors
     values, vectors = scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
-    return np.maximum(values[::-1], 0.0), np.asfortranarray(vectors[:, ::-1])
+    return np.maximum(values[::-1], 0.0), np.asfortranarray(fix_signs(vectors[:, ::-1]))
 
 
 def _from_gram(gram: Float, weights: Any, rows: Rows, leading: int | None) -> dict[str, Any]:

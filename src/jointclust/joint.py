@@ -12,7 +12,7 @@ from sklearn.callback import CallbackContext
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from jointclust.alternating import Ending, Method, Run, alternate
+from jointclust.alternating import Ending, Method, Run, alternate, best_of
 from jointclust.arrays import to_host
 from jointclust.base import RESTARTS, Clusterer
 from jointclust.coordinates import Clusters, Coordinates
@@ -86,7 +86,7 @@ class JointClusterer(Clusterer):
             return method, alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=stop)
 
         runs, context = self._make_runs(run, n_init, rng, (coordinates.n_samples, coordinates.rank))
-        method, best = max(runs, key=lambda pair: pair[0].merit(pair[1].state))
+        method, best = best_of(runs, lambda pair: pair[0].merit(pair[1].state))
         self._publish(coordinates, method, best)
         self._warn(coordinates, method, best, n_components)
         self._move_published(coordinates.rows)

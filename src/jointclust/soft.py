@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from jointclust.alternating import Ending, Run, alternate
+from jointclust.alternating import Ending, Run, alternate, best_of
 from jointclust.arrays import is_device_array, namespace, to_host
 from jointclust.base import Clusterer, cluster_order
 from jointclust.coordinates import Coordinates
@@ -146,7 +146,7 @@ class SoftClusterer(Clusterer):
             return method, alternate(method, start, max_iter=self._most_iterations, tol=self.tol, stop=stop)
 
         runs, context = self._make_runs(run, n_init, rng, (coordinates.n_samples, coordinates.rank))
-        method, best = max(runs, key=lambda pair: pair[0].preference(pair[1].state))
+        method, best = best_of(runs, lambda pair: pair[0].preference(pair[1].state))
         self.mean_ = coordinates.mean.astype(coordinates.rows.dtype)
         self._publish_parameters(coordinates, method, best)
         self._publish_soft_labels(coordinates, best, keep_order=given is not None)

@@ -106,7 +106,7 @@ class Rows:
     def scatter(self, mean: Float | None, weights: Any) -> Float:
         """``(X - 1m')' diag(w) (X - 1m')``, D x D."""
         # Few blocks, for the D x D sum is dear.
-        return self._sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**21).sums[0]
+        return self._sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**20).sums[0]
 
     def gram(self, mean: Float) -> Float:
         """``(X - 1m')(X - 1m')'``, n x n."""

@@ -9,13 +9,15 @@ import scipy.sparse as sp
 
 from jointclust.arrays import is_device_array, like, namespace, to_host
 from jointclust.rows import _dask
-from jointclust.rows._store import as_store
+from jointclust.rows._store import as_store, is_file, is_large_map
 from jointclust.rows._sweep import Swept, sweep
 
 
 def is_elsewhere(X: Any) -> bool:
     """Whether X is on a device, in a large file or with Dask: not for scikit-learn's validation."""
-    return is_device_array(X) or _dask.is_dask(X) or as_store(X) is not None
+    if is_device_array(X) or _dask.is_dask(X):
+        return True
+    return is_large_map(X) if isinstance(X, np.ndarray) else is_file(X)
 
 
 def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:

@@ -65,11 +65,21 @@ def memory_map(array: Any) -> Any:
     return None
 
 
+def is_large_map(X: Any) -> bool:
+    """Whether this is an array in a mapped file that should not be loaded as a whole."""
+    return isinstance(X, np.ndarray) and X.nbytes > IN_MEMORY and memory_map(X) is not None
+
+
+def is_file(X: Any) -> bool:
+    """Whether this is a matrix in a file of which stretches of rows can be read, as HDF5 and Zarr have them."""
+    return all(hasattr(X, name) for name in ("chunks", "dtype", "shape", "__getitem__")) and not hasattr(X, "dask")
+
+
 def as_store(X: Any) -> Any:
-    """A :class:`Store` for a memory map or file that is large; an array for one that is not; None for anything else."""
-    mapped = isinstance(X, np.ndarray) and memory_map(X) is not None
-    sliceable = not isinstance(X, np.ndarray) and hasattr(X, "chunks") and hasattr(X, "__getitem__")
-    if not (mapped or (sliceable and hasattr(X, "dtype") and not hasattr(X, "dask"))):
+    """A :class:`Store` for a memory map or file that is large; an array for a file that is not; None otherwise."""
+    if is_large_map(X):
+        return Store(X)
+    if isinstance(X, np.ndarray) or not is_file(X):
         return None
     if len(X.shape) != 2:
         raise ValueError(f"X must be a table, rows by features; got {len(X.shape)} dimensions.")
