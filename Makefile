@@ -2,7 +2,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: venv demo test test-slow lint docs bench clean
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+
+.PHONY: venv demo test test-slow test-browser lint docs bench clean
 
 venv: $(STAMP)
 
@@ -13,13 +15,17 @@ $(STAMP): pyproject.toml
 	touch $@
 
 demo: venv
-	$(BIN)/python examples/demo.py
+	$(BIN)/jointclust demo --out build/demo --force
 
 test: venv
 	SCIPY_ARRAY_API=1 $(BIN)/pytest -m "not slow" -n 2
 
 test-slow: venv
 	SCIPY_ARRAY_API=1 $(BIN)/pytest -m slow
+
+test-browser: venv
+	@test -n "$(CHROMIUM)" || { echo "Chromium is missing: apt-get install chromium, or CHROMIUM=path"; exit 1; }
+	JOINTCLUST_BROWSER=$(CHROMIUM) $(BIN)/pytest tests/browser
 
 lint: venv
 	$(BIN)/ruff check .

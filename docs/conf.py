@@ -1,7 +1,10 @@
 """Sphinx configuration."""
 
 import os
+import sys
+from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import jointclust
@@ -17,8 +20,9 @@ extensions = [
     "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "support_table",
 ]
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "_ext"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
@@ -33,7 +37,6 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"demo\.py",
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,

@@ -318,10 +318,10 @@ def test_views_are_not_kept(elsewhere):
 
 
 def test_only_rows_names_the_libraries():
-    """No other module may import torch, CuPy or Dask, or look for them by name."""
+    """No other module may import torch, CuPy or Dask, or look for them by name; files are the readers' business."""
     source = Path(jc.__file__).parent
     for path in source.rglob("*.py"):
-        if path.parent.name == "rows":
+        if path.parent.name in ("rows", "readers"):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

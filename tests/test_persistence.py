@@ -6,6 +6,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 import skops.io
 from sklearn.base import BaseEstimator, clone
 from sklearn.callback import ProgressBar
@@ -41,6 +42,27 @@ def test_pipeline(iris, tmp_path):
     pipeline = make_pipeline(StandardScaler(), jc.LDAKMeans(3, random_state=0)).fit(iris.data)
     jc.save(pipeline, tmp_path / "p")
     np.testing.assert_array_equal(jc.load(tmp_path / "p").predict(iris.data), pipeline.predict(iris.data))
+
+
+def sparse_model():
+    rows = sp.random_array((120, 30), density=0.2, format="csr", rng=np.random.default_rng(0))
+    return rows, jc.OptimalDiscriminantClustering(3, kernel="nearest_neighbors", random_state=0).fit(rows)
+
+
+def test_sparse_rows_in_a_model(tmp_path):
+    rows, model = sparse_model()
+    consensus = jc.JointConsensus(3, members=[model, jc.LDAKMeans(3)], random_state=0).fit(rows)
+    for fitted in (model, consensus):
+        jc.save(fitted, tmp_path / "x")
+        np.testing.assert_array_equal(jc.load(tmp_path / "x").predict(rows), fitted.labels_)
+
+
+def test_sparse_rows_that_point_outside_are_refused(tmp_path):
+    _, model = sparse_model()
+    model.landmarks_.indices[3] = 10_000_000
+    jc.save(make_pipeline(StandardScaler(with_mean=False), model), tmp_path / "x")
+    with pytest.raises(ValueError, match="corrupt"):
+        jc.load(tmp_path / "x")
 
 
 def test_what_load_would_refuse_is_not_saved(iris, tmp_path):

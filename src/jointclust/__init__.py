@@ -2,7 +2,7 @@
 
 __version__ = "0.1.0"
 
-from jointclust import datasets, metrics
+from jointclust import datasets, metrics, plots
 from jointclust.comparison import compare
 from jointclust.consensus import JointConsensus
 from jointclust.coordinates import Coordinates, decompose
@@ -20,6 +20,7 @@ from jointclust.number import ClusterNumber, number_of_clusters
 from jointclust.path import TradeOffPath, trade_off_path
 from jointclust.persistence import load, save
 from jointclust.projection import DiscriminantProjection
+from jointclust.report import write_report
 from jointclust.search import LabelFreeSearch
 from jointclust.stability import bootstrap_stability
 
@@ -51,6 +52,8 @@ __all__ = [
     "load",
     "metrics",
     "number_of_clusters",
+    "plots",
     "save",
     "trade_off_path",
+    "write_report",
 ]

@@ -166,6 +166,11 @@ _BUNDLED: dict[str, Callable[..., Any]] = {
 }
 
 
+def image_layout(name: str) -> tuple[tuple[int, int] | None, str]:
+    """Height and width, and order of the pixels, of a data set of images that is known by name; else None and "C"."""
+    return _IMAGES.get(name, (None, "C"))
+
+
 def _folders(data_home: str | os.PathLike[str] | None) -> list[Path]:
     given = [data_home, os.environ.get("JOINTCLUST_DATA")]
     return [Path(folder).expanduser() for folder in given if folder]
@@ -218,7 +223,7 @@ def load(name: str, data_home: str | os.PathLike[str] | None = None, *, dtype: D
     """
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is not the name of a data set: {', '.join(names(data_home))} are.")
-    shape, order = _IMAGES.get(name, (None, "C"))
+    shape, order = image_layout(name)
     for folder in _folders(data_home):
         if (path := folder / f"{name}.npz").exists():
             return _load_file(path, dtype, shape, order)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import json
 import os
-import uuid
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 import jointclust
+from jointclust.files import replacing
 
 __all__ = ["load", "save"]
 
@@ -53,13 +55,8 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     header = {"format": FORMAT_VERSION, "library": "jointclust", "version": jointclust.__version__}
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(_HEADER, json.dumps(header))
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
+    with replacing(path) as temporary:
         temporary.write_bytes(buffer.getvalue())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -86,10 +83,25 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         foreign = _foreign_types(skops, data)
         if not foreign:
-            return skops.loads(data, trusted=_own_types())
+            model = skops.loads(data, trusted=_own_types())
+            _check_sparse(model)
+            return model
     except Exception as error:
         raise ValueError(f"{path} is corrupt: {error}. Save the model again.") from error
     raise ValueError(f"{path} holds types that jointclust does not load from a file: {', '.join(foreign)}.")
+
+
+def _check_sparse(value: Any) -> None:
+    """No index of a sparse matrix points outside it: SciPy's compiled code would follow."""
+    if sp.issparse(value):
+        value.check_format(full_check=True)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check_sparse(item)
+    elif isinstance(value, dict):
+        _check_sparse(list(value.values()))
+    elif isinstance(value, BaseEstimator):
+        _check_sparse(vars(value))
 
 
 def _format_version(data: bytes, path: str | os.PathLike[str]) -> int:
@@ -114,15 +126,18 @@ def _foreign_types(skops: Any, data: bytes) -> list[str]:
 
 
 def _own_types() -> list[str]:
-    """Qualified names of jointclust's estimators and of what they hold: all a file may name beside skops' safe list."""
+    """Qualified names of jointclust's estimators and of what they hold: all a file may name beside skops' safe list.
+
+    ``numpy.dtype``, which scikit-learn's SimpleImputer keeps, skops rebuilds from an empty array; the sparse rows that
+    kernel methods keep it reads as SciPy's own files.
+    """
     members = (getattr(jointclust, name) for name in jointclust.__all__)
     own = (BaseEstimator, jointclust.ClusterNumber)
-    return [f"{m.__module__}.{m.__qualname__}" for m in members if isinstance(m, type) and issubclass(m, own)]
+    ours = [m for m in members if isinstance(m, type) and issubclass(m, own)]
+    return [f"{kind.__module__}.{kind.__qualname__}" for kind in (*ours, np.dtype, sp.csr_array, sp.csc_array)]
 
 
 def _skops() -> Any:
-    try:
-        import skops.io
-    except ImportError as error:
-        raise ImportError("Saving and loading models needs skops: pip install 'jointclust[save]'.") from error
+    import skops.io  # on use: importing jointclust stays light
+
     return skops.io

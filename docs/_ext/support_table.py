@@ -1,0 +1,66 @@
+"""The table of what each method supports, read off the estimators themselves, so that it cannot be out of date."""
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+from sphinx.util.docutils import SphinxDirective
+
+import jointclust as jc
+
+SKIPPED = {"LabelFreeSearch"}
+
+
+def estimators():
+    """Every estimator of the package, by name."""
+    found = {name: getattr(jc, name) for name in jc.__all__ if name not in SKIPPED}
+    return {name: cls for name, cls in found.items() if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
+
+
+def takes(estimator, kind):
+    """Whether rows of a kind can be fitted; estimators that know of none take none."""
+    refusal = getattr(estimator, "_refusal", None)
+    return refusal is not None and refusal(kind) is None
+
+
+def sparse(cls, params):
+    """By default, or in some setting only."""
+    if get_tags(cls()).input_tags.sparse:
+        return "yes"
+    reduced = "n_components" in params and get_tags(cls(n_components=1)).input_tags.sparse
+    return "with ``n_components``" if reduced else ""
+
+
+def row(cls):
+    """What one estimator supports, by column."""
+    estimator = cls()
+    params = estimator.get_params()
+    return {
+        "sparse rows": sparse(cls, params),
+        "sample weights": "yes" if has_fit_parameter(estimator, "sample_weight") else "",
+        "soft labels": "yes" if hasattr(cls, "predict_proba") else "",
+        "kernels": "yes" if "kernel" in params else "",
+        "outlier scores": "yes" if "outlier_scores_" in (cls.__doc__ or "") else "",
+        "GPU arrays": "yes" if get_tags(estimator).array_api_support else "",
+        "Dask arrays": "yes" if takes(estimator, "dask") else "",
+    }
+
+
+class SupportTable(SphinxDirective):
+    """``.. support-table::``."""
+
+    def run(self):
+        table = {name: row(cls) for name, cls in estimators().items()}
+        columns = next(iter(table.values()))
+        lines = [".. list-table::", "   :header-rows: 1", "", "   * - method", *(f"     - {name}" for name in columns)]
+        for name, cells in table.items():
+            lines += [f"   * - :class:`~jointclust.{name}`", *(f"     - {cell or 'no'}" for cell in cells.values())]
+        node = nodes.container()
+        self.state.nested_parse(StringList(lines, source="support-table"), self.content_offset, node)
+        return node.children
+
+
+def setup(app):
+    app.add_directive("support-table", SupportTable)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,32 @@
+"""
+Saving a model, and a report
+============================
+
+A model is saved in a format that cannot run code when it is loaded, and labels new rows later. The report is one HTML
+file that shows the clustering to people who have no Python.
+"""
+
+# %%
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+import jointclust as jc
+
+X, y = jc.datasets.mixture(1000, 50, 5, separation=12, random_state=0)
+model = jc.LDAKMeans(5, n_init=5, random_state=0).fit(X[:800])
+
+folder = Path(tempfile.mkdtemp())
+jc.save(model, folder / "model.skops")
+again = jc.load(folder / "model.skops")
+print(f"accuracy on rows it never saw: {jc.metrics.clustering_accuracy(y[800:], again.predict(X[800:])):.3f}")
+
+# %%
+# A model that was loaded has everything that the one that was saved had.
+jc.plots.EmbeddingDisplay.from_estimator(again, X[:800])
+plt.show()
+
+# %%
+jc.write_report(model, X[:800], folder / "report.html", classes=y[:800], title="Five clusters")
+print(f"the report takes {(folder / 'report.html').stat().st_size / 1e3:.0f} kB, and needs nothing else")

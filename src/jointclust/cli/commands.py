@@ -1,0 +1,358 @@
+"""The subcommands."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from click.core import ParameterSource
+from sklearn.pipeline import Pipeline
+
+import jointclust as jc
+from jointclust.cli import models, options
+from jointclust.cli.console import Voice, shown
+from jointclust.cli.errors import OutputError
+from jointclust.cli.results import Run, finish
+from jointclust.cli.runs import (
+    Source,
+    claim_file,
+    claim_folder,
+    embedding_columns,
+    identities,
+    load_data,
+    write_table,
+    written,
+)
+from jointclust.readers import ReadError, Table
+
+# What `select` tries when no method is named: kinds that err in different ways.
+CANDIDATES: dict[str, dict[str, list[Any]]] = {
+    "ldakm": {"variance": [0.7, 0.8, 0.9, 0.95]},
+    "dec": {"trade_off": [0, 1.5, 2, 3]},
+    "odc": {"kernel": ["linear", "nearest_neighbors"]},
+    "rurr": {},
+}
+_READING = ("format", "id_column", "label_column", "categories", "encoding", "delimiter", "no_header", "missing")
+clusters = click.option(
+    "-k", "--clusters", type=click.IntRange(1), metavar="N", help="Number of clusters (default: found in the data)."
+)
+out_folder = click.option(
+    "-o", "--out", default="run", show_default=True, metavar="FOLDER", help="Folder for the results."
+)
+out_file = click.option("-o", "--out", metavar="FILE", help="Write the result to this file, too.")
+
+
+def _source(voice: Voice, data: str, given: dict[str, Any], **more: Any) -> Source:
+    return load_data(voice, data, **{key: given[key] for key in _READING if key in given}, **more)
+
+
+def _origins(context: click.Context) -> dict[str, tuple[Any, str]]:
+    """Every parameter of this call with its value and who chose it."""
+    names = {
+        ParameterSource.COMMANDLINE: "you",
+        ParameterSource.DEFAULT_MAP: "config file",
+        ParameterSource.ENVIRONMENT: "environment",
+    }
+    skipped = {"quiet", "as_json", "config", "force", "out"}
+    return {
+        name: (value, names.get(context.get_parameter_source(name), "default"))  # type: ignore[arg-type]
+        for name, value in context.params.items()
+        if name not in skipped
+    }
+
+
+def _tell_number(run: Run, found: int, given: int | None) -> None:
+    """Say that the number of clusters was not given."""
+    if given is None:
+        run.chosen["number of clusters"] = (found, "found in the data")
+
+
+def _texts(heard: list[warnings.WarningMessage]) -> list[str]:
+    return list(dict.fromkeys(str(warning.message) for warning in heard))
+
+
+def _settings(given: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the estimator that were set on the command line."""
+    trade_off = given.get("trade_off")
+    direct = {
+        "n_components": given.get("components"),
+        "trade_off": None if trade_off is None else models.literal(trade_off),
+    }
+    return {key: value for key, value in direct.items() if value is not None} | models.settings_of(given["settings"])
+
+
+@click.command()
+@options.data
+@clusters
+@out_folder
+@options.method
+@click.option("--components", type=click.IntRange(1), metavar="N", help="Dimensions of the embedding.")
+@click.option("--trade-off", metavar="NUMBER", help="DEC's trade-off: 0 to inf, or pca, ocm, mmc, olsda.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other parameter of the method.")
+@options.scaling
+@options.seed
+@options.columns
+@options.reading
+@options.images
+@options.stability
+@options.config
+@options.force
+@options.speaking
+@click.pass_context
+def fit(context: click.Context, data: str, clusters: int | None, out: str, **given: Any) -> None:
+    """Cluster the rows of DATA and write labels, embedding, model and report.
+
+    DATA is CSV or TSV (also .gz), Parquet, .npy, .npz, Matrix Market (.mtx),
+    svmlight (.svm) or .h5ad; - reads standard input.
+
+    \b
+    Writes to the folder: labels.csv (id, label, confidence or weight),
+    embedding.parquet (or .csv), model.skops, report.html and, last, run.json.
+    To repeat a run exactly: jointclust fit --config run/run.json --out again
+    """
+    voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
+    settings = _settings(given)
+    models.clusterer(given["method"], clusters or 2, given["seed"], **settings)  # names are right, before reading
+    claim_folder(Path(out), force=given["force"])
+    source = _source(voice, data, given)
+    X = source.table.data
+    steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(X, np.ndarray))
+    with (
+        voice.step("fit", f"Fitting {X.shape[0]} rows, {X.shape[1]} columns"),
+        warnings.catch_warnings(record=True) as heard,
+    ):
+        warnings.simplefilter("always")
+        rows = models.prepared(steps, X, given["scale"])
+        number = models.number_of_clusters(rows, clusters, given["seed"])
+        clusterer = models.clusterer(given["method"], number, given["seed"], **settings).fit(rows)
+    model = models.joined(steps, clusterer, source.table.names)
+    run = Run(voice, Path(out), source, model, rows, _origins(context), _texts(heard), given)
+    _tell_number(run, number, clusters)
+    finish(run)
+
+
+@click.command()
+@click.argument("model", metavar="MODEL")
+@options.data
+@click.option("-o", "--out", default="labels.csv", show_default=True, metavar="FILE", help="Where the labels go.")
+@click.option("--embedding", metavar="FILE", help="Write the embedding, too (.parquet or .csv).")
+@options.reading
+@options.force
+@options.speaking
+def predict(model: str, data: str, out: str, embedding: str | None, **given: Any) -> None:
+    """Label the rows of DATA with a saved MODEL.
+
+    DATA needs the columns that the model was fitted on, in any order; others
+    are left aside.
+    """
+    voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
+    files = [Path(name) for name in (out, embedding) if name is not None]
+    for path in files:
+        claim_file(path, force=given["force"])
+    loaded = _load_model(model)
+    first = loaded.steps[0][1] if isinstance(loaded, Pipeline) else loaded
+    names = getattr(first, "feature_names_in_", None)
+    missing = "keep" if hasattr(first, "statistics_") else "refuse"
+    wanted = None if names is None else [str(name) for name in names]
+    given |= {"missing": missing}
+    table = _source(voice, data, given, wanted=wanted, categories="drop").table
+    with voice.step("predict", f"Labelling {table.data.shape[0]} rows"):
+        columns = _predicted(loaded, table)
+        write_table(Path(out), columns)
+        if embedding is not None:
+            write_table(Path(embedding), embedding_columns(columns["id"], np.asarray(loaded.transform(table.data))))
+    found, sizes = np.unique(columns["label"], return_counts=True)
+    counts = {str(label): int(size) for label, size in zip(found, sizes, strict=True)}
+    voice.result(
+        f"{len(columns['id'])} rows in {len(counts)} clusters: {', '.join(map(str, files))}",
+        {"rows": len(columns["id"]), "sizes": counts, "files": [str(path.resolve()) for path in files]},
+    )
+
+
+def _load_model(path: str) -> Any:
+    try:
+        return jc.load(path)
+    except FileNotFoundError:
+        raise ReadError(f"{path}: there is no such model.") from None
+    except (OSError, ValueError) as error:
+        raise ReadError(str(error)) from error
+
+
+def _predicted(model: Any, table: Table) -> dict[str, Any]:
+    columns: dict[str, Any] = {"id": identities(table)}
+    if hasattr(model, "predict_proba"):
+        probabilities = model.predict_proba(table.data)
+        return columns | {"label": probabilities.argmax(axis=1), "confidence": np.round(probabilities.max(axis=1), 6)}
+    return columns | {"label": model.predict(table.data)}
+
+
+@click.command()
+@options.data
+@clusters
+@out_folder
+@click.option(
+    "--method", "methods", multiple=True, metavar="NAME", help="Method to try; repeat for more (default: four)."
+)
+@click.option("--grid", multiple=True, metavar="NAME=V1,V2", help="Values to try for a parameter of the methods named.")
+@click.option(
+    "--criterion",
+    type=click.Choice(["agreement", "stability", "silhouette", "calinski_harabasz", "bic"]),
+    default="agreement",
+    show_default=True,
+    help="What to choose by; none of them sees labels.",
+)
+@options.scaling
+@options.seed
+@options.columns
+@options.reading
+@options.images
+@options.stability
+@options.config
+@options.force
+@options.speaking
+@click.pass_context
+def select(context: click.Context, data: str, clusters: int | None, out: str, **given: Any) -> None:
+    """Try methods and parameters on DATA, choose one without labels, write it like `fit`.
+
+    The folder also gets candidates.csv: everything that was tried.
+    """
+    voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
+    pairs = _pairs(given["methods"], given["grid"])
+    claim_folder(Path(out), force=given["force"])
+    source = _source(voice, data, given)
+    X = source.table.data
+    steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(X, np.ndarray))
+    with voice.step("fit", f"Trying candidates on {X.shape[0]} rows"), warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        rows = models.prepared(steps, X, given["scale"])
+        number = models.number_of_clusters(rows, clusters, given["seed"])
+        candidates = [(method(number), grid) for method, grid in pairs]
+        search = jc.LabelFreeSearch(candidates, criterion=given["criterion"], random_state=given["seed"]).fit(rows)
+    table = _candidates(search)
+    model = models.joined(steps, search.best_estimator_, source.table.names)
+    run = Run(voice, Path(out), source, model, rows, _origins(context), _texts(heard), given, candidates=table)
+    best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
+    run.chosen.update({name: (value, f"best {given['criterion']}") for name, value in best.items()})
+    _tell_number(run, number, clusters)
+    finish(run)
+
+
+def _candidates(search: Any) -> dict[str, list[Any]]:
+    results = search.results_
+    params = [", ".join(f"{key}={value}" for key, value in row.items()) for row in results["params"]]
+    return {"estimator": results["estimator"], "params": params} | {
+        key: results[key] for key in ("score", "seconds", "warnings")
+    }
+
+
+def _pairs(methods: tuple[str, ...], grid: tuple[str, ...]) -> list[tuple[Any, dict[str, list[Any]]]]:
+    """Methods with the values to try; a value belongs to the methods that have its parameter."""
+    if not methods and grid:
+        raise click.UsageError("--grid needs --method: say whose parameters these are.")
+    values = {name: text if isinstance(text, list) else _values(text) for name, text in map(_named, grid)}
+    pairs: list[tuple[Any, dict[str, list[Any]]]] = []
+    used: set[str] = set()
+    for name in methods or tuple(CANDIDATES):
+        method = models.method_of(name)
+        own = {key: found for key, found in values.items() if key in method().get_params()}
+        used |= own.keys()
+        pairs.append((method, own if methods else CANDIDATES[name]))
+    if unused := sorted(values.keys() - used):
+        raise click.UsageError(f"--grid {unused[0]}: none of {', '.join(methods)} has such a parameter.")
+    return pairs
+
+
+def _named(pair: str) -> tuple[str, str]:
+    name, sign, text = pair.partition("=")
+    if not sign:
+        raise click.UsageError(f"--grid {pair}: write it as NAME=VALUE,VALUE.")
+    return name, text
+
+
+def _values(text: str) -> list[Any]:
+    return [models.literal(part.strip()) for part in text.split(",")]
+
+
+@click.command()
+@options.data
+@clusters
+@out_file
+@click.option(
+    "--method", "methods", multiple=True, metavar="NAME", help="Method to compare; repeat (default: all, and others)."
+)
+@options.scaling
+@options.seed
+@options.columns
+@options.reading
+@options.force
+@options.speaking
+def compare(data: str, clusters: int | None, out: str | None, **given: Any) -> None:
+    """Fit the whole family and the usual alternatives on DATA, side by side."""
+    voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
+    methods = {name: models.method_of(name) for name in given["methods"]}
+    if out is not None:
+        claim_file(Path(out), force=given["force"])
+    table = _source(voice, data, given).table
+    steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(table.data, np.ndarray))
+    with voice.step("fit", f"Comparing on {table.data.shape[0]} rows, {table.data.shape[1]} columns"):
+        rows = models.prepared(steps, table.data, given["scale"])
+        number = models.number_of_clusters(rows, clusters, given["seed"])
+        chosen = {name: method(number) for name, method in methods.items()} or None
+        found = jc.compare(rows, number, chosen, table.classes, given["seed"])
+    if out is not None:
+        write_table(Path(out), found)
+    if not given["quiet"] or given["as_json"]:
+        voice.table(found, found)
+
+
+@click.command()
+@click.argument("name", required=False)
+@out_file
+@options.force
+@options.speaking
+def datasets(name: str | None, out: str | None, **given: Any) -> None:
+    """List the data sets that are here, or write the one called NAME to a .csv or .npz file.
+
+    Local ones are the .npz files of the folder that JOINTCLUST_DATA names.
+    """
+    voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
+    if name is None:
+        names = jc.datasets.names()
+        voice.result("\n".join(names), names)
+        return
+    if name not in jc.datasets.names():
+        raise click.UsageError(f"There is no data set {name!r}. {models.nearest(name, jc.datasets.names())}")
+    dataset = jc.datasets.load(name)
+    facts = {
+        "name": name,
+        "rows": dataset.data.shape[0],
+        "columns": dataset.data.shape[1],
+        "classes": dataset.n_classes,
+        "image_shape": dataset.image_shape,
+    }
+    if out is not None:
+        _export(dataset, Path(out), force=given["force"])
+        facts["file"] = str(Path(out).resolve())
+    voice.result("\n".join(f"{key}: {shown(value)}" for key, value in facts.items() if value is not None), facts)
+
+
+def _export(dataset: Any, path: Path, *, force: bool) -> None:
+    dense = isinstance(dataset.data, np.ndarray)
+    if path.suffix not in (".csv", ".npz") or (path.suffix == ".csv" and not dense):
+        raise OutputError(f"{path}: a data set goes to .npz{' or .csv' if dense else ' (it is sparse)'}.")
+    claim_file(path, force=force)
+    names = dataset.feature_names
+    if path.suffix == ".csv":
+        header = [f"x{index}" for index in range(dataset.data.shape[1])] if names is None else list(names)
+        write_table(path, dict(zip(header, dataset.data.T, strict=True)) | {"class": dataset.target})
+        return
+    parts = {"X": dataset.data} if dense else {key: getattr(dataset.data, key) for key in ("data", "indices", "indptr")}
+    if not dense:
+        parts["shape"] = np.asarray(dataset.data.shape)
+    if names is not None:
+        parts["feature_names"] = np.asarray(names, dtype=str)
+    with written(path) as temporary:
+        np.savez_compressed(temporary, y=dataset.target, **parts)

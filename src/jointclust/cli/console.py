@@ -1,0 +1,77 @@
+"""What the user sees while waiting: bars on a terminal, lines in a pipe, nothing when asked to be quiet."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+
+class Voice:
+    """Progress on the error stream, results on the output stream."""
+
+    def __init__(self, *, quiet: bool = False, as_json: bool = False):
+        self.quiet, self.as_json = quiet, as_json
+        self.console = Console(stderr=True, highlight=False)
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, key: str, text: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        """Time a step and show it; yields a function that takes how much is done."""
+        began = time.perf_counter()
+        try:
+            if self.quiet or not self.console.is_terminal:
+                if not self.quiet:
+                    click.echo(text, err=True)
+                yield lambda done: None
+            else:
+                columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
+                with Progress(*columns, TimeElapsedColumn(), console=self.console, transient=True) as progress:
+                    task = progress.add_task(text, total=total)
+                    yield lambda done: progress.update(task, completed=done)
+        finally:
+            self.seconds[key] = self.seconds.get(key, 0.0) + time.perf_counter() - began
+
+    def say(self, text: str) -> None:
+        """A line about what happens."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+    def result(self, text: str, data: Any) -> None:
+        """What the command was called for: data as JSON, or text."""
+        if self.as_json:
+            click.echo(json.dumps(data, indent=2, default=str))
+        elif not self.quiet:
+            click.echo(text)
+
+    def table(self, columns: dict[str, list[Any]], data: Any) -> None:
+        """A table: drawn on a terminal, tab-separated in a pipe."""
+        if self.as_json:
+            click.echo(json.dumps(data, indent=2, default=str))
+            return
+        rows = [[shown(value) for value in row] for row in zip(*columns.values(), strict=True)]
+        if not sys.stdout.isatty():
+            for row in [list(columns), *rows]:
+                click.echo("\t".join(row))
+            return
+        drawn = Table()
+        for name in columns:
+            drawn.add_column(name)
+        for row in rows:
+            drawn.add_row(*(cell.replace("[", "\\[") for cell in row))
+        Console().print(drawn)
+
+
+def shown(value: Any) -> str:
+    """A value for people."""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "" if value is None else " ".join(str(value).split())

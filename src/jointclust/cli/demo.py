@@ -1,0 +1,72 @@
+"""The whole story on data that come with the library, by the commands that a user would type."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+
+import jointclust as jc
+from jointclust.cli import commands, options
+from jointclust.cli.console import Voice
+
+
+@click.command()
+@click.option(
+    "-o", "--out", default="jointclust-demo", show_default=True, metavar="FOLDER", help="Folder for the files."
+)
+@options.force
+@options.speaking
+def demo(out: str, force: bool, quiet: bool, as_json: bool) -> None:
+    """Show what jointclust does, in a minute, on handwritten digits; ends with the path of a report to open."""
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    voice = Voice(quiet=quiet, as_json=as_json)
+    extra = [*(["--force"] if force else []), "--quiet"]
+    digits, run, model = str(folder / "digits.csv"), str(folder / "run"), str(folder / "run" / "model.skops")
+
+    voice.say("1797 handwritten digits, 64 pixels each, as a CSV file with a column of classes:")
+    _call(voice, commands.datasets, ["digits", "--out", digits], extra)
+    voice.say("\nTen clusters, a model and a report from one command; it never looks at the classes:")
+    told = ["--label-column", "class", "--image-shape", "8x8"]
+    _call(voice, commands.fit, [digits, "--clusters", "10", *told, "--out", run], extra)
+    voice.say("\nThe saved model labels new rows:")
+    _call(voice, commands.predict, [model, digits, "--out", str(folder / "labels.csv")], extra)
+    voice.say("\nAgainst the known classes, which no method saw:")
+    table = _comparison(jc.load(model).labels_)
+    report = (folder / "run" / "report.html").resolve()
+    if not quiet:
+        voice.table(table, {"table": table, "report": str(report)})
+    if not as_json:
+        click.echo(f"\nOpen {report}" if not quiet else str(report))
+
+
+def _call(voice: Voice, command: click.Command, arguments: list[str], extra: list[str]) -> None:
+    voice.say(f"  $ jointclust {command.name} {shlex.join(arguments)}")
+    command.main([*arguments, *extra], prog_name=f"jointclust {command.name}", standalone_mode=False)
+
+
+def _comparison(consensus: Any) -> dict[str, list[Any]]:
+    """Accuracy of what people use and of a few methods of this library."""
+    digits = jc.datasets.load("digits")
+    methods = {
+        "k-means (10 starts)": KMeans(10, n_init=10, random_state=0),
+        "PCA, then k-means": make_pipeline(PCA(9, random_state=0), KMeans(10, n_init=10, random_state=0)),
+        "LDAKMeans": jc.LDAKMeans(10, n_init=5, random_state=0),
+        "ODC, neighbour graph": jc.OptimalDiscriminantClustering(10, kernel="nearest_neighbors", random_state=0),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = {name: method.fit_predict(digits.data) for name, method in methods.items()}
+    found["JointConsensus (the run above)"] = consensus
+    return {
+        "method": list(found),
+        "accuracy": [jc.metrics.clustering_accuracy(digits.target, labels) for labels in found.values()],
+        "NMI": [jc.metrics.normalized_mutual_info(digits.target, labels) for labels in found.values()],
+    }

@@ -1,0 +1,47 @@
+"""How errors reach the user: one line, and an exit status that says whose turn it is."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import click
+
+from jointclust.readers import ReadError
+
+FAILED, USAGE, INPUT, OUTPUT, INTERRUPTED = 1, 2, 3, 4, 130
+
+
+class OutputError(Exception):
+    """Something cannot be written; says what, why, and what to do."""
+
+
+def status_of(error: BaseException) -> int:
+    """The documented exit status of an error."""
+    kinds = [(OutputError, OUTPUT), (ReadError, INPUT), (click.ClickException, USAGE)]
+    return next((status for kind, status in kinds if isinstance(error, kind)), FAILED)
+
+
+def one_line(error: BaseException) -> str:
+    """The message of an error, on one line."""
+    if isinstance(error, click.ClickException):
+        text = error.format_message()
+        context = getattr(error, "ctx", None)
+        if isinstance(error, click.UsageError) and context is not None:
+            text += f" (see {context.command_path} --help)"
+    elif isinstance(error, MemoryError):
+        text = f"There is not enough memory ({error or 'no details'}): use fewer rows, or a larger machine."
+    elif isinstance(error, OutputError | ReadError | ValueError | TypeError):
+        text = str(error)
+    else:
+        text = f"{type(error).__name__}: {error} (unexpected; --debug shows where)"
+    return " ".join(text.split())
+
+
+def output_error(path: Path, error: OSError) -> OutputError:
+    """What the user can do about a file that cannot be written."""
+    if error.errno == errno.ENOSPC or error.errno == errno.EDQUOT:
+        return OutputError(f"{path} cannot be written: the disk is full. Free some space, or choose another --out.")
+    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+        return OutputError(f"{path} cannot be written: no permission. Choose another --out.")
+    return OutputError(f"{path} cannot be written: {error.strerror or error}. Choose another --out.")

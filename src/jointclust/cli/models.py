@@ -1,0 +1,130 @@
+"""From options to an estimator: method by name, scaling, number of clusters."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from typing import Any
+
+import click
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler, StandardScaler
+
+import jointclust as jc
+
+METHODS: dict[str, type[BaseEstimator]] = {
+    "consensus": jc.JointConsensus,
+    "dec": jc.DiscriminativeEmbeddedClustering,
+    "ldakm": jc.LDAKMeans,
+    "ec": jc.RobustEmbeddedClustering,
+    "odc": jc.OptimalDiscriminantClustering,
+    "sparse-odc": jc.SparseOptimalDiscriminantClustering,
+    "diskmeans": jc.DisKMeans,
+    "discluster": jc.DisCluster,
+    "rurr": jc.UncorrelatedRidgeClustering,
+    "robust-kmeans": jc.RobustKMeans,
+    "fuzzy-kmeans": jc.FuzzyKMeans,
+    "rsfkm": jc.RobustSparseFuzzyKMeans,
+}
+SCALES = ("none", "standard", "robust", "log1p", "tfidf", "l2")
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """A hint at what may have been meant, and all that there is."""
+    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+    return (f"Did you mean {close[0]!r}? " if close else "") + f"There are {', '.join(known)}."
+
+
+def method_of(name: str) -> type[BaseEstimator]:
+    """A method by its short name or its class's."""
+    found = METHODS | {cls.__name__.lower(): cls for cls in METHODS.values()}
+    if name.lower() not in found:
+        raise click.UsageError(f"There is no method {name!r}. {nearest(name, list(METHODS))}")
+    return found[name.lower()]
+
+
+def literal(text: str) -> Any:
+    """A value as in TOML (numbers, true, quoted text, lists); a bare word is text.
+
+    Examples
+    --------
+    >>> literal("0.5"), literal("rbf"), literal("[1, 2]")
+    (0.5, 'rbf', [1, 2])
+    """
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def settings_of(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Parameters from ``name=value`` texts."""
+    found = {}
+    for pair in pairs:
+        name, sign, value = pair.partition("=")
+        if not sign:
+            raise click.UsageError(f"--set {pair}: write it as NAME=VALUE.")
+        found[name] = literal(value)
+    return found
+
+
+def clusterer(method: str, n_clusters: int, seed: int, **settings: Any) -> Any:
+    """An estimator with the parameters given, each checked to be one that it has."""
+    cls = method_of(method)
+    known = cls(n_clusters).get_params()
+    options = {"n_components": "--components", "trade_off": "--trade-off"}
+    for name in settings:
+        if name not in known:
+            raise click.UsageError(
+                f"{options.get(name, '--set ' + name)} does not go with --method {method}: {cls.__name__} has no "
+                f"parameter {name}. {nearest(name, sorted(known))}"
+            )
+    return cls(n_clusters, **{"random_state": seed, **settings})
+
+
+def preparation(scale: str, missing: str, *, sparse: bool) -> list[tuple[str, Any]]:
+    """Steps before the clusterer; part of the saved model, so that new raw rows go through them too."""
+    steps: list[tuple[str, Any]] = []
+    if missing != "refuse":
+        steps.append(("fill", SimpleImputer(strategy=missing)))
+    scalers = {
+        "standard": StandardScaler(with_mean=not sparse),
+        "robust": RobustScaler(with_centering=not sparse),
+        "log1p": FunctionTransformer(np.log1p, accept_sparse=True, feature_names_out="one-to-one"),
+        "tfidf": TfidfTransformer(),
+        "l2": Normalizer(),
+    }
+    if scale != "none":
+        steps.append((scale, scalers[scale]))
+    return steps
+
+
+def prepared(steps: list[tuple[str, Any]], X: Any, scale: str) -> Any:
+    """Rows after the steps, which are fitted on them."""
+    if scale in ("log1p", "tfidf"):
+        low = X.min()
+        if low < 0:
+            raise click.UsageError(f"--scale {scale} is for counts: the data hold {low:g}. Use --scale standard.")
+    return Pipeline(steps).fit_transform(X) if steps else X
+
+
+def joined(steps: list[tuple[str, Any]], fitted: Any, names: list[str] | None) -> Any:
+    """One model of fitted steps and a fitted clusterer, which knows the columns' names."""
+    model = Pipeline([*steps, ("cluster", fitted)]) if steps else fitted
+    first = model.steps[0][1] if steps else model
+    if names is not None:
+        first.feature_names_in_ = np.asarray(names, dtype=object)
+    return model
+
+
+def number_of_clusters(X: Any, given: int | None, seed: int) -> int:
+    """The number given, or the one that the data show; where they show no clusters, a warning says so."""
+    if given is not None:
+        return given
+    found = jc.number_of_clusters(X, random_state=seed)
+    found.warn()
+    return found.n_clusters

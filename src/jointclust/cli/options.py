@@ -1,0 +1,132 @@
+"""Options that subcommands share, and the file they can come from."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from jointclust.cli.models import METHODS, SCALES, nearest
+from jointclust.readers import FORMATS, ReadError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Several options as one decorator, shown in this order."""
+
+    def apply(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+def _configured(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Make the values of a file the defaults of this command; the command line still goes first."""
+    if path is None:
+        return None
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        values = json.loads(text)["parameters"] if path.endswith(".json") else tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReadError(f"--config {path} cannot be read: {error}") from error
+    except (json.JSONDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise ReadError(f"--config {path} is neither TOML nor a run.json: {error}") from error
+    known = {
+        name.lstrip("-").replace("-", "_"): str(parameter.name)
+        for parameter in context.command.params
+        for name in (str(parameter.name), *parameter.opts)
+        if name.startswith("--") or not name.startswith("-")
+    }
+    found = {}
+    for name, value in values.items():
+        if name.replace("-", "_") not in known:
+            raise click.UsageError(f"--config {path} sets {name!r}. {nearest(name, sorted(known))}")
+        found[known[name.replace("-", "_")]] = value
+    context.default_map = {**(context.default_map or {}), **found}
+    return path
+
+
+data = click.argument("data", metavar="DATA")
+config = click.option(
+    "--config", is_eager=True, callback=_configured, metavar="FILE", help="Options from a TOML file, or a run.json."
+)
+reading = together(
+    click.option("--format", type=click.Choice(list(FORMATS)), help="Format of DATA, where its name does not tell."),
+    click.option("--id-column", metavar="NAME", help="Column that names the rows (default: their numbers, from 0)."),
+    click.option("--encoding", default="utf-8-sig", metavar="NAME", help="Encoding of a text file (default: UTF-8)."),
+    click.option("--delimiter", metavar="CHAR", help="What separates cells (default: found in the first line)."),
+    click.option("--no-header", is_flag=True, help="The first line of a text file is data, not names."),
+)
+columns = together(
+    click.option("--label-column", metavar="NAME", help="Column of known classes: for evaluation only, never used."),
+    click.option(
+        "--categories",
+        type=click.Choice(["refuse", "onehot", "drop"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with columns of text.",
+    ),
+)
+scaling = together(
+    click.option(
+        "--scale",
+        type=click.Choice(SCALES),
+        default="none",
+        show_default=True,
+        help="How to scale the columns; becomes part of the model.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["refuse", "mean", "median"]),
+        default="refuse",
+        show_default=True,
+        help="What to do with empty cells; filling them in becomes part of the model.",
+    ),
+)
+seed = click.option("--seed", type=int, default=0, show_default=True, help="Seed: the same one, the same result.")
+method = click.option(
+    "--method", default="consensus", show_default=True, metavar="NAME", help=f"One of {', '.join(METHODS)}."
+)
+images = together(
+    click.option("--image-shape", metavar="HxW", help="Rows are images of this height and width, such as 32x32."),
+    click.option(
+        "--image-order",
+        type=click.Choice(["C", "F"]),
+        default="C",
+        show_default=True,
+        help="Whether pixels are stored row by row (C) or column by column (F).",
+    ),
+)
+stability = click.option(
+    "--resamples",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Bootstrap resamples for the stability of each cluster (the consensus needs none).",
+)
+force = click.option("--force", is_flag=True, help="Replace files that are there.")
+speaking = together(
+    click.option("--quiet", is_flag=True, help="Say nothing but errors."),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from."),
+)
+
+
+def image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
+    """Height and width from text such as 32x32, checked against the number of features."""
+    if text is None:
+        return None
+    try:
+        height, width = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise click.UsageError(f"--image-shape {text}: write it as HEIGHTxWIDTH, such as 32x32.") from None
+    if height * width != n_features:
+        raise click.UsageError(f"--image-shape {text} makes {height * width} pixels; the data have {n_features}.")
+    return height, width

@@ -1,0 +1,96 @@
+"""Files of rows, in the formats that people have, as one kind of table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jointclust.readers._matrix import read_h5ad, read_market, read_npy, read_npz, read_svmlight
+from jointclust.readers._parquet import read_parquet
+from jointclust.readers._table import Options, ReadError, Table, check_finite, text_columns
+from jointclust.readers._text import read_text
+
+__all__ = ["FORMATS", "Options", "ReadError", "Table", "format_of", "read", "text_columns"]
+
+FORMATS: dict[str, Callable[[Path, Options], Table]] = {
+    "csv": read_text,
+    "tsv": read_text,
+    "parquet": read_parquet,
+    "npy": read_npy,
+    "npz": read_npz,
+    "mtx": read_market,
+    "svmlight": read_svmlight,
+    "h5ad": read_h5ad,
+}
+_ENDINGS = {"txt": "csv", "tab": "tsv", "pq": "parquet", "svm": "svmlight", "libsvm": "svmlight", "mm": "mtx"}
+_ENDINGS |= {name: name for name in FORMATS}
+
+# Columns of numbers that are more often names of rows than features.
+_ROW_NAMES = {"id", "index", "row", "unnamed: 0", "__index_level_0__"}
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Format that a file's name tells.
+
+    Examples
+    --------
+    >>> format_of("data.csv.gz")
+    'csv'
+    """
+    name = Path(path).name.lower().removesuffix(".gz")
+    try:
+        return _ENDINGS[name.rpartition(".")[2]]
+    except KeyError:
+        raise ReadError(
+            f"{path}: the ending of its name is none that is known ({', '.join(_ENDINGS)}, the text ones also with "
+            ".gz): name its format with --format."
+        ) from None
+
+
+def read(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Table:
+    """Read a file of rows.
+
+    Parameters
+    ----------
+    path : path-like
+        CSV or TSV (also ``.gz``), Parquet, ``.npy`` (memory-mapped), ``.npz``, Matrix Market, svmlight or ``.h5ad``.
+    format : str, default=None
+        One of ``FORMATS``; None goes by the name's ending.
+    **options
+        Those of :class:`Options`.
+
+    Returns
+    -------
+    table : Table
+        The rows, and what is known of them.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise ReadError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise ReadError(f"{path} is a folder: give a file in it.")
+    if path.stat().st_size == 0:
+        raise ReadError(f"{path} is empty.")
+    kind = format or format_of(path)
+    chosen = Options(**options)
+    if kind == "tsv" and chosen.delimiter is None:
+        chosen = Options(**{**options, "delimiter": "\t"})
+    try:
+        table = FORMATS[kind](path, chosen)
+    except (ReadError, MemoryError):
+        raise
+    except ImportError as error:
+        raise ReadError(f"{path}: {error}") from error
+    except PermissionError as error:
+        raise ReadError(f"{path}: no permission to read it.") from error
+    except Exception as error:  # whatever a library says of a damaged file
+        raise ReadError(f"{path} cannot be read as {kind}: {error}") from error
+    if table.data.shape[0] == 0 or table.data.shape[1] == 0:
+        raise ReadError(f"{path} holds {table.data.shape[0]} rows of {table.data.shape[1]} numeric columns.")
+    check_finite(path, table, chosen)
+    for name in (table.names or []) if chosen.wanted is None else []:
+        if name.lower() in _ROW_NAMES:
+            table.notes.append(f"Column {name!r} is taken as a feature. If it names the rows: --id-column {name!r}.")
+    return table

@@ -1,0 +1,151 @@
+"""Formats that hold a matrix: NumPy's, Matrix Market, svmlight, AnnData's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
+
+from jointclust.readers._table import (
+    Options,
+    ReadError,
+    Table,
+    check_columns,
+    check_memory,
+    check_wanted,
+    fits_memory,
+    in_order,
+)
+
+
+def _no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) -> None:
+    """Refuse options that name columns which this format does not have."""
+    for option, name in (("--id-column", options.id_column), ("--label-column", options.label_column)):
+        if name is not None and name not in (has or {}):
+            known = f"; it has {', '.join(has)}" if has else ": files of this format name no columns"
+            raise ReadError(f"{path} has no column {name!r} ({option}){known}.")
+
+
+def _two_dimensional(path: Path, data: Any) -> Any:
+    if data.ndim != 2:
+        raise ReadError(f"{path} holds an array of shape {data.shape}: rows by features are needed.")
+    if data.dtype.kind not in "fiub":
+        raise ReadError(f"{path} holds values of type {data.dtype}: real numbers are needed.")
+    return data
+
+
+def read_npy(path: Path, options: Options) -> Table:
+    """Read a NumPy array, which stays on the disk where memory is too small for it."""
+    _no_columns(path, options)
+    data = _two_dimensional(path, np.load(path, mmap_mode="r", allow_pickle=False))
+    return Table(np.array(data) if fits_memory(data.nbytes) else data)
+
+
+def read_npz(path: Path, options: Options) -> Table:
+    """Read X (or the only array, or a sparse matrix as SciPy saves it); other arrays are columns."""
+    with np.load(path, allow_pickle=False) as archive:
+        parts = {key: archive[key] for key in archive.files}
+    if "indptr" in parts:
+        shape = tuple(int(size) for size in parts["shape"])
+        kind = parts.get("format", np.array("csr"))
+        name = kind.item().decode() if kind.dtype.kind == "S" else str(kind)
+        if name not in ("csr", "csc"):
+            raise ReadError(f"{path} holds a sparse matrix in format {name}: save it as csr.")
+        make = sp.csr_array if name == "csr" else sp.csc_array
+        data = make((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
+        data.check_format(full_check=True)
+        data = sp.csr_array(data)
+    elif "X" in parts or len(parts) == 1:
+        data = _two_dimensional(path, parts["X" if "X" in parts else next(iter(parts))])
+    else:
+        raise ReadError(f"{path} holds {', '.join(parts)}: name the array of rows X.")
+    columns = {key: value for key, value in parts.items() if value.ndim == 1 and len(value) == data.shape[0]}
+    _no_columns(path, options, columns)
+    names = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
+    return _picked(path, data, None if names is None else [str(name) for name in names], columns, options)
+
+
+def read_market(path: Path, options: Options) -> Table:
+    """Read a Matrix Market file, sparse or dense."""
+    _no_columns(path, options)
+    n_rows, n_columns, entries, kind, *_ = scipy.io.mminfo(path)
+    check_memory(path, entries if kind == "coordinate" else n_rows * n_columns)
+    data = scipy.io.mmread(path)
+    return Table(sp.csr_array(data) if sp.issparse(data) else _two_dimensional(path, np.asarray(data)))
+
+
+def read_svmlight(path: Path, options: Options) -> Table:
+    """Read a svmlight file; its labels are the column ``label``."""
+    _no_columns(path, options, {"label": None})
+    data, labels = load_svmlight_file(str(path))
+    classes = _strings(labels) if options.label_column else None
+    ids = _strings(labels) if options.id_column else None
+    return Table(sp.csr_array(data), None, ids, classes)
+
+
+def read_h5ad(path: Path, options: Options) -> Table:
+    """Read X of an AnnData file; genes name the columns, cells the rows, and ``obs`` holds further columns."""
+    try:
+        import h5py
+    except ImportError as error:
+        raise ImportError("reading .h5ad needs h5py: pip install 'jointclust[files]'") from error
+    with h5py.File(path) as file:
+        if "X" not in file:
+            raise ReadError(f"{path} has no X.")
+        data, obs, var = _h5_matrix(path, file["X"]), file.get("obs"), file.get("var")
+        columns = {} if obs is None else {key: obs[key] for key in obs if not key.startswith("__")}
+        _no_columns(path, options, columns)
+        chosen = {name: columns[name] for name in (options.id_column, options.label_column) if name is not None}
+        read = {name: _h5_column(column) for name, column in chosen.items()}
+        index = None if obs is None else _h5_column(obs[obs.attrs.get("_index", "_index")])
+        names = None if var is None else [str(name) for name in _h5_column(var[var.attrs.get("_index", "_index")])]
+    table = _picked(path, data, names, read, options)
+    return table if options.id_column else Table(table.data, table.names, index, table.classes, table.notes)
+
+
+def _h5_matrix(path: Path, stored: Any) -> Any:
+    if hasattr(stored, "shape"):
+        check_memory(path, stored.size, stored.dtype.itemsize)
+        return _two_dimensional(path, stored[:])
+    check_memory(path, stored["data"].size)
+    kind = stored.attrs.get("encoding-type", "csr_matrix")
+    parts = (stored["data"][:], stored["indices"][:], stored["indptr"][:])
+    make = sp.csc_array if kind.startswith("csc") else sp.csr_array
+    data = make(parts, shape=tuple(int(size) for size in stored.attrs["shape"]))
+    data.check_format(full_check=True)
+    return sp.csr_array(data)
+
+
+def _h5_column(stored: Any) -> NDArray[Any]:
+    if hasattr(stored, "shape"):
+        return _strings(stored[:])
+    if "values" in stored:  # with a mask of missing ones
+        return np.where(stored["mask"][:], "", _strings(stored["values"][:]))
+    # The code of a missing category is -1: the last name, then.
+    return np.append(_strings(stored["categories"][:]), "")[stored["codes"][:]]
+
+
+def _picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, Any], options: Options) -> Table:
+    """The features that are wanted, with the columns that name the rows and their classes."""
+    if names is not None and len(names) != data.shape[1]:
+        raise ReadError(f"{path} names {len(names)} columns and holds {data.shape[1]}.")
+    if names is not None and options.wanted is not None:
+        check_columns(path, names, Options())
+        check_wanted(path, names, options.wanted)
+        data, names = in_order(data, names, options.wanted)
+    elif names is not None and len(set(names)) < len(names):
+        names = [f"{name} ({index})" if names.count(name) > 1 else name for index, name in enumerate(names)]
+    ids, classes = (
+        None if name is None else _strings(columns[name]) for name in (options.id_column, options.label_column)
+    )
+    return Table(data, names, ids, classes)
+
+
+def _strings(values: Any) -> NDArray[Any]:
+    found = [value.decode() if isinstance(value, bytes) else str(value) for value in np.asarray(values).tolist()]
+    return np.asarray(found, dtype=object)

@@ -1,0 +1,237 @@
+"""What every reader returns, and what they share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The rows, their coordinates and one copy on the way: what a fit holds of the data at a time.
+_COPIES = 3
+_BLOCK = 4096
+
+
+class ReadError(ValueError):
+    """A file that cannot be read; says where, why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read.
+
+    Attributes
+    ----------
+    id_column, label_column : str or None
+        Columns that name the rows, and that hold known classes; neither is a feature.
+    wanted : sequence of str or None
+        Features to take, in this order; None takes all.
+    categories : {"refuse", "onehot", "drop"}
+        What to do with columns of text.
+    missing : {"refuse", "keep"}
+        What to do with empty cells; kept ones are NaN.
+    encoding : str
+        Of text files.
+    delimiter : str or None
+        Of text files; None looks at the first line.
+    header : bool
+        Whether the first line of a text file holds the columns' names.
+    progress : callable or None
+        Called with the bytes read so far.
+    """
+
+    id_column: str | None = None
+    label_column: str | None = None
+    wanted: Sequence[str] | None = None
+    categories: str = "refuse"
+    missing: str = "refuse"
+    encoding: str = "utf-8-sig"
+    delimiter: str | None = None
+    header: bool = True
+    progress: Callable[[int], None] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows and what is known of them.
+
+    Attributes
+    ----------
+    data : array or CSR array of shape (n_samples, n_features)
+        The features.
+    names : list of str or None
+        Their names.
+    ids : array of shape (n_samples,) or None
+        Names of the rows; None stands for their numbers from 0.
+    classes : array of shape (n_samples,) or None
+        Known classes, for evaluation only.
+    notes : list of str
+        What the user should know about how the file was understood.
+    """
+
+    data: Any
+    names: list[str] | None = None
+    ids: NDArray[Any] | None = None
+    classes: NDArray[Any] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def check_columns(path: Path, names: list[str], options: Options) -> None:
+    """Names are there, once each."""
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ReadError(
+            f"{path}: {listed(repeated)} {'names' if len(repeated) == 1 else 'name'} more than one column: rename "
+            "them, or use --no-header if the first line is data."
+        )
+    for option, name in (("--id-column", options.id_column), ("--label-column", options.label_column)):
+        if name is not None and name not in names:
+            raise ReadError(f"{path} has no column {name!r} ({option}); it has {listed(names)}.")
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """A few names, quoted, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(repr(name) for name in names[:most]) + more
+
+
+def text_columns(names: Sequence[str], wanted: Sequence[str]) -> dict[str, list[str]]:
+    """Values of the text columns that one-hot features such as ``city=Paris`` were made of.
+
+    Examples
+    --------
+    >>> text_columns(["age", "city"], ["age", "city=Oslo", "city=Paris"])
+    {'city': ['Oslo', 'Paris']}
+    """
+    found: dict[str, list[str]] = {}
+    known = set(names)
+    for feature in wanted:
+        column, sign, value = feature.partition("=")
+        if feature not in known and sign and column in known:
+            found.setdefault(column, []).append(value)
+    return found
+
+
+def check_wanted(path: Path, names: Sequence[str], wanted: Sequence[str]) -> dict[str, list[str]]:
+    """Text columns to encode; the error lists every column that is missing."""
+    encoded = text_columns(names, wanted)
+    known = set(names)
+    missing = [name for name in wanted if name not in known and name.partition("=")[0] not in encoded]
+    if missing:
+        raise ReadError(f"{path} lacks {len(missing)} of the model's {len(wanted)} columns: {listed(missing)}.")
+    return encoded
+
+
+def one_hot(column: Sequence[str], values: Sequence[str]) -> NDArray[np.float64]:
+    """A column of zeros and ones per value; a value that is not among them is all zeros."""
+    return (np.asarray(column, dtype=object)[:, None] == np.asarray(values, dtype=object)).astype(np.float64)
+
+
+def refuse_text(path: Path, name: str, example: str) -> ReadError:
+    """The error for a column of text, with the ways out."""
+    return ReadError(
+        f"{path}: column {name!r} holds text ({example!r}). Leave such columns out with --categories drop, make one "
+        f"column per value with --categories onehot, or say what it is: --id-column {name!r}, --label-column {name!r}."
+    )
+
+
+def assembled(
+    path: Path, names: list[str], matrix: NDArray[Any], numeric: list[str], text: dict[str, list[str]], options: Options
+) -> tuple[NDArray[Any], list[str]]:
+    """Numeric columns and encoded text ones side by side, in the order asked for."""
+    if options.wanted is not None:
+        values = check_wanted(path, names, options.wanted)
+    elif options.categories == "onehot":
+        values = {name: sorted(set(column)) for name, column in text.items()}
+        for name, found in values.items():
+            if len(found) > max(50, len(matrix) // 2):
+                raise ReadError(
+                    f"{path}: column {name!r} holds {len(found)} different texts, too many for one column each. "
+                    f"Is it --id-column {name!r}? Else leave text out with --categories drop."
+                )
+    else:
+        values = {}
+    if not values:
+        return matrix, numeric
+    parts, found_names = [matrix], list(numeric)
+    for name, kept in values.items():
+        parts.append(one_hot(text[name], kept))
+        found_names += [f"{name}={value}" for value in kept]
+    return np.hstack(parts), found_names
+
+
+def in_order(data: NDArray[Any], names: list[str], wanted: Sequence[str] | None) -> tuple[NDArray[Any], list[str]]:
+    """The columns that are wanted, in their order."""
+    if wanted is None or list(wanted) == names:
+        return data, names
+    position = {name: index for index, name in enumerate(names)}
+    return data[:, [position[name] for name in wanted]], list(wanted)
+
+
+def fits_memory(n_bytes: float) -> bool:
+    """Whether so many bytes of data can be fitted in memory."""
+    available = available_memory()
+    return available is None or _COPIES * n_bytes <= available
+
+
+def check_memory(path: Path, n_values: float, itemsize: int = 8) -> None:
+    """Refuse early what would end with the machine out of memory."""
+    needed, available = _COPIES * n_values * itemsize, available_memory()
+    if available is not None and needed > available:
+        raise ReadError(
+            f"{path} needs about {needed / 2**30:.1f} GiB of memory to fit, and {available / 2**30:.1f} GiB are free. "
+            "Save it as a float32 .npy file, which --method ldakm and the like read from the disk as needed, take a "
+            "sample of its rows, or use a larger machine."
+        )
+
+
+def available_memory() -> float | None:
+    """Bytes that can be had without swapping, as far as the system and the process's limit tell."""
+    found = []
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found.append(next(int(line.split()[1]) * 1024.0 for line in lines if line.startswith("MemAvailable")))
+    except (OSError, StopIteration):
+        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+            found.append(float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE"))
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            found.append(float(limit))
+    except ImportError:  # Windows
+        pass
+    return min(found, default=None)
+
+
+def check_finite(path: Path, table: Table, options: Options) -> None:
+    """No infinity anywhere, and no empty cell unless they are kept."""
+    data = table.data
+    blocks = [(0, data.data)] if not isinstance(data, np.ndarray) else None
+    for start, block in blocks or ((s, data[s : s + _BLOCK]) for s in range(0, data.shape[0], _BLOCK)):
+        if block.dtype.kind not in "fiub":
+            raise ReadError(f"{path} holds values of type {block.dtype}: real numbers are needed.")
+        # One sum tells whether all is well, in most cases.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if block.dtype.kind != "f" or np.isfinite(block.sum(dtype=np.float64)):
+                continue
+        bad = np.isinf(block) if options.missing == "keep" else ~np.isfinite(block)
+        if bad.any():
+            raise _not_finite(path, table, start, bad, block)
+
+
+def _not_finite(path: Path, table: Table, start: int, bad: NDArray[Any], block: NDArray[Any]) -> ReadError:
+    position = np.argwhere(bad)[0]
+    if bad.ndim == 1:  # the stored values of a sparse matrix
+        return ReadError(f"{path} holds {block[position[0]]} among its values: only finite numbers can be clustered.")
+    row, column = int(position[0]), int(position[1])
+    name = repr(table.names[column]) if table.names else str(column)
+    value = block[row, column]
+    what = "the cell is empty or NaN" if np.isnan(value) else f"{value} is not a finite number"
+    advice = "Fill it in: --missing mean or --missing median does" if np.isnan(value) else "Correct it or drop the row"
+    return ReadError(f"{path}: row {start + row} (from 0), column {name}: {what}. {advice}.")

@@ -1,0 +1,510 @@
+"use strict";
+// The map of a report. Points are drawn by WebGL2, or by a plain canvas where there is none.
+
+const page = JSON.parse(document.getElementById("data").textContent);
+const by = (id) => document.getElementById(id);
+const stage = by("stage"), canvas = by("points"), overlay = by("overlay"), tip = by("tip");
+const SHAPES = 4, PLAIN_LIMIT = 100000, CELLS = 256, REACH = 12, FRAME = 60, SHARE = 10, TAP = 4;
+
+// ---- data ----
+
+function bytes(text) {
+  const raw = atob(text), out = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
+  return new Blob([out]).stream().pipeThrough(new DecompressionStream("gzip"));
+}
+const buffer = (text) => new Response(bytes(text)).arrayBuffer();
+
+async function unpack() {
+  for (const axis of page.axes) axis.values = new Uint16Array(await buffer(axis.data));
+  for (const column of page.columns) {
+    column.codes = new (column.bits === 8 ? Uint8Array : Uint16Array)(await buffer(column.data));
+  }
+  if (page.ids) page.ids = JSON.parse(await new Response(bytes(page.ids)).text());
+}
+
+const idOf = (i) => (page.ids ? page.ids[i] : String(i));
+const clusters = page.columns[0];
+
+function valueOf(column, i) {
+  const code = column.codes[i];
+  if (column.kind === "category") return column.names[code];
+  if (code === 255) return "missing";
+  return "≈ " + Number((column.min + (code / 254) * (column.max - column.min)).toPrecision(3));
+}
+
+// ---- state ----
+
+const view = { x: 0, y: 1, zoom: 1, cx: 0, cy: 0 };
+let colour = clusters, hiddenColour = new Set(), hiddenClusters = new Set(), mode = "move";
+let selected = null, grid = null, painter = null, waiting = false;
+
+function box() { return { w: stage.clientWidth, h: stage.clientHeight, dpr: window.devicePixelRatio || 1 }; }
+
+// Both axes have one scale: distances on the map are distances in the embedding.
+function transform() {
+  const a = page.axes[view.x], b = page.axes[view.y], { w, h } = box();
+  const spanX = a.max - a.min || 1, spanY = b.max - b.min || 1;
+  const unit = 0.92 * Math.min(w / spanX, h / spanY) * view.zoom;  // pixels per unit of the embedding
+  return {
+    sx: spanX * unit, sy: -spanY * unit,
+    ox: w / 2 - (spanX / 2 + view.cx) * unit, oy: h / 2 + (spanY / 2 + view.cy) * unit, unit,
+  };
+}
+
+function pointSize() {
+  const n = page.n, base = n < 2000 ? 8 : n < 20000 ? 5.5 : n < 200000 ? 3.5 : 2;
+  return base * Math.min(3, Math.pow(view.zoom, 0.3));
+}
+
+function rgb(hex) { return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)); }
+
+function colours() {
+  if (colour.kind === "category") {
+    return colour.names.map((_, k) => rgb(page.palette[k % page.palette.length]));
+  }
+  const anchors = page.scale.map(rgb), last = anchors.length - 1, out = [];
+  for (let k = 0; k < 255; k++) {
+    const place = (k / 254) * last, low = Math.min(Math.floor(place), last - 1), t = place - low;
+    out.push(anchors[low].map((v, c) => Math.round(v + t * (anchors[low + 1][c] - v))));
+  }
+  return [...out, [128, 128, 128]];
+}
+
+const shapeOf = (k) => (colour.kind === "category" ? Math.floor(k / page.palette.length) % SHAPES : 0);
+const isHidden = (i) => hiddenClusters.has(clusters.codes[i]) ||
+  (colour.kind === "category" && hiddenColour.has(colour.codes[i]));
+
+// ---- painters ----
+
+const VERTEX = `#version 300 es
+in float x; in float y; in uint code; in uint cluster; in uint chosen;
+uniform vec4 place; uniform float size; uniform bool selecting; uniform bool shaped; uniform int nColours;
+uniform sampler2D palette; uniform sampler2D shown;
+out vec4 ink; flat out int shape;
+ivec2 cell(uint k) { return ivec2(int(k) & 255, int(k) >> 8); }
+void main() {
+  vec4 own = texelFetch(palette, cell(code), 0);
+  bool visible = own.a > 0.5 && texelFetch(shown, cell(cluster), 0).r > 0.5;
+  gl_Position = visible ? vec4(x * place.x + place.z, y * place.y + place.w, 0.0, 1.0) : vec4(2.0, 2.0, 0.0, 1.0);
+  bool strong = !selecting || chosen == 1u;
+  gl_PointSize = size * (selecting && strong ? 1.35 : 1.0);
+  ink = vec4(own.rgb, strong ? 0.85 : 0.12);
+  shape = shaped ? (int(code) / nColours) & 3 : 0;
+}`;
+const FRAGMENT = `#version 300 es
+precision mediump float;
+in vec4 ink; flat in int shape; out vec4 result;
+void main() {
+  vec2 p = gl_PointCoord * 2.0 - 1.0;
+  float d = shape == 0 ? length(p) : shape == 1 ? max(abs(p.x), abs(p.y)) * 1.15
+    : shape == 2 ? max(abs(p.x) * 1.7 - p.y * 0.9, p.y * 1.6) * 0.62 : abs(p.x) + abs(p.y);
+  float a = ink.a * (1.0 - smoothstep(0.75, 1.0, d));
+  if (a < 0.01) discard;
+  result = vec4(ink.rgb * a, a);
+}`;
+
+function glPainter() {
+  const gl = canvas.getContext("webgl2", { alpha: true, antialias: false, preserveDrawingBuffer: true });
+  if (!gl) return null;
+  const program = gl.createProgram();
+  for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return null;
+  gl.useProgram(program);
+  gl.enable(gl.BLEND);
+  gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+  const uniform = (name) => gl.getUniformLocation(program, name);
+  const stored = new Map();
+
+  function attribute(name, values, kind, step) {
+    if (!stored.has(values)) {
+      stored.set(values, gl.createBuffer());
+      gl.bindBuffer(gl.ARRAY_BUFFER, stored.get(values));
+      gl.bufferData(gl.ARRAY_BUFFER, values, gl.STATIC_DRAW);
+    }
+    gl.bindBuffer(gl.ARRAY_BUFFER, stored.get(values));
+    const where = gl.getAttribLocation(program, name);
+    gl.enableVertexAttribArray(where);
+    const size = values.BYTES_PER_ELEMENT, type = size === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT;
+    if (kind === "axis") gl.vertexAttribPointer(where, 1, type, true, step * size, 0);
+    else gl.vertexAttribIPointer(where, 1, type, step * size, 0);
+  }
+  function texture(slot, name, pixels) {
+    const rows = Math.ceil(pixels.length / 4 / 256), data = new Uint8Array(rows * 1024);
+    data.set(pixels);
+    gl.activeTexture(gl.TEXTURE0 + slot);
+    gl.bindTexture(gl.TEXTURE_2D, (texture[name] ??= gl.createTexture()));
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, rows, 0, gl.RGBA, gl.UNSIGNED_BYTE, data);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+    gl.uniform1i(uniform(name), slot);
+  }
+  const none = new Uint8Array(page.n);
+  let selection = none;
+  return {
+    select(flags) {
+      if (selection !== none) { gl.deleteBuffer(stored.get(selection)); stored.delete(selection); }
+      selection = flags ?? none;
+    },
+    paint(step) {
+      const { w, h, dpr } = box(), t = transform();
+      gl.viewport(0, 0, canvas.width, canvas.height);
+      gl.clearColor(0, 0, 0, 0);
+      gl.clear(gl.COLOR_BUFFER_BIT);
+      attribute("x", page.axes[view.x].values, "axis", step);
+      attribute("y", page.axes[view.y].values, "axis", step);
+      attribute("code", colour.codes, "code", step);
+      attribute("cluster", clusters.codes, "code", step);
+      attribute("chosen", selection, "code", step);
+      texture(0, "palette", colours().flatMap((c, k) => [...c, hiddenColour.has(k) ? 0 : 255]));
+      texture(1, "shown", clusters.names.flatMap((_, k) => [hiddenClusters.has(k) ? 0 : 255, 0, 0, 255]));
+      gl.uniform4f(uniform("place"), 2 * t.sx / w, -2 * t.sy / h, 2 * t.ox / w - 1, 1 - 2 * t.oy / h);
+      gl.uniform1f(uniform("size"), pointSize() * dpr);
+      gl.uniform1i(uniform("selecting"), selection !== none);
+      gl.uniform1i(uniform("shaped"), colour.kind === "category");
+      gl.uniform1i(uniform("nColours"), page.palette.length);
+      gl.drawArrays(gl.POINTS, 0, Math.floor((page.n - 1) / step) + 1);
+    },
+    finish() { gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); },
+  };
+}
+
+function plainPainter() {
+  const context = canvas.getContext("2d"), least = Math.ceil(page.n / PLAIN_LIMIT);
+  tell("This browser has no WebGL2: the map is drawn the slow way" +
+    (least > 1 ? `, one row in ${least}.` : "."));
+  let flags = null;
+  return {
+    select(chosen) { flags = chosen; },
+    paint(step) {
+      const { dpr } = box(), t = transform(), size = pointSize(), table = colours();
+      const xs = page.axes[view.x].values, ys = page.axes[view.y].values;
+      context.setTransform(dpr, 0, 0, dpr, 0, 0);
+      context.clearRect(0, 0, canvas.width, canvas.height);
+      for (let i = 0; i < page.n; i += Math.max(step, least)) {
+        if (isHidden(i)) continue;
+        context.globalAlpha = flags && !flags[i] ? 0.12 : 0.85;
+        context.fillStyle = `rgb(${table[colour.codes[i]]})`;
+        context.fillRect((xs[i] / 65535) * t.sx + t.ox - size / 2, (ys[i] / 65535) * t.sy + t.oy - size / 2, size, size);
+      }
+    },
+    finish() {},
+  };
+}
+
+function tell(text) { by("message").textContent = text; by("message").hidden = false; }
+
+// Where a whole picture takes long, one with fewer points follows the hand, and the whole one comes when it rests.
+let thin = 1, rest = 0, moving = false;
+function draw(hand = false) {
+  moving = hand && thin > 1;
+  clearTimeout(rest);
+  if (moving) rest = setTimeout(draw, 250);
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => { waiting = false; painter.paint(moving ? thin : 1); });
+}
+
+function measure() {
+  let began = 0;
+  for (let round = 0; round < 2; round++) {  // the first one also sends the data to the graphics card
+    began = performance.now();
+    painter.paint(SHARE);
+    painter.finish();
+  }
+  thin = Math.max(1, Math.ceil((SHARE * (performance.now() - began)) / FRAME));
+  draw();
+}
+
+function resize() {
+  const { w, h, dpr } = box();
+  for (const surface of [canvas, overlay]) { surface.width = Math.round(w * dpr); surface.height = Math.round(h * dpr); }
+  draw();
+}
+
+// ---- which point is where ----
+
+function buildGrid() {
+  const xs = page.axes[view.x].values, ys = page.axes[view.y].values;
+  const start = new Uint32Array(CELLS * CELLS + 1), order = new Uint32Array(page.n);
+  const cell = (i) => (ys[i] >> 8) * CELLS + (xs[i] >> 8);
+  for (let i = 0; i < page.n; i++) start[cell(i) + 1]++;
+  for (let k = 0; k < CELLS * CELLS; k++) start[k + 1] += start[k];
+  const next = start.slice();
+  for (let i = 0; i < page.n; i++) order[next[cell(i)]++] = i;
+  return { xs, ys, start, order };
+}
+
+function nearest(px, py) {
+  grid ??= buildGrid();
+  const t = transform(), { xs, ys, start, order } = grid;
+  const u = ((px - t.ox) / t.sx) * 65535, v = ((py - t.oy) / t.sy) * 65535;
+  const du = (REACH / Math.abs(t.sx)) * 65535, dv = (REACH / Math.abs(t.sy)) * 65535;
+  const cut = (value) => Math.max(0, Math.min(CELLS - 1, value >> 8));
+  let best = -1, least = REACH * REACH;
+  for (let row = cut(v - dv); row <= cut(v + dv); row++) {
+    const from = start[row * CELLS + cut(u - du)], to = start[row * CELLS + cut(u + du) + 1];
+    for (let k = from; k < to; k++) {
+      const i = order[k], x = ((xs[i] - u) / 65535) * t.sx, y = ((ys[i] - v) / 65535) * t.sy, d = x * x + y * y;
+      if (d < least && !isHidden(i)) { least = d; best = i; }
+    }
+  }
+  return best;
+}
+
+function hover(event) {
+  const area = canvas.getBoundingClientRect(), px = event.clientX - area.left, py = event.clientY - area.top;
+  const i = nearest(px, py);
+  tip.hidden = i < 0;
+  if (i < 0) return;
+  tip.textContent = [`row ${idOf(i)}`, ...page.columns.map((c) => `${c.name}: ${valueOf(c, i)}`)].join("\n");
+  tip.style.left = Math.min(px + 14, area.width - tip.offsetWidth - 4) + "px";
+  tip.style.top = Math.min(py + 14, area.height - tip.offsetHeight - 4) + "px";
+}
+
+// ---- selection ----
+
+function select(test) {
+  const flags = new Uint8Array(page.n);
+  let count = 0;
+  for (let i = 0; i < page.n; i++) if (!isHidden(i) && test(i)) { flags[i] = 1; count++; }
+  show(count ? flags : null, count);
+}
+
+function show(flags, count) {
+  selected = flags;
+  painter.select(flags);
+  by("selection").hidden = !flags;
+  if (flags) {
+    const sizes = clusters.names.map(() => 0);
+    for (let i = 0; i < page.n; i++) if (flags[i]) sizes[clusters.codes[i]]++;
+    by("count").textContent = `${count.toLocaleString("en")} rows selected`;
+    by("parts").textContent = "in " + sizes.map((s, k) => [s, k]).filter(([s]) => s).sort((a, b) => b[0] - a[0])
+      .slice(0, 8).map(([s, k]) => `cluster ${clusters.names[k]}: ${s.toLocaleString("en")}`).join(", ");
+  }
+  draw();
+}
+
+function inside(path) {
+  const t = transform(), xs = page.axes[view.x].values, ys = page.axes[view.y].values;
+  return (i) => {
+    const x = (xs[i] / 65535) * t.sx + t.ox, y = (ys[i] / 65535) * t.sy + t.oy;
+    let odd = false;
+    for (let a = 0, b = path.length - 1; a < path.length; b = a++) {
+      const [ax, ay] = path[a], [bx, by_] = path[b];
+      if (ay > y !== by_ > y && x < ((bx - ax) * (y - ay)) / (by_ - ay) + ax) odd = !odd;
+    }
+    return odd;
+  };
+}
+
+function download() {
+  const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const lines = ["id,cluster"];
+  for (let i = 0; i < page.n; i++) {
+    if (selected[i]) lines.push(`${quoted(idOf(i))},${clusters.names[clusters.codes[i]]}`);
+  }
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
+  link.download = "selected.csv";
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+// ---- legend ----
+
+function legend() {
+  const place = by("legend");
+  place.replaceChildren();
+  if (colour.kind === "number") {
+    const ramp = document.createElement("div"), ends = document.createElement("div");
+    ramp.className = "ramp wide";
+    ramp.style.background = `linear-gradient(to right, ${page.scale.join(",")})`;
+    ends.className = "ends wide";
+    for (const value of [colour.min, colour.max]) {
+      ends.append(Object.assign(document.createElement("span"), { textContent: Number(value.toPrecision(4)) }));
+    }
+    place.append(ramp, ends);
+    return;
+  }
+  const all = Object.assign(document.createElement("button"), { type: "button", className: "all wide" });
+  const hidden = colour === clusters ? hiddenClusters : hiddenColour;
+  all.textContent = hidden.size ? "Show all" : "Hide all";
+  all.onclick = () => {
+    const fill = !hidden.size;
+    hidden.clear();
+    if (fill) colour.names.forEach((_, k) => hidden.add(k));
+    legend();
+    draw();
+  };
+  place.append(all);
+  colour.names.forEach((name, k) => place.append(entry(name, k, hidden)));
+}
+
+function entry(name, k, hidden) {
+  const button = document.createElement("button"), swatch = document.createElement("i"), size = document.createElement("small");
+  button.type = "button";
+  button.setAttribute("aria-pressed", !hidden.has(k));
+  swatch.className = `swatch s${shapeOf(k)}`;
+  swatch.style.background = page.palette[k % page.palette.length];
+  size.textContent = colour.sizes[k].toLocaleString("en");
+  button.append(swatch, name, size);
+  button.onclick = () => {
+    if (!hidden.delete(k)) hidden.add(k);
+    button.setAttribute("aria-pressed", !hidden.has(k));
+    by("legend").firstChild.textContent = hidden.size ? "Show all" : "Hide all";
+    draw();
+  };
+  return button;
+}
+
+// ---- hands ----
+
+function zoomAt(factor, px, py) {
+  const { w, h } = box(), before = transform();
+  view.zoom = Math.max(0.5, Math.min(200, view.zoom * factor));
+  const after = transform();
+  view.cx += (px - w / 2) * (1 / before.unit - 1 / after.unit);
+  view.cy -= (py - h / 2) * (1 / before.unit - 1 / after.unit);
+  draw(true);
+}
+const zoom = (factor) => zoomAt(factor, box().w / 2, box().h / 2);
+function move(dx, dy) { const { unit } = transform(); view.cx -= dx / unit; view.cy += dy / unit; draw(true); }
+function reset() { Object.assign(view, { zoom: 1, cx: 0, cy: 0 }); draw(); }
+
+function trace(path) {
+  const { dpr } = box(), pen = overlay.getContext("2d");
+  pen.setTransform(dpr, 0, 0, dpr, 0, 0);
+  pen.clearRect(0, 0, overlay.width, overlay.height);
+  if (!path.length) return;
+  pen.beginPath();
+  path.forEach(([x, y]) => pen.lineTo(x, y));
+  pen.closePath();
+  pen.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--link");
+  pen.lineWidth = 1.5;
+  pen.setLineDash([5, 4]);
+  pen.stroke();
+}
+
+function hands() {
+  const fingers = new Map();
+  let path = null, first = null, spread = 0;
+  const at = (event) => { const r = canvas.getBoundingClientRect(); return [event.clientX - r.left, event.clientY - r.top]; };
+  const gap = () => { const [a, b] = [...fingers.values()]; return Math.hypot(a[0] - b[0], a[1] - b[1]); };
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    fingers.set(event.pointerId, at(event));
+    first = at(event);
+    path = mode === "move" && !event.shiftKey ? null : [first];
+    if (fingers.size === 2) { path = null; spread = gap(); }
+    tip.hidden = true;
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!fingers.has(event.pointerId)) { hover(event); return; }
+    const [x, y] = at(event), [oldX, oldY] = fingers.get(event.pointerId);
+    fingers.set(event.pointerId, [x, y]);
+    if (fingers.size === 2) {
+      const now = gap();
+      zoomAt(now / spread, x, y);
+      spread = now;
+    } else if (!path) move(x - oldX, y - oldY);
+    else {
+      if (mode === "lasso") path.push([x, y]);
+      else path = [first, [x, first[1]], [x, y], [first[0], y]];
+      trace(path);
+    }
+  });
+  const end = (event) => {
+    fingers.delete(event.pointerId);
+    if (path && path.length > 2) select(inside(path));
+    const [x, y] = at(event);
+    if (Math.hypot(x - first[0], y - first[1]) < TAP) hover(event);  // a finger has no other way to ask
+    path = null;
+    trace([]);
+  };
+  canvas.addEventListener("pointerup", end);
+  canvas.addEventListener("pointercancel", end);
+  canvas.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") tip.hidden = true; });
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    zoomAt(Math.exp(-event.deltaY * 0.0015), ...at(event));
+  }, { passive: false });
+  canvas.addEventListener("keydown", (event) => {
+    const act = {
+      ArrowLeft: () => move(40, 0), ArrowRight: () => move(-40, 0), ArrowUp: () => move(0, 40), ArrowDown: () => move(0, -40),
+      "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), 0: reset, Escape: () => show(null, 0),
+    }[event.key];
+    if (act) { event.preventDefault(); act(); }
+  });
+}
+
+function controls() {
+  const fill = (list, items, chosen, change) => {
+    items.forEach((item, k) => list.append(new Option(item.name, k, k === chosen, k === chosen)));
+    list.onchange = () => change(Number(list.value));
+  };
+  const paint = (k) => { colour = page.columns[k]; hiddenColour.clear(); by("colour").value = k; legend(); draw(); };
+  fill(by("colour"), page.columns, 0, paint);
+  fill(by("across"), page.axes, 0, (k) => { view.x = k; grid = null; draw(); });
+  fill(by("up"), page.axes, 1, (k) => { view.y = k; grid = null; draw(); });
+  for (const button of document.querySelectorAll("[data-mode]")) {
+    button.onclick = () => {
+      mode = button.dataset.mode;
+      document.querySelectorAll("[data-mode]").forEach((b) => b.setAttribute("aria-pressed", b === button));
+    };
+  }
+  by("in").onclick = () => zoom(1.3);
+  by("out").onclick = () => zoom(1 / 1.3);
+  by("reset").onclick = reset;
+  by("clear").onclick = () => show(null, 0);
+  by("download").onclick = download;
+  const code = (label) => clusters.names.indexOf(label);
+  for (const button of document.querySelectorAll("[data-only]")) {
+    button.onclick = () => {
+      hiddenClusters = new Set(clusters.names.map((_, k) => k).filter((k) => k !== code(button.dataset.only)));
+      paint(0);
+      stage.scrollIntoView({ block: "center" });
+    };
+  }
+  for (const button of document.querySelectorAll("[data-select]")) {
+    button.onclick = () => {
+      hiddenClusters.clear();
+      paint(0);
+      select((i) => clusters.codes[i] === code(button.dataset.select));
+      stage.scrollIntoView({ block: "center" });
+    };
+  }
+}
+
+function theme() {
+  const root = document.documentElement, dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const follow = () => { root.dataset.theme = dark.matches ? "dark" : "light"; };
+  follow();
+  dark.addEventListener("change", follow);
+  by("theme").onclick = () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; };
+}
+
+async function start() {
+  theme();
+
+  try {
+    await unpack();
+  } catch (error) {
+    tell("This browser is too old to unpack the map: all that is below still holds.");
+    return;
+  }
+  painter = glPainter() ?? plainPainter();
+  controls();
+  legend();
+  hands();
+  new ResizeObserver(resize).observe(stage);
+  resize();
+  if (page.n > PLAIN_LIMIT) measure();
+  document.documentElement.dataset.ready = "yes";
+}
+start();

@@ -1,0 +1,101 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import jointclust as jc
+
+mpl = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+mpl.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def model(iris):
+    return jc.DiscriminativeEmbeddedClustering(3, trade_off=2, random_state=0).fit(iris.data)
+
+
+def drawn(display):
+    """The display has what scikit-learn's have, and its figure can be rendered."""
+    display.figure_.canvas.draw()
+    return display
+
+
+def test_embedding_shows_every_row(model, iris):
+    display = drawn(jc.plots.EmbeddingDisplay.from_estimator(model, iris.data))
+    shown = np.concatenate([points.get_offsets() for points in display.ax_.collections])
+    np.testing.assert_allclose(np.sort(shown, axis=0), np.sort(model.transform(iris.data), axis=0))
+    assert len(display.ax_.collections) == 3
+
+
+def test_embedding_of_one_dimension_and_on_given_axes(model, iris):
+    one = jc.DiscriminativeEmbeddedClustering(2, n_components=1, random_state=0).fit(iris.data)
+    _, ax = plt.subplots()
+    display = jc.plots.EmbeddingDisplay.from_estimator(one, iris.data, labels=iris.target, ax=ax)
+    assert display.ax_ is ax
+    assert len(ax.collections) == 3
+    with pytest.raises(ValueError, match="the embedding has 2"):
+        jc.plots.EmbeddingDisplay.from_estimator(model, iris.data, components=(0, 2))
+
+
+def test_objective(model):
+    display = drawn(jc.plots.ObjectiveDisplay.from_estimator(model))
+    np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), model.objective_history_)
+
+
+def test_soft_labels(iris):
+    soft = jc.FuzzyKMeans(3, random_state=0).fit(iris.data)
+    display = drawn(jc.plots.SoftLabelsDisplay.from_estimator(soft))
+    shown = display.ax_.images[0].get_array()
+    assert shown.shape == (150, 3)
+    assert (np.diff(np.argmax(shown, axis=1)) >= 0).all(), "sorted by cluster"
+
+
+def test_stability(blobs):
+    X, _ = blobs
+    fitted = jc.LDAKMeans(4, random_state=0).fit(X)
+    display = drawn(jc.plots.StabilityDisplay.from_estimator(fitted, X, n_resamples=3, random_state=0))
+    assert [bar.get_height() for bar in display.ax_.patches] == display.stability.tolist()
+    consensus = jc.JointConsensus(4, random_state=0).fit(X)
+    assert jc.plots.StabilityDisplay.from_estimator(consensus, X).stability.shape == (4,)
+
+
+def test_path(iris):
+    path = jc.trade_off_path(iris.data, 3, trade_offs=[0, 1.5, 3], random_state=0)
+    display = drawn(jc.plots.TradeOffPathDisplay.from_path(path))
+    np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), path.table["variance_share"])
+
+
+def test_biplot_shows_the_longest_loadings(iris):
+    frame = pd.DataFrame(iris.data, columns=iris.feature_names)
+    pipeline = make_pipeline(StandardScaler(), jc.DiscriminativeEmbeddedClustering(3, random_state=0)).fit(frame)
+    display = drawn(jc.plots.BiplotDisplay.from_estimator(pipeline, frame, n_features=2))
+    lengths = np.linalg.norm(pipeline[-1].components_[:2], axis=0)
+    assert display.feature_names == [iris.feature_names[index] for index in np.argsort(-lengths)[:2]]
+
+
+def test_prototypes(digits):
+    model = jc.LDAKMeans(10, random_state=0).fit(digits.data)
+    display = drawn(jc.plots.PrototypesDisplay.from_estimator(model, digits.data, image_shape=(8, 8), n_prototypes=2))
+    Y = model.transform(digits.data)
+    own = np.flatnonzero(model.labels_ == 3)
+    nearest = own[np.linalg.norm(Y[own] - Y[own].mean(axis=0), axis=1).argmin()]
+    np.testing.assert_array_equal(display.images[3, 0].ravel(), digits.data[nearest])
+    assert display.axes_.shape == (10, 2)
+
+
+def test_what_an_estimator_lacks_is_said(model, iris):
+    with pytest.raises(TypeError, match="has no soft_labels_"):
+        jc.plots.SoftLabelsDisplay.from_estimator(model)
+    consensus = jc.JointConsensus(3, random_state=0).fit(iris.data)
+    with pytest.raises(TypeError, match="has no objective_history_"):
+        jc.plots.ObjectiveDisplay.from_estimator(consensus)
+    with pytest.raises(TypeError, match="has no components_"):
+        jc.plots.BiplotDisplay.from_estimator(consensus, iris.data)

@@ -1,0 +1,312 @@
+"""Every format gives the same rows; what is wrong with a file is said with its place."""
+
+import gzip
+
+import h5py
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file
+
+from jointclust.readers import ReadError, _table, _text, format_of, read
+
+ROWS = np.array([[1.5, 0.0, -2.0], [0.0, 3.0, 1e-3], [7.0, 0.0, 1e9], [0.25, 1.0, 2.0]])
+NAMES = ["a", "b c", "d"]
+
+
+@pytest.fixture(autouse=True, params=["pyarrow", "by hand"])
+def _text_reader(request, monkeypatch):
+    """Text is read with and without pyarrow, to the same effect."""
+    if request.param == "by hand":
+        monkeypatch.setattr(_text._Text, "_by_arrow", lambda *_: None)
+
+
+def as_csv(folder, name="data.csv", delimiter=","):
+    lines = [delimiter.join(NAMES), *(delimiter.join(map(repr, row.tolist())) for row in ROWS)]
+    (folder / name).write_text("\n".join(lines) + "\n")
+    return folder / name
+
+
+def as_gz(folder):
+    path = folder / "data.csv.gz"
+    path.write_bytes(gzip.compress(as_csv(folder, "plain.csv").read_bytes()))
+    return path
+
+
+def as_parquet(folder):
+    table = pa.table({name: ROWS[:, index] for index, name in enumerate(NAMES)})
+    parquet.write_table(table, folder / "data.parquet")
+    return folder / "data.parquet"
+
+
+def as_npy(folder):
+    np.save(folder / "data.npy", ROWS)
+    return folder / "data.npy"
+
+
+def as_npz(folder):
+    np.savez(folder / "data.npz", X=ROWS, y=np.arange(4), feature_names=NAMES)
+    return folder / "data.npz"
+
+
+def as_sparse_npz(folder):
+    sp.save_npz(folder / "sparse.npz", sp.csc_array(ROWS))
+    return folder / "sparse.npz"
+
+
+def as_mtx(folder):
+    scipy.io.mmwrite(folder / "data.mtx", sp.coo_array(ROWS), precision=17)
+    return folder / "data.mtx"
+
+
+def as_svm(folder):
+    dump_svmlight_file(ROWS, np.arange(4), str(folder / "data.svm"))
+    return folder / "data.svm"
+
+
+def as_h5ad(folder, kind="csr"):
+    path = folder / f"{kind}.h5ad"
+    with h5py.File(path, "w") as file:
+        if kind == "dense":
+            file["X"] = ROWS
+        else:
+            matrix = sp.csr_array(ROWS) if kind == "csr" else sp.csc_array(ROWS)
+            group = file.create_group("X")
+            group.attrs.update({"encoding-type": f"{kind}_matrix", "shape": ROWS.shape})
+            for part in ("data", "indices", "indptr"):
+                group[part] = getattr(matrix, part)
+        for name, index in (("obs", ["r0", "r1", "r2", "r3"]), ("var", NAMES)):
+            group = file.create_group(name)
+            group.attrs["_index"] = "_index"
+            group["_index"] = index
+        kinds = file["obs"].create_group("kind")
+        kinds["categories"], kinds["codes"] = ["x", "y"], [0, 1, 1, -1]
+        notes = file["obs"].create_group("note")
+        notes["values"], notes["mask"] = ["p", "q", "r", "s"], [False, True, False, False]
+    return path
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        as_csv,
+        as_gz,
+        lambda folder: as_csv(folder, "data.tsv", "\t"),
+        lambda folder: as_csv(folder, "semicolons.csv", ";"),
+        as_parquet,
+        as_npy,
+        as_npz,
+        as_sparse_npz,
+        as_mtx,
+        as_svm,
+        as_h5ad,
+        lambda folder: as_h5ad(folder, "csc"),
+        lambda folder: as_h5ad(folder, "dense"),
+    ],
+)
+def test_every_format_gives_the_same_rows(write, tmp_path):
+    table = read(write(tmp_path))
+    data = table.data.toarray() if sp.issparse(table.data) else table.data
+    np.testing.assert_array_equal(data, ROWS)
+    assert table.names in (None, NAMES)
+
+
+def test_anndata_columns(tmp_path):
+    table = read(as_h5ad(tmp_path), label_column="kind")
+    assert table.classes.tolist() == ["x", "y", "y", ""]
+    assert table.ids.tolist() == ["r0", "r1", "r2", "r3"]
+    assert read(as_h5ad(tmp_path), id_column="note").ids.tolist() == ["p", "", "r", "s"]
+    assert table.names == NAMES
+
+
+def test_anndata_as_the_library_writes_it(tmp_path):
+    anndata = pytest.importorskip("anndata", reason="anndata is not installed")
+    cells = anndata.AnnData(sp.csr_matrix(ROWS))
+    cells.obs["kind"] = ["x", "y", "y", "x"]
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    table = read(tmp_path / "cells.h5ad", label_column="kind")
+    np.testing.assert_array_equal(table.data.toarray(), ROWS)
+    assert table.classes.tolist() == ["x", "y", "y", "x"]
+
+
+def test_npy_stays_on_the_disk_where_memory_is_small(tmp_path, monkeypatch):
+    assert not isinstance(read(as_npy(tmp_path)).data, np.memmap)
+    monkeypatch.setattr(_table, "available_memory", lambda: 100.0)
+    table = read(as_npy(tmp_path))
+    assert isinstance(table.data, np.memmap)
+    np.testing.assert_array_equal(table.data, ROWS)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3), min_size=1, max_size=30
+    )
+)
+def test_numbers_survive_text_exactly(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("csv") / "x.csv"
+    path.write_text("\n".join(["a,b,c", *(",".join(map(repr, row)) for row in rows)]))
+    np.testing.assert_array_equal(read(path).data, np.array(rows))
+
+
+@pytest.mark.parametrize("n_rows", [999, 1000, 1001, 2500])
+def test_no_row_is_lost_where_the_sample_ends(tmp_path, n_rows):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n" + "".join(f"{i},{-i}\n" for i in range(n_rows)))
+    np.testing.assert_array_equal(read(path).data[:, 0], np.arange(n_rows))
+
+
+def table_of(text, tmp_path, **options):
+    path = tmp_path / "x.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read(path, **options)
+
+
+def test_columns_that_are_not_features(tmp_path):
+    text = 'name,x,kind,y\n"Smith, J",1,good,2\nDoe,3,bad,4\n'
+    table = table_of(text, tmp_path, id_column="name", label_column="kind")
+    assert table.ids.tolist() == ["Smith, J", "Doe"]
+    assert table.classes.tolist() == ["good", "bad"]
+    assert table.names == ["x", "y"]
+
+
+def test_a_first_column_without_a_name_names_the_rows(tmp_path):
+    table = table_of(",x,y\nr1,1,2\nr2,3,4\n", tmp_path)
+    assert table.ids.tolist() == ["r1", "r2"]
+    assert "no name" in table.notes[0]
+
+
+def test_numbers_that_look_like_names_are_pointed_out(tmp_path):
+    text = "ID,x\n1,2\n2,3\n"
+    assert "--id-column 'ID'" in table_of(text, tmp_path).notes[0]
+    assert table_of(text, tmp_path, id_column="ID").notes == []
+
+
+ODD = [
+    "a,b\n 1 ,2\n3, 4\n",
+    'a,b\n"1",2\n"3","4"\n',
+    "a,b\n\n1,2\n\n3,4\n\n",
+    "a,b\r\n1,2\r\n3,4",
+    "\ufeffa,b\n1,2\n3,4\n",
+    "a;b\n1;2\n3;4\n",
+    '"a\nx",b\n1,2\n3,4\n',
+    "a,b\n1e0,+2\n3.,4\n",
+]
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_but_clear_text(tmp_path, text):
+    np.testing.assert_array_equal(table_of(text, tmp_path).data, [[1, 2], [3, 4]])
+
+
+def test_text_in_cells_survives(tmp_path):
+    text = 'name,x\n"two\nlines",1\n007,2\n"NA",3\n" a ",4\n"",5\n'
+    table = table_of(text, tmp_path, id_column="name")
+    assert table.ids.tolist() == ["two\nlines", "007", "NA", " a ", ""]
+
+
+def test_text_columns(tmp_path):
+    text = "x,city\n1,Oslo\n2,Paris\n3,Oslo\n"
+    with pytest.raises(ReadError, match="column 'city' holds text.*--categories drop.*onehot.*--id-column"):
+        table_of(text, tmp_path)
+    assert table_of(text, tmp_path, categories="drop").names == ["x"]
+    table = table_of(text, tmp_path, categories="onehot")
+    assert table.names == ["x", "city=Oslo", "city=Paris"]
+    np.testing.assert_array_equal(table.data, [[1, 1, 0], [2, 0, 1], [3, 1, 0]])
+
+
+def test_wanted_columns_come_in_order_and_encoded(tmp_path):
+    text = "city,z,x\nParis,9,1\nRome,9,2\n"
+    table = table_of(text, tmp_path, wanted=["x", "city=Oslo", "city=Paris"])
+    np.testing.assert_array_equal(table.data, [[1, 0, 1], [2, 0, 0]])
+
+
+def test_missing_cells(tmp_path):
+    text = "x,y\n1,2\n,4\n5,NA\n"
+    with pytest.raises(ReadError, match="line 3, column 'x': the cell is empty.*--missing"):
+        table_of(text, tmp_path)
+    np.testing.assert_array_equal(table_of(text, tmp_path, missing="keep").data, [[1, 2], [np.nan, 4], [5, np.nan]])
+
+
+def test_latin_1(tmp_path):
+    text = "größe,y\n1,2\n3,4\n".encode("latin-1")
+    with pytest.raises(ReadError, match="not utf-8: line 1 holds the byte 0xf6.*--encoding latin-1"):
+        table_of(text, tmp_path)
+    assert table_of(text, tmp_path, encoding="latin-1").names == ["größe", "y"]
+
+
+BAD = {
+    "a,b\n": "column names and no rows",
+    "a,b\n1,2\n3,4,5\n": "line 3 has 3 cells where the first line has 2",
+    "a,b\n1,2\n3,x\n5,6\n": "line 3, column 'b': 'x' is not a number",
+    "a,a,b\n1,2,3\n": "'a' names more than one column",
+    "a,b\n1,inf\n": "row 0 .*column 'b': inf is not a finite number",
+    "\n": "empty",
+    "a,b\n1,nan\n": "row 0 .*column 'b': the cell is empty or NaN",
+    'a,b\n"1,2\n': "line 2 has 1 cells",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_is_wrong_is_said_with_its_place(tmp_path, text):
+    with pytest.raises(ReadError, match=BAD[text]):
+        table_of(text, tmp_path)
+
+
+def test_a_bad_cell_far_down(tmp_path):
+    text = "a,b\n" + "1,2\n" * 5000 + "1,oops\n"
+    with pytest.raises(ReadError, match="line 5002, column 'b': 'oops'"):
+        table_of(text, tmp_path)
+
+
+def test_a_line_of_numbers_as_names_is_pointed_out(tmp_path):
+    assert "--no-header" in table_of("1,2\n3,4\n", tmp_path).notes[0]
+    assert table_of("1,2\n3,4\n", tmp_path, header=False).data.shape == (2, 2)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(ReadError, match="no such file"):
+        read(tmp_path / "absent.csv")
+    with pytest.raises(ReadError, match="is a folder"):
+        read(tmp_path)
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(ReadError, match="is empty"):
+        read(tmp_path / "empty.csv")
+    (tmp_path / "x.docx").write_text("x")
+    with pytest.raises(ReadError, match="--format"):
+        read(tmp_path / "x.docx")
+    for name in ("npy", "npz", "parquet", "mtx", "svm", "h5ad", "csv.gz"):
+        (tmp_path / f"x.{name}").write_bytes(b"\x1f\x8bnothing of the kind")
+        with pytest.raises(ReadError, match=f"x.{name} "):
+            read(tmp_path / f"x.{name}")
+
+
+def test_pickles_are_not_read(tmp_path):
+    np.save(tmp_path / "x.npy", np.array([object()]), allow_pickle=True)
+    with pytest.raises(ReadError, match="pickle"):
+        read(tmp_path / "x.npy")
+
+
+def test_more_than_the_memory_holds(tmp_path, monkeypatch):
+    with (tmp_path / "x.csv").open("w") as stream:
+        stream.write("a,b\n" + "1,2\n" * 2000)
+        stream.truncate(10 * 2**30)  # a hole, which takes no room on the disk
+    monkeypatch.setattr(_table, "available_memory", lambda: 4.0 * 2**30)
+    with pytest.raises(ReadError, match=r"GiB of memory.*4\.0 GiB are free.*\.npy"):
+        read(tmp_path / "x.csv")
+
+
+def test_available_memory_is_positive():
+    assert _table.available_memory() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("A.CSV", "csv"), ("x.tsv.gz", "tsv"), ("x.libsvm", "svmlight"), ("x.pq", "parquet")]
+)
+def test_format_of(name, kind):
+    assert format_of(name) == kind
