@@ -4,7 +4,7 @@ STAMP := .venv/.installed
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
-.PHONY: venv demo test test-slow test-browser lint docs bench clean
+.PHONY: venv demo test test-slow test-gpu test-browser lint docs bench clean
 
 venv: $(STAMP)
 
@@ -22,6 +22,10 @@ test: venv
 
 test-slow: venv
 	SCIPY_ARRAY_API=1 $(BIN)/pytest -m slow
+
+# On a machine with CUDA, torch and perhaps CuPy.
+test-gpu: venv
+	SCIPY_ARRAY_API=1 $(BIN)/pytest tests/test_gpu.py
 
 test-browser: venv
 	@test -n "$(CHROMIUM)" || { echo "Chromium is missing: apt-get install chromium, or CHROMIUM=path"; exit 1; }
@@ -42,6 +46,8 @@ bench: venv
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/soft.py
 	$(BIN)/python benchmarks/consensus.py
+	$(BIN)/python benchmarks/search.py cost
+	$(BIN)/python benchmarks/scale.py growth --quick
 
 clean:
 	rm -rf .venv build dist docs/_build docs/api docs/gallery

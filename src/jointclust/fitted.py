@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from jointclust.consensus import JointConsensus, training_labels
 from jointclust.criteria import jaccard_per_cluster
-from jointclust.kernels import unit_rows
+from jointclust.rows import blocks
 from jointclust.types import Float, Labels
 
 # Dimensions from which on an embedding is no reduction.
@@ -37,7 +37,7 @@ def embedding_of(model: Any, X: Any) -> NDArray[Any]:
         rows = _prepared(model, X)
         parts = zip(clusterer.members_, clusterer._group_names, clusterer._additions, strict=True)
         found = [table[np.searchsorted(names, training_labels(member, rows))] for member, names, table in parts]
-        return unit_rows(np.sum(found, axis=0))
+        return blocks.unit(np.sum(found, axis=0))
     return np.asarray(model.transform(X))
 
 
