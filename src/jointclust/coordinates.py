@@ -359,7 +359,9 @@ def coordinates_of(
     _check_scale(rows, total, noise)
 
     if gram is None:
-        parts = _randomised(rows, mean, weights, max_rank, rng)
+        # Directions beyond those asked for make the ones asked for exact; a few times as many do.
+        wanted = max_rank if leading is None else min(max_rank, max(100, 4 * leading))
+        parts = _randomised(rows, mean, weights, wanted, rng)
     elif tall:
         parts = dict(zip(("eigenvalues", "basis"), _eigh(gram, leading, rows.device), strict=True))
     else:

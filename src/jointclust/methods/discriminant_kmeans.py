@@ -85,6 +85,8 @@ class DisKMeans(EmbeddingClusterer):
         Share of the total variance in them.
     exact_ : bool
         Whether the decomposition was exact rather than randomised.
+    n_passes_ : int
+        Passes over the rows that the fit took.
 
     References
     ----------
@@ -205,7 +207,7 @@ class DisCluster(LDAKMeans):
     ----------
     labels_, components_, cluster_centers_, mean_, ridge_, objective_, objective_history_, n_iter_, converged_
         As in :class:`LDAKMeans`.
-    variance_share_, within_share_, rank_, variance_kept_, exact_
+    variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
         As in :class:`LDAKMeans`.
 
     References

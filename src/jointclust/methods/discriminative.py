@@ -174,6 +174,8 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         Share of the total variance in them.
     exact_ : bool
         Whether the decomposition was exact rather than randomised.
+    n_passes_ : int
+        Passes over the rows that the fit took.
 
     See Also
     --------
@@ -390,6 +392,8 @@ class LDAKMeans(JointClusterer):
         Share of the total variance in them.
     exact_ : bool
         Whether the decomposition was exact rather than randomised.
+    n_passes_ : int
+        Passes over the rows that the fit took.
 
     References
     ----------

@@ -230,6 +230,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         Share of the total variance in them.
     exact_ : bool
         Whether the decomposition was exact rather than randomised.
+    n_passes_ : int
+        Passes over the rows that the fit took.
 
     References
     ----------

@@ -321,7 +321,7 @@ class RobustEmbeddedClustering(_RobustClusterer):
         Iterations of the winning run.
     converged_ : bool
         Whether it converged before ``max_iter``.
-    variance_share_, within_share_, rank_, variance_kept_, exact_
+    variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
         As in :class:`DiscriminativeEmbeddedClustering`.
 
     References
