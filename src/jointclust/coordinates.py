@@ -432,9 +432,17 @@ def _randomised(rows: Rows, mean: Float, weights: Any, rank: int, rng: np.random
     """Subspace iteration from a random block (Halko, Martinsson and Tropp, 2011): one pass each, centring implicit."""
     width = min(rank + 10, rows.n_samples, rows.n_features)
     rank = min(rank, width)
-    basis = np.linalg.qr(rng.standard_normal((rows.n_features, width)))[0]
-    for _ in range(4):
-        basis = np.linalg.qr(rows.scattered(basis, mean, weights))[0]
+    basis = rng.standard_normal((rows.n_features, width))
+    if rows.n_features <= 4 * rows.n_samples or rows.is_remote or rows.device is not None:
+        basis = np.linalg.qr(basis)[0]
+        for _ in range(4):
+            basis = np.linalg.qr(rows.scattered(basis, mean, weights))[0]
+    else:  # the same, made orthonormal on the shorter side
+        root = np.ones((rows.n_samples, 1)) if weights is None else np.sqrt(weights)[:, None]
+        for _ in range(4):
+            image = np.linalg.qr(root * rows.project(basis, mean))[0]
+            basis = rows.project_transposed(root * image, mean)
+        basis = np.linalg.qr(basis)[0]
     values, rotation = np.linalg.eigh(basis.T @ rows.scattered(basis, mean, weights))
     basis = basis @ rotation[:, ::-1][:, :rank]
     values = np.maximum(values[::-1][:rank], 0.0)
