@@ -7,17 +7,22 @@ import warnings
 from pathlib import Path
 
 import array_api_strict
+import cloudpickle
 import dask.array as da
+import dask.dataframe as dd
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
 import zarr
+from threadpoolctl import threadpool_info
 
 import jointclust as jc
+import jointclust.kmeans as km
 from jointclust.arrays import to_host
-from jointclust.rows import Projected, Store, _store, as_rows
+from jointclust.rows import Projected, Store, _dask, _store, _sweep, as_rows, sample
 
 CLUSTERERS = {
     "DEC": jc.DiscriminativeEmbeddedClustering(4),
@@ -190,7 +195,6 @@ def test_randomised_decomposition(monkeypatch):
 def test_sampled_start(elsewhere, monkeypatch):
     """With more rows than starts look at, a sample decides where to begin, the same in all chunkings."""
     import jointclust.coordinates as coordinates
-    import jointclust.kmeans as km
 
     monkeypatch.setattr(coordinates, "_SAMPLE", 100)
     monkeypatch.setattr(coordinates, "_SAMPLE_PER_CLUSTER", 1)
@@ -353,3 +357,133 @@ def test_rows_of_length_one_without_a_copy(kind):
     assert tracemalloc.get_traced_memory()[1] < 0.8 * size
     tracemalloc.stop()
     np.testing.assert_array_equal(dense, copied.toarray() if kind == "sparse" else copied)
+
+
+# -- what a review found ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", CLUSTERERS)
+def test_tasks_are_small(name, monkeypatch):
+    """What is sent to the workers holds small matrices, never the rows."""
+    X, _ = jc.datasets.mixture(3000, 40, 4, separation=25, n_nuisance=2, random_state=0)
+    sizes, original = [], _dask.sweep
+    monkeypatch.setattr(
+        _dask, "sweep", lambda task, s: (sizes.append(len(cloudpickle.dumps(task))), original(task, s))[1]
+    )
+    model = copy.deepcopy(CLUSTERERS[name]).set_params(random_state=0)
+    chunked = da.from_array(X, chunks=(1000, 40))
+    model.fit(chunked)
+    model.fit(chunked).score(chunked)
+    assert max(sizes) < X.nbytes / 10
+
+
+def test_blas_threads_come_back(elsewhere):
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    for _ in range(3):
+        jc.LDAKMeans(4, random_state=0).fit(elsewhere["dask"].rechunk((20, 20)))
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+def test_lazy_transform_of_whole_numbers(elsewhere):
+    counts = (10 * elsewhere["dask"]).astype(np.int32)
+    model = jc.LDAKMeans(4, random_state=0).fit(counts)
+    found = model.transform(counts)
+    assert found.dtype == found.compute().dtype == np.float64
+
+
+def test_empty_clusters_are_filled_in_embeddings_that_are_not_kept():
+    rng = np.random.RandomState(0)
+    X, B = rng.standard_normal((60_000, 20)), np.linalg.qr(rng.standard_normal((20, 19)))[0]
+    Y = Projected(as_rows(da.from_array(X, chunks=(-1, -1))), B, X.mean(axis=0))
+    labels = da.from_array((np.arange(60_000) % 3).astype(np.int32), chunks=-1)
+    assert (km.counts(km.fill_empty(Y, labels, 6), 6) > 0).all()
+
+
+def test_many_blocks_on_a_device(data, monkeypatch):
+    monkeypatch.setattr(_sweep, "_DEVICE", 2000)
+    X = data[0].copy()
+    host = jc.LDAKMeans(4, random_state=0).fit(X)
+    model = jc.LDAKMeans(4, random_state=0).fit(array_api_strict.asarray(X))
+    np.testing.assert_array_equal(to_host(model.labels_), host.labels_)
+    X[517, 3] = np.nan
+    with pytest.raises(ValueError, match="the first is row 517"):
+        jc.LDAKMeans(4).fit(array_api_strict.asarray(X))
+
+
+def test_sample_by_skewed_weights():
+    weights = np.exp(4 * np.random.RandomState(0).standard_normal(3000))
+    X = np.arange(3000.0)[:, None]
+    rows, left = sample(da.from_array(X, chunks=(500, 1)), 300, np.random.RandomState(0), da.from_array(weights, 500))
+    assert 240 < len(rows) < 360
+    np.testing.assert_allclose(left.sum(), weights.sum(), rtol=0.05)
+    assert left.max() == weights.max()
+
+
+def test_dask_data_frames(data):
+    frame = pd.DataFrame(data[0], columns=[f"c{j}" for j in range(20)])
+    chunked = dd.from_pandas(frame, npartitions=3)
+    model = jc.LDAKMeans(4, random_state=0).fit(chunked, sample_weight=chunked["c0"].abs() + 1)
+    assert model.feature_names_in_.tolist() == frame.columns.tolist()
+    np.testing.assert_array_equal(model.predict(chunked).compute(), to_host(model.labels_))
+    assert model.transform(chunked).compute().shape == (600, 3)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(chunked[chunked.columns[::-1]])
+    assert jc.LDAKMeans(4, random_state=0).fit(chunked.assign(flag=True)).n_features_in_ == 21
+
+
+@pytest.mark.parametrize("kind", ["torch", "dask"])
+def test_save(kind, elsewhere, data, tmp_path):
+    model = jc.RobustEmbeddedClustering(4, random_state=0).fit(elsewhere[kind])
+    jc.save(model, tmp_path / "model.skops")
+    np.testing.assert_array_equal(jc.load(tmp_path / "model.skops").predict(data[0]), to_host(model.labels_))
+
+
+def test_equal_centers_on_a_device():
+    few = np.repeat(np.random.RandomState(0).standard_normal((3, 6)), 40, axis=0)
+    with pytest.warns(jc.CollapseWarning):
+        model = jc.RobustKMeans(5, random_state=0).fit(torch.tensor(few))
+    assert model.labels_.unique().tolist() == [0, 1, 2]
+
+
+def test_inverse_transform(elsewhere, data):
+    model = jc.LDAKMeans(4, random_state=0).fit(elsewhere["torch float32"])
+    Y = model.transform(elsewhere["torch float32"])
+    host = jc.LDAKMeans(4, random_state=0).fit(data[0])
+    back = host.inverse_transform(host.transform(data[0]))
+    np.testing.assert_allclose(to_host(model.inverse_transform(Y)), back, atol=1e-2)
+    np.testing.assert_allclose(to_host(model.inverse_transform(Y.double())), back, atol=1e-2)
+    with pytest.raises(ValueError, match="same namespace"):
+        model.inverse_transform(to_host(Y))
+    with pytest.raises(ValueError, match="NaN"):
+        model.inverse_transform(Y * float("nan"))
+
+
+def test_files_of_other_kinds(tmp_path, monkeypatch, data):
+    monkeypatch.setattr(_store, "IN_MEMORY", 1000)
+    X = data[0]
+    np.save(tmp_path / "c.npy", X + 1j)
+    with pytest.raises(ValueError, match="Complex"):
+        jc.LDAKMeans(4).fit(np.load(tmp_path / "c.npy", mmap_mode="r"))
+    np.save(tmp_path / "f.npy", np.asfortranarray(X))
+    mapped = np.load(tmp_path / "f.npy", mmap_mode="r")
+    host = jc.LDAKMeans(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(jc.LDAKMeans(4, random_state=0).fit(mapped).labels_, host.labels_)
+    by_column = zarr.create_array(tmp_path / "z.zarr", shape=X.shape, chunks=(600, 1), dtype=X.dtype)
+    assert Store(by_column).stretch(100 * 20 * 8) == 100
+
+
+@pytest.mark.parametrize("kind", ["torch", "memory map", "dask"])
+def test_choosing_elsewhere(kind, elsewhere):
+    """The number of clusters from a sample; what looks at pairs of rows loads a file and refuses the rest."""
+    there = elsewhere[kind]
+    assert jc.number_of_clusters(there, random_state=0).n_clusters == 4
+    search = jc.LabelFreeSearch(jc.LDAKMeans(4), {"variance": [0.8, 0.9]}, criterion="bic", random_state=0)
+    if kind == "memory map":
+        assert search.fit(there).best_estimator_.labels_.shape == (600,)
+        assert jc.JointConsensus(4, members=[jc.LDAKMeans(4)], random_state=0).fit(there).labels_.shape == (600,)
+        return
+    with pytest.raises(TypeError, match="LabelFreeSearch takes no rows"):
+        search.fit(there)
+    with pytest.raises(TypeError, match="coordinates of rows in memory"):
+        jc.JointConsensus(4).fit(jc.decompose(there))

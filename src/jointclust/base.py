@@ -24,7 +24,9 @@ from jointclust.kmeans import Partition, assign, counts
 from jointclust.projection import resolve_n_components
 from jointclust.rows import (
     PLACES,
+    Store,
     as_rows,
+    as_table,
     check_elsewhere,
     is_elsewhere,
     is_lazy,
@@ -215,13 +217,16 @@ class Clusterer(
     def _check(self, X: ArrayLike, method: str) -> Any:
         check_is_fitted(self)
         rows = as_rows(self._validated(X, reset=False))
+        self._check_place(rows, method)
+        return rows
+
+    def _check_place(self, rows: Any, method: str) -> None:
         fitted = self.__dict__.get("mean_", rows.X)
         if is_device_array(rows.X) != is_device_array(fitted) or rows.is_elsewhere_than(fitted):
             raise ValueError(
                 f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
                 f"those passed to fit(): X is {described(rows.X)}, the fit was on {described(fitted)}. Move X there."
             )
-        return rows
 
     def _move_published(self, rows: Any) -> None:
         """Published arrays go where the rows are: a fit on a GPU has its attributes there."""
@@ -251,7 +256,8 @@ class Clusterer(
         """Rows on a device, in a large file or with Dask."""
         self._refuse(X)
         checked = check_elsewhere(X, accept_sparse=self._accepts_sparse, min_samples=ensure_min_samples)
-        validate_data(self, X, skip_check_array=True, reset=reset)
+        named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
+        validate_data(self, named, skip_check_array=True, reset=reset)
         return checked
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -291,11 +297,28 @@ class Clusterer(
     def _lazily(self, method: str, X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
         """A method of each chunk of a Dask array, when it is asked for; the training rows' own arrays stay here."""
         check_is_fitted(self)
-        validate_data(self, X, skip_check_array=True, reset=False)
+        if is_device_array(self.__dict__.get("mean_")):
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
+                "those passed to fit(): X is a Dask array, and the fit was on a device."
+            )
+        X = self._named_table(X, reset=False)
+        if dtype is None:
+            plain = getattr(self, "kernel", "linear") == "linear"
+            dtype = np.float32 if X.dtype == np.float32 and plain else np.float64
+        return lazily(_Method(self._bare(), method), X, tail, dtype)
+
+    def _named_table(self, X: Any, *, reset: bool) -> Any:
+        """A Dask array or data frame as an array, its columns counted and their names noted or compared."""
+        validate_data(self, getattr(X, "_meta", X) if hasattr(X, "columns") else X, skip_check_array=True, reset=reset)
+        return as_table(X)
+
+    def _bare(self) -> Any:
+        """A copy without what belongs to the training rows, to be sent to other rows."""
         model = copy.copy(self)
-        for name in ("labels_", "soft_labels_", "sample_weights_", "outlier_scores_"):
+        for name in ("labels_", "soft_labels_", "sample_weights_", "outlier_scores_", "_counted"):
             model.__dict__.pop(name, None)
-        return lazily(_Method(model, method), X, tail, dtype or X.dtype)
+        return model
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray:
         """Rows in the original features that the embedding stands for (least squares).
@@ -311,14 +334,20 @@ class Clusterer(
             Rows in the original features.
         """
         check_is_fitted(self)
-        rows: Any = Y if is_elsewhere(Y) else check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
+        if is_elsewhere(Y):
+            rows = check_elsewhere(Y, accept_sparse=False, min_samples=1)
+        else:
+            rows = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
+        self._check_place(as_rows(rows), "inverse_transform")
+        rows = rows.read(slice(0, rows.shape[0])) if isinstance(rows, Store) else rows
         if rows.shape[1] != self._n_features_out:
             raise ValueError(f"Y must have {self._n_features_out} columns, one per component; got {rows.shape[1]}.")
+        mean = like(to_host(self.mean_), rows) if is_device_array(rows) else self.mean_
         if self._in_full_space:
-            return rows + self.mean_
+            return rows + mean
         components = to_host(self.components_)
         back = components if self._orthonormal else np.linalg.pinv(components).T
-        return rows @ (like(back, self.components_) if is_device_array(rows) else back) + self.mean_
+        return rows @ (like(back, rows) if is_device_array(rows) else back) + mean
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Objective on X with the fitted subspace and centers; greater is better.

@@ -24,7 +24,7 @@ from jointclust.methods.ridge import UncorrelatedRidgeClustering
 from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
-from jointclust.rows import as_rows
+from jointclust.rows import as_rows, in_memory
 from jointclust.search import agreements, check_any, number_of, reference_labels, reference_members
 from jointclust.stability import half_stability
 
@@ -105,7 +105,9 @@ def compare(
     ['agreement', 'clusters', 'method', 'seconds', 'stability', 'warnings']
     """
     rng = check_random_state(random_state)
-    data = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
+    data = check_array(
+        in_memory(X, "compare"), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4
+    )
     sparse = not isinstance(data, np.ndarray)
     if methods is None:
         methods = usual_methods(n_clusters, *data.shape, sparse=sparse)

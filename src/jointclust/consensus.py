@@ -32,7 +32,7 @@ from jointclust.kmeans import centers_of, counts, kmeans
 from jointclust.linalg import signs_of
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.rows import as_rows, blocks, kind_of
+from jointclust.rows import as_rows, blocks, in_memory
 from jointclust.types import Float, Labels
 
 # The members of "auto": on the evidence page.
@@ -171,15 +171,15 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         if isinstance(X, Coordinates):
             if sample_weight is not None:
                 raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
+            if X.rows.is_remote or X.rows.device is not None:
+                raise TypeError(
+                    "JointConsensus takes coordinates of rows in memory: its members look at pairs of rows."
+                )
             self.n_features_in_ = X.rows.n_features
             rows: Any = X.rows
             data, coordinates = rows.X, X
         else:
-            if kind_of(X) in ("device", "dask"):
-                raise TypeError(
-                    "JointConsensus takes rows in memory: its members look at pairs of rows. Fit it on a sample and "
-                    "predict the rest, or use LDAKMeans."
-                )
+            X = in_memory(X, "JointConsensus")
             data = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
             coordinates = coordinates_of(
                 as_rows(data), check_weights(sample_weight, data), variance=None, max_rank=self.max_rank, rng=rng

@@ -322,6 +322,8 @@ def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
         raise ValueError("Input sample_weight contains NaN.")
     if least < 0:
         raise ValueError(f"sample_weight must not be negative; the smallest is {least:.3g}.")
+    if total == 0:
+        raise ValueError("All sample_weight are zero: at least one row needs weight.")
     if not 1e-100 < total < 1e100:
         raise ValueError(f"sample_weight sums to {total:.3g}: divide it by its largest value.")
     return weights

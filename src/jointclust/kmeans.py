@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from jointclust.arrays import like, namespace, to_host
-from jointclust.rows import Swept, blocks, is_remote, sample, sweep
+from jointclust.rows import Projected, Swept, blocks, is_remote, sample, sweep
 from jointclust.types import Float, Labels
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
@@ -30,17 +30,23 @@ class Partition:
 
 def assign(Y: Any, centers: Any) -> Labels:
     """Index of the nearest center for each row; the first one on a tie."""
-    nearest = _nearest(to_host(centers)[None])
+    host = to_host(centers)
+    # Of equal centers the first one, whatever rounding makes of them.
+    again = np.ones(len(host), dtype=bool)
+    again[np.unique(host, axis=0, return_index=True)[1]] = False
+    nearest = _nearest(host[None], np.where(again, np.inf, 0.0) if again.any() else None)
     return sweep(lambda y: Swept(rows=[nearest(y)[:, 0]]), Y, width=centers.shape[0]).rows[0]
 
 
-def _nearest(centers: NDArray) -> Any:
+def _nearest(centers: NDArray, penalty: Float | None = None) -> Any:
     """A function of blocks: the nearest of the c centers of each of R sets, labels of shape (n, R)."""
     flat = centers.reshape(-1, centers.shape[2])
 
     def nearest(y: Any) -> Any:
         own = like(flat, y)
         offset = 0.5 * namespace(own).sum(own * own, axis=1)
+        if penalty is not None:
+            offset = offset + like(penalty, y)
         return blocks.nearest(y, own, offset, centers.shape[0])
 
     return nearest
@@ -110,7 +116,10 @@ def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Fl
         return labels, sizes
     points, own = points[order], own[order]
     here = lambda y, block, w: Swept(sums=[blocks.mass_at(y, block, points, own, w)])  # noqa: E731
-    mass = sweep(here, Y, labels, weights, width=Y.shape[1] * len(points)).sums[0]
+    # An embedding that is computed again has the same bits only in the same blocks.
+    again = {"width": Y.shape[1], "budget": 2**19}
+    size = again if isinstance(Y, Projected) else {"width": Y.shape[1] * len(points)}
+    mass = sweep(here, Y, labels, weights, **size).sums[0]
     sizes, target = sizes.copy(), np.full(len(points), -1)
     empty = iter(np.flatnonzero(sizes == 0))
     for index in range(len(points)):
@@ -121,7 +130,7 @@ def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Fl
     moved = target >= 0
     points, own, target = points[moved], own[moved], target[moved]
     move = lambda y, block: Swept(rows=[blocks.moved_to(y, block, points, own, target)])  # noqa: E731
-    return sweep(move, Y, labels, width=Y.shape[1] * max(1, len(points))).rows[0], sizes
+    return sweep(move, Y, labels, **size).rows[0], sizes
 
 
 def same_labels(a: Any, b: Any, weights: Any = None) -> bool:

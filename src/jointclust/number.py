@@ -16,6 +16,7 @@ from jointclust import threads
 from jointclust.coordinates import Coordinates, decompose
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.kmeans import assign, centers_of, counts, kmeans
+from jointclust.rows import some_rows
 from jointclust.types import Float, Labels
 
 __all__ = ["ClusterNumber", "number_of_clusters"]
@@ -119,6 +120,9 @@ def number_of_clusters(
     'no cluster structure found'
     """
     rng = check_random_state(random_state)
+    if isinstance(X, Coordinates) and (X.rows.is_remote or X.rows.device is not None):
+        raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
+    X = X if isinstance(X, Coordinates) else some_rows(X, _MOST_ROWS, rng)
     coordinates = X if isinstance(X, Coordinates) else decompose(X, random_state=rng)
     present = np.arange(coordinates.n_samples) if coordinates.weights is None else np.flatnonzero(coordinates.weights)
     if present.size < FEWEST_ROWS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
@@ -14,12 +15,25 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 import jointclust
+from jointclust.arrays import to_host
 from jointclust.files import replacing
+from jointclust.rows import is_elsewhere
 
 __all__ = ["load", "save"]
 
 FORMAT_VERSION = 1
 _HEADER = "jointclust.json"
+
+
+def on_host(model: BaseEstimator) -> BaseEstimator:
+    """The model, with fitted arrays on a device or with Dask copied to the host; steps of a pipeline too."""
+    found = copy.copy(model)
+    for name, value in vars(model).items():
+        if is_elsewhere(value):
+            setattr(found, name, to_host(value))
+    if hasattr(model, "steps"):
+        found.steps = [(name, on_host(step) if isinstance(step, BaseEstimator) else step) for name, step in model.steps]
+    return found
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
@@ -44,7 +58,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     if not isinstance(model, BaseEstimator) or isinstance(model, type):
         raise TypeError(f"model must be an estimator instance; got {type(model).__name__}.")
     skops = _skops()
-    data = skops.dumps(model)
+    data = skops.dumps(on_host(model))
     foreign = _foreign_types(skops, data)
     if foreign:
         raise TypeError(

@@ -23,7 +23,7 @@ from jointclust.candidates import Candidate, candidates, finer, fit_all
 from jointclust.consensus import automatic_members, fit_member, training_labels
 from jointclust.coordinates import Coordinates, check_weights, coordinates_of
 from jointclust.number import FEWEST_ROWS, number_of_clusters
-from jointclust.rows import as_rows
+from jointclust.rows import as_rows, in_memory
 from jointclust.stability import check_halves, half_stability
 from jointclust.types import Labels
 
@@ -140,6 +140,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted search.
         """
         rng = check_random_state(self.random_state)
+        X = in_memory(X, "LabelFreeSearch")
         data = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
         weights = check_weights(sample_weight, data)
         coordinates = coordinates_of(as_rows(data), weights, variance=None, max_rank=500, rng=rng)

@@ -98,9 +98,10 @@ class SoftClusterer(Clusterer):
 
     def _objective(self, Y: Any, soft: Any, weights: Any) -> float:
         """The paper's objective of rows in the embedding with their soft labels."""
+        bare = self._bare()
 
         def total(y: Any, block: Any, w: Any) -> Swept:
-            losses = self._losses(y, block)
+            losses = bare._losses(y, block)
             return Swept(sums=[namespace(y).sum(losses if w is None else losses * w)])
 
         width = max(Y.shape[1], self.n_clusters)
@@ -249,7 +250,7 @@ class SoftClusterer(Clusterer):
 
     def _both_labels(self, Y: Any) -> tuple[Any, Labels]:
         """Soft and hard labels of rows in the embedding."""
-        found = sweep(self._label_block, Y, width=max(Y.shape[1], self.n_clusters))
+        found = sweep(self._bare()._label_block, Y, width=max(Y.shape[1], self.n_clusters))
         return found.rows[0], found.rows[1]
 
     def _label_block(self, y: Any) -> Swept:

@@ -13,6 +13,7 @@ from sklearn.utils import check_array, check_random_state
 
 from jointclust import criteria
 from jointclust.consensus import weight_options
+from jointclust.rows import in_memory
 from jointclust.types import Float
 
 
@@ -72,7 +73,9 @@ def bootstrap_stability(
     True
     """
     rng = check_random_state(random_state)
-    data = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
+    data = check_array(
+        in_memory(X, "bootstrap_stability"), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4
+    )
     fitted = estimator if hasattr(estimator, "labels_") else clone(estimator).fit(data)
     labels = np.asarray(fitted.predict(data)).astype(np.int32)
     n_clusters = int(labels.max()) + 1

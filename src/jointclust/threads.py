@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,9 +31,31 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def single() -> AbstractContextManager[Any]:
+class _Single(AbstractContextManager[None]):
+    """The limit is the process's: the first of those who want it sets it, the last one lifts it."""
+
+    def __init__(self) -> None:
+        self.lock, self.depth, self.limit = threading.Lock(), 0, None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.depth == 0:
+                self.limit = _controller().limit(limits=1, user_api="blas")
+            self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0 and self.limit is not None:
+                self.limit.restore_original_limits()
+
+
+_single = _Single()
+
+
+def single() -> AbstractContextManager[None]:
     """One BLAS thread: other threads have the other cores."""
-    return _controller().limit(limits=1, user_api="blas")
+    return _single
 
 
 def suited_to(n_columns: int, n_jobs: int | None = None) -> AbstractContextManager[Any]:

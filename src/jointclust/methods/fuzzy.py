@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -51,12 +51,12 @@ class Centers(SoftMethod):
             centers = self.first_centers(clusters)
         else:
             centers = weighted_means(previous.sums, previous.sizes, previous.centers)
-        n_clusters, d = centers.shape
+        (n_clusters, d), bare = centers.shape, self.bare
 
         def visit(y: Any, w: Any) -> Swept:
             distances = squared_distances(y, centers)
-            soft = self.memberships(distances)
-            losses, mass = self.losses(distances, soft), self.mass(distances, soft)
+            soft = bare.memberships(distances)
+            losses, mass = bare.losses(distances, soft), bare.mass(distances, soft)
             if w is not None:
                 losses, mass = losses * w, mass * w[:, None]
             xp = namespace(y)
@@ -64,6 +64,11 @@ class Centers(SoftMethod):
 
         loss, sums, sizes = sweep(visit, self.Y, self.weights, width=max(d, 4 * n_clusters)).sums
         return CenterState(float(loss), centers, sums, sizes)
+
+    @property
+    def bare(self) -> Centers:
+        """The method without its rows, to be sent to them."""
+        return replace(self, Y=None, weights=None)
 
     def means_of(self, start: Any, n_clusters: int, mass_of: Callable[[Any, Any], Any], kept: Float | None) -> Float:
         """Centers for labels, or soft labels, to start from; ``mass_of(y, soft)`` is what the rows count there."""
@@ -121,7 +126,8 @@ class _Fuzzy(Centers):
     fuzzifier: float
 
     def first_centers(self, start: Any) -> Float:
-        return self.means_of(start, self.n_clusters, lambda y, soft: soft**self.fuzzifier, None)
+        fuzzifier = self.fuzzifier
+        return self.means_of(start, self.n_clusters, lambda y, soft: soft**fuzzifier, None)
 
     def memberships(self, distances: Any) -> Any:
         return fuzzy_memberships(distances, self.fuzzifier)
@@ -244,7 +250,8 @@ class CenterClusterer(SoftClusterer):
 
     def _nearest(self, Y: Any) -> Any:
         """Squared distance of each row from the nearest center."""
-        nearest = lambda y: Swept(rows=[namespace(y).min(self._distances(y), axis=1)])  # noqa: E731
+        bare = self._bare()
+        nearest = lambda y: Swept(rows=[namespace(y).min(bare._distances(y), axis=1)])  # noqa: E731
         return sweep(nearest, Y, width=max(Y.shape[1], self.n_clusters)).rows[0]
 
 

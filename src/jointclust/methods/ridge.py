@@ -105,10 +105,10 @@ class _UncorrelatedRidge(SoftMethod):
 
     def _first_sums(self, start: Any) -> _RidgeSums:
         """The sums for labels, or soft labels, to start from."""
-        rows, _, mean = self.coordinates.frame
+        (rows, _, mean), n_clusters = self.coordinates.frame, self.n_clusters
 
         def total(x: Any, block: Any, w: Any) -> Swept:
-            soft = blocks.one_hot(block, self.n_clusters, None) if block.ndim == 1 else block
+            soft = blocks.one_hot(block, n_clusters, None) if block.ndim == 1 else block
             return Swept(sums=_soft_sums(x, soft, w, mean))
 
         rows.n_passes += 1

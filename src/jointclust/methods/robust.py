@@ -90,12 +90,13 @@ class _Robust(Method):
             rows.n_passes += 1
         else:
             source, matrix, mean = self.fixed_embedding, None, None
-        with_scatter = self.robust and self.fixed_embedding is None
+        floor, robust = self.floor, self.robust
+        with_scatter = robust and self.fixed_embedding is None
 
         def visit(x: Any, own: Any) -> Swept:
             y = blocks.project(x, matrix, mean)
             labels = nearest_in(y, centers)
-            loss, weights = self._weigh(y, labels, centers, own)
+            loss, weights = weigh(y, labels, centers, own, floor, robust)
             sums = blocks.sums_and_sizes(x, labels, n_clusters, weights, mean)
             if with_scatter:
                 sums.append(blocks.scatter(x, weights, mean))
@@ -167,20 +168,22 @@ class _Robust(Method):
 
     def _loss(self, Y: Any, labels: Any, centers: Float) -> tuple[float, Any]:
         """The objective, and the total weights that go with its residuals."""
+        floor, robust = self.floor, self.robust
 
         def loss(y: Any, block: Any, own: Any) -> Swept:
-            total, weights = self._weigh(y, block, centers, own)
+            total, weights = weigh(y, block, centers, own, floor, robust)
             return Swept(rows=[weights], sums=[total])
 
         found = sweep(loss, Y, labels, self.coordinates.weights, width=Y.shape[1], budget=2**19)
         return float(found.sums[0]), found.rows[0]
 
-    def _weigh(self, y: Any, labels: Any, centers: Float, own: Any) -> tuple[Any, Any]:
-        """Loss and weights of a block."""
-        xp, lengths = namespace(y), blocks.residuals(y, labels, centers)
-        loss = losses(lengths, self.floor, self.robust)
-        weights = 0.5 / xp.clip(lengths, self.floor, None) if self.robust else xp.ones_like(lengths)
-        return (xp.sum(loss), weights) if own is None else (xp.sum(own * loss), own * weights)
+
+def weigh(y: Any, labels: Any, centers: Float, own: Any, floor: float, robust: bool) -> tuple[Any, Any]:
+    """Loss and total weights of a block."""
+    xp, lengths = namespace(y), blocks.residuals(y, labels, centers)
+    loss = losses(lengths, floor, robust)
+    weights = 0.5 / xp.clip(lengths, floor, None) if robust else xp.ones_like(lengths)
+    return (xp.sum(loss), weights) if own is None else (xp.sum(own * loss), own * weights)
 
 
 def losses(lengths: Any, floor: float, robust: bool) -> Any:

@@ -244,11 +244,11 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
             lengths = lambda y: Swept(rows=[np.sqrt(squared_distances(y, centers).min(axis=1))])  # noqa: E731
             middle = weighted_median(sweep(lengths, Y, width=Y.shape[1]).rows[0], weights)
             self.cap_ = max(_CAP * middle, self.residual_floor_) if self.cap == "auto" else float(self.cap)
-        method = self._fitted(Y, weights)
+        method, n_neighbors = self._fitted(None), self._neighbors
 
         def total(y: Any, w: Any) -> Swept:
             h = method.loss(squared_distances(y, centers))
-            gammas, levels = row_gammas(h, self._neighbors), h.mean(axis=1)
+            gammas, levels = row_gammas(h, n_neighbors), h.mean(axis=1)
             return Swept(
                 sums=[np.sum(gammas if w is None else gammas * w), np.sum(levels if w is None else levels * w)]
             )

@@ -22,10 +22,12 @@ __all__ = [
     "Store",
     "Swept",
     "as_rows",
+    "as_table",
     "block_length",
     "blocks",
     "check_elsewhere",
     "check_weights_elsewhere",
+    "in_memory",
     "is_elsewhere",
     "is_lazy",
     "is_remote",
@@ -34,6 +36,7 @@ __all__ = [
     "materialised",
     "n_present",
     "sample",
+    "some_rows",
     "sweep",
     "total_weight",
     "weight_limits",
@@ -162,6 +165,17 @@ class Rows:
 PLACES = {"memory": "in memory", "device": "on a device", "file": "in a file", "dask": "of a Dask array"}
 
 
+def in_memory(X: Any, who: str) -> Any:
+    """Rows in the host's memory for what looks at pairs of rows: a file is loaded, anything else refused."""
+    kind = kind_of(X)
+    if kind in ("device", "dask"):
+        raise TypeError(
+            f"{who} takes no rows {PLACES[kind]}: it looks at pairs of rows. Give it a sample in memory and predict "
+            "the rest, or use LDAKMeans."
+        )
+    return np.array(X) if kind == "file" else X
+
+
 def kind_of(X: Any) -> str:
     """Where rows are: one of :data:`PLACES`."""
     if _dask.is_dask(X):
@@ -171,7 +185,7 @@ def kind_of(X: Any) -> str:
     return "file" if isinstance(X, Store) or isinstance(as_store(X), Store) else "memory"
 
 
-is_lazy, lazily = _dask.is_dask, _dask.mapped
+is_lazy, lazily, as_table = _dask.is_dask, _dask.mapped, _dask.as_table
 
 
 def is_remote(array: Any) -> bool:
@@ -207,21 +221,57 @@ def weight_limits(weights: Any) -> tuple[float, float]:
 
 
 def sample(Y: Any, size: int, rng: np.random.RandomState, weights: Any) -> tuple[Any, Any]:
-    """About so many of the remote rows, drawn by weight, on the host; all of them, with weights, if there are less."""
+    """About so many of the remote rows, drawn by weight, on the host, with the weights that they have left.
+
+    All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above.
+    """
     n = Y.shape[0]
     everything = n <= size
     seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
-    share = size / (n if weights is None else total_weight(weights))
+    share = size / n if weights is None or everything else _share(weights, size)
 
     def drawn(y: Any, w: Any, numbers: Any) -> Swept:
         if everything:
             return Swept(pieces=[y] if w is None else [y, w])
-        chosen = blocks.uniform(numbers, seed) < (share if w is None else share * w)
-        return Swept(pieces=[y[chosen]])
+        if w is None:
+            return Swept(pieces=[y[blocks.uniform(numbers, seed) < share]])
+        chance = np.minimum(share * w, 1.0)
+        chosen = blocks.uniform(numbers, seed) < chance
+        return Swept(pieces=[y[chosen], w[chosen] / chance[chosen]])
 
     rows = Y.rows.X if isinstance(Y, Projected) else Y
     pieces = sweep(drawn, Y, weights, _dask.row_numbers(rows) if _dask.is_dask(rows) else np.arange(n)).pieces
     return pieces[0], pieces[1] if len(pieces) > 1 else None
+
+
+def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
+    """A sample, on the host, of rows on a device, in a large file or with Dask; other rows as they are."""
+    if not is_elsewhere(X):
+        return X
+    X = check_elsewhere(X, accept_sparse=True, min_samples=2)
+    if is_device_array(X):
+        index = rng.permutation(X.shape[0])[:size]
+        return to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
+    return sample(X, size, rng, None)[0] if is_remote(X) else X
+
+
+def _share(weights: Any, size: int) -> float:
+    """The factor with which ``min(1, factor * weight)`` adds up to the size."""
+    factor = size / total_weight(weights)
+    for _ in range(50):
+        limit = 1.0 / factor
+
+        def parts(w: Any, limit: float = limit) -> Swept:
+            return Swept(sums=[np.sum(w >= limit), np.sum(np.where(w < limit, w, 0.0))])
+
+        n_certain, rest = (float(part) for part in sweep(parts, weights).sums)
+        if rest == 0 or n_certain >= size:
+            break
+        better = (size - n_certain) / rest
+        if better <= factor * (1 + 1e-6):
+            break
+        factor = better
+    return factor
 
 
 def _ranges(x: Any) -> Swept:

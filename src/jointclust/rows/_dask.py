@@ -28,6 +28,8 @@ def row_numbers(array: Any) -> Any:
 def as_table(X: Any) -> Any:
     """A Dask array or data frame as a Dask array of known chunks, split along its rows alone."""
     if hasattr(X, "to_dask_array"):
+        if X.ndim == 2 and not (X.dtypes == np.float32).all():
+            X = X.astype(np.float64)
         X = X.to_dask_array(lengths=True)
     if X.ndim != 2:
         raise ValueError(f"X must be a table, rows by features; got {X.ndim} dimensions.")
@@ -44,7 +46,7 @@ def as_table(X: Any) -> Any:
             stacklevel=2,
         )
         X = X.rechunk({1: -1})
-    if 0 in X.chunks[0]:
+    if X.shape[0] and 0 in X.chunks[0]:
         X = X.rechunk({0: tuple(length for length in X.chunks[0] if length)})
     return X
 

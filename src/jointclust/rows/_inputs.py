@@ -76,11 +76,17 @@ def _not_finite(x: Any, numbers: Any) -> Swept:
     dense = x.toarray() if sp.issparse(x) else x
     bad = ~xp.all(xp.isfinite(dense), axis=1)
     found = numbers[bad]
-    return Swept(pieces=[xp.asarray([found.shape[0]], dtype=found.dtype), found[:1]])
+    return Swept(pieces=[xp.reshape(xp.sum(xp.astype(bad, numbers.dtype)), (1,)), found[:1]])
 
 
 def check_weights_elsewhere(weights: Any, X: Any) -> Any:
     """Weights next to the rows that they belong to."""
+    if getattr(weights, "requires_grad", False):
+        raise TypeError("sample_weight is a tensor that requires grad: pass sample_weight.detach().")
+    if hasattr(weights, "to_dask_array"):
+        weights = weights.to_dask_array(lengths=True)
+    if np.ndim(weights) == 0 and not is_device_array(weights):
+        weights = np.full(X.shape[0], weights, dtype=np.float64)
     if np.shape(weights) != (X.shape[0],):
         raise ValueError(f"sample_weight.shape == {np.shape(weights)}, expected {(X.shape[0],)}!")
     if _dask.is_dask(X):

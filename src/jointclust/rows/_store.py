@@ -25,6 +25,9 @@ class Store:
         self.source = source
         self.shape = tuple(source.shape)
         dtype = np.dtype(source.dtype)
+        if dtype.kind not in "fiub":
+            what = "Complex data not supported: X" if dtype.kind == "c" else "X must hold numbers; it"
+            raise ValueError(f"{what} holds {dtype}.")
         # Other numbers are read as the floating-point numbers that hold them.
         self.dtype = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
         self._map = memory_map(source)
@@ -33,7 +36,9 @@ class Store:
         """Rows that take so many bytes; whole chunks of the file where it has chunks."""
         rows = max(1, n_bytes // max(1, self.shape[1] * self.dtype.itemsize))
         chunks = getattr(self.source, "chunks", None)
-        return max(1, rows // chunks[0]) * chunks[0] if chunks else rows
+        if not chunks or chunks[0] > 4 * rows:  # whole chunks by columns would be the whole file
+            return rows
+        return max(1, rows // chunks[0]) * chunks[0]
 
     def read(self, block: slice) -> NDArray:
         rows = np.array(self.source[block], dtype=self.dtype, order="C")
@@ -46,8 +51,9 @@ class Store:
         source, mapped = self.source, self._map
         assert mapped is not None
         first = source.__array_interface__["data"][0] - np.frombuffer(mapped._mmap, np.uint8, 1).ctypes.data
-        start = first + block.start * source.strides[0]
-        stop = first + block.stop * source.strides[0]
+        start, stop = first + block.start * source.strides[0], first + block.stop * source.strides[0]
+        if source.strides[0] < abs(source.strides[1]):  # stored by columns: rows are everywhere
+            start, stop = 0, len(mapped._mmap)
         start -= start % mmap.PAGESIZE
         if hasattr(mmap, "MADV_DONTNEED") and stop > start:
             mapped._mmap.madvise(mmap.MADV_DONTNEED, start, stop - start)

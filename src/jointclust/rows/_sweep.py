@@ -99,8 +99,15 @@ def local(function: Callable[..., Swept], arrays: Sequence[Any], width: int, bud
     whole = _Whole(n)
     for start in range(0, n, step):
         block = slice(start, min(start + step, n))
-        whole.add(start, function(*[None if array is None else array[block] for array in arrays]))
+        # The ellipsis is for libraries that want every axis named.
+        whole.add(
+            start, function(*[None if a is None else a[block] if sp.issparse(a) else a[block, ...] for a in arrays])
+        )
     return whole.swept()
+
+
+def _cut(array: Any, block: slice) -> Any:
+    return array[block] if sp.issparse(array) else array[block, ...]  # some libraries want every axis named
 
 
 class _Whole:
@@ -119,7 +126,7 @@ class _Whole:
         else:
             self.sums = [total + part for total, part in zip(self.sums, found.sums, strict=True)]
         for rows, part in zip(self.rows, found.rows, strict=True):
-            rows[start : start + part.shape[0]] = part
+            rows[start : start + part.shape[0], ...] = part
         for pieces, part in zip(self.pieces, found.pieces, strict=True):
             pieces.append(part)
 
