@@ -546,3 +546,67 @@ def test_ctrl_c_leaves_nothing_half_written(digits, tmp_path):
     assert "Interrupted" in rest
     assert "Traceback" not in rest
     assert not any((tmp_path / "run").iterdir())
+
+
+# -- what a review found ------------------------------------------------------------------------------------------
+
+
+def test_a_failed_run_leaves_the_old_one(iris_csv, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert call("fit", iris_csv, *FIT, "--out", out) == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    failure(capsys, "fit", tmp_path / "typo.csv", "-k", "3", "--method", "dec", "--out", out, "--force")
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert call("fit", "--config", out / "run.json", "--out", out, "--force") == 0
+    assert (out / "labels.csv").read_bytes() == before["labels.csv"]
+
+
+def test_images_are_checked_before_the_work(iris_csv, tmp_path, capsys):
+    for shape in ("3x3", "-2x-2"):
+        failure(
+            capsys, "fit", iris_csv, "-k", "3", "--method", "dec", f"--image-shape={shape}", "--out", tmp_path / "o"
+        )
+        assert not list((tmp_path / "o").iterdir())
+
+
+def test_codes_with_underscores_are_text(tmp_path, capsys):
+    path = tmp_path / "codes.csv"
+    path.write_text("a,code\n" + "\n".join(f"{i % 3},1_{i}" for i in range(30)) + "\n")
+    assert "holds text" in failure(capsys, "fit", path, "-k", "3", "--method", "dec", "--out", tmp_path / "o")[1]
+
+
+def test_rows_without_a_class_are_left_out(tmp_path, rng):
+    path, y = tmp_path / "some.csv", np.repeat([0, 1, 2], 20)
+    lines = [f"{10 * k + rng.normal()},{rng.normal()},{'' if i % 7 == 0 else 'abc'[k]}" for i, k in enumerate(y)]
+    path.write_text("a,b,kind\n" + "\n".join(lines) + "\n")
+    call(
+        "fit", path, "-k", "3", "--method", "dec", "--label-column", "kind", "--resamples", "0", "--out", tmp_path / "o"
+    )
+    result = json.loads((tmp_path / "o" / "run.json").read_text())["result"]
+    assert result["accuracy"] == 1
+    assert result["rows_without_class"] == 9
+
+
+def test_names_of_rows_in_predict(tmp_path, rng):
+    path = tmp_path / "named.csv"
+    path.write_text(",a,b\n" + "\n".join(f"cell{i},{10 * (i % 2)},{rng.normal()}" for i in range(40)) + "\n")
+    call("fit", path, "-k", "2", "--method", "dec", "--resamples", "0", "--out", tmp_path / "o")
+    call("predict", tmp_path / "o" / "model.skops", path, "--out", tmp_path / "labels.csv")
+    assert (tmp_path / "labels.csv").read_text() == (tmp_path / "o" / "labels.csv").read_text()
+
+
+def test_new_rows_without_the_last_features(tmp_path, rng):
+    lines = [f"0 1:{10 * (i % 2)} 2:{rng.normal():.3f} 30:{rng.normal():.3f}" for i in range(40)]
+    (tmp_path / "all.svm").write_text("\n".join(lines) + "\n")
+    (tmp_path / "few.svm").write_text("0 1:10 2:0.5\n0 1:0.1\n")
+    call("fit", tmp_path / "all.svm", "-k", "2", "--method", "dec", "--resamples", "0", "--out", tmp_path / "o")
+    call("predict", tmp_path / "o" / "model.skops", tmp_path / "few.svm", "--out", tmp_path / "labels.csv")
+    assert len((tmp_path / "labels.csv").read_text().splitlines()) == 3
+
+
+def test_tables_go_to_tables(iris_csv, tmp_path, capsys):
+    assert call("fit", iris_csv, *FIT, "--out", tmp_path / "o") == 0
+    model = tmp_path / "o" / "model.skops"
+    files = ["--out", tmp_path / "l.csv", "--embedding", tmp_path / "e.npy"]
+    assert ".csv or .parquet" in failure(capsys, "predict", model, iris_csv, *files)[1]
+    assert "--clusters" in failure(capsys, "fit", iris_csv, "--set", "n_clusters=2", "--out", tmp_path / "p")[1]

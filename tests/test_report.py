@@ -229,3 +229,13 @@ def test_bad_calls(iris, tmp_path):
     with pytest.raises(ValueError, match=r"image_shape=\(3, 3\) does not make 4 pixels"):
         jc.write_report(model, iris.data, tmp_path / "r.html", image_shape=(3, 3))
     assert not any(tmp_path.iterdir())
+
+
+def test_effects_of_perfect_and_of_far_features():
+    """A feature that separates without any spread is the largest of all; a large offset hides nothing."""
+    rng, labels = np.random.RandomState(0), np.repeat([0, 1], 50).astype(np.int32)
+    X = np.column_stack([10.0 * labels, 1e9 + 3 * labels + rng.standard_normal(100), rng.standard_normal(100)])
+    effects = profile(X, X, labels).effects
+    assert effects[1, 0] == 99
+    assert 2 < effects[1, 1] < 4
+    assert abs(effects[1, 2]) < 1

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 import jointclust
@@ -473,7 +474,8 @@ class PrototypesDisplay(_Display):
         display : PrototypesDisplay
             Drawn.
         """
-        rows, labels, Y = np.asarray(X), fitted.labels_of(estimator), fitted.map_of(estimator, X)
+        rows: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+        labels, Y = fitted.labels_of(estimator), fitted.map_of(estimator, X)
         n_clusters = int(labels.max()) + 1
         distances = np.linalg.norm(Y - centers_of(Y, labels, n_clusters, None)[labels], axis=1)
         images = np.full((n_clusters, n_prototypes, *image_shape), np.nan)
@@ -481,7 +483,8 @@ class PrototypesDisplay(_Display):
             own = np.flatnonzero(labels == cluster)
             nearest = own[np.argsort(distances[own], kind="stable")][:n_prototypes]
             for place, row in enumerate(nearest):
-                images[cluster, place] = rows[row].reshape(image_shape, order=image_order)
+                image = rows[[row]].toarray() if sp.issparse(rows) else rows[row]
+                images[cluster, place] = image.reshape(image_shape, order=image_order)
         return cls(images).plot(**options)
 
     def plot(self, **options: Any) -> Self:

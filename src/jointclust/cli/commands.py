@@ -15,7 +15,7 @@ import jointclust as jc
 from jointclust.cli import models, options
 from jointclust.cli.console import Voice, shown
 from jointclust.cli.errors import OutputError
-from jointclust.cli.results import Run, finish
+from jointclust.cli.results import Run, finish, image_of
 from jointclust.cli.runs import (
     Source,
     claim_file,
@@ -118,6 +118,7 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
     models.clusterer(given["method"], clusters or 2, given["seed"], **settings)  # names are right, before reading
     claim_folder(Path(out), force=given["force"])
     source = _source(voice, data, given)
+    image_of(source, given)  # is right, before the work
     X = source.table.data
     steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(X, np.ndarray))
     with (
@@ -151,6 +152,9 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
     files = [Path(name) for name in (out, embedding) if name is not None]
     for path in files:
+        if path.suffix not in (".csv", ".parquet"):
+            raise OutputError(f"{path}: tables go to .csv or .parquet files.")
+    for path in files:
         claim_file(path, force=given["force"])
     loaded = _load_model(model)
     first = loaded.steps[0][1] if isinstance(loaded, Pipeline) else loaded
@@ -158,7 +162,8 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     missing = "keep" if hasattr(first, "statistics_") else "refuse"
     wanted = None if names is None else [str(name) for name in names]
     given |= {"missing": missing}
-    table = _source(voice, data, given, wanted=wanted, categories="drop").table
+    features = {"wanted": wanted, "n_features": getattr(loaded, "n_features_in_", None)}
+    table = _source(voice, data, given, categories="drop", **features).table
     with voice.step("predict", f"Labelling {table.data.shape[0]} rows"):
         columns = _predicted(loaded, table)
         write_table(Path(out), columns)
@@ -223,6 +228,7 @@ def select(context: click.Context, data: str, clusters: int | None, out: str, **
     pairs = _pairs(given["methods"], given["grid"])
     claim_folder(Path(out), force=given["force"])
     source = _source(voice, data, given)
+    image_of(source, given)  # is right, before the work
     X = source.table.data
     steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(X, np.ndarray))
     with voice.step("fit", f"Trying candidates on {X.shape[0]} rows"), warnings.catch_warnings(record=True) as heard:

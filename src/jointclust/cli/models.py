@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
@@ -68,6 +69,10 @@ def settings_of(pairs: tuple[str, ...]) -> dict[str, Any]:
         name, sign, value = pair.partition("=")
         if not sign:
             raise click.UsageError(f"--set {pair}: write it as NAME=VALUE.")
+        if name in ("n_clusters", "random_state"):
+            raise click.UsageError(
+                f"--set {name}: there is {'--clusters' if name == 'n_clusters' else '--seed'} for it."
+            )
         found[name] = literal(value)
     return found
 
@@ -106,7 +111,7 @@ def preparation(scale: str, missing: str, *, sparse: bool) -> list[tuple[str, An
 def prepared(steps: list[tuple[str, Any]], X: Any, scale: str) -> Any:
     """Rows after the steps, which are fitted on them."""
     if scale in ("log1p", "tfidf"):
-        low = X.min()
+        low = X.min() if sp.issparse(X) else np.nanmin(X)
         if low < 0:
             raise click.UsageError(f"--scale {scale} is for counts: the data hold {low:g}. Use --scale standard.")
     return Pipeline(steps).fit_transform(X) if steps else X

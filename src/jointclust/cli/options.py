@@ -127,6 +127,8 @@ def image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
         height, width = (int(part) for part in text.lower().split("x"))
     except ValueError:
         raise click.UsageError(f"--image-shape {text}: write it as HEIGHTxWIDTH, such as 32x32.") from None
+    if min(height, width) < 1:
+        raise click.UsageError(f"--image-shape {text}: height and width are at least 1.")
     if height * width != n_features:
         raise click.UsageError(f"--image-shape {text} makes {height * width} pixels; the data have {n_features}.")
     return height, width

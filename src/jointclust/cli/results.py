@@ -19,6 +19,7 @@ from jointclust.cli.console import Voice
 from jointclust.cli.options import image_shape
 from jointclust.cli.runs import (
     OUTPUTS,
+    RECORD,
     Source,
     embedding_columns,
     embedding_name,
@@ -72,8 +73,14 @@ def finish(run: Run) -> None:
     _check_same_data(run)
     with run.voice.step("stability", "Judging the clusters' stability"):
         stability = stability_of(run.model, run.rows, run.given["resamples"], run.given["seed"])
+    before = {name for name in OUTPUTS if (run.folder / name).exists()}
     with run.voice.step("write", f"Writing {run.folder}"):
-        files = _write(run, stability)
+        try:
+            files = _write(run, stability)
+        except BaseException:
+            for name in set(OUTPUTS) - before:  # a part of a run is of no use, and in the way of the next
+                (run.folder / name).unlink(missing_ok=True)
+            raise
     labels = fitted.labels_of(run.model)
     sizes = np.bincount(labels).tolist()
     result: dict[str, Any] = {"rows": int(labels.size), "clusters": len(sizes), "sizes": sizes}
@@ -97,12 +104,14 @@ def finish(run: Run) -> None:
 def _write(run: Run, stability: Float | None) -> list[str]:
     """All files but the record; returns their names."""
     folder, table = run.folder, run.source.table
+    # Without its record a folder does not claim to be a whole run.
+    (folder / RECORD).unlink(missing_ok=True)
     write_table(folder / "labels.csv", label_columns(table, run.model))
     Y = fitted.embedding_of(run.model, table.data)
     write_table(folder / embedding_name(), embedding_columns(identities(table), Y))
     with written(folder / "model.skops") as temporary:
         jc.save(run.model, temporary)
-    shape, order = _image(run.source, run.given)
+    shape, order = image_of(run.source, run.given)
     with written(folder / "report.html") as temporary:
         write_report(
             run.model,
@@ -162,7 +171,7 @@ def _leading_components(rows: Any, most: int) -> Any:
     return reduce(min(most, min(rows.shape) - 1), random_state=0).fit_transform(rows)
 
 
-def _image(source: Source, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
+def image_of(source: Source, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
     """Shape of rows that are images: as the user says, or as the data sets of that name are."""
     n_features = source.table.data.shape[1]
     shape = image_shape(given["image_shape"], n_features)
@@ -186,7 +195,9 @@ def _say(run: Run, result: dict[str, Any], files: list[str]) -> None:
         run.voice.say(f"Warning: {message}")
     lines = [f"{result['rows']} rows in {result['clusters']} clusters of {', '.join(map(str, result['sizes'][:20]))}"]
     if "accuracy" in result:
-        lines.append(f"Against the known classes: accuracy {result['accuracy']:.3f}, NMI {result['nmi']:.3f}")
+        without = result.get("rows_without_class")
+        note = f" ({without} rows without a class are left out)" if without else ""
+        lines.append(f"Against the known classes{note}: accuracy {result['accuracy']:.3f}, NMI {result['nmi']:.3f}")
     lines.append(f"Wrote {', '.join(files)}")
     lines.append(f"Open {(run.folder / 'report.html').resolve()}")
     told = {"out": str(run.folder.resolve()), "files": files, "warnings": run.messages}

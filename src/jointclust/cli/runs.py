@@ -81,8 +81,6 @@ def claim_folder(folder: Path, *, force: bool) -> None:
         if present and not force:
             raise OutputError(f"{folder} holds {', '.join(present)} already: choose another --out, or add --force.")
         if force:
-            # Without its record a folder does not claim to be a whole run.
-            (folder / RECORD).unlink(missing_ok=True)
             for leftover in folder.glob(f"{UNFINISHED}*"):
                 leftover.unlink()
         with tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED):
@@ -191,7 +189,13 @@ def evaluation(table: Table, labels: Any) -> dict[str, float]:
     """Agreement with known classes, where there are some."""
     if table.classes is None:
         return {}
+    known = np.array([str(value).strip().lower() not in ("", "nan", "none", "na") for value in table.classes])
+    if not known.any():
+        return {}
+    classes, labels = np.asarray(table.classes)[known], np.asarray(labels)[known]
+    left_out = {} if known.all() else {"rows_without_class": int((~known).sum())}
     return {
-        "accuracy": float(jc.metrics.clustering_accuracy(table.classes, labels)),
-        "nmi": float(jc.metrics.normalized_mutual_info(table.classes, labels)),
+        "accuracy": float(jc.metrics.clustering_accuracy(classes, labels)),
+        "nmi": float(jc.metrics.normalized_mutual_info(classes, labels)),
+        **left_out,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from jointclust.readers._table import (
     Options,
     ReadError,
     Table,
-    check_columns,
     check_memory,
     check_wanted,
     fits_memory,
@@ -83,6 +83,8 @@ def read_svmlight(path: Path, options: Options) -> Table:
     """Read a svmlight file; its labels are the column ``label``."""
     _no_columns(path, options, {"label": None})
     data, labels = load_svmlight_file(str(path))
+    if options.n_features is not None and data.shape[1] < options.n_features:
+        data.resize((data.shape[0], options.n_features))
     classes = _strings(labels) if options.label_column else None
     ids = _strings(labels) if options.id_column else None
     return Table(sp.csr_array(data), None, ids, classes)
@@ -135,15 +137,21 @@ def _picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, A
     if names is not None and len(names) != data.shape[1]:
         raise ReadError(f"{path} names {len(names)} columns and holds {data.shape[1]}.")
     if names is not None and options.wanted is not None:
-        check_columns(path, names, Options())
+        names = _told_apart(names)
         check_wanted(path, names, options.wanted)
         data, names = in_order(data, names, options.wanted)
     elif names is not None and len(set(names)) < len(names):
-        names = [f"{name} ({index})" if names.count(name) > 1 else name for index, name in enumerate(names)]
+        names = _told_apart(names)
     ids, classes = (
         None if name is None else _strings(columns[name]) for name in (options.id_column, options.label_column)
     )
     return Table(data, names, ids, classes)
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """Names that occur more than once, numbered."""
+    times = Counter(names)
+    return [f"{name} ({index})" if times[name] > 1 else name for index, name in enumerate(names)]
 
 
 def _strings(values: Any) -> NDArray[Any]:

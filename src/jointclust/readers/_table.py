@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,8 @@ class Options:
         Columns that name the rows, and that hold known classes; neither is a feature.
     wanted : sequence of str or None
         Features to take, in this order; None takes all.
+    n_features : int or None
+        How many there are, for formats that name no columns and leave out trailing zeros.
     categories : {"refuse", "onehot", "drop"}
         What to do with columns of text.
     missing : {"refuse", "keep"}
@@ -47,6 +50,7 @@ class Options:
     id_column: str | None = None
     label_column: str | None = None
     wanted: Sequence[str] | None = None
+    n_features: int | None = None
     categories: str = "refuse"
     missing: str = "refuse"
     encoding: str = "utf-8-sig"
@@ -82,7 +86,7 @@ class Table:
 
 def check_columns(path: Path, names: list[str], options: Options) -> None:
     """Names are there, once each."""
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise ReadError(
             f"{path}: {listed(repeated)} {'names' if len(repeated) == 1 else 'name'} more than one column: rename "
@@ -110,17 +114,23 @@ def text_columns(names: Sequence[str], wanted: Sequence[str]) -> dict[str, list[
     found: dict[str, list[str]] = {}
     known = set(names)
     for feature in wanted:
-        column, sign, value = feature.partition("=")
-        if feature not in known and sign and column in known:
-            found.setdefault(column, []).append(value)
+        column = _encoded_column(feature, known)
+        if feature not in known and column is not None:
+            found.setdefault(column, []).append(feature[len(column) + 1 :])
     return found
+
+
+def _encoded_column(feature: str, known: set[str]) -> str | None:
+    """The text column that a one-hot feature came from: the longest name before an equals sign."""
+    ends = [index for index, sign in enumerate(feature) if sign == "="]
+    return next((feature[:end] for end in reversed(ends) if feature[:end] in known), None)
 
 
 def check_wanted(path: Path, names: Sequence[str], wanted: Sequence[str]) -> dict[str, list[str]]:
     """Text columns to encode; the error lists every column that is missing."""
     encoded = text_columns(names, wanted)
     known = set(names)
-    missing = [name for name in wanted if name not in known and name.partition("=")[0] not in encoded]
+    missing = [name for name in wanted if name not in known and _encoded_column(name, known) not in encoded]
     if missing:
         raise ReadError(f"{path} lacks {len(missing)} of the model's {len(wanted)} columns: {listed(missing)}.")
     return encoded

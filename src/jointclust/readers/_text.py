@@ -78,7 +78,7 @@ class _Text:
         self.reader = csv.reader(stream, delimiter=self.delimiter)
         self.names = self._header()
         self.id_column = options.id_column
-        if self.names[0] == "" and self.id_column is None and options.wanted is None:
+        if self.names[0] == "" and self.id_column is None and "" not in (options.wanted or ()):
             self.id_column = ""
             self.notes.append("The first column has no name: it is taken as the names of the rows.")
         check_columns(path, self.names, options)
@@ -202,7 +202,7 @@ class _Text:
             for number, row in source:
                 length = len(values)
                 try:
-                    values.extend(map(float, pick(row)))
+                    values.extend(map(_number, pick(row)))
                 except ValueError:
                     del values[length:]
                     values.extend(self._cell(number, row[index], index) for index in numeric)
@@ -220,17 +220,24 @@ class _Text:
                 return float("nan")
             raise ReadError(f"{where}: the cell is empty. Fill it in: --missing mean or --missing median does.")
         try:
-            return float(cell)
+            return _number(cell)
         except ValueError:
             raise ReadError(f"{where}: {cell[:40]!r} is not a number.") from None
 
 
 def _is_number(cell: str) -> bool:
     try:
-        float(cell)
+        _number(cell)
     except ValueError:
         return False
     return True
+
+
+def _number(cell: str) -> float:
+    """A float; not one with underscores, which Python reads but people use in names."""
+    if "_" in cell:
+        raise ValueError(cell)
+    return float(cell)
 
 
 def _objects(column: list[str] | None) -> Any:

@@ -14,6 +14,8 @@ from jointclust.types import Float, Labels
 
 _BLOCK = 8192
 _PROTOTYPES = 4
+# Effect of a feature that does not vary inside the clusters at all.
+_LARGEST = 99.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class Profile:
     means, rest : arrays of shape (n_clusters, n_features)
         Means of the features inside and outside.
     effects : array of shape (n_clusters, n_features)
-        Cohen's d: their difference over the pooled standard deviation.
+        Cohen's d: their difference over the pooled standard deviation, at most 99.
     nearest, farthest : lists of arrays
         Rows nearest to the cluster's center in the embedding, nearest first, and farthest from it, farthest first.
     """
@@ -43,21 +45,34 @@ class Profile:
 def profile(X: Any, Y: NDArray[Any], labels: Labels) -> Profile:
     """Sums by cluster in one pass over the rows, then small arithmetic."""
     n_clusters = int(labels.max()) + 1
-    counts, sums, squares = _sums(X, labels, n_clusters)
+    shift = _shift(X)
+    counts, sums, squares = _sums(X, labels, n_clusters, shift)
     means, variances = _moments(counts, sums, squares)
     rest, rest_variances = _moments(counts.sum(axis=0) - counts, sums.sum(axis=0) - sums, squares.sum(axis=0) - squares)
     others = counts.sum(axis=0) - counts
     degrees = np.maximum(counts + others - 2, 1)
     pooled = np.sqrt((np.maximum(counts - 1, 0) * variances + np.maximum(others - 1, 0) * rest_variances) / degrees)
-    # Differences of the order of rounding are none.
-    floor = 1e-9 * (np.abs(means) + np.abs(rest))
-    effects = np.where(pooled > floor, (means - rest) / np.where(pooled > floor, pooled, 1.0), 0.0)
+    # Differences of the order of rounding are none; those without any spread are as large as can be shown.
+    difference = means - rest
+    difference[np.abs(difference) <= 1e-9 * (np.abs(means) + np.abs(rest)) + 1e-12 * np.abs(shift)] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effects = np.clip(np.where(difference == 0, 0.0, difference / pooled), -_LARGEST, _LARGEST)
     effects[(counts == 0) | (others == 0)] = 0.0
     nearest, farthest = _prototypes(Y, labels, n_clusters)
-    return Profile(np.bincount(labels, minlength=n_clusters), means, rest, effects, nearest, farthest)
+    sizes = np.bincount(labels, minlength=n_clusters)
+    return Profile(sizes, means + shift, rest + shift, effects, nearest, farthest)
 
 
-def _sums(X: Any, labels: Labels, n_clusters: int) -> tuple[Float, Float, Float]:
+def _shift(X: Any) -> Any:
+    """A value near each feature's mean, without which squares of large values would leave nothing of their spread."""
+    if sp.issparse(X):
+        return np.zeros(X.shape[1])
+    block = np.asarray(X[:_BLOCK], dtype=np.float64)
+    known = ~np.isnan(block)
+    return np.where(known, block, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+
+
+def _sums(X: Any, labels: Labels, n_clusters: int, shift: Float) -> tuple[Float, Float, Float]:
     """Numbers of values, sums and sums of squares of each feature by cluster; empty cells count nowhere."""
     counts = np.zeros((n_clusters, X.shape[1]))
     sums, squares = counts.copy(), counts.copy()
@@ -71,7 +86,7 @@ def _sums(X: Any, labels: Labels, n_clusters: int) -> tuple[Float, Float, Float]
             squares += (member @ block.multiply(block)).toarray()
         else:
             known = ~np.isnan(block)
-            block = np.where(known, block, 0.0)
+            block = np.where(known, block - shift, 0.0)
             counts += member @ known.astype(np.float64)
             sums += member @ block
             squares += member @ block**2
