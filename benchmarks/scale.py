@@ -27,13 +27,15 @@ from threadpoolctl import threadpool_limits
 import jointclust as jc
 
 METHODS = {
-    "DEC": lambda c, d: jc.DiscriminativeEmbeddedClustering(c, n_components=d, max_iter=10, random_state=0),
-    "LDAKMeans": lambda c, d: jc.LDAKMeans(c, n_components=d, variance=None, max_iter=5, random_state=0),
-    "EC": lambda c, d: jc.RobustEmbeddedClustering(c, n_components=d, variance=None, max_iter=10, random_state=0),
+    "DEC": lambda c, d: jc.DiscriminativeEmbeddedClustering(c, n_components=d, max_iter=10, tol=0, random_state=0),
+    "LDAKMeans": lambda c, d: jc.LDAKMeans(c, n_components=d, variance=None, max_iter=5, tol=0, random_state=0),
+    "EC": lambda c, d: jc.RobustEmbeddedClustering(
+        c, n_components=d, variance=None, max_iter=10, tol=0, random_state=0
+    ),
     "ODC": lambda c, d: jc.OptimalDiscriminantClustering(c, n_components=d, random_state=0),
     "DisKMeans": lambda c, d: jc.DisKMeans(c, n_components=d, random_state=0),
-    "RURR-SL": lambda c, d: jc.UncorrelatedRidgeClustering(c, max_iter=10, random_state=0),
-    "FuzzyKMeans": lambda c, d: jc.FuzzyKMeans(c, max_iter=10, random_state=0),
+    "RURR-SL": lambda c, d: jc.UncorrelatedRidgeClustering(c, max_iter=10, tol=0, random_state=0),
+    "FuzzyKMeans": lambda c, d: jc.FuzzyKMeans(c, max_iter=10, tol=0, random_state=0),
 }
 BASE = {"n": 30_000, "D": 64, "c": 10, "d": 9}
 SWEEPS = {
@@ -79,11 +81,13 @@ def growth(options):
     table = []
     for method in METHODS:
         for name, values in SWEEPS.items():
+            if options.against and name != options.against:
+                continue
             if name == "d" and method in ("RURR-SL", "FuzzyKMeans"):
                 continue
             for value in values[:3] if options.quick else values:
                 sizes = {**BASE, name: value}
-                repeats = 1 if options.quick or value > 100_000 else options.repeats
+                repeats = 1 if options.quick else options.repeats
                 request = json.dumps([method, sizes, repeats])
                 command = [sys.executable, "-W", "ignore", __file__, "one", "--request", request]
                 found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
@@ -95,8 +99,9 @@ def growth(options):
             rows = [row for row in table if row["method"] == method and row["against"] == name]
             if rows:
                 x, y = np.log([row[name] for row in rows]), np.log([row["seconds"] for row in rows])
-                exponents.append({"method": method, "against": name, "exponent": round(np.polyfit(x, y, 1)[0], 2)})
-                print(f"{method}: seconds grow as {name}^{exponents[-1]['exponent']}")
+                found = {"exponent": np.polyfit(x, y, 1)[0], "last three sizes": np.polyfit(x[-3:], y[-3:], 1)[0]}
+                exponents.append({"method": method, "against": name, **{k: round(v, 2) for k, v in found.items()}})
+                print(f"{method}: seconds grow as {name}^{exponents[-1]['exponent']}", found["last three sizes"])
     write(options, "growth.csv", [{k: round(v, 3) if isinstance(v, float) else v for k, v in r.items()} for r in table])
     write(options, "exponents.csv", exponents)
     if options.csv:
@@ -249,6 +254,7 @@ def main():
     parser.add_argument("--folder", help="where the file is made (default: the temporary folder)")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--against", choices=list(SWEEPS), help="growth: one of the sizes only")
     parser.add_argument("--csv")
     parser.add_argument("--request", help=argparse.SUPPRESS)
     options = parser.parse_args()
