@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 import jointclust
 from jointclust.arrays import to_host
@@ -27,12 +28,15 @@ _HEADER = "jointclust.json"
 
 def on_host(model: BaseEstimator) -> BaseEstimator:
     """The model, with fitted arrays on a device or with Dask copied to the host; steps of a pipeline too."""
+    changed: dict[str, Any] = {name: to_host(value) for name, value in vars(model).items() if is_elsewhere(value)}
+    if isinstance(model, Pipeline):
+        steps = [(name, on_host(step) if isinstance(step, BaseEstimator) else step) for name, step in model.steps]
+        if any(new is not old for (_, new), (_, old) in zip(steps, model.steps, strict=True)):
+            changed["steps"] = steps
+    if not changed:
+        return model
     found = copy.copy(model)
-    for name, value in vars(model).items():
-        if is_elsewhere(value):
-            setattr(found, name, to_host(value))
-    if hasattr(model, "steps"):
-        found.steps = [(name, on_host(step) if isinstance(step, BaseEstimator) else step) for name, step in model.steps]
+    vars(found).update(changed)
     return found
 
 
