@@ -126,3 +126,21 @@ def test_one_fit_copies_no_data():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1.2 * X.nbytes
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_randomised_decomposition_of_very_wide_rows(weighted):
+    """Many more columns than rows: made orthonormal on the shorter side, the leading spectrum is that of the matrix."""
+    rng = np.random.RandomState(0)
+    X = sp.csr_array(
+        sp.random(300, 5000, density=0.02, random_state=0)
+        + 3 * sp.csr_array(rng.standard_normal((300, 4)) @ rng.binomial(1, 0.1, size=(4, 5000)))
+    )
+    weights = rng.uniform(0.5, 2, size=300) if weighted else None
+    found = jc.decompose(X, weights, max_rank=30, random_state=0)
+    root = np.sqrt(np.ones(300) if weights is None else weights)[:, None]
+    dense = X.toarray()
+    exact = np.linalg.svd(root * (dense - np.average(dense, axis=0, weights=weights)), compute_uv=False)[:4] ** 2
+    assert not found.exact
+    np.testing.assert_allclose(found.eigenvalues[:4], exact, rtol=1e-8)
+    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(found.rank), atol=1e-10)

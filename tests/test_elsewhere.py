@@ -223,6 +223,8 @@ def test_passes_per_iteration(elsewhere):
     assert np.diff(passes(robust, [2, 3, 4])).tolist() == [1, 1]
     ridge = jc.UncorrelatedRidgeClustering(4, init=start, tol=0)
     assert np.diff(passes(ridge, [1, 2, 3])).tolist() == [1, 1]
+    for fuzzy in (jc.FuzzyKMeans(4, init=start, tol=0), jc.RobustSparseFuzzyKMeans(4, init=start, tol=0)):
+        assert np.diff(passes(fuzzy, [1, 2, 3])).tolist() == [1, 1]
 
 
 # -- bad input ----------------------------------------------------------------------------------------------------

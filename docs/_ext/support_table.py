@@ -42,6 +42,7 @@ def row(cls):
         "soft labels": "yes" if hasattr(cls, "predict_proba") else "",
         "kernels": "yes" if "kernel" in params else "",
         "outlier scores": "yes" if "outlier_scores_" in (cls.__doc__ or "") else "",
+        "files larger than memory": "yes" if takes(estimator, "file") else "",
         "GPU arrays": "yes" if get_tags(estimator).array_api_support else "",
         "Dask arrays": "yes" if takes(estimator, "dask") else "",
     }

@@ -222,7 +222,7 @@ class Clusterer(
 
     def _check_place(self, rows: Any, method: str) -> None:
         fitted = self.__dict__.get("mean_", rows.X)
-        if is_device_array(rows.X) != is_device_array(fitted) or rows.is_elsewhere_than(fitted):
+        if described(rows.X) != described(fitted):
             raise ValueError(
                 f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
                 f"those passed to fit(): X is {described(rows.X)}, the fit was on {described(fitted)}. Move X there."

@@ -78,13 +78,6 @@ def centers_of(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Flo
     return means(*sweep(sums, Y, labels, weights, width=Y.shape[1], budget=2**19).sums)
 
 
-def residuals(Y: Any, labels: Any, centers: Any) -> Any:
-    """Distance of each row from its center."""
-    host = to_host(centers)
-    lengths = lambda y, block: Swept(rows=[blocks.residuals(y, block, host)])  # noqa: E731
-    return sweep(lengths, Y, labels, width=Y.shape[1], budget=2**19).rows[0]
-
-
 def fill_empty(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Labels:
     """Give each empty cluster the point farthest from its own center, with all rows that lie there.
 

@@ -170,7 +170,7 @@ def top_eigenvectors(
     guess : array of shape (r, k), optional
         Orthonormal columns near the answer, such as the previous iteration's; they save time, nothing else.
     device : array, optional
-        An array on a GPU that has nothing else to do: the matrix is solved there, which takes a tenth of the time.
+        An array on a GPU that has nothing else to do: the matrix is solved there, which takes a fraction of the time.
 
     Returns
     -------

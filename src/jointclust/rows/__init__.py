@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.arrays import described, is_device_array, like, namespace, precision, to_host
+from jointclust.arrays import is_device_array, like, namespace, precision, to_host
 from jointclust.rows import _dask, blocks
 from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
 from jointclust.rows._store import Projected, Store, as_store
-from jointclust.rows._sweep import Scaled, Swept, sweep
+from jointclust.rows._sweep import Scaled, Swept, block_length, sweep
 from jointclust.types import Float, Labels
 
 __all__ = [
@@ -44,11 +44,6 @@ __all__ = [
 
 # Bytes up to which an embedding of rows in a file is kept in memory.
 _KEPT = 2**31
-
-
-def block_length(n_columns: int, budget: int) -> int:
-    """Rows per block, so that a block holds about ``budget`` values. It depends on the data alone."""
-    return max(64, budget // max(1, n_columns))
 
 
 def as_rows(X: Any, *, unit: bool = False) -> Rows:
@@ -150,12 +145,6 @@ class Rows:
     def beside(self, values: NDArray) -> Any:
         """A host array with one row per row where the rows are."""
         return _dask.aligned(values, self.X) if _dask.is_dask(self.X) else self.here(values)
-
-    def is_elsewhere_than(self, other: Any) -> bool:
-        """Whether an array of the same library lies on another device."""
-        if not (is_device_array(self.X) and is_device_array(other)):
-            return False
-        return described(self.X) != described(other)
 
     def take(self, index: Any) -> Rows:
         """Some of the rows; not of remote ones."""

@@ -23,6 +23,11 @@ _CACHE, _DEVICE = 2**18, 2**28
 _LARGE, _READ = 2**22, 2**25
 
 
+def block_length(n_columns: int, budget: int) -> int:
+    """Rows per block, so that a block holds about ``budget`` values. It depends on the data alone."""
+    return max(64, budget // max(1, n_columns))
+
+
 class Swept(NamedTuple):
     """What a block, or a whole pass, gives: arrays with one row per row, sums, and pieces to put side by side."""
 
@@ -90,7 +95,7 @@ class _Task:
 def local(function: Callable[..., Swept], arrays: Sequence[Any], width: int, budget: int) -> Swept:
     """The pass over arrays in memory, in blocks."""
     n = next(array for array in arrays if array is not None).shape[0]
-    step = max(64, budget // max(1, width))
+    step = block_length(width, budget)
     if any(sp.issparse(array) for array in arrays):
         # Sparse products are one pass each; a scaled copy is one of some rows at a time.
         step = max(1, n // 16) if isinstance(function, Scaled) else n
@@ -99,14 +104,16 @@ def local(function: Callable[..., Swept], arrays: Sequence[Any], width: int, bud
     whole = _Whole(n)
     for start in range(0, n, step):
         block = slice(start, min(start + step, n))
-        # The ellipsis is for libraries that want every axis named.
-        whole.add(
-            start, function(*[None if a is None else a[block] if sp.issparse(a) else a[block, ...] for a in arrays])
-        )
+        whole.add(start, function(*[_cut(array, block) for array in arrays]))
     return whole.swept()
 
 
 def _cut(array: Any, block: slice) -> Any:
+    """Some of the rows; None stays None."""
+    if array is None:
+        return None
+    if isinstance(array, Store):
+        return array.read(block)
     return array[block] if sp.issparse(array) else array[block, ...]  # some libraries want every axis named
 
 
@@ -165,7 +172,7 @@ def _stretch(sources: Sequence[Any], width: int, budget: int) -> int:
             return source.stretch(_READ)
     if any(sp.issparse(source) for source in sources):
         return np.iinfo(np.int64).max  # sparse products are one pass each
-    step = max(64, budget // max(1, width))
+    step = block_length(width, budget)
     return step * max(1, _LARGE // (step * max(1, width)))
 
 
@@ -175,8 +182,7 @@ def _pooled(function: Callable[..., Swept], sources: Sequence[Any], width: int, 
 
     def one(start: int) -> Swept:
         block = slice(start, min(start + step, n))
-        chunks = [None if s is None else s.read(block) if isinstance(s, Store) else s[block] for s in sources]
-        return local(function, chunks, width, budget)
+        return local(function, [_cut(source, block) for source in sources], width, budget)
 
     whole = _Whole(n)
     with threads.single():
