@@ -1,0 +1,73 @@
+"""What comes out of reproducing a table or figure of a paper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+VERDICTS = ("holds", "holds in part", "does not hold", "cannot be tested")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper and what our numbers say of it.
+
+    Attributes
+    ----------
+    text : str
+        The claim, in short.
+    verdict : str
+        One of "holds", "holds in part", "does not hold", "cannot be tested".
+    because : str
+        The numbers, or what is missing.
+    """
+
+    text: str
+    verdict: str
+    because: str
+
+    def __post_init__(self) -> None:
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"A verdict is one of {', '.join(VERDICTS)}; got {self.verdict!r}.")
+
+
+@dataclass
+class Findings:
+    """One table or figure of a paper, reproduced.
+
+    Attributes
+    ----------
+    paper : str
+        "dec", "ec", "odc", "rurr", or "all" for what no paper has.
+    item : str
+        Its name in the paper, such as "table 2".
+    title : str
+        What it shows.
+    table : DataFrame
+        One row per number: data set, method, measure, where the paper prints it the columns paper and difference, ours.
+    figure : matplotlib Figure or None
+        The figure, drawn anew.
+    claims : list of Claim
+        What the paper concludes from it.
+    notes : list of str
+        How our protocol differs.
+    missing : list of str
+        Data sets of the paper that are not here.
+    stand_ins : list of str
+        Data sets that are not in the paper and took their place.
+    """
+
+    paper: str
+    item: str
+    title: str
+    table: Any = None
+    figure: Any = None
+    claims: list[Claim] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    stand_ins: list[str] = field(default_factory=list)
+
+    @property
+    def slug(self) -> str:
+        """Its name as a file name: "odc-table-2"."""
+        return f"{self.paper}-{self.item}".replace(" ", "-")
