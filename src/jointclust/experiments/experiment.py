@@ -1,0 +1,360 @@
+"""Methods x data sets x parameters x seeds: every combination is a cell, every cell a row of one tidy table."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+import jointclust
+from jointclust import criteria, datasets, threads
+from jointclust.candidates import check_grid
+from jointclust.consensus import fit_member, training_labels
+from jointclust.coordinates import Coordinates, decompose
+from jointclust.datasets import Dataset
+from jointclust.experiments.journal import Journal
+from jointclust.files import replacing
+from jointclust.metrics import clustering_accuracy, normalized_mutual_info
+from jointclust.search import reference_labels, reference_members
+
+Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+Prepare = Callable[[Any], Any]
+COLUMNS = (
+    "dataset",
+    "method",
+    "parameters",
+    "seed",
+    "accuracy",
+    "nmi",
+    "agreement",
+    "clusters",
+    "objective",
+    "n_iter",
+    "seconds",
+    "warnings",
+    "error",
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from, in the words that a worker needs to load them itself; equal where the rows are."""
+
+    data: str | Dataset = field(compare=False)
+    data_home: str | None = field(default=None, compare=False)
+    prepare: Prepare | None = field(default=None, compare=False)
+    digest: str = ""
+
+    def load(self) -> Dataset:
+        """The data set, prepared."""
+        loaded = datasets.load(self.data, self.data_home) if isinstance(self.data, str) else self.data
+        if self.prepare is None:
+            return loaded
+        shape, order, names = loaded.image_shape, loaded.image_order, loaded.feature_names
+        return Dataset(self.prepare(loaded.data), loaded.target, loaded.name, shape, order, names)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit: what to fit to what, with which parameters and seed, and what to write down."""
+
+    source: Source
+    dataset: str
+    method: str
+    estimator: Any
+    parameters: str
+    seed: int
+    key: str
+    shared: bool
+    label_free: bool
+    record: tuple[str, ...]
+
+    def run(self) -> dict[str, Any]:
+        """Fit and evaluate; what goes wrong is written down, not raised."""
+        rows = _rows(self.source)
+        coordinates = rows.coordinates if self.shared else None
+        found: dict[str, Any] = {}
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            began = time.perf_counter()
+            try:
+                fitted = _fit(clone(self.estimator), rows.dataset.data, coordinates, self.seed)
+                found["seconds"] = time.perf_counter() - began
+                found |= self._measured(fitted, rows)
+            except Exception as error:  # one cell that fails does not end the others
+                found["error"] = f"{type(error).__name__}: {error}"
+                found.setdefault("seconds", time.perf_counter() - began)
+        found["warnings"] = "; ".join(dict.fromkeys(str(one.message) for one in heard))
+        return found
+
+    def _measured(self, fitted: Any, rows: _Rows) -> dict[str, Any]:
+        labels = training_labels(fitted, rows.dataset.data)
+        last = fitted[-1] if hasattr(fitted, "steps") else fitted
+        found: dict[str, Any] = {
+            "accuracy": clustering_accuracy(rows.dataset.target, labels),
+            "nmi": normalized_mutual_info(rows.dataset.target, labels),
+            "clusters": int(np.unique(labels).size),
+        }
+        if self.label_free:
+            found["agreement"] = criteria.agreement(labels, rows.references)
+        for name, attribute in (("objective", "objective_"), ("n_iter", "n_iter_")):
+            if hasattr(last, attribute):
+                found[name] = float(getattr(last, attribute))
+        return found | {name: np.asarray(getattr(last, name)).tolist() for name in self.record if hasattr(last, name)}
+
+
+def _fit(estimator: Any, X: Any, coordinates: Coordinates | None, seed: int) -> Any:
+    if coordinates is not None:
+        return fit_member(estimator, X, coordinates, None, seed)
+    names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
+    return estimator.set_params(**dict.fromkeys(names, seed)).fit(X)
+
+
+class _Rows:
+    """A data set in a worker, with what many cells share."""
+
+    def __init__(self, dataset: Dataset):
+        self.dataset = dataset
+
+    @functools.cached_property
+    def coordinates(self) -> Coordinates:
+        return decompose(self.dataset.data)
+
+    @functools.cached_property
+    def references(self) -> list[NDArray[Any]]:
+        """What every second member of the consensus finds."""
+        members = reference_members(self.dataset.n_classes, self.dataset.data, self.coordinates)
+        return reference_labels(members, self.dataset.data, self.coordinates, np.random.RandomState(0), None)
+
+
+@functools.lru_cache(maxsize=2)
+def _rows(source: Source) -> _Rows:
+    return _Rows(source.load())
+
+
+class Experiment:
+    """Every method on every data set with all parameters and seeds, as one tidy table.
+
+    The number of clusters is the number of classes. Labels are used for the evaluation only: the columns accuracy and
+    nmi see them, agreement (the mean adjusted Rand index with every second member of :class:`~jointclust.JointConsensus`)
+    does not. :func:`summary` chooses parameters by either, and says which.
+
+    Parameters
+    ----------
+    methods : dict
+        By name, an estimator or a pair (estimator, grid). A grid is a dict of lists, a list of such dicts, or a function
+        of the :class:`~jointclust.datasets.Dataset` that returns one.
+    data : list of str or Dataset
+        Names that :func:`jointclust.datasets.load` knows, or data sets of your own.
+    seeds : iterable of int, default=range(10)
+        One run each.
+    data_home : path-like, optional
+        For :func:`jointclust.datasets.load`.
+    prepare : dict of functions, optional
+        By name of a data set, what is done to its rows first (a function that can be pickled).
+    shared : bool, default=False
+        Whether the methods share one decomposition of the rows where they can. Many fits then take a fraction of the
+        time, and their seconds no longer hold what all have in common.
+    label_free : bool, default=True
+        Whether to measure agreement, for which the references are fitted once per data set.
+    record : tuple of str, default=()
+        Attributes of the fitted estimator to keep as columns, such as "objective_history_".
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> from jointclust.experiments import Experiment, summary
+    >>> from sklearn.cluster import KMeans
+    >>> grid = {"trade_off": [1.5, 3]}
+    >>> methods = {"k-means": KMeans(n_init=1), "DEC": (jc.DiscriminativeEmbeddedClustering(), grid)}
+    >>> table = Experiment(methods, ["iris"], seeds=range(2)).run()
+    >>> len(table)
+    6
+    >>> sorted(summary(table)["selection"].unique())
+    ['label-free', 'oracle']
+    """
+
+    def __init__(
+        self,
+        methods: Mapping[str, Any],
+        data: Sequence[str | Dataset],
+        seeds: Iterable[int] = range(10),
+        *,
+        data_home: str | os.PathLike[str] | None = None,
+        prepare: Mapping[str, Prepare] | None = None,
+        shared: bool = False,
+        label_free: bool = True,
+        record: tuple[str, ...] = (),
+    ):
+        self.methods, self.data, self.seeds = dict(methods), list(data), list(seeds)
+        self.data_home = None if data_home is None else os.fspath(data_home)
+        self.prepare = dict(prepare or {})
+        self.shared, self.label_free, self.record = shared, label_free, tuple(record)
+
+    def cells(self) -> list[Cell]:
+        """All cells, data set by data set."""
+        found = []
+        for one in self.data:
+            name = one if isinstance(one, str) else one.name
+            source = Source(one, self.data_home, self.prepare.get(name))
+            dataset = source.load()
+            source = replace(source, digest=_digest(dataset))
+            for method, given in self.methods.items():
+                base, grid = given if isinstance(given, tuple) else (given, {})
+                for parameters in _parameters(base, grid(dataset) if callable(grid) else grid):
+                    estimator = _with_clusters(clone(base).set_params(**parameters), dataset.n_classes)
+                    text = json.dumps(parameters, sort_keys=True, default=str)
+                    for seed in self.seeds:
+                        key = self._key(source.digest, estimator, seed)
+                        found.append(
+                            Cell(
+                                source,
+                                dataset.name,
+                                method,
+                                estimator,
+                                text,
+                                int(seed),
+                                key,
+                                self.shared,
+                                self.label_free,
+                                self.record,
+                            )
+                        )
+        return found
+
+    def _key(self, digest: str, estimator: Any, seed: int) -> str:
+        """What the outcome depends on: a cell is done when this has been done."""
+        words = estimator.__repr__(N_CHAR_MAX=10**9)
+        options = [self.shared, self.label_free, list(self.record)]
+        return json.dumps([jointclust.__version__, digest, " ".join(words.split()), int(seed), options])
+
+    def run(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        n_jobs: int | None = None,
+        journal: Journal | None = None,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Any:
+        """Run what has not been run, and return the table.
+
+        Parameters
+        ----------
+        out : path-like, optional
+            A .csv or .parquet file for the table. Finished cells go to ``out`` + ".journal" as they come: after a kill,
+            the same call goes on where it stopped.
+        n_jobs : int, default=None
+            Processes, as in joblib; None is one.
+        journal : Journal, optional
+            An open journal that takes the place of the one beside ``out``.
+        progress : callable, optional
+            Takes how many cells are done, and how many there are.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            One row per cell, in the order of :meth:`cells`. A cell that failed has its error and no results, and is
+            tried again by the next run.
+        """
+        if out is not None and Path(out).suffix not in (".csv", ".parquet"):
+            raise ValueError(f"{out}: the table goes to a .csv or .parquet file.")
+        if journal is None:
+            with Journal(None if out is None else f"{os.fspath(out)}.journal") as own:
+                table = self._table(own, n_jobs, progress)
+        else:
+            table = self._table(journal, n_jobs, progress)
+        if out is not None:
+            write(table, out)
+        return table
+
+    def _table(self, journal: Journal, n_jobs: int | None, progress: Callable[[int, int], None]) -> Any:
+        cells = self.cells()
+        results = {cell.key: journal.get(cell.key) for cell in cells}
+        todo = [cell for cell in {cell.key: cell for cell in cells}.values() if not _is_done(results[cell.key])]
+        done = len(results) - len(todo)
+        progress(done, len(results))
+        # One cell at a time to a worker, so that a kill costs no more than the cells in progress.
+        parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered")
+        for key, result in parallel(delayed(_run)(cell) for cell in todo):
+            journal.add(key, result)
+            results[key] = result
+            done += 1
+            progress(done, len(results))
+        rows = [_row(cell, results[cell.key] or {}, self.record) for cell in cells]
+        return frame(rows, [*COLUMNS, *self.record])
+
+
+def _run(cell: Cell) -> tuple[str, dict[str, Any]]:
+    with threads.single():
+        return cell.key, cell.run()
+
+
+def _is_done(result: dict[str, Any] | None) -> bool:
+    return result is not None and not result.get("error")
+
+
+def _row(cell: Cell, result: dict[str, Any], record: tuple[str, ...]) -> dict[str, Any]:
+    known = {"dataset": cell.dataset, "method": cell.method, "parameters": cell.parameters, "seed": cell.seed}
+    empty = {"warnings": "", "error": ""}
+    return known | empty | {name: result[name] for name in (*COLUMNS[4:], *record) if name in result}
+
+
+def _parameters(base: Any, grid: Any) -> list[dict[str, Any]]:
+    """Every combination of the grid, once."""
+    grids = [grid] if isinstance(grid, Mapping) else list(grid)
+    for one in grids:
+        check_grid(base, dict(one))
+    return list({json.dumps(found, sort_keys=True, default=str): found for found in ParameterGrid(grids)}.values())
+
+
+def _with_clusters(estimator: Any, n_clusters: int) -> Any:
+    names = [name for name in estimator.get_params() if name.split("__")[-1] == "n_clusters"]
+    return estimator.set_params(**dict.fromkeys(names, n_clusters))
+
+
+def _digest(dataset: Dataset) -> str:
+    """A fingerprint of rows and classes."""
+    X = dataset.data
+    parts = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+    found = hashlib.blake2b(digest_size=8)
+    for part in (*parts, np.asarray(dataset.target).astype(str).astype("S")):
+        found.update(f"{part.shape}{part.dtype}".encode())
+        found.update(np.ascontiguousarray(part).view(np.uint8).data)
+    return f"{dataset.name} {found.hexdigest()}"
+
+
+def frame(rows: list[dict[str, Any]], columns: Sequence[str] | None = None) -> Any:
+    """A pandas table of rows."""
+    return pandas().DataFrame(rows, columns=columns)
+
+
+def pandas() -> Any:
+    """The pandas module, or what to install."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("Experiments need pandas: pip install 'jointclust[experiments]'.") from error
+    return pandas
+
+
+def write(table: Any, path: str | os.PathLike[str]) -> None:
+    """Write a table to a .csv or .parquet file, whole or not at all."""
+    with replacing(path) as temporary:
+        if Path(path).suffix == ".parquet":
+            table.to_parquet(temporary, index=False)
+        else:
+            table.to_csv(temporary, index=False)

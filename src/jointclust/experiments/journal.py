@@ -1,0 +1,88 @@
+"""A file that finished cells are added to one by one, so that a run that is killed goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+
+class Journal:
+    """Finished cells by key, one JSON line each; on the disk before the next one begins.
+
+    A line cut short by the end of a process is dropped, and with it no more than the cell it was about.
+
+    Parameters
+    ----------
+    path : path-like or None
+        The file; None keeps the cells in memory only.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "cells.jsonl"
+    >>> with Journal(path) as journal:
+    ...     journal.add("a", {"accuracy": 0.5})
+    >>> with Journal(path) as journal:
+    ...     journal.get("a")
+    {'accuracy': 0.5}
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None):
+        self.path = None if path is None else Path(path)
+        self.cells: dict[str, dict[str, Any]] = {}
+        self._file: Any = None
+
+    def __enter__(self) -> Self:
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("ab+")
+            self._lock()
+            self._read()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The finished cell of that key, if there is one."""
+        return self.cells.get(key)
+
+    def add(self, key: str, cell: dict[str, Any]) -> None:
+        """Write down a finished cell."""
+        self.cells[key] = cell
+        if self._file is not None:
+            self._file.write(json.dumps({"key": key, **cell}).encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def _lock(self) -> None:
+        """Two runs must not write to one journal."""
+        try:
+            import fcntl
+        except ImportError:  # not on Windows
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._file.close()
+            raise ValueError(f"{self.path}: another run is writing there. Wait for it, or choose another folder.") from None
+
+    def _read(self) -> None:
+        self._file.seek(0)
+        whole = 0
+        for number, line in enumerate(self._file, 1):
+            if not line.endswith(b"\n"):
+                break  # cut short
+            try:
+                cell = json.loads(line)
+                self.cells[cell.pop("key")] = cell
+            except (ValueError, KeyError, TypeError, AttributeError):
+                raise ValueError(f"{self.path}, line {number}, is no finished cell: is this another file?") from None
+            whole += len(line)
+        self._file.truncate(whole)

@@ -1,0 +1,62 @@
+"""Choosing parameters: with the classes, as papers do, or without, as users must. The two are never mixed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jointclust.experiments.experiment import frame, pandas
+
+# By which column each way of choosing chooses.
+SELECTIONS = {"oracle": None, "label-free": "agreement"}
+
+
+def summary(table: Any, metric: str = "accuracy", selections: tuple[str, ...] = tuple(SELECTIONS)) -> Any:
+    """One row per data set, method and way of choosing its parameters.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From :meth:`Experiment.run`.
+    metric : {"accuracy", "nmi"}, default="accuracy"
+        What the oracle looks at.
+    selections : tuple of {"oracle", "label-free"}, default=both
+        "oracle" takes the parameters whose mean metric is largest, which needs the classes; "label-free" those whose mean
+        agreement is.
+
+    Returns
+    -------
+    summary : DataFrame
+        dataset, method, selection, the chosen parameters, mean and standard deviation of accuracy and nmi over seeds, the
+        best run's, mean agreement, mean seconds, number of runs and of failures.
+    """
+    rows = []
+    for (dataset, method), group in table.groupby(["dataset", "method"], sort=False):
+        for selection in selections:
+            column = SELECTIONS[selection] or metric
+            means = group.groupby("parameters", sort=False)[column].mean()
+            chosen = means.idxmax() if means.notna().any() else means.index[0]
+            rows.append(_row(dataset, method, selection, chosen, group[group["parameters"] == chosen]))
+    return frame(rows)
+
+
+def _row(dataset: str, method: str, selection: str, parameters: str, runs: Any) -> dict[str, Any]:
+    row: dict[str, Any] = {"dataset": dataset, "method": method, "selection": selection, "parameters": parameters}
+    for name in ("accuracy", "nmi"):
+        row |= {name: runs[name].mean(), f"{name}_std": runs[name].std(ddof=0), f"{name}_best": runs[name].max()}
+    failed = int((runs["error"] != "").sum())
+    return row | {
+        "agreement": runs["agreement"].mean(),
+        "seconds": runs["seconds"].mean(),
+        "runs": len(runs) - failed,
+        "failures": failed,
+    }
+
+
+def scores(summary: Any, selection: str, metric: str = "accuracy") -> Any:
+    """Data sets x methods for one way of choosing, as :func:`~jointclust.experiments.ranking.rank` takes it."""
+    if selection not in SELECTIONS:
+        raise ValueError(f"selection is one of {', '.join(SELECTIONS)}; got {selection!r}.")
+    chosen = summary[summary["selection"] == selection]
+    found = chosen.pivot(index="dataset", columns="method", values=metric)
+    names = pandas().unique(summary["method"])
+    return found.loc[pandas().unique(summary["dataset"]), names]
