@@ -341,7 +341,7 @@ class CriticalDifferenceDisplay(_Display):
         return self.ranking.mean_ranks[self.ranking.methods.index(method)]
 
     def _name(self, ax: Any, top: float) -> None:
-        """The better half at the left, from the top down, the rest at the right, from the bottom up: no line crosses."""
+        """The better half at the left, from the top down; the rest at the right, from the bottom up: no lines cross."""
         k = len(self.ranking.methods)
         margin = 0.04 * (k - 1)
         for place, (name, mean) in enumerate(zip(self.ranking.methods, self.ranking.mean_ranks, strict=True)):
