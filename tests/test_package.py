@@ -32,6 +32,7 @@ LAYERS = [
     {"search"},
     {"comparison"},
     {"plots", "report"},
+    {"experiments"},
     {"cli"},
 ]
 

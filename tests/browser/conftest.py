@@ -41,7 +41,7 @@ def visit(browser):
     """Opens a page; at the end, nothing was asked of the network, and nothing complained."""
     contexts, complaints, requests = [], [], []
 
-    def visit(path, init=None, **options):
+    def visit(path, init=None, ready="html[data-ready]", **options):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
@@ -54,7 +54,7 @@ def visit(browser):
         page.on("dialog", lambda dialog: (complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready]")
+        page.wait_for_selector(ready)
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return page
 

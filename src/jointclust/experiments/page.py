@@ -1,0 +1,312 @@
+"""Findings as a folder: one self-contained HTML page, and each table and figure as a file beside it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+import jointclust
+from jointclust.experiments.findings import VERDICTS, Claim, Findings
+from jointclust.files import replacing
+
+__all__ = ["write_page"]
+
+# A sign and a class for each verdict: the colour never stands alone.
+_SIGNS = dict(zip(VERDICTS, (("✓", "holds"), ("≈", "in-part"), ("✗", "not"), ("?", "")), strict=True))
+_TALL = 15
+_MINUS, _NONE = "\N{MINUS SIGN}", "\N{EN DASH}"
+
+
+def write_page(
+    findings: Iterable[Findings],
+    folder: str | os.PathLike[str],
+    title: str = "The papers, reproduced",
+    facts: Mapping[str, str] | None = None,
+) -> Path:
+    """Write ``index.html``, ``claims.csv``, and for each finding its table and figure (``odc-table-2.csv``, ``.svg``).
+
+    The page is one file that needs nothing else, asks no network, runs no script and shows all text as text. Every
+    file is replaced whole or not at all, and none is touched before all of them are ready. Equal findings give equal
+    files.
+
+    Parameters
+    ----------
+    findings : list of Findings
+        In the order to show them; those of a paper are put together.
+    folder : path-like
+        Where to; made if it is not there. Other files in it stay.
+    title : str, default="The papers, reproduced"
+        Heading of the page.
+    facts : mapping of str to str, default=None
+        What to say at the top: version, runs, machine.
+
+    Returns
+    -------
+    path : Path
+        Of the page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"data set": ["iris"], "paper": [0.89], "ours": [0.9], "difference": [0.01]})
+    >>> claim = Claim("DEC is better than k-means", "holds", "by 0.04 on iris")
+    >>> path = write_page([Findings("dec", "table 2", "Accuracy", table, claims=[claim])], tempfile.mkdtemp())
+    >>> sorted(file.name for file in path.parent.iterdir())
+    ['claims.csv', 'dec-table-2.csv', 'index.html']
+    """
+    findings = list(findings)
+    files = _files(findings)
+    files["index.html"] = _page(findings, files, title, facts or {})
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        with replacing(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+    return folder / "index.html"
+
+
+# -- the files --------------------------------------------------------------------------------------------------
+
+
+def _files(findings: Iterable[Findings]) -> dict[str, str]:
+    """Name and text of every file but the page."""
+    files = {"claims.csv": _claims_csv(findings)}
+    slugs = set()
+    for one in findings:
+        if Path(one.slug).name != one.slug or one.slug in slugs:
+            raise ValueError(f"{one.paper} {one.item}: {one.slug!r} is no file name, or another one's.")
+        slugs.add(one.slug)
+        if one.table is not None:
+            files[f"{one.slug}.csv"] = one.table.to_csv(index=False, float_format=_plain, lineterminator="\n")
+        if one.figure is not None:
+            files[f"{one.slug}.svg"] = _svg(one.figure, one.slug)
+    return files
+
+
+def _claims_csv(findings: Iterable[Findings]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["paper", "item", "claim", "verdict", "because"])
+    for one, claim in _claims(findings):
+        writer.writerow([one.paper, one.item, claim.text, claim.verdict, claim.because])
+    return stream.getvalue()
+
+
+def _claims(findings: Iterable[Findings]) -> list[tuple[Findings, Claim]]:
+    return [(one, claim) for one in findings for claim in one.claims]
+
+
+def _plain(value: float) -> str:
+    """Four significant digits, and all digits before the point."""
+    return f"{value:.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _svg(figure: Any, name: str) -> str:
+    """The figure with text as text, the same bytes each time, and names of its parts that no other figure has."""
+    from matplotlib import rc_context
+
+    stream = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    # Nothing refers to groups. The other names are hashes of positions, whose last bits change from drawing to drawing.
+    text = re.sub(r'<g id="[^"]*"', "<g", stream.getvalue())
+    parts = dict.fromkeys(re.findall(r'<\w+ [^<>]*?\bid="(\w+)"', text))
+    prefix = re.sub(r"\W+", "-", name)
+    numbers = {part: f"{prefix}-{number}" for number, part in enumerate(parts)}
+    return re.sub(r'(id="|#)(\w+)\b', lambda found: found[1] + numbers.get(found[2], found[2]), text)
+
+
+# -- the page ---------------------------------------------------------------------------------------------------
+
+
+def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, facts: Mapping[str, str]) -> str:
+    papers: dict[str, list[Findings]] = {}
+    for one in findings:
+        papers.setdefault(one.paper, []).append(one)
+    return Template(_resource("experiments", "page.html")).substitute(
+        title=escape(title),
+        style=_style(),
+        facts="".join(
+            f"<div><dt>{escape(key)}</dt><dd>{escape(str(value))}</dd></div>" for key, value in facts.items()
+        ),
+        contents=_contents(papers) if papers else "<p>There are no findings.</p>",
+        verdicts=_verdicts(papers),
+        papers="\n".join(
+            f'<section aria-label="{_name(paper)}"><h2>{_name(paper)}</h2>\n'
+            + "\n".join(_article(one, files) for one in found)
+            + "\n</section>"
+            for paper, found in papers.items()
+        ),
+        version=escape(jointclust.__version__),
+    )
+
+
+def _style() -> str:
+    """The report's, which asks a script for light or dark; here the reader's setting decides."""
+    dark = r"@media (prefers-color-scheme: dark) { :root \1 }"
+    report = re.sub(r':root\[data-theme="dark"\] (\{.*?\})', dark, _resource("report", "report.css"), flags=re.DOTALL)
+    return report + _resource("experiments", "page.css")
+
+
+def _resource(package: str, name: str) -> str:
+    return resources.files(f"jointclust.{package}").joinpath(name).read_text(encoding="utf-8")
+
+
+def _name(paper: str) -> str:
+    return "All papers" if paper == "all" else escape(paper.upper())
+
+
+def _link(one: Findings, text: str) -> str:
+    return f'<a href="#{quote(one.slug)}">{escape(text)}</a>'
+
+
+def _contents(papers: Mapping[str, Sequence[Findings]]) -> str:
+    lines = [
+        f"<dt>{_name(paper)}</dt><dd><ul>"
+        + "".join(f"<li>{_link(one, one.item)}: {escape(one.title)}</li>" for one in found)
+        + "</ul></dd>"
+        for paper, found in papers.items()
+    ]
+    return f"<dl>{''.join(lines)}</dl>"
+
+
+def _verdicts(papers: Mapping[str, Sequence[Findings]]) -> str:
+    claims = {paper: _claims(found) for paper, found in papers.items()}
+    if not any(claims.values()):
+        return "<p>There are no claims.</p>"
+    counts = [
+        f'<tr><th scope="row">{_name(paper)}</th>'
+        + "".join(f'<td class="number">{sum(c.verdict == v for _, c in found) or _NONE}</td>' for v in VERDICTS)
+        + "</tr>"
+        for paper, found in claims.items()
+    ]
+    each = [
+        f"<tr><td>{_name(one.paper)}</td><td>{_link(one, one.item)}</td>"
+        f'<td>{_tag(claim.verdict)}</td><td class="text">{escape(claim.text)}</td></tr>'
+        for found in claims.values()
+        for one, claim in found
+    ]
+    head = ["<th></th>", *(f'<th scope="col" class="number">{_tag(verdict)}</th>' for verdict in VERDICTS)]
+    columns = [f'<th scope="col">{name}</th>' for name in ("paper", "item", "verdict", "claim")]
+    return _box("Counts of verdicts", head, counts) + _box("Claims", columns, each) + _file("claims.csv")
+
+
+def _tag(verdict: str) -> str:
+    sign, kind = _SIGNS[verdict]
+    return f'<span class="tag {kind}"><span aria-hidden="true">{sign}</span> {verdict}</span>'
+
+
+def _box(label: str, head: Sequence[str], rows: Sequence[str]) -> str:
+    """A table that scrolls inside its own box."""
+    tall = " tall" if len(rows) > _TALL else ""
+    return (
+        f'<div class="wide{tall}" role="region" aria-label="{escape(label)}" tabindex="0"><table>'
+        f"<thead><tr>{''.join(head)}</tr></thead><tbody>\n{chr(10).join(rows)}\n</tbody></table></div>"
+    )
+
+
+def _file(*names: str) -> str:
+    links = " and ".join(f'<a href="{quote(name)}">{escape(name)}</a>' for name in names)
+    return f'<p class="note">Beside this page: {links}</p>' if names else ""
+
+
+# -- one finding ------------------------------------------------------------------------------------------------
+
+
+def _article(one: Findings, files: Mapping[str, str]) -> str:
+    beside = [name for name in (f"{one.slug}.svg", f"{one.slug}.csv") if name in files]
+    stand_ins, notes = escape(", ".join(one.stand_ins)), [f"<li>{escape(note)}</li>" for note in one.notes]
+    parts = [
+        _missing(one.missing),
+        f'<p class="stand-ins"><b>Stand-ins</b>, which are not in the paper: {stand_ins}</p>' if stand_ins else "",
+        _figure(one, files),
+        "" if one.table is None else _table(one),
+        _file(*beside),
+        _list("Claims", "claims", [_claim(claim) for claim in one.claims]),
+        _list("How our protocol differs", "notes", notes),
+    ]
+    heading = f"{one.item[:1].upper()}{one.item[1:]}: {one.title}"
+    return f'<article id="{escape(one.slug)}"><h3>{escape(heading)}</h3>\n{"".join(parts)}</article>'
+
+
+def _list(title: str, kind: str, items: Sequence[str]) -> str:
+    return f'<h4>{title}</h4><ul class="{kind}">{"".join(items)}</ul>' if items else ""
+
+
+def _missing(names: Sequence[str]) -> str:
+    hints = ", ".join(f"<code>jointclust datasets {escape(name)}</code>" for name in names)
+    shown = escape(", ".join(names))
+    return f'<p class="missing"><b>Missing data:</b> {shown}. How to get them: {hints}</p>' if names else ""
+
+
+def _claim(claim: Claim) -> str:
+    return f'<li>{_tag(claim.verdict)} {escape(claim.text)} <span class="because">({escape(claim.because)})</span></li>'
+
+
+def _figure(one: Findings, files: Mapping[str, str]) -> str:
+    svg = files.get(f"{one.slug}.svg")
+    if svg is None:
+        return ""
+    return (
+        f'<div class="figure" role="img" aria-label="{escape(one.title)}" tabindex="0">{svg[svg.index("<svg") :]}</div>'
+    )
+
+
+def _table(one: Findings) -> str:
+    columns = [_column(str(name), values, one.table) for name, values in one.table.items()]
+    head = [f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind, _ in columns]
+    rows = [f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for *_, cells in columns), strict=True)]
+    return _box(f"{one.item}: {one.title}", head, rows)
+
+
+def _column(name: str, values: Any, table: Any) -> tuple[str, str, list[str]]:
+    """Name, class and cells of a column; what is compared has the same digits."""
+    if not _is_number(values):
+        known = values.astype(object).where(values.notna(), _NONE)
+        return name, "", [f"<td>{escape(str(value))}</td>" for value in known]
+    compared = [other for other in ("paper", "ours") if other in table and _is_number(table[other])]
+    digits = _digits(table[compared] if compared and name in (*compared, "difference") else values)
+    cell = _difference if name == "difference" else _number
+    return name, ' class="number"', [cell(value, digits) for value in values.to_numpy(float, na_value=np.nan)]
+
+
+def _is_number(values: Any) -> bool:
+    return values.dtype.kind in "iuf"
+
+
+def _digits(values: Any) -> int:
+    """Digits after the point, the same down a column: none for whole numbers, two for percentages, else four."""
+    known = np.abs(values.to_numpy(float, na_value=np.nan))
+    known = known[np.isfinite(known)]
+    if (known == np.round(known)).all():
+        return 0
+    return 2 if known[known > 0].min() >= 1 else 4
+
+
+def _number(value: float, digits: int) -> str:
+    small = 0 < abs(value) < 0.5 * 10.0**-digits
+    return _cell(_NONE if np.isnan(value) else f"{value:.1e}" if small else f"{value:.{digits}f}")
+
+
+def _difference(value: float, digits: int) -> str:
+    """Signed and coloured, unless it is nothing as far as digits are shown."""
+    value = round(float(value), digits)
+    if not value < 0 and not value > 0:
+        return _number(abs(value), digits)
+    return _cell(f"{value:+.{digits}f}", " more" if value > 0 else " less")
+
+
+def _cell(text: str, kind: str = "") -> str:
+    return f'<td class="number{kind}">{text.replace("-", _MINUS)}</td>'
