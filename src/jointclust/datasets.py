@@ -265,7 +265,3 @@ def _load_file(path: Path, dtype: DTypeLike, shape: tuple[int, int] | None, orde
         raise ValueError(f"{path} holds {data.shape[0]} rows but {len(parts['y'])} labels.")
     columns = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
     return Dataset(data, parts["y"], path.stem, shape, order, columns)
-
-
-def present(name: str, data_home: str | os.PathLike[str] | None = None) -> str | None:  # temporary, until the registry
-    return name if name in names(data_home) else None
