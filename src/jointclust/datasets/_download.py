@@ -20,7 +20,7 @@ from jointclust.readers import ReadError
 
 _ATTEMPTS, _PAUSE = 4, 1  # and seconds between them, more each time
 _CONNECT, _SILENCE = 10, 30  # seconds until a server counts as not there, and as gone
-_CHUNK = 1 << 16
+_CHUNK = 4096  # what is lost, at most, when the connection ends
 
 
 class DatasetError(ReadError):
@@ -109,7 +109,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, requests.Timeout):
         return "the server did not answer in time"
     if isinstance(error, requests.ConnectionError):
-        return "the server cannot be reached; is there a network?"
+        return "the server cannot be reached (is there a network?)"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or ''} {error.strerror}".strip()
     return str(error).rstrip(".")
