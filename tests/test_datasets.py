@@ -118,6 +118,7 @@ ROWS, LABELS = np.arange(24.0).reshape(8, 3), np.array([5, 5, 2, 2, 2, 9, 9, 9])
         {"features": ROWS.T, "gt": LABELS},
         {"X": ROWS.astype(np.uint8), "Label": LABELS.astype(float)},
         {"X": ROWS, "Y": np.array([[0, 1, 0]] * 2 + [[1, 0, 0]] * 3 + [[0, 0, 1]] * 3)},
+        {"X": ROWS.T, "Y": np.array([[0, 1, 0]] * 2 + [[1, 0, 0]] * 3 + [[0, 0, 1]] * 3).T},
         {"X": ROWS, "y": np.array(["mid"] * 2 + ["cat"] * 3 + ["zoo"] * 3, dtype=object)},
         {"X": sp.csc_array(ROWS), "y": LABELS},
     ],

@@ -1,8 +1,10 @@
 """Data sets from a public source, played by a server in this process, with all that can go wrong on the way."""
 
 import dataclasses
+import errno
 import io
 import os
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +35,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.end_headers()
         self.send_response(206 if begin else 200)
         if begin:
+            begin = 0 if fault == "other part" else begin
             self.send_header("Content-Range", f"bytes {begin}-{len(server.body) - 1}/{len(server.body)}")
         self.send_header("Content-Length", str(len(server.body) - begin))
         self.end_headers()
@@ -174,10 +177,11 @@ def test_a_server_that_never_finishes(entry, server, tmp_path, monkeypatch, faul
     assert (tmp_path / "cache" / "umist-umist.mat.part").read_bytes() == server.body[: 2 * CUT]
 
 
-def test_a_server_without_ranges_starts_over(entry, server, tmp_path):
-    server.faults = ["cut", "no range"]
+@pytest.mark.parametrize(("fault", "more"), [("no range", []), ("other part", [None])])
+def test_a_server_without_ranges_starts_over(entry, server, tmp_path, fault, more):
+    server.faults = ["cut", fault, None]
     check(entry, tmp_path)
-    assert server.asked == [None, f"bytes={CUT}-"]
+    assert server.asked == [None, f"bytes={CUT}-", *more]
 
 
 @pytest.mark.parametrize("extra", [0, 1, 5000])
@@ -203,6 +207,14 @@ def test_the_part_of_a_killed_process(entry, server, tmp_path):
     os.utime(left, times=(time.time() - 3600,) * 2)
     check(entry, tmp_path)
     assert server.asked == [f"bytes={CUT}-"]
+
+
+def test_a_part_has_one_owner(tmp_path):
+    resuming = _download.Resuming(tmp_path / "umist.mat")
+    resuming.kept.write_bytes(b"begun")
+    os.utime(resuming.kept, times=(time.time() - 3600,) * 2)
+    assert resuming._take().read_bytes() == b"begun"
+    assert not resuming._take().exists()
 
 
 def test_many_at_once(entry, server, tmp_path):
@@ -236,11 +248,31 @@ def test_no_network(entry, server, tmp_path, monkeypatch):
 
 
 def test_without_pooch(entry, server, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pooch", None)
+    monkeypatch.setitem(sys.modules, "pooch", None)
     with pytest.raises(DatasetError, match=r"pip install 'jointclust\[datasets\]'.*by hand"):
         datasets.load("umist")
     monkeypatch.delenv("JOINTCLUST_CACHE")
     assert datasets.load("digits").n_classes == 10, "what is bundled needs no cache"
+
+
+def test_without_pillow(entry, server, tmp_path, monkeypatch):
+    stored = io.BytesIO()
+    scipy.io.savemat(stored, {"x": np.zeros((4, 4, 6)), "label": np.arange(6) // 2})
+    server.body = stored.getvalue()
+    known(monkeypatch, dataclasses.replace(entry, format="faces"))
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(DatasetError, match=r"needs Pillow: pip install 'jointclust\[datasets\]'"):
+        datasets.load("umist")
+
+
+def test_a_full_disk(entry, server, tmp_path, monkeypatch):
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(DatasetError, match="umist.npz cannot be written: No space left on device"):
+        datasets.load("umist")
+    assert cached(tmp_path) == []
 
 
 def test_a_cache_that_cannot_be_written(entry, server, tmp_path):

@@ -15,7 +15,7 @@ import numpy as np
 
 from jointclust.datasets._local import read_source
 from jointclust.datasets._registry import Entry, fingerprint
-from jointclust.files import replacing
+from jointclust.files import UNFINISHED, replacing
 from jointclust.readers import ReadError
 
 _ATTEMPTS, _PAUSE = 4, 1  # and seconds between them, more each time
@@ -49,7 +49,7 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
     folder = cache_folder()
     assert folder is not None
     # Another process may be at the same set: each has its own file until it is whole.
-    source = folder / f"{entry.name}-{uuid.uuid4().hex}-{entry.file_name}"
+    source = folder / f"{UNFINISHED}{uuid.uuid4().hex}-{entry.file_name}"
     downloader = Resuming(folder / f"{entry.name}-{entry.file_name}", quiet=quiet)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,16 +62,23 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
     try:
         X, y = read_source(source, entry)
         _check(entry, X, y)
+    except MemoryError:
+        raise
+    except ImportError as error:
+        raise DatasetError(f"{entry.name}: {error}") from error
     except Exception as error:
         raise DatasetError(
-            f"{entry.url} does not hold {entry.name} as it should: {error} What was downloaded has been deleted. "
-            f"{by_hand(entry, folder)}"
+            f"{entry.url} does not hold {entry.name} as it should: {str(error).rstrip('.')}. What was downloaded has "
+            f"been deleted. {by_hand(entry, folder)}"
         ) from error
     finally:
         source.unlink(missing_ok=True)
     path = folder / f"{entry.name}.npz"
-    with replacing(path) as temporary:
-        np.savez_compressed(temporary, X=np.asarray(X, dtype=np.float32), y=y)
+    try:
+        with replacing(path) as temporary:
+            np.savez_compressed(temporary, X=np.asarray(X, dtype=np.float32), y=y)
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be written: {_reason(error)}.") from error
     return path
 
 
@@ -148,6 +155,7 @@ class Resuming:
         left = [path for path in self.kept.parent.glob(f"{self.kept.name}.*") if _age(path) > 2 * _SILENCE]
         for path in [self.kept, *left]:
             try:
+                os.utime(path)  # now it belongs to someone
                 return path.rename(own)
             except FileNotFoundError:
                 continue
@@ -166,8 +174,10 @@ class Resuming:
                 part.unlink()
                 raise _InterruptedError("the server has another file than the one that was begun")
             response.raise_for_status()
-            resumed = response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
-            begin = have if response.status_code == requests.codes.partial_content and resumed else 0
+            begin = have if response.status_code == requests.codes.partial_content else 0
+            if begin and not response.headers.get("Content-Range", "").startswith(f"bytes {begin}-"):
+                part.unlink()
+                raise _InterruptedError("the server sent another part of the file than was asked for")
             length = response.headers.get("Content-Length")
             total = begin + int(length) if length else None
             with part.open("ab" if begin else "wb") as stream, _progress(url, total, self.quiet) as advance:

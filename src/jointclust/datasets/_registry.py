@@ -71,6 +71,18 @@ class Entry:
 def fingerprint(X: Any, y: Any) -> str:
     """Checksum of rows and labels that depends neither on the file they are in nor on how the classes are coded.
 
+    Parameters
+    ----------
+    X : array or CSR array of shape (n_samples, n_features)
+        The rows; taken as float32.
+    y : array-like of shape (n_samples,)
+        The labels; numbered in the order in which they appear.
+
+    Returns
+    -------
+    sha256 : str
+        64 hexadecimal digits.
+
     Examples
     --------
     >>> fingerprint(np.eye(3), [2, 2, 5]) == fingerprint(np.eye(3, dtype=np.uint8), ["b", "b", "a"])

@@ -87,12 +87,13 @@ def _rows_first(X: Any, n_samples: int) -> Any:
 
 
 def as_labels(path: Path, y: Any) -> NDArray[Any]:
-    """Labels 0, 1, ... from a vector, from cells of text or from an indicator matrix of rows by classes."""
+    """Labels 0, 1, ... from a vector, from cells of text or from an indicator matrix."""
     y = np.asarray(y.toarray() if sp.issparse(y) else y)
     if y.dtype.kind == "O":
         y = np.array([str(np.squeeze(cell)) for cell in y.ravel()])
-    if y.ndim == 2 and min(y.shape) > 1 and y.dtype.kind in "fiub" and np.all(np.sum(y != 0, axis=1) == 1):
-        y = np.argmax(y != 0, axis=1)
+    if y.ndim == 2 and min(y.shape) > 1 and y.dtype.kind in "fiub":
+        classes = next((axis for axis in (1, 0) if np.all(np.count_nonzero(y, axis=axis) == 1)), None)
+        y = y if classes is None else np.argmax(y != 0, axis=classes)
     y = np.ravel(y)
     if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
         raise ReadError(f"{path} holds labels that are not finite.")
