@@ -195,15 +195,22 @@ def test_image_folders(images):
     assert datasets.load("faces", images).image_shape == (32, 32)
 
 
-def test_image_folders_of_known_sets(images):
+@pytest.mark.parametrize("name", ["umist", "Umist"])
+def test_image_folders_of_known_sets(images, name):
     """They have the size and the order of pixels that the set has."""
-    (images / "faces").rename(images / "umist")
-    data = datasets.load("umist", images)
+    (images / "faces").rename(images / name)
+    data = datasets.load(name, images)
     assert data.image_shape == (28, 23)
     picture = data.data[0].reshape(data.image_shape, order=data.image_order)
     assert data.image_order == "F"
     assert np.ptp(picture[:, 0]) == 0
     assert picture[0, 0] > picture[0, -1]
+
+
+def test_other_sizes_are_no_images(tmp_path):
+    np.savez(tmp_path / "umist.npz", X=ROWS, y=LABELS)
+    data = datasets.load("umist", tmp_path)
+    assert (data.image_shape, data.image_order) == (None, "C")
 
 
 def test_bad_image_folders(images):

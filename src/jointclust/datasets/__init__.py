@@ -287,10 +287,11 @@ def _bring_your_own(entry: Entry, data_home: str | os.PathLike[str] | None) -> s
 
 
 def _load_file(path: Path, entry: Entry | None, dtype: DTypeLike, image_shape: tuple[int, int] | None) -> Dataset:
-    name = path.name if path.is_dir() else path.stem
-    if entry is not None and path.name == entry.file_name:
-        name = entry.name
-    shape, order = image_layout(name)
+    name = entry.name if entry is not None and path.name == entry.file_name else path.stem
+    shape, order = (None, "C") if entry is None else (entry.image_shape, entry.image_order)
     if path.is_dir():
-        shape = image_shape or shape or (32, 32)
-    return Dataset(name=name, image_shape=shape, image_order=order, **_local.read(path, entry, dtype, shape))
+        name, shape = path.name, image_shape or shape or (32, 32)
+    parts = _local.read(path, entry, dtype, shape, order)
+    if shape is not None and shape[0] * shape[1] != parts["data"].shape[1]:  # someone's own version
+        shape, order = None, "C"
+    return Dataset(name=name, image_shape=shape, image_order=order, **parts)

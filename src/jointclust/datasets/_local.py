@@ -47,11 +47,13 @@ def is_image_folder(path: Path) -> bool:
         return False
 
 
-def read(path: Path, entry: Entry | None, dtype: DTypeLike, shape: tuple[int, int] | None) -> dict[str, Any]:
-    """What a file or folder holds: ``data``, ``target`` and, where known, ``feature_names``."""
+def read(
+    path: Path, entry: Entry | None, dtype: DTypeLike, shape: tuple[int, int] | None, order: str
+) -> dict[str, Any]:
+    """What a file or folder holds: ``data``, ``target`` and, where known, ``feature_names``; images in this form."""
     try:
         if path.is_dir():
-            X, y = read_images(path, shape or _DEFAULT_SHAPE, entry.image_order if entry else "C")
+            X, y = read_images(path, shape or _DEFAULT_SHAPE, order)
         elif path.suffix == ".npz":
             return _read_npz(path, dtype)
         elif entry is not None and path.name == entry.file_name:
