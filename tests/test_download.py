@@ -3,18 +3,20 @@
 import dataclasses
 import errno
 import io
+import json
 import os
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
 import scipy.io
 
-from jointclust import datasets
+from jointclust import cli, datasets
 from jointclust.datasets import DatasetError, _download
 
 CUT = _download._CHUNK  # bytes that a faulty server sends before it hangs up
@@ -223,6 +225,31 @@ def test_many_at_once(entry, server, tmp_path):
         found = list(pool.map(datasets.load, ["umist"] * 6))
     assert {datasets.fingerprint(data.data, data.target) for data in found} == {entry.sha256}
     assert cached(tmp_path) == ["umist.npz"]
+
+
+def test_interrupted_by_the_user(entry, server, tmp_path, monkeypatch):
+    @contextmanager
+    def pressed(*arguments):
+        def advance(done):
+            if done:
+                raise KeyboardInterrupt
+
+        yield advance
+
+    monkeypatch.setattr(_download, "_progress", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        datasets.load("umist")
+    assert cached(tmp_path) == ["umist-umist.mat.part"]
+
+
+def test_from_the_command_line(entry, server, tmp_path, capsys):
+    cli.main(["datasets", "Umist", "--download", "--out", str(tmp_path / "umist.csv"), "--json"])
+    out, err = capsys.readouterr()
+    facts = json.loads(out)
+    assert (facts["rows"], facts["as measured"]) == (60, True)
+    assert facts["where"] == str(tmp_path / "cache" / "umist.npz")
+    assert f"Terms: {entry.terms}" in err
+    assert len((tmp_path / "umist.csv").read_text().splitlines()) == 61
 
 
 @pytest.mark.parametrize(("fault", "reason"), [(404, "404 Not Found"), (500, "500 Internal Server Error")])

@@ -15,7 +15,7 @@ def row(entry):
     how = "downloaded" if entry.url else "built in" if entry.name in BUILT_IN else "bring your own"
     size = ("" if number is None else str(number) for number in (entry.n_samples, entry.n_features, entry.n_classes))
     papers = ", ".join(f"{paper} ({name})" for paper, name in entry.papers.items())
-    parts = [entry.source, entry.terms, f"note: {entry.note}" if entry.note else ""]
+    parts = [entry.source, f"terms: {entry.terms}" if entry.terms else "", f"note: {entry.note}" if entry.note else ""]
     return [f"``{entry.name}``", *size, papers, how, "; ".join(part for part in parts if part)]
 
 
