@@ -21,6 +21,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "support_table",
+    "dataset_table",
 ]
 exclude_patterns = ["_build", "_templates", "_ext"]
 templates_path = ["_templates"]

@@ -23,6 +23,7 @@ import scipy.sparse
 import jointclust as jc
 from jointclust import cli, files
 from jointclust.cli import models, results, runs
+from jointclust.datasets import _download
 from jointclust.readers import _table
 from test_persistence import rewrite
 
@@ -131,12 +132,49 @@ def test_compare(iris_csv, tmp_path):
 def test_datasets(tmp_path, iris):
     done = command("datasets", "--json")
     assert done.returncode == 0
-    assert "digits" in json.loads(done.stdout)
+    listed = json.loads(done.stdout)
+    assert set(jc.datasets.registry()) <= set(listed)
+    assert (listed["digits"]["rows"], listed["digits"]["where"]) == (1797, "bundled")
     assert call("datasets", "iris", "--out", tmp_path / "iris.csv", "--quiet") == 0
     assert call("datasets", "iris", "--out", tmp_path / "iris.npz", "--quiet") == 0
     assert len(rows_of(tmp_path / "iris.csv")) == 150
     with np.load(tmp_path / "iris.npz") as archive:
         np.testing.assert_array_equal(archive["X"], iris.data)
+
+
+def test_datasets_that_are_not_here(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("JOINTCLUST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("JOINTCLUST_DATA", raising=False)
+    assert call("datasets") == 0
+    lines = {line.split("\t")[0]: line.split("\t") for line in capsys.readouterr().out.splitlines()}
+    assert lines["coil20"][1:] == ["1440", "1024", "20", "DEC (Coil), EC (COIL20)", "can be downloaded"]
+    assert lines["fei"][-1].startswith("bring your own: FEI face database, http")
+    assert lines["mixture"][-1] == "generated"
+    assert call("datasets", "AT&T") == 0
+    assert "terms: free use; credit Olivetti" in capsys.readouterr().out
+    for arguments, reason in ((("--out", tmp_path / "x.npz"), "--download"), (("--download",), "cannot be reached")):
+        monkeypatch.setattr(_download, "_ATTEMPTS", 1)
+        monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # no one listens there
+        status, message = failure(capsys, "datasets", "coil20", *arguments)
+        assert (status, reason in message) == (3, True)
+    status, message = failure(capsys, "datasets", "fei", "--download")
+    assert (status, "apply there" in message) == (3, True)
+    status, message = failure(capsys, "datasets", "coil21")
+    assert (status, "Did you mean 'coil20'?" in message) == (2, True)
+
+
+def test_own_copies_of_known_data_sets(tmp_path, capsys, monkeypatch, iris):
+    monkeypatch.setenv("JOINTCLUST_DATA", str(tmp_path))
+    content = {"fea": iris.data, "gnd": iris.target + 1}
+    for same in (True, False):
+        scipy.io.savemat(tmp_path / "iris.mat", content)
+        assert call("datasets", "Iris", "--json") == 0
+        facts = json.loads(capsys.readouterr().out)
+        assert (facts["where"], facts["as measured"]) == (str(tmp_path / "iris.mat"), same)
+        content["fea"] = iris.data + 1
+    scipy.io.savemat(tmp_path / "iris.mat", {"A": iris.data})
+    status, message = failure(capsys, "datasets", "iris")
+    assert (status, "iris.mat holds A (150 x 4): " in message) == (3, True)
 
 
 def test_demo(tmp_path):

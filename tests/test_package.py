@@ -26,7 +26,8 @@ LAYERS = [
     {"alternating"},
     {"base"},
     {"joint", "embedded", "soft"},
-    {"methods", "datasets", "readers"},
+    {"methods", "readers"},
+    {"datasets"},
     {"path", "persistence", "consensus"},
     {"candidates", "stability", "default", "fitted"},
     {"search"},
@@ -79,6 +80,9 @@ def test_import_is_light():
         "click",
         "pyarrow",
         "h5py",
+        "pooch",
+        "requests",
+        "PIL",
     }
 
 

@@ -59,6 +59,21 @@ def as_sparse_npz(folder):
     return folder / "sparse.npz"
 
 
+def as_mat(folder):
+    scipy.io.savemat(folder / "data.mat", {"fea": ROWS, "gnd": np.arange(4)[:, None], "name": np.array(list("pqrs"))})
+    return folder / "data.mat"
+
+
+def as_sparse_mat(folder):
+    scipy.io.savemat(folder / "sparse.mat", {"A": sp.csc_array(ROWS)})
+    return folder / "sparse.mat"
+
+
+def as_mat_of_columns(folder):
+    scipy.io.savemat(folder / "columns.mat", {"X": ROWS.T, "Y": np.arange(4)})
+    return folder / "columns.mat"
+
+
 def as_mtx(folder):
     scipy.io.mmwrite(folder / "data.mtx", sp.coo_array(ROWS), precision=17)
     return folder / "data.mtx"
@@ -102,6 +117,9 @@ def as_h5ad(folder, kind="csr"):
         as_npy,
         as_npz,
         as_sparse_npz,
+        as_mat,
+        as_sparse_mat,
+        as_mat_of_columns,
         as_mtx,
         as_svm,
         as_h5ad,
@@ -114,6 +132,15 @@ def test_every_format_gives_the_same_rows(write, tmp_path):
     data = table.data.toarray() if sp.issparse(table.data) else table.data
     np.testing.assert_array_equal(data, ROWS)
     assert table.names in (None, NAMES)
+
+
+def test_matlab_columns(tmp_path):
+    assert read(as_mat(tmp_path), label_column="gnd").classes.tolist() == ["0", "1", "2", "3"]
+    with pytest.raises(ReadError, match="no column 'kind'.*gnd"):
+        read(as_mat(tmp_path), label_column="kind")
+    scipy.io.savemat(tmp_path / "two.mat", {"A": ROWS, "B": ROWS})
+    with pytest.raises(ReadError, match=r"A \(4 x 3\), B \(4 x 3\): name the matrix of rows X"):
+        read(tmp_path / "two.mat")
 
 
 def test_anndata_columns(tmp_path):

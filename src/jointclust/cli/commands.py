@@ -105,7 +105,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
 def fit(context: click.Context, data: str, clusters: int | None, out: str, **given: Any) -> None:
     """Cluster the rows of DATA and write labels, embedding, model and report.
 
-    DATA is CSV or TSV (also .gz), Parquet, .npy, .npz, Matrix Market (.mtx),
+    DATA is CSV or TSV (also .gz), Parquet, .npy, .npz, .mat, Matrix Market (.mtx),
     svmlight (.svm) or .h5ad; - reads standard input.
 
     \b
@@ -317,32 +317,64 @@ def compare(data: str, clusters: int | None, out: str | None, **given: Any) -> N
 @click.command()
 @click.argument("name", required=False)
 @out_file
+@click.option("--download", is_flag=True, help="Fetch the data set from its public source first.")
 @options.force
 @options.speaking
-def datasets(name: str | None, out: str | None, **given: Any) -> None:
-    """List the data sets that are here, or write the one called NAME to a .csv or .npz file.
+def datasets(name: str | None, out: str | None, download: bool, **given: Any) -> None:
+    """List the data sets that are known, or tell what there is to know of the one called NAME.
 
-    Local ones are the .npz files of the folder that JOINTCLUST_DATA names.
+    With --out it is written to a .csv or .npz file. Local ones are the .npz and .mat files, and
+    the folders of images, of the folder that JOINTCLUST_DATA names and of the cache.
     """
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
+    registry = jc.datasets.registry()
+    known = sorted({*registry, *jc.datasets.names()})
     if name is None:
-        names = jc.datasets.names()
-        voice.result("\n".join(names), names)
+        listed = {each: _facts(each) for each in known}
+        keys = ("name", "rows", "columns", "classes", "papers", "where")
+        if not given["quiet"] or given["as_json"]:
+            voice.table({key: [facts.get(key) for facts in listed.values()] for key in keys}, listed)
         return
-    if name not in jc.datasets.names():
-        raise click.UsageError(f"There is no data set {name!r}. {models.nearest(name, jc.datasets.names())}")
-    dataset = jc.datasets.load(name)
-    facts = {
-        "name": name,
-        "rows": dataset.data.shape[0],
-        "columns": dataset.data.shape[1],
-        "classes": dataset.n_classes,
-        "image_shape": dataset.image_shape,
-    }
-    if out is not None:
-        _export(dataset, Path(out), force=given["force"])
-        facts["file"] = str(Path(out).resolve())
+    if name not in known:
+        name = jc.datasets.canonical(name) or name
+    if name not in known:
+        raise click.UsageError(f"There is no data set {name!r}. {models.nearest(name, known)}")
+    if download:
+        voice.say(f"Downloading {name}. Terms: {registry[name].terms}." if name in registry else f"Downloading {name}.")
+        jc.datasets.fetch(name, quiet=given["quiet"])
+    facts = _facts(name)
+    if jc.datasets.present(name) or out is not None:
+        dataset = jc.datasets.load(name, download=False)
+        facts |= dict(zip(("rows", "columns"), dataset.data.shape, strict=True))
+        facts |= {"classes": dataset.n_classes, "image_shape": dataset.image_shape}
+        measured = registry[name].sha256 if name in registry else None
+        if measured is not None:
+            facts["as measured"] = jc.datasets.fingerprint(dataset.data, dataset.target) == measured
+        if out is not None:
+            _export(dataset, Path(out), force=given["force"])
+            facts["file"] = str(Path(out).resolve())
     voice.result("\n".join(f"{key}: {shown(value)}" for key, value in facts.items() if value is not None), facts)
+
+
+def _facts(name: str) -> dict[str, Any]:
+    """What is known of a data set without reading it."""
+    entry, place = jc.datasets.registry().get(name), jc.datasets.present(name)
+    if entry is None:
+        return {"name": name, "where": place}
+    apart = "can be downloaded" if entry.url else f"bring your own: {entry.source}"
+    return {
+        "name": name,
+        "rows": entry.n_samples,
+        "columns": entry.n_features,
+        "classes": entry.n_classes,
+        "image_shape": entry.image_shape,
+        "papers": ", ".join(f"{paper} ({alias})" for paper, alias in entry.papers.items()) or None,
+        "where": place or apart,
+        "source": entry.source,
+        "url": entry.url,
+        "terms": entry.terms or None,
+        "note": entry.note or None,
+    }
 
 
 def _export(dataset: Any, path: Path, *, force: bool) -> None:

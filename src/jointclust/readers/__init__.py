@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from jointclust.readers._mat import read_mat
 from jointclust.readers._matrix import read_h5ad, read_market, read_npy, read_npz, read_svmlight
 from jointclust.readers._parquet import read_parquet
 from jointclust.readers._table import Options, ReadError, Table, check_finite, text_columns
@@ -20,6 +21,7 @@ FORMATS: dict[str, Callable[[Path, Options], Table]] = {
     "parquet": read_parquet,
     "npy": read_npy,
     "npz": read_npz,
+    "mat": read_mat,
     "mtx": read_market,
     "svmlight": read_svmlight,
     "h5ad": read_h5ad,
@@ -55,7 +57,8 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
     Parameters
     ----------
     path : path-like
-        CSV or TSV (also ``.gz``), Parquet, ``.npy`` (memory-mapped), ``.npz``, Matrix Market, svmlight or ``.h5ad``.
+        CSV or TSV (also ``.gz``), Parquet, ``.npy`` (memory-mapped), ``.npz``, ``.mat``, Matrix
+        Market, svmlight or ``.h5ad``.
     format : str, default=None
         One of ``FORMATS``; None goes by the name's ending.
     **options

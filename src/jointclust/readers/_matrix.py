@@ -23,7 +23,7 @@ from jointclust.readers._table import (
 )
 
 
-def _no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) -> None:
+def no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) -> None:
     """Refuse options that name columns which this format does not have."""
     for option, name in (("--id-column", options.id_column), ("--label-column", options.label_column)):
         if name is not None and name not in (has or {}):
@@ -41,7 +41,7 @@ def _two_dimensional(path: Path, data: Any) -> Any:
 
 def read_npy(path: Path, options: Options) -> Table:
     """Read a NumPy array, which stays on the disk where memory is too small for it."""
-    _no_columns(path, options)
+    no_columns(path, options)
     data = _two_dimensional(path, np.load(path, mmap_mode="r", allow_pickle=False))
     return Table(np.array(data) if fits_memory(data.nbytes) else data)
 
@@ -65,14 +65,14 @@ def read_npz(path: Path, options: Options) -> Table:
     else:
         raise ReadError(f"{path} holds {', '.join(parts)}: name the array of rows X.")
     columns = {key: value for key, value in parts.items() if value.ndim == 1 and len(value) == data.shape[0]}
-    _no_columns(path, options, columns)
+    no_columns(path, options, columns)
     names = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
-    return _picked(path, data, None if names is None else [str(name) for name in names], columns, options)
+    return picked(path, data, None if names is None else [str(name) for name in names], columns, options)
 
 
 def read_market(path: Path, options: Options) -> Table:
     """Read a Matrix Market file, sparse or dense."""
-    _no_columns(path, options)
+    no_columns(path, options)
     n_rows, n_columns, entries, kind, *_ = scipy.io.mminfo(path)
     check_memory(path, entries if kind == "coordinate" else n_rows * n_columns)
     data = scipy.io.mmread(path)
@@ -81,7 +81,7 @@ def read_market(path: Path, options: Options) -> Table:
 
 def read_svmlight(path: Path, options: Options) -> Table:
     """Read a svmlight file; its labels are the column ``label``."""
-    _no_columns(path, options, {"label": None})
+    no_columns(path, options, {"label": None})
     data, labels = load_svmlight_file(str(path))
     if options.n_features is not None and data.shape[1] < options.n_features:
         data.resize((data.shape[0], options.n_features))
@@ -101,12 +101,12 @@ def read_h5ad(path: Path, options: Options) -> Table:
             raise ReadError(f"{path} has no X.")
         data, obs, var = _h5_matrix(path, file["X"]), file.get("obs"), file.get("var")
         columns = {} if obs is None else {key: obs[key] for key in obs if not key.startswith("__")}
-        _no_columns(path, options, columns)
+        no_columns(path, options, columns)
         chosen = {name: columns[name] for name in (options.id_column, options.label_column) if name is not None}
         read = {name: _h5_column(column) for name, column in chosen.items()}
         index = None if obs is None else _h5_column(obs[obs.attrs.get("_index", "_index")])
         names = None if var is None else [str(name) for name in _h5_column(var[var.attrs.get("_index", "_index")])]
-    table = _picked(path, data, names, read, options)
+    table = picked(path, data, names, read, options)
     return table if options.id_column else Table(table.data, table.names, index, table.classes, table.notes)
 
 
@@ -132,7 +132,7 @@ def _h5_column(stored: Any) -> NDArray[Any]:
     return np.append(_strings(stored["categories"][:]), "")[stored["codes"][:]]
 
 
-def _picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, Any], options: Options) -> Table:
+def picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, Any], options: Options) -> Table:
     """The features that are wanted, with the columns that name the rows and their classes."""
     if names is not None and len(names) != data.shape[1]:
         raise ReadError(f"{path} names {len(names)} columns and holds {data.shape[1]}.")

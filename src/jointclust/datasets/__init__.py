@@ -1,0 +1,297 @@
+"""Data sets: those of the papers, from files or from their public sources, scikit-learn's, generated ones."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn.datasets
+from numpy.typing import DTypeLike, NDArray
+
+from jointclust.datasets import _local
+from jointclust.datasets._download import DatasetError, cache_folder, download
+from jointclust.datasets._generated import mixture, multi_clusters, three_clusters, two_gaussians
+from jointclust.datasets._registry import ENTRIES, Entry, canonical, fingerprint
+
+__all__ = [
+    "Dataset",
+    "DatasetError",
+    "Entry",
+    "fetch",
+    "fingerprint",
+    "load",
+    "mixture",
+    "multi_clusters",
+    "names",
+    "present",
+    "registry",
+    "three_clusters",
+    "two_gaussians",
+]
+
+# What a data set may be called: a file name without its ending, no path.
+_NAME = re.compile(r"\w[\w .-]*")
+_GENERATED: dict[str, Callable[..., tuple[NDArray[np.float64], NDArray[np.int64]]]] = {
+    "two_gaussians": two_gaussians,
+    "three_clusters": three_clusters,
+    "multi_clusters": multi_clusters,
+    "mixture": mixture,
+}
+_BUNDLED: dict[str, Callable[..., Any]] = {
+    "iris": sklearn.datasets.load_iris,
+    "digits": sklearn.datasets.load_digits,
+    "wine": sklearn.datasets.load_wine,
+    "breast_cancer": sklearn.datasets.load_breast_cancer,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A data set.
+
+    Attributes
+    ----------
+    data : array or CSR array of shape (n_samples, n_features)
+        The rows.
+    target : array of shape (n_samples,)
+        Known classes, for evaluation only.
+    name : str
+        Its name.
+    image_shape : tuple (height, width) or None
+        For rows that are images.
+    image_order : {"C", "F"}
+        Whether pixels are stored row by row or column by column: ``row.reshape(image_shape, order=image_order)``.
+    feature_names : array or None
+        Names of the columns, where known.
+    """
+
+    data: Any
+    target: NDArray[Any]
+    name: str
+    image_shape: tuple[int, int] | None = None
+    image_order: str = "C"
+    feature_names: NDArray[Any] | None = field(default=None, repr=False)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of known classes."""
+        return int(np.unique(self.target).size)
+
+
+def registry() -> dict[str, Entry]:
+    """Every data set that is known by name, here or not: those of the papers, and a few more.
+
+    Returns
+    -------
+    entries : dict of str to Entry
+        By name.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> coil = jc.datasets.registry()["coil20"]
+    >>> coil.n_samples, coil.terms
+    (1440, 'non-commercial research; cite CUCS-005-96')
+    """
+    return dict(ENTRIES)
+
+
+def image_layout(name: str) -> tuple[tuple[int, int] | None, str]:
+    """Height and width, and order of the pixels, of a data set of images that is known by name; else None and "C"."""
+    entry = ENTRIES.get(name)
+    return (None, "C") if entry is None else (entry.image_shape, entry.image_order)
+
+
+def _folders(data_home: str | os.PathLike[str] | None) -> list[Path]:
+    given = [data_home, os.environ.get("JOINTCLUST_DATA"), cache_folder()]
+    return [Path(folder).expanduser() for folder in given if folder]
+
+
+def _local_path(name: str, data_home: str | os.PathLike[str] | None) -> Path | None:
+    """A file or folder under this very name, or under that of the registry."""
+    found: Iterator[Path] = (
+        path
+        for folder in _folders(data_home)
+        for known in dict.fromkeys((name, canonical(name) or name))
+        if _NAME.fullmatch(known)
+        for path in _local.candidates(folder, known, ENTRIES.get(known))
+    )
+    return next(found, None)
+
+
+def names(data_home: str | os.PathLike[str] | None = None) -> list[str]:
+    """Names that :func:`load` knows here, without a download, sorted.
+
+    Parameters
+    ----------
+    data_home : path-like, optional
+        A folder, beside the one that the environment variable ``JOINTCLUST_DATA`` names and the cache.
+
+    Returns
+    -------
+    names : list of str
+        Local files and folders, bundled and generated sets.
+    """
+    sources = {entry.file_name for entry in ENTRIES.values()}  # go by the registry's name
+    local = {
+        name
+        for folder in _folders(data_home)
+        for path, name in _local.sets_in(folder)
+        if _NAME.fullmatch(name) and path.name not in sources
+    }
+    known = {name for name in ENTRIES if present(name, data_home)}
+    return sorted(local | known)
+
+
+def present(name: str, data_home: str | os.PathLike[str] | None = None) -> str | None:
+    """Where a data set is, if :func:`load` finds it without a download.
+
+    Parameters
+    ----------
+    name : str
+        A name, as for :func:`load`.
+    data_home : path-like, optional
+        A folder to look into first.
+
+    Returns
+    -------
+    place : str or None
+        The path of a local file or folder, "bundled" (with scikit-learn), "generated", or None.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> jc.datasets.present("wine", data_home=".")
+    'bundled'
+    """
+    if path := _local_path(name, data_home):
+        return str(path)
+    known = canonical(name)
+    return "bundled" if known in _BUNDLED else "generated" if known in _GENERATED else None
+
+
+def load(
+    name: str,
+    data_home: str | os.PathLike[str] | None = None,
+    *,
+    dtype: DTypeLike = np.float64,
+    image_shape: tuple[int, int] | None = None,
+    download: bool = True,
+) -> Dataset:
+    """Load a data set by name.
+
+    Local files come first: in ``data_home``, in the folder that ``JOINTCLUST_DATA`` names, in the cache. Then come
+    scikit-learn's bundled sets and the generated ones (drawn with seed 0). What is nowhere here is downloaded from its
+    public source into the cache, if it has one; the error says what to do where it has none.
+
+    A local set is ``name.npz`` (dense: ``X`` and ``y``; sparse: the parts of a CSR matrix, ``data``, ``indices``,
+    ``indptr``, ``shape``, and ``y``), or ``name.mat`` (X, fea, data or features; y, gnd, label, labels or gt), or the
+    file of its public source, or a folder ``name`` of images with a subfolder for each class.
+
+    Parameters
+    ----------
+    name : str
+        A name of :func:`names` or :func:`registry`, or one that a paper uses, such as "AT&T".
+    data_home : path-like, optional
+        A folder to look into first.
+    dtype : dtype, default=float64
+        Type of the returned values.
+    image_shape : tuple (height, width), default=None
+        The size that the images of a folder get. None takes that of the registry, or 32 x 32.
+    download : bool, default=True
+        Whether to download what is not here. That needs ``pip install 'jointclust[datasets]'``.
+
+    Returns
+    -------
+    dataset : Dataset
+        With ``data``, ``target``, ``name``, ``image_shape`` and more.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> jc.datasets.load("digits").data.shape
+    (1797, 64)
+    """
+    entry = ENTRIES.get(canonical(name) or "")
+    if entry is None and not _NAME.fullmatch(name):
+        raise DatasetError(f"{name!r} is not the name of a data set: {', '.join(names(data_home))} are.")
+    path = _local_path(name, data_home)
+    if path is None and entry is not None:
+        if entry.name in _BUNDLED:
+            bunch = _BUNDLED[entry.name]()
+            columns = np.asarray(bunch.feature_names)
+            return Dataset(bunch.data.astype(dtype), bunch.target, entry.name, entry.image_shape, "C", columns)
+        if entry.name in _GENERATED:
+            X, y = _GENERATED[entry.name](random_state=0)
+            return Dataset(X.astype(dtype), y, entry.name)
+        path = _fetched(entry, data_home, download)
+    if path is None:
+        raise DatasetError(
+            f"There is no data set {name!r} here; there are {', '.join(names(data_home))}. For others pass data_home, "
+            "or set JOINTCLUST_DATA, to a folder that holds them."
+        )
+    return _load_file(path, entry, dtype, image_shape)
+
+
+def fetch(name: str, *, quiet: bool = False) -> Path:
+    """Download a data set from its public source into the cache.
+
+    The cache is the folder that ``JOINTCLUST_CACHE`` names, or the system's usual one. An interrupted download goes on
+    where it stopped; what is complete is checked against the registry, and deleted where it differs.
+
+    Parameters
+    ----------
+    name : str
+        A name, as for :func:`load`.
+    quiet : bool, default=False
+        Whether to show no progress bar; there is none where the error stream is not a terminal.
+
+    Returns
+    -------
+    path : Path
+        The ``.npz`` file.
+    """
+    entry = ENTRIES.get(canonical(name) or "")
+    if entry is None:
+        raise DatasetError(f"{name!r} is none of the data sets that are known: {', '.join(sorted(ENTRIES))}.")
+    if entry.url is None:
+        raise DatasetError(_bring_your_own(entry, None))
+    return download(entry, quiet=quiet)
+
+
+def _fetched(entry: Entry, data_home: str | os.PathLike[str] | None, allowed: bool) -> Path:
+    if entry.url is None:
+        raise DatasetError(_bring_your_own(entry, data_home))
+    if not allowed:
+        raise DatasetError(f"{entry.name} is not here; it can be downloaded (download=True, or --download).")
+    return download(entry)
+
+
+def _bring_your_own(entry: Entry, data_home: str | os.PathLike[str] | None) -> str:
+    if entry.name in _BUNDLED or entry.name in _GENERATED:
+        return f"{entry.name} need not be downloaded: it {entry.source}."
+    folder = next(iter(_folders(data_home)), "a folder that JOINTCLUST_DATA names")
+    size = "" if entry.n_samples is None else f" ({entry.n_samples} x {entry.n_features}, {entry.n_classes} classes)"
+    images = f", or as a folder {entry.name} of images with a subfolder for each class," if entry.image_shape else ""
+    note = f" Note: {entry.note}." if entry.note else ""
+    return (
+        f"{entry.name}{size} is not here, and there is no file of it to download. Source: {entry.source}. Terms: "
+        f"{entry.terms}.{note} Put your copy, as {entry.name}.npz or {entry.name}.mat with X (rows by features) and y "
+        f"(labels){images} into {folder}."
+    )
+
+
+def _load_file(path: Path, entry: Entry | None, dtype: DTypeLike, image_shape: tuple[int, int] | None) -> Dataset:
+    name = entry.name if entry is not None and path.name == entry.file_name else path.stem
+    shape, order = (None, "C") if entry is None else (entry.image_shape, entry.image_order)
+    if path.is_dir():
+        name, shape = path.name, image_shape or shape or (32, 32)
+    parts = _local.read(path, entry, dtype, shape, order)
+    if shape is not None and shape[0] * shape[1] != parts["data"].shape[1]:  # someone's own version
+        shape, order = None, "C"
+    return Dataset(name=name, image_shape=shape, image_order=order, **parts)

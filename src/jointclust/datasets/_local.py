@@ -1,0 +1,207 @@
+"""Data sets in files: NumPy's, MATLAB's, folders of images, and the files that the public sources have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import DTypeLike, NDArray
+
+from jointclust.datasets._registry import Entry
+from jointclust.readers import ReadError
+from jointclust.readers._mat import LABELS, ROWS, as_labels, described, pick, rows_and_labels, variables
+
+_IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff"}
+_DEFAULT_SHAPE = (32, 32)
+Labelled = tuple[Any, NDArray[Any]]
+
+
+def candidates(folder: Path, name: str, entry: Entry | None) -> Iterator[Path]:
+    """Where in a folder a data set may be, the best first."""
+    names = [f"{name}.npz", f"{name}.mat"]
+    if entry is not None and entry.file_name is not None and name == entry.name:
+        names.append(entry.file_name)
+    yield from (folder / file for file in names if (folder / file).is_file())
+    if is_image_folder(folder / name):
+        yield folder / name
+
+
+def sets_in(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Every file and folder that may be a data set, with its name."""
+    for path in folder.iterdir() if folder.is_dir() else []:
+        if path.suffix in (".npz", ".mat"):
+            yield path, path.stem
+        elif is_image_folder(path):
+            yield path, path.name
+
+
+def is_image_folder(path: Path) -> bool:
+    """Whether a folder has subfolders with images in them."""
+    try:
+        return path.is_dir() and any(_is_image(file) for child in _subfolders(path) for file in child.iterdir())
+    except OSError:  # a folder that is not for us
+        return False
+
+
+def read(
+    path: Path, entry: Entry | None, dtype: DTypeLike, shape: tuple[int, int] | None, order: str
+) -> dict[str, Any]:
+    """What a file or folder holds: ``data``, ``target`` and, where known, ``feature_names``; images in this form."""
+    try:
+        if path.is_dir():
+            X, y = read_images(path, shape or _DEFAULT_SHAPE, order)
+        elif path.suffix == ".npz":
+            return _read_npz(path, dtype)
+        elif entry is not None and path.name == entry.file_name:
+            X, y = read_source(path, entry)
+        else:
+            X, y = rows_and_labels(path)
+    except (ReadError, MemoryError):
+        raise
+    except ImportError as error:
+        raise ReadError(f"{path}: {error}") from error
+    except Exception as error:  # whatever a library says of a damaged file
+        raise ReadError(f"{path} cannot be read: {error}") from error
+    return {"data": X.astype(dtype), "target": y}
+
+
+def read_source(path: Path, entry: Entry) -> Labelled:
+    """Rows and labels of the file that a set's public source has."""
+    assert entry.format is not None
+    return _FORMATS[entry.format](path, entry)
+
+
+def _read_npz(path: Path, dtype: DTypeLike) -> dict[str, Any]:
+    with np.load(path, allow_pickle=False) as archive:
+        parts = {key: archive[key] for key in archive.files}
+    if "X" in parts:
+        data: Any = parts["X"].astype(dtype)
+        if data.ndim != 2:
+            raise ReadError(f"{path} holds X of shape {data.shape}: it must be two-dimensional, rows by features.")
+    elif {"data", "indices", "indptr", "shape"} <= parts.keys():
+        triple = (parts["data"].astype(dtype), parts["indices"].astype(np.int32), parts["indptr"])
+        try:
+            data = sp.csr_array(triple, shape=tuple(parts["shape"]))
+            data.check_format(full_check=True)
+        except ValueError as error:
+            raise ReadError(f"{path} holds no valid CSR matrix: {error}") from error
+    else:
+        raise ReadError(f"{path} holds {', '.join(parts)}: X, or data, indices, indptr and shape, are missing.")
+    if "y" not in parts:
+        raise ReadError(f"{path} holds {', '.join(parts)}: y is missing.")
+    if len(parts["y"]) != data.shape[0]:
+        raise ReadError(f"{path} holds {data.shape[0]} rows but {len(parts['y'])} labels.")
+    names = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
+    return {"data": data, "target": parts["y"], "feature_names": names}
+
+
+# -- images -----------------------------------------------------------------------------------------------------
+
+
+def read_images(folder: Path, shape: tuple[int, int], order: str) -> Labelled:
+    """Grey images of one size, from a folder that has a subfolder for each class."""
+    classes = [sorted(filter(_is_image, child.iterdir()), key=_counted) for child in _subfolders(folder)]
+    classes = [files for files in classes if files]
+    images = np.stack([_read_image(file, shape) for files in classes for file in files])
+    rows = (images if order == "C" else images.transpose(0, 2, 1)).reshape(len(images), -1)
+    return rows, np.repeat(np.arange(len(classes)), [len(files) for files in classes])
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    return sorted((child for child in folder.iterdir() if child.is_dir()), key=_counted)
+
+
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() in _IMAGES and not path.name.startswith(".")
+
+
+def _counted(path: Path) -> list[tuple[int, str]]:
+    """Key that sorts s2 before s10."""
+    return [(int(part or 0), text) for text, part in re.findall(r"(\D*)(\d*)", path.name)]
+
+
+def _read_image(path: Path, shape: tuple[int, int]) -> NDArray[np.uint8]:
+    image = _pillow()
+    try:
+        with image.open(path) as opened:
+            return np.asarray(opened.convert("L").resize(shape[::-1], image.Resampling.LANCZOS))
+    except Exception as error:
+        raise ReadError(f"{path} cannot be read as an image: {error}") from error
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError("reading images needs Pillow: pip install 'jointclust[datasets]'") from error
+    return Image
+
+
+# -- files of public sources ------------------------------------------------------------------------------------
+
+
+def _plain_mat(path: Path, entry: Entry) -> Labelled:
+    return rows_and_labels(path)
+
+
+def _faces(path: Path, entry: Entry) -> Labelled:
+    """A stack of images, height x width x number, made as small as the papers have them."""
+    found = variables(path)
+    stack, labels = pick(found, ROWS), pick(found, LABELS)
+    if np.ndim(stack) == 2:  # someone's own file of the same name
+        return rows_and_labels(path)
+    if stack is None or labels is None or np.ndim(stack) != 3 or np.size(labels) != stack.shape[2]:
+        raise ReadError(f"{path} holds {described(found)}: x (height x width x number) and label are expected.")
+    image = _pillow()
+    height, width = entry.image_shape or _DEFAULT_SHAPE
+    pixels = np.clip(np.round(stack), 0, 255).astype(np.uint8)
+    images = (image.fromarray(one) for one in np.moveaxis(pixels, 2, 0))
+    small = [np.asarray(one.resize((width, height), image.Resampling.BICUBIC)) for one in images]
+    return np.stack(small).reshape(len(small), -1), as_labels(path, labels)
+
+
+def _usps(path: Path, entry: Entry) -> Labelled:
+    """One matrix: pixels, and the digit as the last column."""
+    found = variables(path)
+    table = found.get("usps_all")
+    if table is None:
+        return rows_and_labels(path)
+    return table[:, :-1], as_labels(path, table[:, -1])
+
+
+def _text(path: Path, delimiter: str | None, label: int, first: int, n_cells: int) -> Labelled:
+    """Lines of cells, one of them the label; lines of another length are no data."""
+    lines = (line.split(delimiter) for line in path.read_text(encoding="utf-8").splitlines())
+    cells = np.array([line for line in lines if len(line) == n_cells])
+    if cells.size == 0:
+        raise ReadError(f"{path} has no line of {n_cells} cells.")
+    features = [column for column in range(first, n_cells) if column != label % n_cells]
+    return cells[:, features].astype(np.float64), np.unique(cells[:, label], return_inverse=True)[1]
+
+
+def _yeast(path: Path, entry: Entry) -> Labelled:
+    return _text(path, None, label=-1, first=1, n_cells=10)
+
+
+def _segmentation(path: Path, entry: Entry) -> Labelled:
+    return _text(path, ",", label=0, first=1, n_cells=20)
+
+
+def _satellite(path: Path, entry: Entry) -> Labelled:
+    X, y = _text(path, None, label=-1, first=0, n_cells=37)
+    numbered = np.array_equal(X[0], np.arange(1, 37))  # some copies begin with the numbers of the columns
+    return (X[1:], np.unique(y[1:], return_inverse=True)[1]) if numbered else (X, y)
+
+
+_FORMATS: dict[str, Callable[[Path, Entry], Labelled]] = {
+    "mat": _plain_mat,
+    "faces": _faces,
+    "usps": _usps,
+    "yeast": _yeast,
+    "segmentation": _segmentation,
+    "satellite": _satellite,
+}
