@@ -8,7 +8,7 @@ import warnings
 
 import click
 
-from jointclust.cli import commands, demo
+from jointclust.cli import commands, demo, reproduce
 from jointclust.cli.errors import INTERRUPTED, one_line, status_of
 
 __all__ = ["main"]
@@ -26,7 +26,15 @@ def jointclust() -> None:
     """
 
 
-for command in (commands.fit, commands.predict, commands.select, commands.compare, commands.datasets, demo.demo):
+for command in (
+    commands.fit,
+    commands.predict,
+    commands.select,
+    commands.compare,
+    commands.datasets,
+    reproduce.reproduce,
+    demo.demo,
+):
     jointclust.add_command(command)
 
 

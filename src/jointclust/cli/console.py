@@ -24,19 +24,19 @@ class Voice:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def step(self, key: str, text: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-        """Time a step and show it; yields a function that takes how much is done."""
+    def step(self, key: str, text: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+        """Time a step and show it; yields a function that takes how much is done, and of how much."""
         began = time.perf_counter()
         try:
             if self.quiet or not self.console.is_terminal:
                 if not self.quiet:
                     click.echo(text, err=True)
-                yield lambda done: None
+                yield lambda done, total=None: None
             else:
                 columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
                 with Progress(*columns, TimeElapsedColumn(), console=self.console, transient=True) as progress:
                     task = progress.add_task(text, total=total)
-                    yield lambda done: progress.update(task, completed=done)
+                    yield lambda done, total=None: progress.update(task, completed=done, total=total)
         finally:
             self.seconds[key] = self.seconds.get(key, 0.0) + time.perf_counter() - began
 

@@ -150,14 +150,14 @@ class Experiment:
     """Every method on every data set with all parameters and seeds, as one tidy table.
 
     The number of clusters is the number of classes. Labels are used for the evaluation only: the columns accuracy and
-    nmi see them, agreement (the mean adjusted Rand index with every second member of :class:`~jointclust.JointConsensus`)
-    does not. :func:`summary` chooses parameters by either, and says which.
+    nmi see them, agreement (the mean adjusted Rand index with every second member of
+    :class:`~jointclust.JointConsensus`) does not. :func:`summary` chooses parameters by either, and says which.
 
     Parameters
     ----------
     methods : dict
-        By name, an estimator or a pair (estimator, grid). A grid is a dict of lists, a list of such dicts, or a function
-        of the :class:`~jointclust.datasets.Dataset` that returns one.
+        By name, an estimator or a pair (estimator, grid). A grid is a dict of lists, a list of such dicts, or a
+        function of the :class:`~jointclust.datasets.Dataset` that returns one.
     data : list of str or Dataset
         Names that :func:`jointclust.datasets.load` knows, or data sets of your own.
     seeds : iterable of int, default=range(10)

@@ -71,7 +71,9 @@ class Journal:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._file.close()
-            raise ValueError(f"{self.path}: another run is writing there. Wait for it, or choose another folder.") from None
+            raise ValueError(
+                f"{self.path}: another run is writing there. Wait for it, or choose another folder."
+            ) from None
 
     def _read(self) -> None:
         self._file.seek(0)

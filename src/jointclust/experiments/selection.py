@@ -20,13 +20,14 @@ def summary(table: Any, metric: str = "accuracy", selections: tuple[str, ...] = 
     metric : {"accuracy", "nmi"}, default="accuracy"
         What the oracle looks at.
     selections : tuple of {"oracle", "label-free"}, default=both
-        "oracle" takes the parameters whose mean metric is largest, which needs the classes; "label-free" those whose mean
-        agreement is.
+        "oracle" takes the parameters whose mean metric is largest, which needs the classes; "label-free" those whose
+        mean agreement is.
 
     Returns
     -------
     summary : DataFrame
-        dataset, method, selection, the chosen parameters, mean and standard deviation of accuracy and nmi over seeds, the
+        dataset, method, selection, the chosen parameters, mean and standard deviation of accuracy and nmi over seeds,
+        the
         best run's, mean agreement, mean seconds, number of runs and of failures.
     """
     rows = []

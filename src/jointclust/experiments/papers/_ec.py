@@ -20,9 +20,11 @@ from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 SETS = ("orl", "coil20", "coil100", "fei", "imm", "yale")
 CURVES = ("PCA + k-means", "PCA + RMKMC", "OLSDA", "EC", "EC (random start)")
 NOTES = [
-    "The paper gives neither its dimensions nor its number of runs: ten dimensions spread over those that carry 90% of the "
+    "The paper gives neither its dimensions nor its number of runs: ten dimensions spread over those that carry 90% "
+    "of the "
     "variance, ten runs, means.",
-    "EC and OLSDA work in the directions that carry 90% of the variance. Without that they collapse where there are more "
+    "EC and OLSDA work in the directions that carry 90% of the variance. Without that they collapse where there are "
+    "more "
     "features than rows, which is so for most of these sets: they then return the labels they started from.",
     "EC and OLSDA start from k-means; 'EC (random start)' is the paper's random labels and subspace.",
     "k-means starts once per run, by k-means++.",
@@ -103,7 +105,15 @@ def _curves(names: list[str], table: Any) -> Any:
         for method, (colour, style) in _STYLE.items():
             curve = table[(table["dataset"] == name) & (table["method"] == method)]
             if method in CURVES:
-                ax.plot(curve["dimension"].astype(int), curve["ours"], color=colour, ls=style, marker=".", lw=1.2, label=method)
+                ax.plot(
+                    curve["dimension"].astype(int),
+                    curve["ours"],
+                    color=colour,
+                    ls=style,
+                    marker=".",
+                    lw=1.2,
+                    label=method,
+                )
             else:
                 ax.axhline(curve["ours"].iloc[0], color=colour, ls=style, lw=1.2, label=method)
         ax.set(title=name, xlabel="dimension", ylabel="accuracy")
@@ -132,8 +142,11 @@ def table1(lab: Lab) -> Findings:
         claims.append(judged(f"EC is better than k-means, RMKMC and OLSDA in {measure}", best, text))
     if "ar" in missing:
         claims.append(untestable("The same on AR", ["ar"]))
-    notes = [*NOTES, "Dimensions of OLSDA and EC by the oracle for each measure, as in the paper; the column 'label-free' has the "
-             "value at the dimension of largest agreement."]  # fmt: skip
+    notes = [
+        *NOTES,
+        "Dimensions of OLSDA and EC by the oracle for each measure, as in the paper; the column 'label-free' has the "
+        "value at the dimension of largest agreement.",
+    ]
     return Findings("ec", "table 1", "Error and NMI", table, None, claims, notes, missing, used)
 
 

@@ -56,7 +56,9 @@ class Lab:
             return list(values)
         return [values[round(index)] for index in np.linspace(0, len(values) - 1, n_quick)]
 
-    def find(self, wanted: Sequence[str], stand_ins: Sequence[str] = STAND_INS) -> tuple[list[str], list[str], list[str]]:
+    def find(
+        self, wanted: Sequence[str], stand_ins: Sequence[str] = STAND_INS
+    ) -> tuple[list[str], list[str], list[str]]:
         """Which sets to use, which of the paper's are missing, and what stands in where none is here."""
         present = [name for name in wanted if datasets.present(name, self.data_home)]
         missing = [name for name in wanted if name not in present]

@@ -22,13 +22,17 @@ SHORT = {"segmentation": "image segmentation", "satellite": "statlog landsat sat
 RIDGES = [float(f"{10**k:.6g}") for k in np.arange(-3, 3.1, 0.5)]
 METHODS = ("K-means", "NC", "DisCluster", "DisKmeans", "ODC")
 NOTES = [
-    "Features have variance 1: the paper does not say so, but its k-means row (iris: NMI 0.66, error 16.7%; yeast: NMI 0.297) is "
+    "Features have variance 1: the paper does not say so, but its k-means row (iris: NMI 0.66, error 16.7%; yeast: "
+    "NMI 0.297) is "
     "that of standardised data.",
-    "Ridges (sigma squared) 10^-3 to 10^3 in 13 steps for ODC, DisKmeans and DisCluster; normalised cut over the number of "
+    "Ridges (sigma squared) 10^-3 to 10^3 in 13 steps for ODC, DisKmeans and DisCluster; normalised cut over the "
+    "number of "
     "neighbours (5 to 30) and, up to 3000 rows, the width of a Gaussian.",
-    "The parameter is the one with the best mean for each measure (oracle, as in the paper); 'label-free' has the value at the "
+    "The parameter is the one with the best mean for each measure (oracle, as in the paper); 'label-free' has the "
+    "value at the "
     "largest agreement.",
-    "The paper's numbers are those of single runs (multiples of 1/n) and it does not say of how many; ours are means of ten runs, "
+    "The paper's numbers are those of single runs (multiples of 1/n) and it does not say of how many; ours are "
+    "means of ten runs, "
     "with the best run of the ten beside them. One start of k-means per run.",
     "Iris has 3 classes and the satellite data 6; the paper prints 4 and 7.",
 ]
@@ -66,7 +70,15 @@ def table2(lab: Lab) -> Findings:
         rows += [measure_row(found, name, method, measure, metric) for name in names for method in METHODS]
     beside = beside_paper("odc", "table 2", rows)
     return Findings(
-        "odc", "table 2", "NMI and error", beside, _bars(beside, names), _claims(beside, names, missing), NOTES, missing, used
+        "odc",
+        "table 2",
+        "NMI and error",
+        beside,
+        _bars(beside, names),
+        _claims(beside, names, missing),
+        NOTES,
+        missing,
+        used,
     )
 
 
@@ -86,13 +98,16 @@ def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
         judged(
             "ODC's NMI is the highest of the five methods on these five sets",
             {n: bool(nmi.loc[n, "ODC"] >= nmi.loc[n, others].max()) for n in five},
-            "; ".join(f"{n}: ODC {nmi.loc[n, 'ODC']:.3f}, best other {second[n]} {nmi.loc[n, second[n]]:.3f}" for n in five),
+            "; ".join(
+                f"{n}: ODC {nmi.loc[n, 'ODC']:.3f}, best other {second[n]} {nmi.loc[n, second[n]]:.3f}" for n in five
+            ),
         ),
         judged(
             "ODC's error is the lowest on all sets",
             {n: bool(error.loc[n, "ODC"] <= error.loc[n, others].min()) for n in names},
             "; ".join(
-                f"{n}: ODC {error.loc[n, 'ODC']:.3f}, best other {error.loc[n, others].idxmin()} {error.loc[n, others].min():.3f}"
+                f"{n}: ODC {error.loc[n, 'ODC']:.3f}, best other {error.loc[n, others].idxmin()} "
+                f"{error.loc[n, others].min():.3f}"
                 for n in names
             ),
         ),
@@ -124,7 +139,12 @@ def _sweep(item: str, measure: str, metric: str) -> Any:
             own = table[(table["dataset"] == name) & table["method"].isin(("K-means", "ODC"))]
             for (method, parameters), runs in own.groupby(["method", "parameters"], sort=False):
                 value = runs[metric].mean()
-                row = {"dataset": name, "method": method, "measure": measure, "ridge": json.loads(parameters).get("ridge", "")}
+                row = {
+                    "dataset": name,
+                    "method": method,
+                    "measure": measure,
+                    "ridge": json.loads(parameters).get("ridge", ""),
+                }
                 rows.append(row | {"ours": 1 - value if measure == "error" else value, "sd": runs[metric].std(ddof=0)})
         table = frame(rows)
         odc = table[table["method"] == "ODC"]

@@ -25,7 +25,7 @@ from jointclust.experiments.papers._lab import (
 )
 from jointclust.experiments.selection import summary
 from jointclust.methods.fuzzy import FuzzyKMeans
-from jointclust.methods.ridge import UncorrelatedRidgeClustering as URR
+from jointclust.methods.ridge import UncorrelatedRidgeClustering
 from jointclust.methods.robust import RobustKMeans
 from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
 
@@ -35,15 +35,20 @@ NEIGHBOURS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
 METHODS = ("k-means", "RMKMC", "FKM", "RSFKM", "URR-SL", "RURR-SL")
 EXTRA = ("RSFKM (capped)", "RURR-SL (as printed)")
 NOTES = [
-    "Rows are scaled so that the mean non-zero eigenvalue of the total scatter is 1 (logarithms first for colon): the paper's "
+    "Rows are scaled so that the mean non-zero eigenvalue of the total scatter is 1 (logarithms first for colon): "
+    "the paper's "
     "ridges 10^-4 to 10^4 mean something only relative to it, and it does not give its scale.",
-    "URR-SL and RURR-SL start from k-means and stop by what their hard labels explain. 'RURR-SL (as printed)' is the paper's "
+    "URR-SL and RURR-SL start from k-means and stop by what their hard labels explain. 'RURR-SL (as printed)' is "
+    "the paper's "
     "random start, run for 100 iterations.",
-    "RSFKM's number of neighbours, 10 to 50 in the paper, is at most c - 1: larger ones do not exist and are clipped to it. The "
+    "RSFKM's number of neighbours, 10 to 50 in the paper, is at most c - 1: larger ones do not exist and are "
+    "clipped to it. The "
     "paper's table says l2,1, its text capped l2: both are here.",
-    "FKM has fuzzifier 2.5, as in the paper. Parameters by the oracle for each measure; 'label-free' has the value at the largest "
+    "FKM has fuzzifier 2.5, as in the paper. Parameters by the oracle for each measure; 'label-free' has the value "
+    "at the largest "
     "agreement. Ten runs, means; k-means starts once per run, by k-means++.",
-    "The paper's NMIs are not consistent with its accuracies (colon: two classes of 40 and 22, accuracy 57% with NMI 69% cannot be): "
+    "The paper's NMIs are not consistent with its accuracies (colon: two classes of 40 and 22, accuracy 57% with "
+    "NMI 69% cannot be): "
     "compare the accuracies.",
 ]
 
@@ -64,9 +69,9 @@ def _runs(lab: Lab, names: list[str]) -> Any:
         "FKM": FuzzyKMeans(fuzzifier=2.5),
         "RSFKM": (RobustSparseFuzzyKMeans(loss="l21"), neighbours),
         "RSFKM (capped)": (RobustSparseFuzzyKMeans(loss="capped"), neighbours),
-        "URR-SL": (URR(rescale=False), ridges),
-        "RURR-SL": (URR(), ridges),
-        "RURR-SL (as printed)": (URR(init="random", max_iter=100), ridges),
+        "URR-SL": (UncorrelatedRidgeClustering(rescale=False), ridges),
+        "RURR-SL": (UncorrelatedRidgeClustering(), ridges),
+        "RURR-SL (as printed)": (UncorrelatedRidgeClustering(init="random", max_iter=100), ridges),
     }
     prepare = dict.fromkeys(names, unit_scatter) | {"colon": log_unit_scatter}
     return lab.run(methods, names, 10, shared=True, prepare=prepare)
@@ -82,7 +87,15 @@ def table1(lab: Lab) -> Findings:
         rows += [measure_row(found, name, method, measure, measure) for name in names for method in (*METHODS, *EXTRA)]
     beside = beside_paper("rurr", "table 1", rows)
     return Findings(
-        "rurr", "table 1", "Accuracy and NMI", beside, _bars(beside, names), _claims(beside, names, missing), NOTES, missing, used
+        "rurr",
+        "table 1",
+        "Accuracy and NMI",
+        beside,
+        _bars(beside, names),
+        _claims(beside, names, missing),
+        NOTES,
+        missing,
+        used,
     )
 
 
@@ -97,7 +110,8 @@ def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
         best = {n: bool(wide.loc[n, "RURR-SL"] >= wide.loc[n, others].max()) for n in names}
         rival = {n: wide.loc[n, others].idxmax() for n in names}
         because = "; ".join(
-            f"{n}: RURR-SL {wide.loc[n, 'RURR-SL']:.3f}, best other {rival[n]} {wide.loc[n, rival[n]]:.3f}" for n in names
+            f"{n}: RURR-SL {wide.loc[n, 'RURR-SL']:.3f}, best other {rival[n]} {wide.loc[n, rival[n]]:.3f}"
+            for n in names
         )
         if measure == "nmi" and sum(best.values()) > len(best) / 2:
             best = {"most": True}
@@ -109,7 +123,8 @@ def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
         for measure in ("accuracy", "nmi")
     }
     because = "; ".join(
-        f"{n}: {wide.loc[n, ('accuracy', 'RURR-SL')]:.3f} against {wide.loc[n, ('accuracy', 'URR-SL')]:.3f}" for n in names
+        f"{n}: {wide.loc[n, ('accuracy', 'RURR-SL')]:.3f} against {wide.loc[n, ('accuracy', 'URR-SL')]:.3f}"
+        for n in names
     )
     claims.append(judged("RURR-SL is better than URR-SL in accuracy and NMI", rescaled, because))
     gone = [name for name in ("ethz53", "fei") if name in missing]
@@ -139,7 +154,9 @@ def _fitted(X: Any, c: int, **parameters: Any) -> tuple[Any, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tol = 0 always ends at max_iter
         scaled = unit_scatter(X)
-        return URR(c, rescale=False, **parameters).fit(scaled), URR(c, **parameters).fit(scaled)
+        return UncorrelatedRidgeClustering(c, rescale=False, **parameters).fit(scaled), UncorrelatedRidgeClustering(
+            c, **parameters
+        ).fit(scaled)
 
 
 def _descent(ax: Any, urr: Any, rurr: Any) -> None:
@@ -202,10 +219,14 @@ def figure2(lab: Lab) -> Findings:
             best[f"{method} {measure}"] = float(curve.loc[curve["ours"].idxmax(), "ridge"])
         ax.set(xscale="log", xlabel="ridge", ylabel=measure, title=names[0])
     axes[0].legend(fontsize=7)
-    text = "best ridge (in units of the mean eigenvalue): " + ", ".join(f"{key} {value:g}" for key, value in best.items())
+    text = "best ridge (in units of the mean eigenvalue): " + ", ".join(
+        f"{key} {value:g}" for key, value in best.items()
+    )
     flags = {key: 1 <= value <= 10 for key, value in best.items()}
     claims = [judged("Both are best about a ridge of 1 to 10 on IMM", flags if not used else {}, text)]
-    return Findings("rurr", "figure 2", "Accuracy and NMI against the ridge", found, figure, claims, NOTES[:2], missing, used)
+    return Findings(
+        "rurr", "figure 2", "Accuracy and NMI against the ridge", found, figure, claims, NOTES[:2], missing, used
+    )
 
 
 def _toy(lab: Lab, generate: Any, name: str) -> Any:
@@ -214,7 +235,11 @@ def _toy(lab: Lab, generate: Any, name: str) -> Any:
     for seed in range(lab.runs(10)):
         X, y = generate(random_state=seed)
         rows.append(Dataset(X, y, f"{name} {seed}"))
-    methods = {"k-means": KMeans(n_init=1), "URR-SL": URR(rescale=False), "RURR-SL": URR()}
+    methods = {
+        "k-means": KMeans(n_init=1),
+        "URR-SL": UncorrelatedRidgeClustering(rescale=False),
+        "RURR-SL": UncorrelatedRidgeClustering(),
+    }
     return lab.run(methods, rows, 10, label_free=False, shared=True)
 
 
@@ -254,11 +279,15 @@ def figure3(lab: Lab) -> Findings:
     text = ", ".join(f"{name} {value:.0%}" for name, value in zeros.items())
     claims.append(_sparse_claim(zeros, f"zeros in the soft labels after 50 iterations: {text}"))
     notes = ["The paper gives no parameters of its toy: see jointclust.datasets.three_clusters."]
-    return Findings("rurr", "figure 3", "Three clusters: result, soft labels, convergence", table, figure, claims, notes)
+    return Findings(
+        "rurr", "figure 3", "Three clusters: result, soft labels, convergence", table, figure, claims, notes
+    )
 
 
 def _sparse_claim(zeros: dict[str, float], because: str) -> Claim:
-    return judged("The soft labels are sparse by rows (theorem 3)", {key: value > 0.5 for key, value in zeros.items()}, because)
+    return judged(
+        "The soft labels are sparse by rows (theorem 3)", {key: value > 0.5 for key, value in zeros.items()}, because
+    )
 
 
 def figure4(lab: Lab) -> Findings:
@@ -298,7 +327,9 @@ def figure5(lab: Lab) -> Findings:
         for ax, name, model in zip(axes, ("URR-SL", "RURR-SL"), models, strict=True):
             share = float(np.mean(model.soft_labels_ < 1e-12))
             when = "stopped by the labels" if n_iter is None else "100 iterations"
-            rows.append({"dataset": names[0], "method": name, "measure": "zeros in soft labels", "setting": when, "ours": share})
+            rows.append(
+                {"dataset": names[0], "method": name, "measure": "zeros in soft labels", "setting": when, "ours": share}
+            )
             zeros[f"{name}, {when}"] = share
             if n_iter is None:
                 ax.imshow(model.soft_labels_[order], aspect="auto", interpolation="nearest", cmap="viridis")

@@ -34,9 +34,11 @@ class TextbookDEC(ClusterMixin, BaseEstimator):
         total = X.T @ X
         Q = scipy.linalg.eigh(total)[1][:, ::-1][:, : self.n_components]
         labels = KMeans(self.n_clusters, n_init=1, random_state=self.random_state).fit(X @ Q).labels_
-        for self.n_iter_ in range(1, self.max_iter + 1):
+        for _ in range(self.max_iter):
             # An emptied cluster starts again from the first row.
-            means = np.array([X[labels == k].mean(axis=0) if np.any(labels == k) else X[0] for k in range(self.n_clusters)])
+            means = np.array(
+                [X[labels == k].mean(axis=0) if np.any(labels == k) else X[0] for k in range(self.n_clusters)]
+            )
             residual = X - means[labels]
             Q = scipy.linalg.eigh(total - self.trade_off * (residual.T @ residual))[1][:, ::-1][:, : self.n_components]
             before, labels = labels, np.argmin((((X @ Q)[:, None] - means @ Q) ** 2).sum(axis=2), axis=1)

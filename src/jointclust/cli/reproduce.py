@@ -1,0 +1,104 @@
+"""The papers' tables and figures, made anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jointclust import datasets
+from jointclust.cli import options
+from jointclust.cli.console import Voice
+from jointclust.cli.errors import OutputError
+from jointclust.files import UNFINISHED
+
+# What a folder of results holds; another folder is not written to.
+_OURS = ("cells.jsonl", "index.html")
+
+
+@click.command()
+@click.option("--list", "listing", is_flag=True, help="List the items, and which of their data sets are missing.")
+@click.option("--paper", metavar="NAME", help="dec, ec, odc, rurr, or all for the leaderboard (default: everything).")
+@click.option("--item", metavar="NAME", help='One table or figure, such as "table 2".')
+@click.option("--quick", is_flag=True, help="Minutes: three runs and short grids, instead of the papers' own.")
+@click.option("-j", "--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one per core.")
+@click.option(
+    "-o", "--out", default="reproduction", show_default=True, metavar="FOLDER", help="Folder for the results."
+)
+@options.speaking
+def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: str, **given: Any) -> None:
+    """Run the experiments of the four papers again and put ours beside theirs.
+
+    Data sets are looked for as `jointclust datasets` says; those that are not
+    there are listed as missing. An item of which none is there runs on bundled
+    and generated data instead, and says so.
+
+    \b
+    Writes to the folder: a table (.csv) and figure (.svg) per item, claims.csv,
+    index.html, and cells.jsonl, from which a run that was stopped goes on.
+    """
+    voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
+    try:
+        from jointclust.experiments import papers
+    except ImportError as error:
+        raise click.UsageError(
+            f"{error}. The papers need more packages: pip install 'jointclust[experiments]'."
+        ) from error
+    try:
+        wanted = papers.items(paper, item)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if given["listing"]:
+        _list(voice, wanted)
+        return
+    folder = Path(out)
+    _check_folder(folder)
+
+    def around(one: Any) -> Any:
+        return voice.step(one.name, f"{one.paper.upper()} {one.name}: {one.title}")
+
+    found = papers.reproduce(wanted, folder, quick=quick, n_jobs=jobs, around=around)
+    _tell(voice, found, folder)
+
+
+def _list(voice: Voice, wanted: list[Any]) -> None:
+    columns: dict[str, list[Any]] = {"paper": [], "item": [], "title": [], "missing data": []}
+    for one in wanted:
+        missing = [name for name in one.datasets if not datasets.present(name)]
+        for column, value in zip(columns, (one.paper, one.name, one.title, ", ".join(missing)), strict=True):
+            columns[column].append(value)
+    voice.table(columns, columns)
+
+
+def _check_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is a file: choose a folder with --out.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        others = [path.name for path in folder.iterdir() if not path.name.startswith(UNFINISHED)]
+    except OSError as error:
+        raise OutputError(f"{folder}: {error.strerror}.") from error
+    if others and not any(name in _OURS for name in others):
+        raise OutputError(f"{folder} holds other files ({min(others)}): choose another folder with --out.")
+
+
+def _tell(voice: Voice, found: list[Any], folder: Path) -> None:
+    lines, data = [], []
+    for one in found:
+        counts = Counter(claim.verdict for claim in one.claims)
+        verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        parts = [f"{one.paper.upper()} {one.item}"]
+        if verdicts:
+            parts.append(f"claims: {verdicts}")
+        if one.missing:
+            parts.append(f"missing data: {', '.join(one.missing)}")
+        if one.stand_ins:
+            parts.append(f"run on {', '.join(one.stand_ins)} instead, which the paper does not use")
+        lines.append("; ".join(parts))
+        known = {"paper": one.paper, "item": one.item, "missing": one.missing, "stand_ins": one.stand_ins}
+        data.append(known | {"claims": [vars(claim) for claim in one.claims]})
+    page = (folder / "index.html").resolve()
+    text = "\n".join([*lines, f"Open {page}"])
+    voice.result(text, {"items": data, "page": str(page)})
