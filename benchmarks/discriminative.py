@@ -18,13 +18,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from threadpoolctl import threadpool_limits
 
 import jointclust as jc
 from jointclust import DiscriminativeEmbeddedClustering as DEC
+from jointclust.experiments.papers._textbook import TextbookDEC
 
 warnings.simplefilter("ignore")
 
@@ -45,20 +45,8 @@ def line(what: str, value: float, unit: str, ratio: float | None = None, goal: s
     print(f"{what:66} {value:9.3f} {unit:3} {shown:>9}  {goal}", flush=True)
 
 
-def textbook(X: np.ndarray, c: int, d: int, trade_off: float, seed: int, max_iter: int = 100) -> None:
-    """The loop as the paper prints it: PCA and k-means, then form S_w, full eigendecomposition, nearest centroid."""
-    X = X - X.mean(axis=0)
-    total = X.T @ X
-    Q = scipy.linalg.eigh(total)[1][:, ::-1][:, :d]
-    labels = KMeans(c, n_init=1, random_state=seed).fit(X @ Q).labels_
-    for _ in range(max_iter):
-        means = np.array([X[labels == k].mean(axis=0) for k in range(c)])
-        residual = X - means[labels]
-        Q = scipy.linalg.eigh(total - trade_off * (residual.T @ residual))[1][:, ::-1][:, :d]
-        new = np.argmin((((X @ Q)[:, None] - means @ Q) ** 2).sum(axis=2), axis=1)
-        if np.array_equal(new, labels):
-            return
-        labels = new
+def textbook(X: np.ndarray, c: int, d: int, trade_off: float, seed: int) -> None:
+    TextbookDEC(c, n_components=d, trade_off=trade_off, random_state=seed).fit(X)
 
 
 def coil20() -> np.ndarray:

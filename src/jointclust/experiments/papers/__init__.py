@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from jointclust.experiments.experiment import frame
-from jointclust.experiments.findings import Findings
+from jointclust.experiments.findings import Claim, Findings
 from jointclust.experiments.journal import Journal
 from jointclust.experiments.papers import _dec, _ec, _leaderboard, _odc, _rurr
 from jointclust.experiments.papers._lab import Lab
@@ -90,6 +90,19 @@ def _plain(item: str) -> str:
     return " ".join(long.get(word, word) if index == 0 else _ROMAN.get(word, word) for index, word in enumerate(words))
 
 
+def _honest(item: Item, found: Findings) -> Findings:
+    """A claim about data of which most are missing has not been tested, whatever the rest or the stand-ins say."""
+    if len(found.missing) > len(item.datasets) / 2:
+        what = f"needs {', '.join(found.missing)}"
+        found.claims = [
+            claim
+            if claim.verdict == "cannot be tested"
+            else Claim(claim.text, "cannot be tested", f"{what}. Without: {claim.because}")
+            for claim in found.claims
+        ]
+    return found
+
+
 def _silently(item: Item) -> AbstractContextManager[Callable[[int, int], None]]:
     return nullcontext(lambda done, total: None)
 
@@ -135,7 +148,7 @@ def reproduce(
         for item in wanted:
             with around(item) as progress:
                 lab = Lab(journal, quick=quick, n_jobs=n_jobs, data_home=data_home, progress=progress)
-                found.append(item.run(lab))
+                found.append(_honest(item, item.run(lab)))
     gaps = differences(found)
     if len(gaps):
         notes = ["Every number that a paper prints and we could measure; times are left out."]

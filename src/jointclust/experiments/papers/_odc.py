@@ -118,7 +118,7 @@ def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
 
 
 def _bars(table: Any, names: list[str]) -> Any:
-    figure, axes = grid_of_axes(2, 0.9 * len(names) + 2, 3.6, 1)
+    figure, axes = grid_of_axes(2, max(0.9 * len(names) + 2, 6), 3.6, 1)
     for ax, measure in zip(axes, ("nmi", "error"), strict=True):
         wide = table[table["measure"] == measure].pivot(index="dataset", columns="method", values="ours").loc[names]
         for index, method in enumerate(METHODS):

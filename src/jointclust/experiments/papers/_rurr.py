@@ -134,7 +134,7 @@ def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
 
 
 def _bars(table: Any, names: list[str]) -> Any:
-    figure, (ax,) = grid_of_axes(1, 1.1 * len(names) + 2, 3.6)
+    figure, (ax,) = grid_of_axes(1, max(1.1 * len(names) + 2, 6), 3.6)
     wide = table[table["measure"] == "accuracy"].pivot(index="dataset", columns="method", values="ours").loc[names]
     for index, method in enumerate((*METHODS, *EXTRA)):
         colour = {"RURR-SL": "#c8102e", "URR-SL": "#c46a1b"}.get(method, f"{0.3 + 0.08 * index:.2f}")
