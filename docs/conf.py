@@ -22,6 +22,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "support_table",
     "dataset_table",
+    "reproduction",
 ]
 exclude_patterns = ["_build", "_templates", "_ext"]
 templates_path = ["_templates"]

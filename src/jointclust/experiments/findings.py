@@ -5,6 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+PAPERS = {
+    "dec": "Hou, Nie, Yi, Tao: Discriminative embedded clustering (2015)",
+    "ec": "Zhang, Nie, Li: Embedded clustering via robust orthogonal least square discriminant analysis (2017)",
+    "odc": "Zhang, Dai: Optimal scoring for unsupervised learning (2009)",
+    "rurr": "Zhang, Li, Wu, Zhao: Data clustering via uncorrelated ridge regression (2020)",
+    "all": "All methods on all data sets",
+}
 VERDICTS = ("holds", "holds in part", "does not hold", "cannot be tested")
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 import jointclust
-from jointclust.experiments.findings import VERDICTS, Claim, Findings
+from jointclust.experiments.findings import PAPERS, VERDICTS, Claim, Findings
 from jointclust.files import replacing
 
 __all__ = ["write_page"]
@@ -34,7 +34,7 @@ def write_page(
     title: str = "The papers, reproduced",
     facts: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write ``index.html``, ``claims.csv``, and for each finding its table and figure (``odc-table-2.csv``, ``.svg``).
+    """Write ``index.html``, ``claims.csv``, ``notes.csv``, and each table and figure (``odc-table-2.csv``, ``.svg``).
 
     The page is one file that needs nothing else, asks no network, runs no script and shows all text as text. Every
     file is replaced whole or not at all, and none is touched before all of them are ready. Equal findings give equal
@@ -64,7 +64,7 @@ def write_page(
     >>> claim = Claim("DEC is better than k-means", "holds", "by 0.04 on iris")
     >>> path = write_page([Findings("dec", "table 2", "Accuracy", table, claims=[claim])], tempfile.mkdtemp())
     >>> sorted(file.name for file in path.parent.iterdir())
-    ['claims.csv', 'dec-table-2.csv', 'index.html']
+    ['claims.csv', 'dec-table-2.csv', 'index.html', 'notes.csv']
     """
     findings = list(findings)
     files = _files(findings)
@@ -82,7 +82,7 @@ def write_page(
 
 def _files(findings: Iterable[Findings]) -> dict[str, str]:
     """Name and text of every file but the page."""
-    files = {"claims.csv": _claims_csv(findings)}
+    files = {"claims.csv": _claims_csv(findings), "notes.csv": _notes_csv(findings)}
     slugs = set()
     for one in findings:
         if Path(one.slug).name != one.slug or one.slug in slugs:
@@ -101,6 +101,16 @@ def _claims_csv(findings: Iterable[Findings]) -> str:
     writer.writerow(["paper", "item", "claim", "verdict", "because"])
     for one, claim in _claims(findings):
         writer.writerow([one.paper, one.item, claim.text, claim.verdict, claim.because])
+    return stream.getvalue()
+
+
+def _notes_csv(findings: Iterable[Findings]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["paper", "item", "kind", "note"])
+    for one in findings:
+        kinds = {"note": one.notes, "missing data": one.missing, "stand-in": one.stand_ins}
+        writer.writerows([one.paper, one.item, kind, text] for kind, texts in kinds.items() for text in texts)
     return stream.getvalue()
 
 
@@ -144,7 +154,7 @@ def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, fa
         contents=_contents(papers) if papers else "<p>There are no findings.</p>",
         verdicts=_verdicts(papers),
         papers="\n".join(
-            f'<section aria-label="{_name(paper)}"><h2>{_name(paper)}</h2>\n'
+            f'<section aria-label="{_name(paper)}"><h2>{_name(paper)}</h2>\n<p>{escape(PAPERS.get(paper, ""))}</p>\n'
             + "\n".join(_article(one, files) for one in found)
             + "\n</section>"
             for paper, found in papers.items()

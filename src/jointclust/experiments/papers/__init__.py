@@ -13,18 +13,11 @@ from typing import Any
 import numpy as np
 
 from jointclust.experiments.experiment import frame
-from jointclust.experiments.findings import Claim, Findings
+from jointclust.experiments.findings import PAPERS, Claim, Findings
 from jointclust.experiments.journal import Journal
 from jointclust.experiments.papers import _dec, _ec, _leaderboard, _odc, _rurr
 from jointclust.experiments.papers._lab import Lab
 
-PAPERS = {
-    "dec": "Hou, Nie, Yi, Tao: Discriminative embedded clustering (2015)",
-    "ec": "Zhang, Nie, Li: Embedded clustering via robust orthogonal least square discriminant analysis (2017)",
-    "odc": "Zhang, Dai: Optimal scoring for unsupervised learning (2009)",
-    "rurr": "Zhang, Li, Wu, Zhao: Data clustering via uncorrelated ridge regression (2020)",
-    "all": "All methods on all data sets",
-}
 _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6"}
 
 

@@ -205,7 +205,7 @@ def _toy_figure() -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the runs are cut short on purpose
             labels = model.fit(X).labels_
-        ax.scatter(*X.T, c=np.array(["#1f77b4", "#c46a1b"])[labels], s=3)
+        ax.scatter(*X.T, c=np.array(["#1f77b4", "#c46a1b"])[labels], s=3, rasterized=True)
         direction = 14 * model.components_[0]
         ax.plot(*np.c_[-direction, direction], ls="--", color="#c8102e")
         title = f"T = {T}\naccuracy {clustering_accuracy(y, labels):.3f}"

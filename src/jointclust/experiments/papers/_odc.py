@@ -84,6 +84,7 @@ def table2(lab: Lab) -> Findings:
 
 def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
     nmi = table[table["measure"] == "nmi"].pivot(index="dataset", columns="method", values="ours")
+    best = table[table["measure"] == "nmi"].pivot(index="dataset", columns="method", values="best run")
     error = table[table["measure"] == "error"].pivot(index="dataset", columns="method", values="ours")
     five = [name for name in ("orl", "srbct", "iris", "yeast", "segmentation") if name in names]
     others = list(METHODS[:4])
@@ -94,6 +95,11 @@ def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
             "ODC's NMI is above that of k-means on ORL, SRBCT, iris, yeast, image segmentation",
             {n: bool(nmi.loc[n, "ODC"] > nmi.loc[n, "K-means"]) for n in five},
             text,
+        ),
+        judged(
+            "The same by the best of ten runs, which may be what the paper prints",
+            {n: bool(best.loc[n, "ODC"] > best.loc[n, "K-means"]) for n in five},
+            "; ".join(f"{n}: ODC {best.loc[n, 'ODC']:.3f}, K-means {best.loc[n, 'K-means']:.3f}" for n in five),
         ),
         judged(
             "ODC's NMI is the highest of the five methods on these five sets",

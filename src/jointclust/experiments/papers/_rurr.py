@@ -270,7 +270,9 @@ def figure3(lab: Lab) -> Findings:
     order = np.argsort(y, kind="stable")
     zeros = {}
     for column, (name, model) in enumerate((("URR-SL", urr), ("RURR-SL", rurr))):
-        axes[3 * column].scatter(*X.T, c=np.array(["#1f77b4", "#c46a1b", "#2a9d4a"])[model.labels_], s=4)
+        axes[3 * column].scatter(
+            *X.T, c=np.array(["#1f77b4", "#c46a1b", "#2a9d4a"])[model.labels_], s=4, rasterized=True
+        )
         axes[3 * column].set_title(f"{name}: clusters")
         axes[3 * column + 1].imshow(model.soft_labels_[order], aspect="auto", interpolation="nearest", cmap="viridis")
         axes[3 * column + 1].set(title=f"{name}: soft labels", xlabel="cluster", ylabel="row")
@@ -309,7 +311,7 @@ def figure4(lab: Lab) -> Findings:
     shown |= {"URR-SL": urr.labels_, "RURR-SL": rurr.labels_}
     figure, axes = grid_of_axes(4, 3.0, 3.0, 4)
     for ax, (name, labels) in zip(axes, shown.items(), strict=True):
-        ax.scatter(*X.T, c=labels, cmap="tab20", s=4)
+        ax.scatter(*X.T, c=labels, cmap="tab20", s=4, rasterized=True)
         ax.set_title(name)
     notes = ["The paper gives no parameters of its toy: see jointclust.datasets.multi_clusters."]
     return Findings("rurr", "figure 4", "Many clusters in the plane", table, figure, claims, notes)
