@@ -120,6 +120,34 @@ def test_goes_on_where_it_stopped(tmp_path):
         assert heard[0][0] == 0
 
 
+def test_keys_tell_estimators_apart_that_look_alike():
+    centers = np.random.RandomState(0).rand(3, 4)
+    other = centers + np.eye(3, 4) * 1e-12
+
+    def key(estimator):
+        return Experiment({"a": estimator}, ["iris"], [0]).cells()[0].key
+
+    assert key(KMeans(init=centers)) == key(KMeans(init=centers.copy()))
+    assert key(KMeans(init=centers)) != key(KMeans(init=other))
+    assert key(make_pipeline(PCA(2), KMeans(init=centers))) != key(make_pipeline(PCA(2), KMeans(init=other)))
+    assert key(DEC(trade_off=2.0)) != key(DEC(trade_off=3.0))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (({}, ["iris"]), "methods is empty"),
+        (({"k": KMeans()}, []), "data is empty"),
+        (({"k": KMeans()}, ["iris"], []), "seeds is empty"),
+        (({"k": KMeans()}, ["iris"], [1, 2, 1]), "seeds names 1 more than once"),
+        (({"k": KMeans()}, [small(0), small(1)]), "data names 'small' more than once"),
+    ],
+)
+def test_bad_plans_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        Experiment(*given)
+
+
 RUN = """
 import sys
 from jointclust import DiscriminativeEmbeddedClustering as DEC

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
+from joblib import hash as joblib_hash
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
@@ -118,10 +119,9 @@ class Cell:
 
 
 def _fit(estimator: Any, X: Any, coordinates: Coordinates | None, seed: int) -> Any:
-    if coordinates is not None:
-        return fit_member(estimator, X, coordinates, None, seed)
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
-    return estimator.set_params(**dict.fromkeys(names, seed)).fit(X)
+    estimator.set_params(**dict.fromkeys(names, seed))
+    return estimator.fit(X) if coordinates is None else fit_member(estimator, X, coordinates, None, seed)
 
 
 class _Rows:
@@ -204,6 +204,12 @@ class Experiment:
         self.data_home = None if data_home is None else os.fspath(data_home)
         self.prepare = dict(prepare or {})
         self.shared, self.label_free, self.record = shared, label_free, tuple(record)
+        names = [one if isinstance(one, str) else one.name for one in self.data]
+        for what, given in (("methods", list(self.methods)), ("data", names), ("seeds", self.seeds)):
+            if not given:
+                raise ValueError(f"{what} is empty: there is nothing to run.")
+            if len(set(given)) < len(given):
+                raise ValueError(f"{what} names {next(one for one in given if given.count(one) > 1)!r} more than once.")
 
     def cells(self) -> list[Cell]:
         """All cells, data set by data set."""
@@ -238,9 +244,13 @@ class Experiment:
 
     def _key(self, digest: str, estimator: Any, seed: int) -> str:
         """What the outcome depends on: a cell is done when this has been done."""
-        words = estimator.__repr__(N_CHAR_MAX=10**9)
+        words = " ".join(estimator.__repr__(N_CHAR_MAX=10**9).split())
+        # What a repr shortens, or does not tell at all.
+        hidden = {name: value for name, value in estimator.get_params().items() if not _is_told(value)}
+        if hidden:
+            words += f" {joblib_hash(hidden)}"
         options = [self.shared, self.label_free, list(self.record)]
-        return json.dumps([jointclust.__version__, digest, " ".join(words.split()), int(seed), options])
+        return json.dumps([jointclust.__version__, digest, words, int(seed), options])
 
     def run(
         self,
@@ -301,6 +311,11 @@ class Experiment:
 def _run(cell: Cell) -> tuple[str, dict[str, Any]]:
     with threads.single():
         return cell.key, cell.run()
+
+
+def _is_told(value: Any) -> bool:
+    """Whether the repr of an estimator tells a parameter whole; those of its own estimators are looked at one by one."""
+    return value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "get_params")
 
 
 def _is_done(result: dict[str, Any] | None) -> bool:
