@@ -205,7 +205,8 @@ class Experiment:
         self.prepare = dict(prepare or {})
         self.shared, self.label_free, self.record = shared, label_free, tuple(record)
         names = [one if isinstance(one, str) else one.name for one in self.data]
-        for what, given in (("methods", list(self.methods)), ("data", names), ("seeds", self.seeds)):
+        plan: dict[str, list[Any]] = {"methods": list(self.methods), "data": names, "seeds": self.seeds}
+        for what, given in plan.items():
             if not given:
                 raise ValueError(f"{what} is empty: there is nothing to run.")
             if len(set(given)) < len(given):
@@ -314,7 +315,7 @@ def _run(cell: Cell) -> tuple[str, dict[str, Any]]:
 
 
 def _is_told(value: Any) -> bool:
-    """Whether the repr of an estimator tells a parameter whole; those of its own estimators are looked at one by one."""
+    """Whether a repr tells a parameter whole; the parameters of an estimator in it are looked at one by one."""
     return value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "get_params")
 
 
