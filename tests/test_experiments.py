@@ -12,9 +12,11 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.cluster import KMeans
+import scipy.sparse as sp
+from sklearn.cluster import FeatureAgglomeration, KMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import jointclust as jc
 from jointclust.datasets import Dataset
@@ -131,6 +133,33 @@ def test_keys_tell_estimators_apart_that_look_alike():
     assert key(KMeans(init=centers)) != key(KMeans(init=other))
     assert key(make_pipeline(PCA(2), KMeans(init=centers))) != key(make_pipeline(PCA(2), KMeans(init=other)))
     assert key(DEC(trade_off=2.0)) != key(DEC(trade_off=3.0))
+    assert key(KMeans(n_init=1)) != key(type("KMeans", (KMeans,), {"__module__": "elsewhere"})(n_init=1))
+    assert key(make_pipeline(FunctionTransformer(np.log1p), KMeans())) != key(
+        make_pipeline(FunctionTransformer(np.sqrt), KMeans())
+    )
+    assert "0x" not in key(make_pipeline(FunctionTransformer(halved), KMeans()))
+    with pytest.raises(ValueError, match="give it a name in a module"):
+        key(make_pipeline(FunctionTransformer(lambda X: X), KMeans()))
+    both = Experiment({"k": (KMeans(), {"init": [centers, other]})}, ["iris"], [0])
+    assert len({cell.parameters for cell in both.cells()}) == 2
+
+
+def test_clusters_and_seeds_are_not_for_the_grid():
+    for name in ("n_clusters", "random_state"):
+        with pytest.raises(ValueError, match=f"{name} cannot be in a grid"):
+            Experiment({"k": (KMeans(), {name: [2, 5]})}, ["iris"]).cells()
+    inner = make_pipeline(FeatureAgglomeration(n_clusters=2), KMeans(n_init=1))
+    (cell,) = Experiment({"k": inner}, ["iris"], [0]).cells()
+    assert (cell.estimator[0].n_clusters, cell.estimator[1].n_clusters) == (2, 3)
+
+
+@pytest.mark.parametrize("convert", [sp.csr_array, sp.csc_array, sp.coo_array])
+def test_sparse_rows_and_any_labels(convert):
+    data = small()
+    words = np.array(["é", "日本", "c"])[data.target]
+    table = Experiment({"k": KMeans(n_init=1)}, [Dataset(convert(data.data), words, "s")], [0], label_free=False).run()
+    assert (table["error"] == "").all()
+    assert table["clusters"].iloc[0] == 3
 
 
 @pytest.mark.parametrize(
@@ -259,7 +288,21 @@ def test_summary_by_hand():
     assert oracle["accuracy"] == pytest.approx(0.8)
     assert oracle["accuracy_best"] == 0.9
     assert free["accuracy"] == pytest.approx(0.5)
+    with pytest.raises(ValueError, match="accuracy or nmi"):
+        summary(made_up(), "f1")
     assert summary(made_up(), "nmi").set_index(["method", "selection"]).loc[("m", "oracle"), "parameters"] == '{"p": 2}'
+
+
+def test_summary_of_a_file_of_failures_and_of_no_agreement(tmp_path):
+    table = made_up()
+    path = tmp_path / "t.csv"
+    table.to_csv(path, index=False)
+    pd.testing.assert_frame_equal(summary(pd.read_csv(path)), summary(table))
+    # One lucky run of two does not win over two runs.
+    table.loc[1, ["accuracy", "agreement", "error"]] = [np.nan, np.nan, "RuntimeError: no"]
+    assert summary(table).set_index(["method", "selection"]).loc[("m", "oracle"), "parameters"] == '{"p": 2}'
+    blind = summary(made_up().assign(agreement=np.nan))
+    assert blind["selection"].unique().tolist() == ["oracle"]
 
 
 def test_scores_are_of_one_way_of_choosing():

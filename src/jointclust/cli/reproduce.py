@@ -23,7 +23,9 @@ _OURS = ("cells.jsonl", "index.html")
 @click.option("--paper", metavar="NAME", help="dec, ec, odc, rurr, or all for the leaderboard (default: everything).")
 @click.option("--item", metavar="NAME", help='One table or figure, such as "table 2".')
 @click.option("--quick", is_flag=True, help="Minutes: three runs and short grids, instead of the papers' own.")
-@click.option("-j", "--jobs", type=int, default=-1, show_default=True, help="Processes; -1 is one per core.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(-1), default=-1, show_default=True, help="Processes; -1 is one per core."
+)
 @click.option(
     "-o", "--out", default="reproduction", show_default=True, metavar="FOLDER", help="Folder for the results."
 )
@@ -37,10 +39,14 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
 
     \b
     Writes to the folder: a table (.csv) and figure (.svg) per item, claims.csv,
-    index.html, and cells.jsonl, from which a run that was stopped goes on.
+    notes.csv, index.html (the items of this call), and cells.jsonl, from which
+    a run that was stopped goes on.
     """
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
     try:
+        import matplotlib  # noqa: F401  (asked for before hours of work)
+        import pandas  # noqa: F401
+
         from jointclust.experiments import papers
     except ImportError as error:
         raise click.UsageError(
@@ -59,7 +65,10 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
     def around(one: Any) -> Any:
         return voice.step(one.name, f"{one.paper.upper()} {one.name}: {one.title}")
 
-    found = papers.reproduce(wanted, folder, quick=quick, n_jobs=jobs, around=around)
+    try:
+        found = papers.reproduce(wanted, folder, quick=quick, n_jobs=jobs, around=around)
+    except OSError as error:
+        raise OutputError(f"{folder}: {error.strerror or error}. What was finished is in cells.jsonl.") from error
     _tell(voice, found, folder)
 
 

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 from joblib import Parallel, delayed
 from joblib import hash as joblib_hash
 from numpy.typing import NDArray
@@ -34,6 +36,8 @@ from jointclust.search import reference_labels, reference_members
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Prepare = Callable[[Any], Any]
+# Results of other versions are other results.
+_VERSIONS = f"jointclust {jointclust.__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
 COLUMNS = (
     "dataset",
     "method",
@@ -157,7 +161,8 @@ class Experiment:
     ----------
     methods : dict
         By name, an estimator or a pair (estimator, grid). A grid is a dict of lists, a list of such dicts, or a
-        function of the :class:`~jointclust.datasets.Dataset` that returns one.
+        function of the :class:`~jointclust.datasets.Dataset` that returns one. ``n_clusters`` and ``random_state`` are
+        set here; an estimator that has no ``n_clusters`` is fitted as it is.
     data : list of str or Dataset
         Names that :func:`jointclust.datasets.load` knows, or data sets of your own.
     seeds : iterable of int, default=range(10)
@@ -200,7 +205,7 @@ class Experiment:
         label_free: bool = True,
         record: tuple[str, ...] = (),
     ):
-        self.methods, self.data, self.seeds = dict(methods), list(data), list(seeds)
+        self.methods, self.data, self.seeds = dict(methods), list(data), [int(seed) for seed in seeds]
         self.data_home = None if data_home is None else os.fspath(data_home)
         self.prepare = dict(prepare or {})
         self.shared, self.label_free, self.record = shared, label_free, tuple(record)
@@ -224,7 +229,7 @@ class Experiment:
                 base, grid = given if isinstance(given, tuple) else (given, {})
                 for parameters in _parameters(base, grid(dataset) if callable(grid) else grid):
                     estimator = _with_clusters(clone(base).set_params(**parameters), dataset.n_classes)
-                    text = json.dumps(parameters, sort_keys=True, default=str)
+                    text = _text(parameters)
                     for seed in self.seeds:
                         key = self._key(source.digest, estimator, seed)
                         found.append(
@@ -245,13 +250,8 @@ class Experiment:
 
     def _key(self, digest: str, estimator: Any, seed: int) -> str:
         """What the outcome depends on: a cell is done when this has been done."""
-        words = " ".join(estimator.__repr__(N_CHAR_MAX=10**9).split())
-        # What a repr shortens, or does not tell at all.
-        hidden = {name: value for name, value in estimator.get_params().items() if not _is_told(value)}
-        if hidden:
-            words += f" {joblib_hash(hidden)}"
         options = [self.shared, self.label_free, list(self.record)]
-        return json.dumps([jointclust.__version__, digest, words, int(seed), options])
+        return json.dumps([_VERSIONS, digest, _described(estimator), int(seed), options])
 
     def run(
         self,
@@ -314,9 +314,33 @@ def _run(cell: Cell) -> tuple[str, dict[str, Any]]:
         return cell.key, cell.run()
 
 
-def _is_told(value: Any) -> bool:
-    """Whether a repr tells a parameter whole; the parameters of an estimator in it are looked at one by one."""
-    return value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "get_params")
+def _described(estimator: Any) -> str:
+    """An estimator in words that no other one has: class, repr, and what a repr shortens or does not tell."""
+    words = " ".join(re.sub(r" at 0x\w+", "", estimator.__repr__(N_CHAR_MAX=10**9)).split())
+    told = (type(None), bool, int, float, str)
+    hidden = {
+        name: _fingerprint(value) for name, value in estimator.get_params().items() if not isinstance(value, told)
+    }
+    return " ".join([f"{_path(type(estimator))}: {words}", *(f"{name}={value}" for name, value in hidden.items())])
+
+
+def _fingerprint(value: Any) -> str:
+    if callable(value) and not hasattr(value, "get_params"):
+        if "<" in (name := _path(value)):
+            raise ValueError(f"{name} cannot be told from another function in a later run: give it a name in a module.")
+        return name
+    return _path(type(value)) if hasattr(value, "get_params") else joblib_hash(_without_estimators(value))
+
+
+def _without_estimators(value: Any) -> Any:
+    """The steps of a pipeline and the like, whose estimators' own parameters are looked at one by one."""
+    if isinstance(value, (list, tuple)):
+        return [_without_estimators(one) for one in value]
+    return _path(type(value)) if hasattr(value, "get_params") else value
+
+
+def _path(thing: Any) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
 
 
 def _is_done(result: dict[str, Any] | None) -> bool:
@@ -334,22 +358,36 @@ def _parameters(base: Any, grid: Any) -> list[dict[str, Any]]:
     grids = [grid] if isinstance(grid, Mapping) else list(grid)
     for one in grids:
         check_grid(base, dict(one))
-    return list({json.dumps(found, sort_keys=True, default=str): found for found in ParameterGrid(grids)}.values())
+        for name in one:
+            if name.split("__")[-1] in ("n_clusters", "random_state"):
+                raise ValueError(
+                    f"{name} cannot be in a grid: clusters are as many as classes, and seeds go to `seeds`."
+                )
+    found = list({_text(parameters): parameters for parameters in ParameterGrid(grids)}.values())
+    if not found:
+        raise ValueError("The grid is empty: there is nothing to run.")
+    return found
+
+
+def _text(parameters: Mapping[str, Any]) -> str:
+    """Parameters as JSON; what JSON has no word for, by a fingerprint."""
+    return json.dumps(parameters, sort_keys=True, default=lambda value: f"{type(value).__name__} {_fingerprint(value)}")
 
 
 def _with_clusters(estimator: Any, n_clusters: int) -> Any:
-    names = [name for name in estimator.get_params() if name.split("__")[-1] == "n_clusters"]
-    return estimator.set_params(**dict.fromkeys(names, n_clusters))
+    """The estimator, or the last step of a pipeline, told how many clusters to find, if it has to be told."""
+    name = f"{estimator.steps[-1][0]}__n_clusters" if hasattr(estimator, "steps") else "n_clusters"
+    return estimator.set_params(**{name: n_clusters}) if name in estimator.get_params() else estimator
 
 
 def _digest(dataset: Dataset) -> str:
     """A fingerprint of rows and classes."""
-    X = dataset.data
+    X: Any = dataset.data.tocsr() if sp.issparse(dataset.data) else np.asarray(dataset.data)
     parts = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
-    found = hashlib.blake2b(digest_size=8)
-    for part in (*parts, np.asarray(dataset.target).astype(str).astype("S")):
-        found.update(f"{part.shape}{part.dtype}".encode())
-        found.update(np.ascontiguousarray(part).view(np.uint8).data)
+    found = hashlib.blake2b(f"{X.shape}{X.dtype}".encode(), digest_size=8)
+    for part in parts:
+        found.update(np.ascontiguousarray(part).data)
+    found.update(json.dumps(np.asarray(dataset.target).tolist(), default=str).encode())
     return f"{dataset.name} {found.hexdigest()}"
 
 

@@ -85,6 +85,8 @@ class Journal:
                 cell = json.loads(line)
                 self.cells[cell.pop("key")] = cell
             except (ValueError, KeyError, TypeError, AttributeError):
-                raise ValueError(f"{self.path}, line {number}, is no finished cell: is this another file?") from None
+                raise ValueError(
+                    f"{self.path}, line {number}, is no finished cell. Is this another file? If not, delete that line."
+                ) from None
             whole += len(line)
         self._file.truncate(whole)

@@ -21,7 +21,7 @@ def summary(table: Any, metric: str = "accuracy", selections: tuple[str, ...] = 
         What the oracle looks at.
     selections : tuple of {"oracle", "label-free"}, default=both
         "oracle" takes the parameters whose mean metric is largest, which needs the classes; "label-free" those whose
-        mean agreement is.
+        mean agreement is. Parameters of which fewer runs failed go first.
 
     Returns
     -------
@@ -30,14 +30,31 @@ def summary(table: Any, metric: str = "accuracy", selections: tuple[str, ...] = 
         the
         best run's, mean agreement, mean seconds, number of runs and of failures.
     """
+    if metric not in ("accuracy", "nmi"):
+        raise ValueError(f"metric is accuracy or nmi; got {metric!r}.")
+    for selection in selections:
+        _check(selection)
+    table = table.assign(error=table["error"].astype(object).fillna(""))  # as a file has it
     rows = []
     for (dataset, method), group in table.groupby(["dataset", "method"], sort=False):
         for selection in selections:
-            column = SELECTIONS[selection] or metric
-            means = group.groupby("parameters", sort=False)[column].mean()
-            chosen = means.idxmax() if means.notna().any() else means.index[0]
-            rows.append(_row(dataset, method, selection, chosen, group[group["parameters"] == chosen]))
+            chosen = best_parameters(group, SELECTIONS[selection] or metric)
+            if chosen is not None:
+                rows.append(_row(dataset, method, selection, chosen, group[group["parameters"] == chosen]))
     return frame(rows)
+
+
+def best_parameters(runs: Any, column: str) -> str | None:
+    """The parameters with the largest mean, among those that failed least often; None where nothing was measured."""
+    grouped = runs.groupby("parameters", sort=False)[column]
+    measured = grouped.count()
+    means = grouped.mean()[measured == measured.max()]
+    return str(means.idxmax()) if measured.max() > 0 else None
+
+
+def _check(selection: str) -> None:
+    if selection not in SELECTIONS:
+        raise ValueError(f"selection is one of {', '.join(SELECTIONS)}; got {selection!r}.")
 
 
 def _row(dataset: str, method: str, selection: str, parameters: str, runs: Any) -> dict[str, Any]:
@@ -55,8 +72,7 @@ def _row(dataset: str, method: str, selection: str, parameters: str, runs: Any) 
 
 def scores(summary: Any, selection: str, metric: str = "accuracy") -> Any:
     """Data sets x methods for one way of choosing, as :func:`~jointclust.experiments.ranking.rank` takes it."""
-    if selection not in SELECTIONS:
-        raise ValueError(f"selection is one of {', '.join(SELECTIONS)}; got {selection!r}.")
+    _check(selection)
     chosen = summary[summary["selection"] == selection]
     found = chosen.pivot(index="dataset", columns="method", values=metric)
     names = pandas().unique(summary["method"])

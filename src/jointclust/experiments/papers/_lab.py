@@ -109,6 +109,14 @@ def judged(text: str, flags: Mapping[str, bool], because: str) -> Claim:
     return Claim(text, verdict, because)
 
 
+def gained(text: str, gains: Mapping[str, tuple[float, float]], because: str) -> Claim:
+    """A claim with sizes: it holds where at least half of each is there, in part where there is any gain."""
+    if all(ours >= claimed / 2 for ours, claimed in gains.values()):
+        return Claim(text, "holds", because)
+    some = any(ours > 0.005 for ours, _ in gains.values())
+    return Claim(text, "holds in part" if some else "does not hold", because)
+
+
 def untestable(text: str, missing: Sequence[str]) -> Claim:
     """A claim about data that are not here."""
     return Claim(text, "cannot be tested", f"needs {', '.join(missing)}")
