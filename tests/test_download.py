@@ -136,6 +136,30 @@ def test_downloaded_once(entry, server, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_fetched_again_only_on_demand(entry, server, tmp_path):
+    path = datasets.fetch("umist")
+    assert datasets.fetch("umist") == path
+    assert len(server.asked) == 1
+    assert datasets.fetch("umist", force=True) == path
+    cli.main(["datasets", "umist", "--download", "--quiet"])
+    assert len(server.asked) == 2
+    cli.main(["datasets", "umist", "--download", "--quiet", "--force"])
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:-100], lambda content: b"", lambda content: b"nothing"])
+def test_a_damaged_copy_in_the_cache(entry, server, tmp_path, damage):
+    path = datasets.fetch("umist")
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(
+        DatasetError, match=r"umist.npz cannot be read: .*\. Delete this file, and load again\."
+    ) as caught:
+        datasets.load("umist")
+    assert "pickle=" not in str(caught.value)
+    path.unlink()
+    check(entry, tmp_path)
+
+
 def test_not_against_the_users_will(entry, server):
     with pytest.raises(DatasetError, match="can be downloaded"):
         datasets.load("umist", download=False)
