@@ -142,6 +142,16 @@ def test_datasets(tmp_path, iris):
         np.testing.assert_array_equal(archive["X"], iris.data)
 
 
+def test_no_column_is_lost_on_the_way_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("JOINTCLUST_DATA", str(tmp_path))
+    names = ["a", "class", "a", "a (2)", "class (feature)"]
+    np.savez(tmp_path / "own.npz", X=np.arange(10).reshape(2, 5), y=[7, 8], feature_names=names)
+    assert call("datasets", "own", "--out", tmp_path / "own.csv", "--quiet") == 0
+    row = rows_of(tmp_path / "own.csv")[1]
+    assert [float(value) for value in row.values()] == [5, 6, 7, 8, 9, 1]
+    assert list(row)[-1] == "class"
+
+
 def test_datasets_that_are_not_here(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("JOINTCLUST_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("JOINTCLUST_DATA", raising=False)

@@ -1,3 +1,8 @@
+import pickle
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
@@ -9,7 +14,7 @@ from PIL import Image
 from sklearn.cluster import KMeans
 
 import jointclust as jc
-from jointclust import datasets
+from jointclust import datasets, readers
 
 
 @pytest.fixture(autouse=True)
@@ -72,8 +77,8 @@ def test_sparse_files(folder):
         ("nolabels", "y is missing"),
         ("neither", "holds a, b"),
         ("short", "12 rows but 11 labels"),
-        ("pickled", "cannot be read"),
-        ("flat", "two-dimensional"),
+        ("pickled", "Nothing is ever unpickled"),
+        ("flat", r"shape \(1024,\): rows by features"),
         ("badcsr", "no valid CSR"),
         ("broken", "cannot be read"),
         ("absent", "no data set 'absent'.*digits.*JOINTCLUST_DATA"),
@@ -85,9 +90,166 @@ def test_bad_files(folder, name, message):
         datasets.load(name, folder)
 
 
+ONE_HOT = np.array([[0, 1, 0]] * 2 + [[1, 0, 0]] * 3 + [[0, 0, 1]] * 3)
+
+
+@pytest.mark.parametrize(
+    "y", [[5, 5, 2, 2, 2, 9, 9, 9], [[5], [5], [2], [2], [2], [9], [9], [9]], ONE_HOT, ["m", "m", *"aaazzz"]]
+)
+@pytest.mark.parametrize("form", ["dense", "csr", "csc"])
+def test_labels_of_numpy_files_are_as_those_of_matlab_files(tmp_path, y, form):
+    rows = np.arange(24.0).reshape(8, 3)
+    if form == "dense":
+        np.savez(tmp_path / "own.npz", X=rows, y=y)
+    else:
+        S = sp.csr_array(rows) if form == "csr" else sp.csc_array(rows)
+        np.savez(
+            tmp_path / "own.npz",
+            **{part: getattr(S, part) for part in ("data", "indices", "indptr", "shape")},
+            format=form.encode(),
+            y=y,
+        )
+    data = datasets.load("own", tmp_path)
+    np.testing.assert_array_equal(data.data.toarray() if sp.issparse(data.data) else data.data, rows)
+    assert data.target.tolist() == [1, 1, 0, 0, 0, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"X": np.eye(3), "y": [0, np.nan, 1]}, "labels that are not finite"),
+        ({"X": np.eye(3), "y": 1}, "no label for each row: y is a single value"),
+        ({"X": np.eye(3), "y": [1j, 2, 3]}, "no label for each row: y is 3, complex"),
+        ({"X": np.eye(3), "y": np.ones((3, 2))}, "3 rows but 6 labels"),
+        ({"X": 1j * np.eye(3), "y": [0, 0, 1]}, "values of type complex128: real numbers are needed"),
+        ({"X": np.zeros((0, 3)), "y": np.zeros(0)}, "is empty: it holds 0 rows of 3 columns"),
+        ({"X": np.zeros((3, 0)), "y": np.zeros(3)}, "is empty: it holds 3 rows of 0 columns"),
+        ({"X": np.eye(3), "y": [0, 0, 1], "feature_names": ["a", "b"]}, "names 2 columns and holds 3"),
+        (
+            {"data": [1], "indices": [0], "indptr": [0, 1], "shape": [1, 1], "format": b"bsr", "y": [0]},
+            "format bsr: save it as csr",
+        ),
+    ],
+)
+def test_bad_numpy_files(tmp_path, content, message):
+    np.savez(tmp_path / "own.npz", **content)
+    with pytest.raises(ValueError, match=message):
+        datasets.load("own", tmp_path)
+
+
+class Payload:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+def test_nothing_is_unpickled(tmp_path):
+    payload = np.array([Payload(tmp_path / "trace")] * 3, dtype=object)
+    np.savez(tmp_path / "own.npz", X=np.eye(3), y=payload)
+    np.save(tmp_path / "rows.npy", payload, allow_pickle=True)
+    (tmp_path / "bare.npz").write_bytes(pickle.dumps(Payload(tmp_path / "trace")))
+    (tmp_path / "bare.npy").write_bytes(pickle.dumps(Payload(tmp_path / "trace")))
+    for name in ("own", "bare"):
+        with pytest.raises(ValueError, match="Nothing is ever unpickled") as caught:
+            datasets.load(name, tmp_path)
+        assert "allow_pickle" not in str(caught.value)
+    for name in ("own.npz", "rows.npy", "bare.npz", "bare.npy"):
+        with pytest.raises(ValueError, match="Nothing is ever unpickled") as caught:
+            readers.read(tmp_path / name)
+        assert "allow_pickle" not in str(caught.value)
+    assert not (tmp_path / "trace").exists()
+    with np.load(tmp_path / "own.npz", allow_pickle=True) as archive:
+        assert archive["y"].size == 3
+    assert (tmp_path / "trace").exists(), "the payload would have left a trace"
+
+
+def test_order_of_places(tmp_path, monkeypatch):
+    places = {name: tmp_path / name for name in ("home", "named", "cache")}
+    monkeypatch.setenv("JOINTCLUST_DATA", str(places["named"]))
+    monkeypatch.setenv("JOINTCLUST_CACHE", str(places["cache"]))
+    for place in places.values():
+        place.mkdir()
+
+    def found(name):
+        return datasets.load(name, places["home"]).data[0, 0], datasets.present(name, places["home"])
+
+    for name, built_in in (("iris", "bundled"), ("mixture", "generated")):
+        assert found(name)[1] == built_in
+        for value, place in ((-3, "cache"), (-2, "named"), (-1, "home")):
+            scipy.io.savemat(places[place] / f"{name}.mat", {"X": np.full((2, 2), value - 10), "y": [0, 1]})
+            assert found(name) == (value - 10, str(places[place] / f"{name}.mat"))
+            np.savez(places[place] / f"{name}.npz", X=np.full((2, 2), value), y=[0, 1])
+            assert found(name) == (value, str(places[place] / f"{name}.npz"))
+
+
 def test_every_name_loads(folder):
     assert "v1.2 b" in datasets.names(folder)
     assert datasets.load("v1.2 b", folder).n_classes == 3
+
+
+# -- folders and names that are none -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("home", ["missing", "file", "~nosuchuser", "x" * 300])
+def test_data_home_has_to_be_a_folder(tmp_path, home):
+    (tmp_path / "file").touch()
+    home = home if home.startswith("~") else str(tmp_path / home)
+    for call in (datasets.load, datasets.present):
+        with pytest.raises(datasets.DatasetError, match="data_home=.* is no folder"):
+            call("digits", home)
+
+
+@pytest.mark.parametrize("variable", ["JOINTCLUST_DATA", "JOINTCLUST_CACHE"])
+@pytest.mark.parametrize("value", ["missing", "file", "~nosuchuser", "x" * 300])
+def test_variables_that_name_no_folder(tmp_path, monkeypatch, variable, value):
+    (tmp_path / "file").touch()
+    value = value if value.startswith("~") else str(tmp_path / value)
+    monkeypatch.setenv(variable, value)
+    assert datasets.load("digits").n_classes == 10
+    assert "digits" in datasets.names()
+    for name in ("absent", "fei", "orl"):
+        with pytest.raises(datasets.DatasetError) as caught:
+            datasets.load(name, download=False)
+        assert (f"JOINTCLUST_DATA names {value!r}, which is no folder" in str(caught.value)) == (variable[-1] == "A")
+
+
+@pytest.mark.parametrize("method", ["is_file", "is_dir", "iterdir"])
+def test_folders_that_cannot_be_looked_into(folder, monkeypatch, method):
+    usual = getattr(Path, method)
+
+    def refuse(self):
+        if folder in (self, self.parent):
+            raise PermissionError(13, "Permission denied", str(self))
+        return usual(self)
+
+    monkeypatch.setenv("JOINTCLUST_DATA", str(folder))
+    monkeypatch.setattr(Path, method, refuse)
+    assert datasets.load("digits").n_classes == 10
+    assert "digits" in datasets.names()
+
+
+def test_long_names(tmp_path):
+    with pytest.raises(datasets.DatasetError, match="no data set 'x+' here"):
+        datasets.load("x" * 300, tmp_path)
+    assert datasets.present("x" * 300, tmp_path) is None
+
+
+@pytest.mark.parametrize("call", [datasets.load, datasets.fetch, datasets.present])
+@pytest.mark.parametrize("name", [None, Path("orl"), 3])
+def test_names_are_text(call, name):
+    with pytest.raises(TypeError, match="goes by its name, a text, not by"):
+        call(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("digit", "digits"), ("coil21", "coil20"), ("Breast-cancr", "breast_cancer")]
+)
+def test_what_may_have_been_meant(name, meant):
+    for call in (datasets.load, datasets.fetch):
+        with pytest.raises(datasets.DatasetError, match=f"Did you mean '{meant}'?"):
+            call(name)
 
 
 BUILT_IN = ["iris", "digits", "wine", "breast_cancer", "two_gaussians", "three_clusters", "multi_clusters", "mixture"]
@@ -131,11 +293,96 @@ def test_matlab_files(tmp_path, content):
     assert "own" in datasets.names(tmp_path)
 
 
-def test_matlab_files_of_version_7_3(tmp_path):
-    with h5py.File(tmp_path / "own.mat", "w", userblock_size=512) as file:
-        file["X"], file["y"] = ROWS.T, LABELS[None, :]
-    with (tmp_path / "own.mat").open("rb+") as stream:  # as MATLAB marks them
+@contextmanager
+def version_7_3(path):
+    with h5py.File(path, "w", userblock_size=512) as file:
+        yield file
+    with path.open("rb+") as stream:  # as MATLAB marks them
         stream.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+
+
+def add(parent, name, value, kind, **attributes):
+    stored = parent.create_group(name) if value is None else parent.create_dataset(name, data=value)
+    stored.attrs.update({"MATLAB_class": np.bytes_(kind), **attributes})
+    return stored
+
+
+def add_cell(file, texts):
+    """Cells as MATLAB stores them: references to what is among #refs#."""
+    references = []
+    for index, text in enumerate(texts):
+        letters = np.array([[ord(letter)] for letter in text], dtype=np.uint16)
+        stored = add(file, f"#refs#/{index}", letters if text else np.zeros(2, np.uint64), "char")
+        stored.attrs["MATLAB_empty"] = np.uint8(not text)
+        references.append(stored.ref)
+    add(file, "y", np.array([references], dtype=h5py.ref_dtype), "cell")
+
+
+def add_sparse(file, S):
+    group = add(file, "X", None, "double", MATLAB_sparse=np.uint64(S.shape[0]))
+    group["jc"] = S.indptr.astype(np.uint64)
+    if S.nnz:
+        group["data"], group["ir"] = S.data, S.indices.astype(np.uint64)
+
+
+def test_matlab_files_of_version_7_3(tmp_path):
+    with version_7_3(tmp_path / "own.mat") as file:
+        file["X"], file["y"] = ROWS.T, LABELS[None, :]
+    data = datasets.load("own", tmp_path)
+    np.testing.assert_array_equal(data.data, ROWS)
+    assert data.target.tolist() == [1, 1, 0, 0, 0, 2, 2, 2]
+
+
+@pytest.mark.parametrize("rows", [ROWS, np.zeros((8, 3))])
+@pytest.mark.parametrize("text", ["mid", ""])
+def test_sparse_rows_and_cells_of_version_7_3(tmp_path, rows, text):
+    with version_7_3(tmp_path / "own.mat") as file:
+        add_sparse(file, sp.csc_array(rows))
+        add_cell(file, [text] * 2 + ["\u00e9t\u00e9"] * 3 + ["zoo"] * 3)
+    data = datasets.load("own", tmp_path)
+    np.testing.assert_array_equal(data.data.toarray(), rows)
+    assert data.target.tolist() == [0, 0, 2, 2, 2, 1, 1, 1]
+    assert readers.read(tmp_path / "own.mat", label_column="y").classes.tolist()[1:3] == [text, "\u00e9t\u00e9"]
+
+
+def test_letters_of_version_7_3(tmp_path):
+    with version_7_3(tmp_path / "own.mat") as file:
+        add(file, "X", ROWS.T, "double")
+        add(file, "y", np.array([[ord(letter) for letter in "xxabcpqr"], [ord("_")] * 8], np.uint16), "char")
+    assert datasets.load("own", tmp_path).target.tolist() == [6, 6, 0, 1, 2, 3, 4, 5]
+
+
+def test_what_version_7_3_holds_is_listed(tmp_path):
+    with version_7_3(tmp_path / "own.mat") as file:
+        add(file, "X", None, "struct")
+        add(file, "fea", np.zeros((3, 8), dtype=[("real", float), ("imag", float)]), "double")
+        add(file, "#refs#/a", np.eye(2), "double")
+        add(file, "y", np.array([[file["#refs#/a"].ref]], dtype=h5py.ref_dtype), "cell")
+        add(file, "gnd", np.zeros(2, np.uint64), "double", MATLAB_empty=np.uint8(1))
+    listed = r"X \(struct\), fea \(complex\), gnd \(0 x 0\), y \(cell, in version 7.3: save with -v7\): a matrix X"
+    with pytest.raises(ValueError, match=listed):
+        datasets.load("own", tmp_path)
+
+
+def test_hdf5_that_is_not_matlabs(tmp_path):
+    with h5py.File(tmp_path / "own.mat", "w") as file:
+        file["X"], file["y"] = ROWS, LABELS
+    with pytest.raises(ValueError, match=r"own.mat is an HDF5 file, but none of MATLAB's: save X and y in a .npz"):
+        datasets.load("own", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"X": {"a": 1}, "fea": ROWS, "y": LABELS},
+        {"X": ROWS * 1j, "data": ROWS, "y": LABELS},
+        {"X": np.eye(5), "fea": ROWS, "y": LABELS},
+        {"X": ROWS, "y": {"a": 1}, "gnd": LABELS},
+        {"X": ROWS, "y": np.full(9, np.nan), "labels": LABELS},
+    ],
+)
+def test_the_first_usable_variable_is_taken(tmp_path, content):
+    scipy.io.savemat(tmp_path / "own.mat", content)
     data = datasets.load("own", tmp_path)
     np.testing.assert_array_equal(data.data, ROWS)
     assert data.target.tolist() == [1, 1, 0, 0, 0, 2, 2, 2]
@@ -152,6 +399,11 @@ def test_matlab_files_of_version_7_3(tmp_path):
         ({"X": ROWS, "y": LABELS[:-1]}, r"X \(8 x 3\), y \(1 x 7\)"),
         ({"X": np.zeros((2, 2, 8)), "y": LABELS}, r"X \(2 x 2 x 8\)"),
         ({"X": ROWS, "y": np.full(8, np.nan)}, "labels that are not finite"),
+        (
+            {"X": {"a": 1}, "y": ROWS * 1j, "gnd": np.array([{}, 2], dtype=object), "S": sp.csc_array(ROWS)},
+            r"X \(1 x 1, struct\), y \(8 x 3, complex\), gnd \(1 x 2, cell\), S \(8 x 3, sparse\): a matrix",
+        ),
+        ({"X": np.zeros((0, 3)), "y": np.zeros(0)}, r"X \(0 x 3\)"),
         ({}, "no variable"),
         (b"MATLAB 5.0 MAT-file, damaged", "cannot be read"),
     ],
@@ -213,6 +465,60 @@ def test_other_sizes_are_no_images(tmp_path):
     assert (data.image_shape, data.image_order) == (None, "C")
 
 
+def test_what_is_no_image_of_a_class(images):
+    """Hidden folders and files, folders and dangling links that are called like images."""
+    before = datasets.load("faces", images).target.tolist()
+    hidden = images / "faces" / ".ipynb_checkpoints"
+    hidden.mkdir()
+    shutil.copy(images / "faces" / "s2" / "0.png", hidden)
+    (images / "faces" / "s2" / ".0.png").write_bytes(b"of another system")
+    (images / "faces" / "s2" / "y.png").mkdir()
+    (images / "faces" / "s9" / "z.png").symlink_to(images / "gone.png")
+    assert datasets.load("faces", images).target.tolist() == before
+    (images / "dangling.npz").symlink_to(images / "gone.npz")
+    assert "dangling" not in datasets.names(images)
+
+
+@pytest.mark.parametrize("ending", ["png", "tif", "pgm"])
+def test_images_of_16_bits(images, ending):
+    for file in (images / "faces").rglob("*.p?m"):
+        file.unlink()
+    ramp = np.linspace(0, 65535, 256).astype(np.uint16).reshape(16, 16)
+    Image.fromarray(ramp).save(images / "faces" / "s2" / f"1.{ending}")
+    row = datasets.load("faces", images, image_shape=(16, 16)).data[1]
+    np.testing.assert_array_equal(row, np.arange(256))
+
+
+def test_images_that_lie_on_their_side(images):
+    path = images / "faces" / "s2" / "1.jpg"
+    left = np.zeros((40, 40), dtype=np.uint8)
+    left[:, :20] = 200
+    turned = Image.Exif()
+    turned[0x0112] = 6  # the camera was held upright: turn right
+    Image.fromarray(left).save(path, exif=turned)
+    (images / "faces" / "s2" / "1.pgm").unlink()
+    picture = datasets.load("faces", images).data[1].reshape(32, 32)
+    assert picture[:10].min() > 150
+    assert picture[-10:].max() < 50
+
+
+@pytest.mark.parametrize(
+    ("pixels", "message"),
+    [(np.full((4, 4), 0.5, np.float32), "floating-point"), (np.full((4, 4), 70000, np.int32), "more than 16 bits")],
+)
+def test_pixels_of_unknown_range(images, pixels, message):
+    Image.fromarray(pixels).save(images / "faces" / "s2" / "2.tif")
+    with pytest.raises(ValueError, match=rf"2\.tif cannot be read as an image: its pixels .*{message}"):
+        datasets.load("faces", images)
+
+
+@pytest.mark.parametrize("name", ["own", "pollen"])
+def test_flat_image_folders(images, name):
+    (images / "faces" / "s2").rename(images / name)
+    with pytest.raises(ValueError, match=f"{name} holds images: put those of each class into a subfolder"):
+        datasets.load(name, images)
+
+
 def test_bad_image_folders(images):
     (images / "faces" / "s9" / "1.pgm").write_bytes(b"P5 nonsense")
     with pytest.raises(ValueError, match=r"s9.1\.pgm cannot be read as an image"):
@@ -269,6 +575,23 @@ def test_mixture_is_as_asked():
     np.testing.assert_array_equal(
         X, datasets.mixture(5000, 60, 7, separation=8, n_nuisance=4, nuisance_scale=5, outliers=0.02, random_state=1)[0]
     )
+
+
+def test_nuisance_has_its_scale():
+    X, _ = datasets.mixture(20_000, 30, 1, n_nuisance=4, nuisance_scale=5, random_state=0)
+    variances = np.linalg.eigvalsh(np.cov(X.T))[::-1]
+    np.testing.assert_allclose(variances[:4], 1 + 5**2, rtol=0.1)
+    np.testing.assert_allclose(variances[4:], 1, rtol=0.15)
+
+
+def test_outliers_have_ten_times_the_noise():
+    plain, labels = datasets.mixture(2000, 40, 3, random_state=0)
+    X, y = datasets.mixture(2000, 40, 3, outliers=0.1, random_state=0)
+    np.testing.assert_array_equal(y, labels)
+    moved = X - plain
+    far = np.any(moved != 0, axis=1)
+    assert far.sum() == 200
+    assert moved[far].std() == pytest.approx(10, rel=0.05)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import errno
 import io
 import json
 import os
+import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,6 +30,8 @@ class Handler(BaseHTTPRequestHandler):
         if fault in (404, 500):
             return self.send_error(fault)
         begin = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and fault != "no range" else 0
+        if wanted and fault != "no if-range" and self.headers["If-Range"] not in server.headers.values():
+            begin = 0
         if begin >= len(server.body):
             self.send_response(416)
             self.send_header("Content-Range", f"bytes */{len(server.body)}")
@@ -39,10 +41,15 @@ class Handler(BaseHTTPRequestHandler):
         if begin:
             begin = 0 if fault == "other part" else begin
             self.send_header("Content-Range", f"bytes {begin}-{len(server.body) - 1}/{len(server.body)}")
-        self.send_header("Content-Length", str(len(server.body) - begin))
-        self.end_headers()
         rest = server.body[begin:]
-        self.wfile.write(rest[:CUT] if fault in ("cut", "stall") else rest)
+        if fault == "short":
+            rest = rest[:CUT]
+        if fault != "no length":
+            self.send_header("Content-Length", str(len(rest)))
+        for name, value in server.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(rest[:CUT] if fault in ("cut", "stall", "no length") else rest)
         if fault == "stall":
             server.healed.wait(20)
         return None
@@ -55,6 +62,7 @@ class Handler(BaseHTTPRequestHandler):
 def server():
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.asked, server.faults, server.healed = [], [None], threading.Event()
+        server.headers = {"ETag": '"one"', "Last-Modified": "Fri, 02 Jan 2026 03:04:05 GMT"}
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
@@ -96,6 +104,17 @@ def cached(tmp_path):
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
+def part_of(entry, tmp_path):
+    return _download.part_of(tmp_path / "cache" / "umist-umist.mat", entry.url)
+
+
+def leave(entry, tmp_path, content, version=b'"one"'):
+    part = part_of(entry, tmp_path)
+    part.parent.mkdir()
+    part.write_bytes(version + b"\n" + content)
+    return part
+
+
 def check(entry, tmp_path):
     """The data set is there, whole, and nothing else is."""
     data = datasets.load(entry.name)
@@ -115,6 +134,30 @@ def test_downloaded_once(entry, server, tmp_path, capfd):
     check(entry, tmp_path)
     assert server.asked == [None]
     assert capfd.readouterr() == ("", "")
+
+
+def test_fetched_again_only_on_demand(entry, server, tmp_path):
+    path = datasets.fetch("umist")
+    assert datasets.fetch("umist") == path
+    assert len(server.asked) == 1
+    assert datasets.fetch("umist", force=True) == path
+    cli.main(["datasets", "umist", "--download", "--quiet"])
+    assert len(server.asked) == 2
+    cli.main(["datasets", "umist", "--download", "--quiet", "--force"])
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[:-100], lambda content: b"", lambda content: b"nothing"])
+def test_a_damaged_copy_in_the_cache(entry, server, tmp_path, damage):
+    path = datasets.fetch("umist")
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(
+        DatasetError, match=r"umist.npz cannot be read: .*\. Delete this file, and load again\."
+    ) as caught:
+        datasets.load("umist")
+    assert "pickle=" not in str(caught.value)
+    path.unlink()
+    check(entry, tmp_path)
 
 
 def test_not_against_the_users_will(entry, server):
@@ -162,7 +205,7 @@ def test_cut_short_for_good_goes_on_at_the_next_call(entry, server, tmp_path):
     server.faults = ["cut", 500]
     with pytest.raises(DatasetError, match="500"):
         datasets.load("umist")
-    assert cached(tmp_path) == ["umist-umist.mat.part"]
+    assert cached(tmp_path) == [part_of(entry, tmp_path).name]
     server.asked.clear()
     server.faults = [None]
     check(entry, tmp_path)
@@ -176,7 +219,7 @@ def test_a_server_that_never_finishes(entry, server, tmp_path, monkeypatch, faul
     server.faults = [fault]
     with pytest.raises(DatasetError, match=f"ended after {2 * CUT} of {len(server.body)} bytes, which are kept"):
         datasets.load("umist")
-    assert (tmp_path / "cache" / "umist-umist.mat.part").read_bytes() == server.body[: 2 * CUT]
+    assert part_of(entry, tmp_path).read_bytes() == b'"one"\n' + server.body[: 2 * CUT]
 
 
 @pytest.mark.parametrize(("fault", "more"), [("no range", []), ("other part", [None])])
@@ -188,35 +231,107 @@ def test_a_server_without_ranges_starts_over(entry, server, tmp_path, fault, mor
 
 @pytest.mark.parametrize("extra", [0, 1, 5000])
 def test_a_part_that_is_all_there_or_too_long(entry, server, tmp_path, extra):
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "umist-umist.mat.part").write_bytes(server.body + b"x" * extra)
+    leave(entry, tmp_path, server.body + b"x" * extra)
     check(entry, tmp_path)
     assert server.asked == [f"bytes={len(server.body) + extra}-"] + [None] * (extra > 0)
 
 
 def test_a_part_that_is_wrong_is_not_kept(entry, server, tmp_path):
-    (tmp_path / "cache").mkdir()
-    (tmp_path / "cache" / "umist-umist.mat.part").write_bytes(b"x" * CUT)
+    leave(entry, tmp_path, b"x" * CUT)
     with pytest.raises(DatasetError, match="deleted"):
         datasets.load("umist")
     check(entry, tmp_path)
 
 
-def test_the_part_of_a_killed_process(entry, server, tmp_path):
-    left = tmp_path / "cache" / "umist-umist.mat.part.0123"
-    left.parent.mkdir()
-    left.write_bytes(server.body[:CUT])
-    os.utime(left, times=(time.time() - 3600,) * 2)
+@pytest.mark.parametrize(
+    ("version", "headers", "goes_on"),
+    [
+        (b'"one"', {"ETag": '"one"'}, True),
+        (b'"one"', {"ETag": '"two"'}, False),
+        (b"Fri, 02 Jan 2026 03:04:05 GMT", {"ETag": 'W/"one"', "Last-Modified": "Fri, 02 Jan 2026 03:04:05 GMT"}, True),
+        (b"Fri, 02 Jan 2026 03:04:05 GMT", {"Last-Modified": "Sat, 03 Jan 2026 03:04:05 GMT"}, False),
+    ],
+)
+@pytest.mark.parametrize("fault", [None, "no if-range"])
+def test_parts_of_two_files_are_not_stitched(entry, server, tmp_path, fault, version, headers, goes_on):
+    """Not even where the server does not know ``If-Range``."""
+    leave(entry, tmp_path, server.body[:CUT] if goes_on else b"x" * CUT, version)
+    server.headers, server.faults = headers, [fault]
     check(entry, tmp_path)
-    assert server.asked == [f"bytes={CUT}-"]
+    assert server.asked == [f"bytes={CUT}-"] + [None] * (fault is not None and not goes_on)
+
+
+def test_without_a_version_a_download_starts_over(entry, server, tmp_path):
+    server.headers, server.faults = {"ETag": 'W/"one"'}, ["cut", 500]
+    with pytest.raises(DatasetError, match="500"):
+        datasets.load("umist")
+    assert cached(tmp_path) == []
+    server.asked.clear()
+    server.faults = ["cut", None]
+    check(entry, tmp_path)
+    assert server.asked == [None, None]
+
+
+def test_parts_of_two_addresses_are_apart(entry, server, tmp_path, monkeypatch):
+    leave(entry, tmp_path, b"x" * CUT)
+    known(monkeypatch, dataclasses.replace(entry, url=entry.url.replace("/data/", "/moved/")))
+    check(entry, tmp_path)
+    assert server.asked == [None]
+
+
+def test_old_parts_are_removed(entry, server, tmp_path):
+    leave(entry, tmp_path, server.body[:CUT])
+    other = tmp_path / "cache" / "umist_small-umist.mat.part"
+    for path in (other, part_of(entry, tmp_path).with_suffix(".part.0123"), other.with_name("umist-umist.mat.part")):
+        path.write_bytes(b"old")
+    with other.with_name("umist-other.mat-0.part").open("ab") as used:
+        _download._lock(used)
+        datasets.load("umist")
+        assert cached(tmp_path) == ["umist-other.mat-0.part", "umist.npz", other.name]
+
+
+@pytest.mark.parametrize("fault", ["cut", "short", "no length"])
+def test_less_than_was_announced_goes_on(entry, server, tmp_path, fault, monkeypatch):
+    """Where urllib3 says nothing of it, as before its version 2."""
+    import urllib3
+
+    init = urllib3.response.HTTPResponse.__init__
+    monkeypatch.setattr(
+        urllib3.response.HTTPResponse,
+        "__init__",
+        lambda self, *given, **options: init(self, *given, **{**options, "enforce_content_length": False}),
+    )
+    server.faults = ["cut", fault, None]
+    check(entry, tmp_path)
+    assert server.asked == [None, f"bytes={CUT}-", f"bytes={2 * CUT}-"]
 
 
 def test_a_part_has_one_owner(tmp_path):
-    resuming = _download.Resuming(tmp_path / "umist.mat")
-    resuming.kept.write_bytes(b"begun")
-    os.utime(resuming.kept, times=(time.time() - 3600,) * 2)
-    assert resuming._take().read_bytes() == b"begun"
-    assert not resuming._take().exists()
+    part = tmp_path / "umist.mat.part"
+    part.write_bytes(b'"one"\nbegun')
+    with _download._claimed(part) as first, _download._claimed(part) as second:
+        assert _download._begun(first) == ('"one"', 5)
+        assert _download._begun(second) == ("", 0)
+    with _download._claimed(part) as first:
+        assert _download._begun(first) == ('"one"', 5)
+    assert list(tmp_path.iterdir()) == [part]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no locks")
+def test_the_part_of_a_killed_process(entry, server, tmp_path):
+    leave(entry, tmp_path, server.body[:CUT])
+    program = (
+        "import sys, pathlib; from jointclust.datasets import _download\n"
+        "with _download._claimed(pathlib.Path(sys.argv[1])): print('claimed', flush=True); input()"
+    )
+    arguments = [sys.executable, "-c", program, str(part_of(entry, tmp_path))]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"claimed\n"
+        with _download._claimed(part_of(entry, tmp_path)) as part:
+            assert _download._begun(part) == ("", 0)
+        other.kill()
+    check(entry, tmp_path)
+    assert server.asked == [f"bytes={CUT}-"]
 
 
 def test_many_at_once(entry, server, tmp_path):
@@ -239,7 +354,7 @@ def test_interrupted_by_the_user(entry, server, tmp_path, monkeypatch):
     monkeypatch.setattr(_download, "_progress", pressed)
     with pytest.raises(KeyboardInterrupt):
         datasets.load("umist")
-    assert cached(tmp_path) == ["umist-umist.mat.part"]
+    assert cached(tmp_path) == [part_of(entry, tmp_path).name]
 
 
 def test_from_the_command_line(entry, server, tmp_path, capsys):
@@ -304,8 +419,19 @@ def test_a_full_disk(entry, server, tmp_path, monkeypatch):
 
 def test_a_cache_that_cannot_be_written(entry, server, tmp_path):
     (tmp_path / "cache").touch()
-    with pytest.raises(DatasetError, match="cache.*by hand"):
+    with pytest.raises(DatasetError, match="exists in the cache .*cache: set JOINTCLUST_CACHE.*by hand"):
         datasets.load("umist")
+
+
+def test_replies_that_are_none(entry, server, monkeypatch):
+    monkeypatch.setattr(Handler, "do_GET", lambda self: self.wfile.write(b"220 mail server\r\n"))
+    with pytest.raises(DatasetError, match=r"does not speak HTTP \(220 mail server") as caught:
+        datasets.load("umist")
+    assert "network" not in str(caught.value)
+    known(monkeypatch, dataclasses.replace(entry, url=entry.url.replace("http:", "https:")))
+    with pytest.raises(DatasetError, match="no secure connection to the server") as caught:
+        datasets.load("umist")
+    assert "network" not in str(caught.value)
 
 
 @pytest.mark.parametrize("quiet", [False, True])

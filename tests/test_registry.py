@@ -38,6 +38,11 @@ def test_every_set_of_the_papers_is_registered(paper, name):
     assert (entry.url is None) == (entry.format is None)
 
 
+def test_shorter_names():
+    assert datasets.canonical("Statlog satellite") == "satellite"
+    assert datasets.canonical("image-segmentation") == "segmentation"
+
+
 @pytest.mark.parametrize("name", ["fei", "ar", "pie", "corel", "coil100", "srbct"])
 def test_bring_your_own(name, tmp_path, monkeypatch):
     monkeypatch.delenv("JOINTCLUST_DATA", raising=False)

@@ -27,6 +27,7 @@ from jointclust.cli.runs import (
     written,
 )
 from jointclust.readers import ReadError, Table
+from jointclust.readers._matrix import told_apart
 
 # What `select` tries when no method is named: kinds that err in different ways.
 CANDIDATES: dict[str, dict[str, list[Any]]] = {
@@ -339,9 +340,9 @@ def datasets(name: str | None, out: str | None, download: bool, **given: Any) ->
         name = jc.datasets.canonical(name) or name
     if name not in known:
         raise click.UsageError(f"There is no data set {name!r}. {models.nearest(name, known)}")
-    if download:
+    if download and (given["force"] or not jc.datasets.cached(name)):
         voice.say(f"Downloading {name}. Terms: {registry[name].terms}." if name in registry else f"Downloading {name}.")
-        jc.datasets.fetch(name, quiet=given["quiet"])
+        jc.datasets.fetch(name, force=True, quiet=given["quiet"])
     facts = _facts(name)
     if jc.datasets.present(name) or out is not None:
         dataset = jc.datasets.load(name, download=False)
@@ -385,6 +386,7 @@ def _export(dataset: Any, path: Path, *, force: bool) -> None:
     names = dataset.feature_names
     if path.suffix == ".csv":
         header = [f"x{index}" for index in range(dataset.data.shape[1])] if names is None else list(names)
+        header = told_apart(["class (feature)" if name == "class" else str(name) for name in header])
         write_table(path, dict(zip(header, dataset.data.T, strict=True)) | {"class": dataset.target})
         return
     parts = {"X": dataset.data} if dense else {key: getattr(dataset.data, key) for key in ("data", "indices", "indptr")}

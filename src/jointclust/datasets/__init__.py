@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ import sklearn.datasets
 from numpy.typing import DTypeLike, NDArray
 
 from jointclust.datasets import _local
-from jointclust.datasets._download import DatasetError, cache_folder, download
+from jointclust.datasets._download import DatasetError, cache_folder, download, expanded
 from jointclust.datasets._generated import mixture, multi_clusters, three_clusters, two_gaussians
 from jointclust.datasets._registry import ENTRIES, Entry, canonical, fingerprint
+from jointclust.readers import ReadError
 
 __all__ = [
     "Dataset",
@@ -109,7 +111,31 @@ def image_layout(name: str) -> tuple[tuple[int, int] | None, str]:
 
 def _folders(data_home: str | os.PathLike[str] | None) -> list[Path]:
     given = [data_home, os.environ.get("JOINTCLUST_DATA"), cache_folder()]
-    return [Path(folder).expanduser() for folder in given if folder]
+    folders = [expanded(folder) for folder in given if folder]
+    if data_home and not _is_folder(folders[0]):
+        raise DatasetError(f"data_home={str(data_home)!r} is no folder.")
+    return folders
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def _hints(name: str, data_home: str | os.PathLike[str] | None) -> str:
+    """What may be the matter with a set that is not here."""
+    named = os.environ.get("JOINTCLUST_DATA")
+    wrong = named and not _is_folder(expanded(named))
+    flat = (folder / name for folder in _folders(data_home) if _local.is_flat_image_folder(folder / name))
+    hints = [f" JOINTCLUST_DATA names {named!r}, which is no folder."] if wrong else []
+    return "".join(hints + [f" {path} holds images: put those of each class into a subfolder of it." for path in flat])
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name.lower(), {*known, *ENTRIES}, n=1)
+    return (f" Did you mean {close[0]!r}?" if close else "") + f" There are {', '.join(known)}."
 
 
 def _local_path(name: str, data_home: str | os.PathLike[str] | None) -> Path | None:
@@ -190,8 +216,9 @@ def load(
     public source into the cache, if it has one; the error says what to do where it has none.
 
     A local set is ``name.npz`` (dense: ``X`` and ``y``; sparse: the parts of a CSR matrix, ``data``, ``indices``,
-    ``indptr``, ``shape``, and ``y``), or ``name.mat`` (X, fea, data or features; y, gnd, label, labels or gt), or the
-    file of its public source, or a folder ``name`` of images with a subfolder for each class.
+    ``indptr``, ``shape``, or of a CSC one, with ``format``, and ``y``), or ``name.mat`` (X, fea, data or features; y,
+    gnd, label, labels or gt), or the file of its public source, or a folder ``name`` of images with a subfolder for
+    each class.
 
     Parameters
     ----------
@@ -219,7 +246,7 @@ def load(
     """
     entry = ENTRIES.get(canonical(name) or "")
     if entry is None and not _NAME.fullmatch(name):
-        raise DatasetError(f"{name!r} is not the name of a data set: {', '.join(names(data_home))} are.")
+        raise DatasetError(f"{name!r} is not the name of a data set.{_nearest(name, names(data_home))}")
     path = _local_path(name, data_home)
     if path is None and entry is not None:
         if entry.name in _BUNDLED:
@@ -232,14 +259,26 @@ def load(
         path = _fetched(entry, data_home, download)
     if path is None:
         raise DatasetError(
-            f"There is no data set {name!r} here; there are {', '.join(names(data_home))}. For others pass data_home, "
-            "or set JOINTCLUST_DATA, to a folder that holds them."
+            f"There is no data set {name!r} here.{_nearest(name, names(data_home))} For others pass data_home, or set "
+            f"JOINTCLUST_DATA, to a folder that holds them.{_hints(name, data_home)}"
         )
-    return _load_file(path, entry, dtype, image_shape)
+    try:
+        return _load_file(path, entry, dtype, image_shape)
+    except ReadError as error:
+        if entry is not None and path == cached(entry.name):
+            raise DatasetError(f"{str(error).rstrip('.')}. Delete this file, and load again.") from error
+        raise
 
 
-def fetch(name: str, *, quiet: bool = False) -> Path:
-    """Download a data set from its public source into the cache.
+def cached(name: str) -> Path | None:
+    """The file of a set that was downloaded."""
+    folder = cache_folder()
+    found = () if folder is None else _local.candidates(folder, name, None)
+    return next((path for path in found if path.suffix == ".npz"), None)
+
+
+def fetch(name: str, *, force: bool = False, quiet: bool = False) -> Path:
+    """Download a data set from its public source into the cache, unless it is there.
 
     The cache is the folder that ``JOINTCLUST_CACHE`` names, or the system's usual one. An interrupted download goes on
     where it stopped; what is complete is checked against the registry, and deleted where it differs.
@@ -248,6 +287,8 @@ def fetch(name: str, *, quiet: bool = False) -> Path:
     ----------
     name : str
         A name, as for :func:`load`.
+    force : bool, default=False
+        Whether to download it again if it is there.
     quiet : bool, default=False
         Whether to show no progress bar; there is none where the error stream is not a terminal.
 
@@ -258,17 +299,21 @@ def fetch(name: str, *, quiet: bool = False) -> Path:
     """
     entry = ENTRIES.get(canonical(name) or "")
     if entry is None:
-        raise DatasetError(f"{name!r} is none of the data sets that are known: {', '.join(sorted(ENTRIES))}.")
+        raise DatasetError(f"{name!r} is none of the data sets that are known.{_nearest(name, sorted(ENTRIES))}")
     if entry.url is None:
         raise DatasetError(_bring_your_own(entry, None))
-    return download(entry, quiet=quiet)
+    path = None if force else cached(entry.name)
+    return path or download(entry, quiet=quiet)
 
 
 def _fetched(entry: Entry, data_home: str | os.PathLike[str] | None, allowed: bool) -> Path:
     if entry.url is None:
         raise DatasetError(_bring_your_own(entry, data_home))
     if not allowed:
-        raise DatasetError(f"{entry.name} is not here; it can be downloaded (download=True, or --download).")
+        raise DatasetError(
+            f"{entry.name} is not here; it can be downloaded (download=True, or --download)."
+            + _hints(entry.name, data_home)
+        )
     return download(entry)
 
 
@@ -282,7 +327,7 @@ def _bring_your_own(entry: Entry, data_home: str | os.PathLike[str] | None) -> s
     return (
         f"{entry.name}{size} is not here, and there is no file of it to download. Source: {entry.source}. Terms: "
         f"{entry.terms}.{note} Put your copy, as {entry.name}.npz or {entry.name}.mat with X (rows by features) and y "
-        f"(labels){images} into {folder}."
+        f"(labels){images} into {folder}.{_hints(entry.name, data_home)}"
     )
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
+import shutil
+import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -27,10 +30,17 @@ class DatasetError(ReadError):
     """A data set that cannot be had; says why, and what to do by hand."""
 
 
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """The path with ``~`` replaced, where there is such a user."""
+    with suppress(RuntimeError):
+        return Path(path).expanduser()
+    return Path(path)
+
+
 def cache_folder() -> Path | None:
     """Where downloads are kept: what ``JOINTCLUST_CACHE`` names, or the system's place; None without pooch."""
     if named := os.environ.get("JOINTCLUST_CACHE"):
-        return Path(named).expanduser()
+        return expanded(named)
     try:
         import pooch
     except ImportError:
@@ -57,7 +67,7 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
             pooch.retrieve(entry.url, None, source.name, folder, downloader=downloader)
     except Exception as error:
         raise DatasetError(
-            f"{entry.name} could not be downloaded: {_reason(error)}. {by_hand(entry, folder)}"
+            f"{entry.name} could not be downloaded: {_reason(error, folder)}. {by_hand(entry, folder)}"
         ) from error
     try:
         X, y = read_source(source, entry)
@@ -78,7 +88,8 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
         with replacing(path) as temporary:
             np.savez_compressed(temporary, X=np.asarray(X, dtype=np.float32), y=y)
     except OSError as error:
-        raise DatasetError(f"{path} cannot be written: {_reason(error)}.") from error
+        raise DatasetError(f"{path} cannot be written: {_reason(error, folder)}.") from error
+    _clean(folder, entry.name)
     return path
 
 
@@ -108,33 +119,42 @@ def by_hand(entry: Entry, folder: Path | None) -> str:
     return f"To do it by hand, fetch {entry.url} and put it, as {entry.file_name}, into {place}."
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, folder: Path) -> str:
     import requests
 
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"the server answered {error.response.status_code} {error.response.reason}"
     if isinstance(error, requests.Timeout):
         return "the server did not answer in time"
+    if isinstance(error, requests.exceptions.SSLError):
+        return f"there is no secure connection to the server ({_innermost(error)})"
     if isinstance(error, requests.ConnectionError):
+        if "Connection aborted" in str(error):
+            return f"the server hung up or does not speak HTTP ({_innermost(error)})"
         return "the server cannot be reached (is there a network?)"
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename or ''} {error.strerror}".strip()
+        return f"{error.strerror} in the cache {folder}: set JOINTCLUST_CACHE to a folder that can be written to"
     return str(error).rstrip(".")
+
+
+def _innermost(error: BaseException) -> str:
+    while error.__context__ is not None:
+        error = error.__context__
+    return str(error).strip() or type(error).__name__
 
 
 class Resuming:
     """A downloader for pooch that goes on where the last one stopped.
 
-    What has come so far is kept in ``NAME.part``. Who downloads takes it under a name of its own and, when interrupted,
-    puts it back; so two at once do not write to one file, the second just begins anew.
+    What has come so far is kept in a part: a line with what tells one version of the file from another (its ETag, or
+    when it was modified), then its bytes. A second download at the same time has a part of its own.
     """
 
     def __init__(self, path: Path, *, quiet: bool = False):
-        self.quiet, self.kept = quiet, path.with_name(f"{path.name}.part")
+        self.path, self.quiet = path, quiet
 
     def __call__(self, url: str, output_file: str, pooch: Any) -> None:
-        part = self._take()
-        try:
+        with _claimed(part_of(self.path, url)) as part:
             for attempt in range(_ATTEMPTS):
                 try:
                     self._fetch(url, part)
@@ -143,67 +163,131 @@ class Resuming:
                     if attempt == _ATTEMPTS - 1:
                         raise
                     time.sleep(attempt * _PAUSE)
-            os.replace(part, output_file)
-        finally:
-            if part.exists() and part.stat().st_size:
-                os.replace(part, self.kept)
-            part.unlink(missing_ok=True)
+            part.seek(0)
+            part.readline()
+            with Path(output_file).open("wb") as whole:
+                shutil.copyfileobj(part, whole)
+            part.truncate(0)
 
-    def _take(self) -> Path:
-        own = self.kept.with_name(f"{self.kept.name}.{uuid.uuid4().hex}")
-        # A part that nobody has written to for longer than a silent server is waited for belongs to a killed process.
-        left = [path for path in self.kept.parent.glob(f"{self.kept.name}.*") if _age(path) > 2 * _SILENCE]
-        for path in [self.kept, *left]:
-            try:
-                os.utime(path)  # now it belongs to someone
-                return path.rename(own)
-            except FileNotFoundError:
-                continue
-        return own
-
-    def _fetch(self, url: str, part: Path) -> None:
+    def _fetch(self, url: str, part: BinaryIO) -> None:
         import requests
 
-        have = part.stat().st_size if part.exists() else 0
+        version, have = _begun(part)
         # Without compression, so that lengths are those of the file.
-        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+        headers = {"Accept-Encoding": "identity"}
+        if have:
+            headers |= {"Range": f"bytes={have}-", "If-Range": version}
         with requests.get(url, headers=headers, stream=True, timeout=(_CONNECT, _SILENCE)) as response:
-            if have and response.status_code == requests.codes.requested_range_not_satisfiable:
-                if response.headers.get("Content-Range", "").endswith(f"/{have}"):
+            given, span = response.headers, response.headers.get("Content-Range", "")
+            whole = span.rpartition("/")[2]
+            partial = have > 0 and response.status_code == requests.codes.partial_content
+            beyond = have > 0 and response.status_code == requests.codes.requested_range_not_satisfiable
+            if partial or beyond:
+                other = given.get("ETag" if version.startswith('"') else "Last-Modified", version) != version
+                expected = span.startswith(f"bytes {have}-") if partial else whole == str(have)
+                if other or not expected:
+                    part.truncate(0)
+                    raise _InterruptedError("the server sent another file, or part of it, than was asked for")
+                if beyond:
                     return  # it is all there
-                part.unlink()
-                raise _InterruptedError("the server has another file than the one that was begun")
             response.raise_for_status()
-            begin = have if response.status_code == requests.codes.partial_content else 0
-            if begin and not response.headers.get("Content-Range", "").startswith(f"bytes {begin}-"):
-                part.unlink()
-                raise _InterruptedError("the server sent another part of the file than was asked for")
-            length = response.headers.get("Content-Length")
-            total = begin + int(length) if length else None
-            with part.open("ab" if begin else "wb") as stream, _progress(url, total, self.quiet) as advance:
-                done = begin
+            done, length = have if partial else 0, given.get("Content-Length", "")
+            total = int(whole) if whole.isdecimal() else done + int(length) if length.isdecimal() else None
+            if not partial:
+                part.truncate(0)
+                version = _version(given)
+                part.write(f"{version}\n".encode("latin-1"))
+            with _progress(url, total, self.quiet) as advance:
                 advance(done)
+                failed = None
                 try:
                     for chunk in response.iter_content(_CHUNK):
-                        stream.write(chunk)
+                        part.write(chunk)
                         done += len(chunk)
                         advance(done)
                 except requests.RequestException as error:
-                    raise _InterruptedError(
-                        f"the connection ended after {done} of {total or 'unknown'} bytes, which are kept: the next "
-                        "try goes on from there"
-                    ) from error
+                    failed = error
+            # Not every urllib3 says so when less came than was announced.
+            if failed is not None or (total is not None and done < total):
+                kept = ", which are kept: the next try goes on from there" if version else ""
+                raise _InterruptedError(
+                    f"the connection ended after {done} of {total or 'unknown'} bytes{kept}"
+                ) from failed
 
 
 class _InterruptedError(Exception):
     """The transfer ended early; another try may go on."""
 
 
-def _age(path: Path) -> float:
+def part_of(path: Path, url: str) -> Path:
+    """Where what has come so far from this address is kept."""
+    return path.with_name(f"{path.name}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.part")
+
+
+def _version(headers: Mapping[str, str]) -> str:
+    """What ``If-Range`` takes: an ETag unless it is a weak one, else the time of modification; "" without either."""
+    tag = headers.get("ETag", "")
+    return tag if tag.startswith('"') else headers.get("Last-Modified", "")
+
+
+def _begun(part: BinaryIO) -> tuple[str, int]:
+    """Version and number of bytes of what is there; what has no version cannot be gone on with."""
+    part.seek(0)
+    line = part.readline()
+    have = part.seek(0, os.SEEK_END) - len(line)
+    return (line[:-1].decode("latin-1"), have) if len(line) > 1 and have else ("", 0)
+
+
+@contextmanager
+def _claimed(kept: Path) -> Iterator[BinaryIO]:
+    """The part, or a new one where someone else is at it; it stays if there is something to go on with."""
+    own = kept.with_name(f"{kept.name}.{uuid.uuid4().hex}")
+    if sys.platform == "win32":  # no locks: while someone is at a part it has another name
+        with suppress(OSError):
+            kept.rename(own)
+        path, part = own, own.open("a+b")
+    else:
+        path, part = kept, kept.open("a+b")
+        if not _lock(part):
+            part.close()
+            path, part = own, own.open("a+b")
+            _lock(part)
+    keep = False
     try:
-        return time.time() - path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
+        with part:
+            try:
+                yield part
+            finally:
+                keep = _begun(part)[1] > 0
+    finally:
+        with suppress(FileNotFoundError):
+            if keep:
+                os.replace(path, kept)
+            else:
+                path.unlink()
+
+
+def _lock(part: BinaryIO) -> bool:
+    """Whether nobody else is at this file; who was killed is not."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _clean(folder: Path, name: str) -> None:
+    """Remove every part of a set that nobody is at."""
+    for old in folder.glob(f"{name}-*.part*"):
+        with suppress(OSError):  # Windows removes no file that is open
+            with old.open("rb") as part:
+                free = _lock(part)
+            if free:
+                old.unlink()
 
 
 @contextmanager

@@ -117,7 +117,7 @@ def mixture(
     """Normal clusters in a random subspace of a high-dimensional space, under nuisance directions and outliers.
 
     The centers lie in ``n_clusters - 1`` dimensions, about ``separation`` from their mean; every direction has unit
-    noise; ``n_nuisance`` other directions have ``nuisance_scale`` times that, which is what misleads PCA and k-means.
+    noise; ``n_nuisance`` other directions have ``nuisance_scale`` times that besides, which misleads PCA and k-means.
 
     Parameters
     ----------
@@ -129,9 +129,9 @@ def mixture(
         Directions of large variance that carry no cluster; ``n_clusters - 1 + n_nuisance`` must not exceed
         ``n_features``.
     nuisance_scale : float, default=4
-        Their standard deviation.
+        Standard deviation that they have beside the unit noise.
     outliers : float, default=0
-        Share of rows moved by ten times the noise in random directions; they keep their cluster's label.
+        Share of rows with ten times the noise besides, in all directions; they keep their cluster's label.
     random_state : int, RandomState or None, default=None
         Seed.
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from jointclust.datasets._registry import Entry
 from jointclust.readers import ReadError
-from jointclust.readers._mat import LABELS, ROWS, as_labels, described, pick, rows_and_labels, variables
+from jointclust.readers._mat import LABELS, ROWS, as_labels, described, n_labels, pick, rows_and_labels, variables
+from jointclust.readers._matrix import npz_parts
 
 _IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff"}
 _DEFAULT_SHAPE = (32, 32)
@@ -25,18 +25,23 @@ def candidates(folder: Path, name: str, entry: Entry | None) -> Iterator[Path]:
     names = [f"{name}.npz", f"{name}.mat"]
     if entry is not None and entry.file_name is not None and name == entry.name:
         names.append(entry.file_name)
-    yield from (folder / file for file in names if (folder / file).is_file())
+    try:
+        yield from [folder / file for file in names if (folder / file).is_file()]
+    except OSError:  # no permission to look, or too long a name
+        return
     if is_image_folder(folder / name):
         yield folder / name
 
 
 def sets_in(folder: Path) -> Iterator[tuple[Path, str]]:
     """Every file and folder that may be a data set, with its name."""
-    for path in folder.iterdir() if folder.is_dir() else []:
-        if path.suffix in (".npz", ".mat"):
-            yield path, path.stem
-        elif is_image_folder(path):
-            yield path, path.name
+    try:
+        paths = list(folder.iterdir())
+        files = [path for path in paths if path.suffix in (".npz", ".mat") and path.is_file()]
+    except OSError:  # no folder, or no permission to look into it
+        return
+    yield from ((path, path.stem) for path in files)
+    yield from ((path, path.name) for path in paths if is_image_folder(path))
 
 
 def is_image_folder(path: Path) -> bool:
@@ -47,26 +52,41 @@ def is_image_folder(path: Path) -> bool:
         return False
 
 
+def is_flat_image_folder(path: Path) -> bool:
+    """Whether a folder has images in it, without subfolders."""
+    try:
+        return path.is_dir() and any(map(_is_image, path.iterdir()))
+    except OSError:
+        return False
+
+
 def read(
     path: Path, entry: Entry | None, dtype: DTypeLike, shape: tuple[int, int] | None, order: str
 ) -> dict[str, Any]:
     """What a file or folder holds: ``data``, ``target`` and, where known, ``feature_names``; images in this form."""
     try:
-        if path.is_dir():
-            X, y = read_images(path, shape or _DEFAULT_SHAPE, order)
-        elif path.suffix == ".npz":
-            return _read_npz(path, dtype)
-        elif entry is not None and path.name == entry.file_name:
-            X, y = read_source(path, entry)
+        if path.suffix == ".npz" and not path.is_dir():
+            parts = _read_npz(path)
         else:
-            X, y = rows_and_labels(path)
+            parts = dict(zip(("data", "target"), _labelled(path, entry, shape, order), strict=True))
     except (ReadError, MemoryError):
         raise
     except ImportError as error:
         raise ReadError(f"{path}: {error}") from error
     except Exception as error:  # whatever a library says of a damaged file
         raise ReadError(f"{path} cannot be read: {error}") from error
-    return {"data": X.astype(dtype), "target": y}
+    n_rows, n_columns = parts["data"].shape
+    if n_rows == 0 or n_columns == 0:
+        raise ReadError(f"{path} is empty: it holds {n_rows} rows of {n_columns} columns.")
+    return parts | {"data": parts["data"].astype(dtype)}
+
+
+def _labelled(path: Path, entry: Entry | None, shape: tuple[int, int] | None, order: str) -> Labelled:
+    if path.is_dir():
+        return read_images(path, shape or _DEFAULT_SHAPE, order)
+    if entry is not None and path.name == entry.file_name:
+        return read_source(path, entry)
+    return rows_and_labels(path)
 
 
 def read_source(path: Path, entry: Entry) -> Labelled:
@@ -75,28 +95,14 @@ def read_source(path: Path, entry: Entry) -> Labelled:
     return _FORMATS[entry.format](path, entry)
 
 
-def _read_npz(path: Path, dtype: DTypeLike) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as archive:
-        parts = {key: archive[key] for key in archive.files}
-    if "X" in parts:
-        data: Any = parts["X"].astype(dtype)
-        if data.ndim != 2:
-            raise ReadError(f"{path} holds X of shape {data.shape}: it must be two-dimensional, rows by features.")
-    elif {"data", "indices", "indptr", "shape"} <= parts.keys():
-        triple = (parts["data"].astype(dtype), parts["indices"].astype(np.int32), parts["indptr"])
-        try:
-            data = sp.csr_array(triple, shape=tuple(parts["shape"]))
-            data.check_format(full_check=True)
-        except ValueError as error:
-            raise ReadError(f"{path} holds no valid CSR matrix: {error}") from error
-    else:
-        raise ReadError(f"{path} holds {', '.join(parts)}: X, or data, indices, indptr and shape, are missing.")
+def _read_npz(path: Path) -> dict[str, Any]:
+    data, names, parts = npz_parts(path)
     if "y" not in parts:
         raise ReadError(f"{path} holds {', '.join(parts)}: y is missing.")
-    if len(parts["y"]) != data.shape[0]:
-        raise ReadError(f"{path} holds {data.shape[0]} rows but {len(parts['y'])} labels.")
-    names = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
-    return {"data": data, "target": parts["y"], "feature_names": names}
+    labels = as_labels(path, parts["y"])
+    if labels.size != data.shape[0]:
+        raise ReadError(f"{path} holds {data.shape[0]} rows but {labels.size} labels.")
+    return {"data": data, "target": labels, "feature_names": None if names is None else np.asarray(names)}
 
 
 # -- images -----------------------------------------------------------------------------------------------------
@@ -112,11 +118,11 @@ def read_images(folder: Path, shape: tuple[int, int], order: str) -> Labelled:
 
 
 def _subfolders(folder: Path) -> list[Path]:
-    return sorted((child for child in folder.iterdir() if child.is_dir()), key=_counted)
+    return sorted((child for child in folder.iterdir() if child.is_dir() and child.name[0] != "."), key=_counted)
 
 
 def _is_image(path: Path) -> bool:
-    return path.suffix.lower() in _IMAGES and not path.name.startswith(".")
+    return path.suffix.lower() in _IMAGES and path.name[0] != "." and path.is_file()
 
 
 def _counted(path: Path) -> list[tuple[int, str]]:
@@ -126,11 +132,25 @@ def _counted(path: Path) -> list[tuple[int, str]]:
 
 def _read_image(path: Path, shape: tuple[int, int]) -> NDArray[np.uint8]:
     image = _pillow()
+    from PIL import ImageOps
+
     try:
         with image.open(path) as opened:
-            return np.asarray(opened.convert("L").resize(shape[::-1], image.Resampling.LANCZOS))
+            upright = ImageOps.exif_transpose(opened)
+            if upright.mode == "F":
+                raise ReadError("its pixels are floating-point numbers, whose black and white are not known")
+            grey = image.fromarray(_eight_bits(upright)) if upright.mode[0] == "I" else upright.convert("L")
+            return np.asarray(grey.resize(shape[::-1], image.Resampling.LANCZOS))
     except Exception as error:
         raise ReadError(f"{path} cannot be read as an image: {error}") from error
+
+
+def _eight_bits(image: Any) -> NDArray[np.uint8]:
+    """Pixels of 16 bits on the scale of 8, where Pillow's own conversion would cut them off."""
+    pixels = np.asarray(image)
+    if pixels.min() < 0 or pixels.max() > 65535:
+        raise ReadError("its pixels have more than 16 bits")
+    return np.round(pixels / 257).astype(np.uint8)
 
 
 def _pillow() -> Any:
@@ -151,10 +171,11 @@ def _plain_mat(path: Path, entry: Entry) -> Labelled:
 def _faces(path: Path, entry: Entry) -> Labelled:
     """A stack of images, height x width x number, made as small as the papers have them."""
     found = variables(path)
-    stack, labels = pick(found, ROWS), pick(found, LABELS)
-    if np.ndim(stack) == 2:  # someone's own file of the same name
+    stack = pick(found, ROWS, lambda value: getattr(value, "ndim", 0) == 3 and value.dtype.kind in "fiub")
+    if stack is None:  # someone's own file of the same name
         return rows_and_labels(path)
-    if stack is None or labels is None or np.ndim(stack) != 3 or np.size(labels) != stack.shape[2]:
+    labels = pick(found, LABELS, lambda value: n_labels(value) == stack.shape[2])
+    if labels is None:
         raise ReadError(f"{path} holds {described(found)}: x (height x width x number) and label are expected.")
     image = _pillow()
     height, width = entry.image_shape or _DEFAULT_SHAPE

@@ -102,6 +102,8 @@ def fingerprint(X: Any, y: Any) -> str:
 
 def canonical(name: str) -> str | None:
     """The registry's name of a set that goes by this one, whatever its case and punctuation; None if there is none."""
+    if not isinstance(name, str):
+        raise TypeError(f"A data set goes by its name, a text, not by {name!r}; data_home names the folder it is in.")
     return None if re.search(r"[/\\]", name) else _KNOWN_AS.get(_plain(name))
 
 
@@ -388,3 +390,4 @@ _ENTRIES = [
 ]  # fmt: skip
 ENTRIES: Mapping[str, Entry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
 _KNOWN_AS = {_plain(alias): entry.name for entry in _ENTRIES for alias in (*entry.papers.values(), entry.name)}
+_KNOWN_AS |= {"statlogsatellite": "satellite"}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,35 +41,67 @@ def _two_dimensional(path: Path, data: Any) -> Any:
     return data
 
 
+@contextmanager
+def _no_pickles(path: Path) -> Iterator[None]:
+    """NumPy's advice to unpickle what it cannot read is not passed on."""
+    try:
+        yield
+    except ValueError as error:
+        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
+            raise
+        raise ReadError(
+            f"{path} cannot be read: it holds Python objects, or is no file of NumPy's. Nothing is ever unpickled."
+        ) from None
+
+
 def read_npy(path: Path, options: Options) -> Table:
     """Read a NumPy array, which stays on the disk where memory is too small for it."""
     no_columns(path, options)
-    data = _two_dimensional(path, np.load(path, mmap_mode="r", allow_pickle=False))
+    with _no_pickles(path):
+        data = _two_dimensional(path, np.load(path, mmap_mode="r", allow_pickle=False))
     return Table(np.array(data) if fits_memory(data.nbytes) else data)
 
 
-def read_npz(path: Path, options: Options) -> Table:
-    """Read X (or the only array, or a sparse matrix as SciPy saves it); other arrays are columns."""
-    with np.load(path, allow_pickle=False) as archive:
+def npz_parts(path: Path) -> tuple[Any, list[str] | None, dict[str, Any]]:
+    """Rows of a .npz file (X, or the only array, or a sparse matrix as SciPy saves it), their names, all arrays."""
+    with _no_pickles(path), np.load(path, allow_pickle=False) as archive:
         parts = {key: archive[key] for key in archive.files}
-    if "indptr" in parts:
+    if "X" in parts or len(parts) == 1:
+        data = _two_dimensional(path, parts["X" if "X" in parts else next(iter(parts))])
+    elif {"data", "indices", "indptr", "shape"} <= parts.keys():
+        data = _two_dimensional(path, _sparse(path, parts))
+    else:
+        raise ReadError(
+            f"{path} holds {', '.join(parts) or 'nothing'}: name the array of rows X, or save a sparse matrix with "
+            "scipy.sparse.save_npz."
+        )
+    found = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
+    names = None if found is None else [str(name) for name in np.ravel(found)]
+    _check_names(path, names, data.shape[1])
+    return data, names, parts
+
+
+def _sparse(path: Path, parts: dict[str, Any]) -> Any:
+    kind = parts.get("format", np.array("csr"))
+    name = kind.item().decode() if kind.dtype.kind == "S" else str(kind)
+    if name not in ("csr", "csc"):
+        raise ReadError(f"{path} holds a sparse matrix in format {name}: save it as csr.")
+    make = sp.csr_array if name == "csr" else sp.csc_array
+    try:
         shape = tuple(int(size) for size in parts["shape"])
-        kind = parts.get("format", np.array("csr"))
-        name = kind.item().decode() if kind.dtype.kind == "S" else str(kind)
-        if name not in ("csr", "csc"):
-            raise ReadError(f"{path} holds a sparse matrix in format {name}: save it as csr.")
-        make = sp.csr_array if name == "csr" else sp.csc_array
         data = make((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
         data.check_format(full_check=True)
-        data = sp.csr_array(data)
-    elif "X" in parts or len(parts) == 1:
-        data = _two_dimensional(path, parts["X" if "X" in parts else next(iter(parts))])
-    else:
-        raise ReadError(f"{path} holds {', '.join(parts)}: name the array of rows X.")
+    except ValueError as error:
+        raise ReadError(f"{path} holds no valid {name.upper()} matrix: {error}") from error
+    return sp.csr_array(data)
+
+
+def read_npz(path: Path, options: Options) -> Table:
+    """Read the rows; other arrays are columns."""
+    data, names, parts = npz_parts(path)
     columns = {key: value for key, value in parts.items() if value.ndim == 1 and len(value) == data.shape[0]}
     no_columns(path, options, columns)
-    names = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
-    return picked(path, data, None if names is None else [str(name) for name in names], columns, options)
+    return picked(path, data, names, columns, options)
 
 
 def read_market(path: Path, options: Options) -> Table:
@@ -134,24 +168,34 @@ def _h5_column(stored: Any) -> NDArray[Any]:
 
 def picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, Any], options: Options) -> Table:
     """The features that are wanted, with the columns that name the rows and their classes."""
-    if names is not None and len(names) != data.shape[1]:
-        raise ReadError(f"{path} names {len(names)} columns and holds {data.shape[1]}.")
+    _check_names(path, names, data.shape[1])
+    names = None if names is None else told_apart(names)
     if names is not None and options.wanted is not None:
-        names = _told_apart(names)
         check_wanted(path, names, options.wanted)
         data, names = in_order(data, names, options.wanted)
-    elif names is not None and len(set(names)) < len(names):
-        names = _told_apart(names)
     ids, classes = (
         None if name is None else _strings(columns[name]) for name in (options.id_column, options.label_column)
     )
     return Table(data, names, ids, classes)
 
 
-def _told_apart(names: list[str]) -> list[str]:
-    """Names that occur more than once, numbered."""
-    times = Counter(names)
-    return [f"{name} ({index})" if times[name] > 1 else name for index, name in enumerate(names)]
+def _check_names(path: Path, names: list[str] | None, n_columns: int) -> None:
+    if names is not None and len(names) != n_columns:
+        raise ReadError(f"{path} names {len(names)} columns and holds {n_columns}.")
+
+
+def told_apart(names: list[str]) -> list[str]:
+    """Names that occur more than once, numbered.
+
+    Examples
+    --------
+    >>> told_apart(["a", "b", "a"])
+    ['a (0)', 'b', 'a (2)']
+    """
+    while len(set(names)) < len(names):  # a number may make another name that is there
+        times = Counter(names)
+        names = [f"{name} ({index})" if times[name] > 1 else name for index, name in enumerate(names)]
+    return names
 
 
 def _strings(values: Any) -> NDArray[Any]:
