@@ -29,7 +29,7 @@ from test_persistence import rewrite
 
 HELP = Path(__file__).parent / "help"
 ROOT = Path(__file__).parent.parent
-COMMANDS = ["fit", "predict", "select", "compare", "datasets", "demo"]
+COMMANDS = ["fit", "predict", "select", "compare", "datasets", "reproduce", "demo"]
 
 
 def command(*arguments, **options):
