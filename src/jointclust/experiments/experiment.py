@@ -177,7 +177,7 @@ class Experiment:
     label_free : bool, default=True
         Whether to measure agreement, for which the references are fitted once per data set.
     record : tuple of str, default=()
-        Attributes of the fitted estimator to keep as columns, such as "objective_history_".
+        Attributes of the fitted estimator to keep as columns, such as ``"objective_history_"``.
 
     Examples
     --------

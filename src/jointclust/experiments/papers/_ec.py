@@ -65,7 +65,7 @@ def figure1(lab: Lab) -> Findings:
     names, missing, used = lab.find(SETS)
     rows = []
     for name in names:
-        table = lab.run(methods(lab, lab.load(name)), [name], 10, shared=True, label_free=False)
+        table = lab.run(methods(lab, lab.load(name)), [name], 5, shared=True, label_free=False)
         for (method, parameters), runs in table.groupby(["method", "parameters"], sort=False):
             d = json.loads(parameters).get("n_components", "")
             row = {"dataset": name, "method": method, "measure": "accuracy", "dimension": d}

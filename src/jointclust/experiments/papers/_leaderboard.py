@@ -117,7 +117,8 @@ def leaderboard(lab: Lab) -> Findings:
         "two fits at a time "
         "on two cores. The defaults were chosen on these data sets, and so was the consensus.",
     ]
-    figure, axes = grid_of_axes(2, 10, 4.2, 1)
+    figure, axes = grid_of_axes(2, 10, 4.6, 1)
+    figure.get_layout_engine().set(h_pad=0.2)
     for ax, (selection, ranking) in zip(axes, rankings.items(), strict=True):
         CriticalDifferenceDisplay(ranking).plot(ax=ax)
         ax.set_title(f"mean rank, parameters {selection}", fontsize=10)
