@@ -264,8 +264,8 @@ def _ranks(scores: Any) -> Float:
         worst = _names(scores, values.shape[1])[int(missing.sum(axis=0).argmax())]
         most = f"; {worst} lacks most scores: leave it out, or run it" if missing.any() else ""
         raise ValueError(
-            f"Ranks need at least 2 data sets on which every method has a score; of {len(values)}, {len(whole)} have"
-            f" all{most}."
+            f"Ranks need at least 2 data sets on which every method has a score; of {len(values)}, {len(whole)} have "
+            f"all{most}."
         )
     return np.asarray(stats.rankdata(-whole, axis=1), dtype=float)
 

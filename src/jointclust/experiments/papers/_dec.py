@@ -42,12 +42,10 @@ FAMILY = {
 METHODS = ("K-means", "PCAKM", "LDAKM", "OCMKM", "MMCKM", "OLSDAKM", "DEC")
 NOTES = [
     "Rows as they come, only centred; directions in which the data do not vary at all are left out, without which "
-    "every "
-    "trade-off above 1 collapses. The paper does not say how it handles them.",
+    "every trade-off above 1 collapses. The paper does not say how it handles them.",
     "One start per run, by k-means++. The iterative methods take the rule 'comparison': the paper draws ten random "
     "labellings in every step, of which none could ever win against the old centroids; ours are ten runs of k-means "
-    "in the "
-    "embedding, drawn whenever the alternation rests. K-means and PCAKM run once.",
+    "in the embedding, drawn whenever the alternation rests. K-means and PCAKM run once.",
     "The trade-off of DEC is chosen once per data set at c - 1 dimensions, on the paper's two levels, by mean accuracy "
     "(oracle, as in the paper). Beside it stands the same search by agreement, which sees no classes (label-free).",
     "LDAKM has at most c - 1 dimensions: larger ones do not exist and its curve ends there.",
@@ -186,24 +184,21 @@ def figure2(lab: Lab) -> Findings:
                 "ten starts": bool(best.mean() >= 0.998 - 1e-9 and means["K-means"] < 0.9),
                 "one start": bool(means["comparison"] >= 0.998 - 1e-9),
             },
-            f"with n_init=10 the mean over {len(draws)} draws is {best.mean():.4f} (lowest {best.min():.4f}; the "
-            "best rule "
-            f"that could be has 0.99865 on average), the first draw {best['draw 0']:.4f}; k-means "
-            f"{means['K-means']:.4f}. One "
-            f"start from PCA has {means['comparison']:.3f} in the mean, because it can stick in PCA's direction",
+            f"with n_init=10 the mean over {len(draws)} draws is {best.mean():.4f} (lowest {best.min():.4f}; the best "
+            f"rule that could be has 0.99865 on average), the first draw {best['draw 0']:.4f}; k-means "
+            f"{means['K-means']:.4f}. One start from PCA has {means['comparison']:.3f} in the mean, because it can "
+            "stick in PCA's direction",
         ),
         judged(
             "Accuracy grows steadily with the iterations (0.505, 0.514, 0.851, 0.998 after 0, 1, 10, 20)",
             {"grows": bool(means["20"] > means["10"] > max(means["1"], means["0"]))},
             f"{means['0']:.3f}, {means['1']:.3f}, {means['10']:.3f}, {means['20']:.3f} with nearest centroids only "
-            "(rule "
-            "'fixed')",
+            "(rule 'fixed')",
         ),
     ]
     notes = [
         "The paper gives no trade-off for the toy; 5 here. 'setting' is the number of iterations; 'comparison' is "
-        "one start, "
-        "'n_init=10' is ten (PCA, random subspaces, random partitions in turn), best objective kept.",
+        "one start, 'n_init=10' is ten (PCA, random subspaces, random partitions in turn), best objective kept.",
         f"{len(draws)} draws of the data, {lab.runs(50)} runs on each; the paper shows one.",
     ]
     table = beside_paper("dec", "figure 2", rows)

@@ -88,9 +88,8 @@ def _figure4_claims(table: Any, names: list[str]) -> list[Claim]:
         judged(
             "'comparison' ends with at least the mean objective of the other two rules",
             higher,
-            f"at the end of the runs, as the figure shows it: {values(objective, '.6g')}. Our 'minimization' "
-            "wanders and "
-            f"keeps the best state it visits, of which the means are {values(kept, '.6g')}",
+            f"at the end of the runs, as the figure shows it: {values(objective, '.6g')}. Our 'minimization' wanders "
+            f"and keeps the best state it visits, of which the means are {values(kept, '.6g')}",
         ),
         judged("'comparison' has the higher accuracy", better, "means over dimensions: " + values(accuracy, ".4f")),
     ]

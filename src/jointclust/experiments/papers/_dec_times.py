@@ -68,12 +68,10 @@ def _time_findings(item: str, name: str, table: Any, missing: list[str], used: l
     table["times DEC"] = table["ours"] / table["dataset"].map({name: means.loc["DEC", "ours"]})
     notes = [
         f"Seconds on this machine, one thread, whole fits (decomposition included), trade-off {trade_off:g}. The "
-        "paper's are "
-        "of MATLAB code on a 3.2 GHz machine of 2014: compare ratios, not seconds.",
+        "paper's are of MATLAB code on a 3.2 GHz machine of 2014: compare ratios, not seconds.",
         NOTES[3],
         f"The textbook loop (form S_w, full eigendecomposition, nearest centroid) takes {ratio['textbook DEC']:.0f} "
-        "times as "
-        "long as DEC here.",
+        "times as long as DEC here.",
     ]
     figure, (ax,) = grid_of_axes(1, 6.5, 3.4)
     order = sorted(ratio, key=lambda m: ratio[m])

@@ -21,11 +21,9 @@ SETS = ("orl", "coil20", "coil100", "fei", "imm", "yale")
 CURVES = ("PCA + k-means", "PCA + RMKMC", "OLSDA", "EC", "EC (random start)")
 NOTES = [
     "The paper gives neither its dimensions nor its number of runs: ten dimensions spread over those that carry 90% "
-    "of the "
-    "variance, ten runs, means.",
+    "of the variance; means of five runs in the figure, of ten in the table.",
     "EC and OLSDA work in the directions that carry 90% of the variance. Without that they collapse where there are "
-    "more "
-    "features than rows, which is so for most of these sets: they then return the labels they started from.",
+    "more features than rows, which is so for most of these sets: they then return the labels they started from.",
     "EC and OLSDA start from k-means; 'EC (random start)' is the paper's random labels and subspace.",
     "k-means starts once per run, by k-means++.",
 ]
@@ -144,8 +142,7 @@ def table1(lab: Lab) -> Findings:
     notes = [
         *NOTES,
         "Dimensions of OLSDA and EC are those of least error, with the NMI that belongs to them, as in the paper "
-        "(oracle); "
-        "the column 'label-free' has the value at the dimension of largest agreement.",
+        "(oracle); the column 'label-free' has the value at the dimension of largest agreement.",
     ]
     return Findings("ec", "table 1", "Error and NMI", table, None, claims, notes, missing, used)
 

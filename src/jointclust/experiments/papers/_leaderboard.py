@@ -107,15 +107,13 @@ def leaderboard(lab: Lab) -> Findings:
     table = frame(rows).sort_values("mean rank, label-free", ignore_index=True)
     notes = [
         f"{found['dataset'].nunique()} data sets, {lab.runs(5)} runs each: {', '.join(found['dataset'].unique())}. "
-        "Left out: "
-        "coil100, mnist and newsgroups20, which are too large for every method here.",
+        "Left out: coil100, mnist and newsgroups20, which are too large for every method here.",
         "Oracle: parameters by mean accuracy, with the classes, as papers do. Label-free: by agreement, as a user "
-        "can. Ranks of the "
-        "two are never compared with each other. Methods without a grid have the same accuracy in both.",
+        "can. Ranks of the two are never compared with each other. Methods without a grid have the same accuracy in "
+        "both.",
         "Friedman and Nemenyi at 5%: " + "; ".join(f"{key}: {_statistics(one)}" for key, one in rankings.items()) + ".",
-        "Time: geometric mean over the data sets of the mean time of a fit over that of k-means with ten starts, "
-        "two fits at a time "
-        "on two cores. The defaults were chosen on these data sets, and so was the consensus.",
+        "Time: geometric mean over the data sets of the mean time of a fit over that of k-means with ten starts, two "
+        "fits at a time on two cores. The defaults were chosen on these data sets, and so was the consensus.",
     ]
     figure, axes = grid_of_axes(2, 10, 4.6, 1)
     figure.get_layout_engine().set(h_pad=0.2)
@@ -152,6 +150,5 @@ def _relative_time(found: Any, method: str) -> float:
 def _statistics(ranking: Ranking) -> str:
     return (
         f"chi-square {ranking.statistic:.1f}, p = {ranking.p_value:.2g}, critical difference "
-        f"{ranking.critical_difference:.2f} "
-        f"ranks"
+        f"{ranking.critical_difference:.2f} ranks"
     )

@@ -23,17 +23,13 @@ RIDGES = [float(f"{10**k:.6g}") for k in np.arange(-3, 3.1, 0.5)]
 METHODS = ("K-means", "NC", "DisCluster", "DisKmeans", "ODC")
 NOTES = [
     "Features have variance 1: the paper does not say so, but its k-means row (iris: NMI 0.66, error 16.7%; yeast: "
-    "NMI 0.297) is "
-    "that of standardised data.",
+    "NMI 0.297) is that of standardised data.",
     "Ridges (sigma squared) 10^-3 to 10^3 in 13 steps for ODC, DisKmeans and DisCluster; normalised cut over the "
-    "number of "
-    "neighbours (5 to 30) and, up to 3000 rows, the width of a Gaussian.",
+    "number of neighbours (5 to 30) and, up to 3000 rows, the width of a Gaussian.",
     "The parameter is the one with the best mean for each measure (oracle, as in the paper); 'label-free' has the "
-    "value at the "
-    "largest agreement.",
-    "The paper's numbers are those of single runs (multiples of 1/n) and it does not say of how many; ours are "
-    "means of ten runs, "
-    "with the best run of the ten beside them. One start of k-means per run.",
+    "value at the largest agreement.",
+    "The paper's numbers are those of single runs (multiples of 1/n) and it does not say of how many; ours are means "
+    "of ten runs, with the best run of the ten beside them. One start of k-means per run.",
     "Iris has 3 classes and the satellite data 6; the paper prints 4 and 7.",
 ]
 

@@ -37,27 +37,21 @@ METHODS = ("k-means", "RMKMC", "FKM", "RSFKM", "URR-SL", "RURR-SL")
 EXTRA = ("RSFKM (capped)", "RURR-SL (as printed)")
 NOTES = [
     "Rows are scaled so that the mean non-zero eigenvalue of the total scatter is 1 (logarithms first for colon): "
-    "the paper's "
-    "ridges 10^-4 to 10^4 mean something only relative to it, and it does not give its scale.",
-    "URR-SL and RURR-SL start from k-means and stop by what their hard labels explain. 'RURR-SL (as printed)' is "
-    "the paper's "
-    "random start, run for 100 iterations.",
-    "RSFKM's number of neighbours, 10 to 50 in the paper, is at most c - 1: larger ones do not exist and are "
-    "clipped to it. The "
-    "paper's table says l2,1, its text capped l2: both are here.",
+    "the paper's ridges 10^-4 to 10^4 mean something only relative to it, and it does not give its scale.",
+    "URR-SL and RURR-SL start from k-means and stop by what their hard labels explain. 'RURR-SL (as printed)' is the "
+    "paper's random start, run for 100 iterations.",
+    "RSFKM's number of neighbours, 10 to 50 in the paper, is at most c - 1: larger ones do not exist and are clipped "
+    "to it. The paper's table says l2,1, its text capped l2: both are here.",
     "FKM has fuzzifier 2.5, as in the paper. Parameters by the oracle for each measure; 'label-free' has the value "
-    "at the largest "
-    "agreement. Ten runs, means; k-means starts once per run, by k-means++.",
-    "The paper's NMIs are not consistent with its accuracies (colon: two classes of 40 and 22, accuracy 57% with "
-    "NMI 69% cannot be): "
-    "compare the accuracies.",
+    "at the largest agreement. Ten runs, means; k-means starts once per run, by k-means++.",
+    "The paper's NMIs are not consistent with its accuracies (colon: two classes of 40 and 22, accuracy 57% with NMI "
+    "69% cannot be): compare the accuracies.",
 ]
 
 
 _TOY = (
     "The paper gives no parameters of its toy: see jointclust.datasets.{}. Ten draws, ten runs each, rows as they "
-    "are, the "
-    "default ridge, start from k-means."
+    "are, the default ridge, start from k-means."
 )
 
 
@@ -343,8 +337,7 @@ def figure4(lab: Lab) -> Findings:
     notes = [
         _TOY.format("multi_clusters"),
         "A linear map of the plane and the largest of its values cut it into sectors: a cluster in the middle of "
-        "others cannot "
-        "be found by either method, whatever its parameters.",
+        "others cannot be found by either method, whatever its parameters.",
     ]
     return Findings("rurr", "figure 4", "Many clusters in the plane", table, figure, claims, notes)
 
