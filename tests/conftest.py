@@ -15,7 +15,10 @@ def _one_blas_thread():
 
 @pytest.fixture(scope="session")
 def iris():
-    return jc.datasets.load("iris")
+    """The bundled one, with names of its features, whatever folder of data there is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("JOINTCLUST_DATA", raising=False)
+        return jc.datasets.load("iris")
 
 
 @pytest.fixture(scope="session")
