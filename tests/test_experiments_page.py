@@ -96,11 +96,24 @@ def test_all_files_are_there(tmp_path):
     assert set(contents(path.parent)) == {
         "index.html",
         "claims.csv",
+        "notes.csv",
         "dec-table-2.csv",
         "ec-table-4.svg",
         "dec-figure-3.csv",
         "dec-figure-3.svg",
     }
+
+
+def test_notes_and_missing_data_are_a_file_too(tmp_path):
+    one = Findings("dec", "table 2", "t", notes=["a, b"], missing=["corel"], stand_ins=["digits"])
+    write_page([one], tmp_path)
+    lines = (tmp_path / "notes.csv").read_text().splitlines()
+    assert lines == [
+        "paper,item,kind,note",
+        'dec,table 2,note,"a, b"',
+        "dec,table 2,missing data,corel",
+        "dec,table 2,stand-in,digits",
+    ]
 
 
 def test_page_shows_everything(tmp_path):
