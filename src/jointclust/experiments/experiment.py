@@ -229,9 +229,9 @@ class Experiment:
                 base, grid = given if isinstance(given, tuple) else (given, {})
                 for parameters in _parameters(base, grid(dataset) if callable(grid) else grid):
                     estimator = _with_clusters(clone(base).set_params(**parameters), dataset.n_classes)
-                    text = _text(parameters)
+                    text, words = _text(parameters), _described(estimator)
                     for seed in self.seeds:
-                        key = self._key(source.digest, estimator, seed)
+                        key = self._key(source.digest, words, seed)
                         found.append(
                             Cell(
                                 source,
@@ -239,7 +239,7 @@ class Experiment:
                                 method,
                                 estimator,
                                 text,
-                                int(seed),
+                                seed,
                                 key,
                                 self.shared,
                                 self.label_free,
@@ -248,10 +248,10 @@ class Experiment:
                         )
         return found
 
-    def _key(self, digest: str, estimator: Any, seed: int) -> str:
+    def _key(self, digest: str, estimator: str, seed: int) -> str:
         """What the outcome depends on: a cell is done when this has been done."""
         options = [self.shared, self.label_free, list(self.record)]
-        return json.dumps([_VERSIONS, digest, _described(estimator), int(seed), options])
+        return json.dumps([_VERSIONS, digest, estimator, seed, options])
 
     def run(
         self,

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from jointclust import datasets
 from jointclust.experiments.experiment import frame, pandas
 from jointclust.experiments.findings import Claim, Findings
-from jointclust.experiments.papers._lab import Lab, beside_paper, grid_of_axes, judged, percent, untestable
+from jointclust.experiments.papers._lab import Lab, beside_paper, curves, grid_of_axes, judged, percent, untestable
 from jointclust.experiments.selection import SELECTIONS
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
 from jointclust.methods.discriminative import LDAKMeans
@@ -261,7 +261,7 @@ def figure3(lab: Lab) -> Findings:
             choice = {"DEC": "oracle", "DEC (label-free)": "label-free"}.get(method, "none")
             rows.append(one | more | {"trade-off chosen by": choice})
     table = frame(rows).rename(columns={"setting": "dimension"})
-    figure = _curves(names, table)
+    figure = curves(names, table, _STYLE)
     claims = _figure3_claims(table, names)
     if "isolet5" in missing:
         claims.append(untestable("DEC gains clearly over PCAKM on Isolet", ["isolet5"]))
@@ -275,29 +275,6 @@ def figure3(lab: Lab) -> Findings:
         "Trade-offs: " + "; ".join(f"{n}: {_trade_offs(trade_offs[n])}" for n in names) + ".",
     ]
     return Findings("dec", "figure 3", title, table, figure, claims, notes, missing, used)
-
-
-def _curves(names: list[str], table: Any) -> Any:
-    figure, axes = grid_of_axes(len(names))
-    for ax, name in zip(axes, names, strict=True):
-        one = table[table["dataset"] == name]
-        for method, (colour, style) in _STYLE.items():
-            curve = one[one["method"] == method]
-            if len(curve) == 1 and curve["dimension"].iloc[0] == "":
-                ax.axhline(curve["ours"].iloc[0], color=colour, ls=style, lw=1.2, label=method)
-            else:
-                ax.plot(
-                    curve["dimension"].astype(int),
-                    curve["ours"],
-                    color=colour,
-                    ls=style,
-                    marker=".",
-                    lw=1.2,
-                    label=method,
-                )
-        ax.set(title=name, xlabel="dimension", ylabel="accuracy")
-    axes[0].legend(fontsize=7)
-    return figure
 
 
 def _figure3_claims(table: Any, names: list[str]) -> list[Claim]:

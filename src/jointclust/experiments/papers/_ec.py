@@ -12,7 +12,7 @@ from jointclust.coordinates import decompose
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import frame
 from jointclust.experiments.findings import Claim, Findings
-from jointclust.experiments.papers._lab import Lab, beside_paper, grid_of_axes, judged, percent, untestable
+from jointclust.experiments.papers._lab import Lab, beside_paper, curves, judged, percent, untestable
 from jointclust.experiments.selection import summary
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
 from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
@@ -75,7 +75,7 @@ def figure1(lab: Lab) -> Findings:
     claims = _figure1_claims(table, names)
     if "fei" in missing:
         claims.append(untestable("The same on FEI", ["fei"]))
-    return Findings("ec", "figure 1", title, table, _curves(names, table), claims, notes, missing, used)
+    return Findings("ec", "figure 1", title, table, curves(names, table, _STYLE), claims, notes, missing, used)
 
 
 def _figure1_claims(table: Any, names: list[str]) -> list[Claim]:
@@ -95,28 +95,6 @@ def _figure1_claims(table: Any, names: list[str]) -> list[Claim]:
             f"share of dimensions at which EC is best (in brackets its best dimension less k-means): {text}",
         )
     ]
-
-
-def _curves(names: list[str], table: Any) -> Any:
-    figure, axes = grid_of_axes(len(names))
-    for ax, name in zip(axes, names, strict=True):
-        for method, (colour, style) in _STYLE.items():
-            curve = table[(table["dataset"] == name) & (table["method"] == method)]
-            if method in CURVES:
-                ax.plot(
-                    curve["dimension"].astype(int),
-                    curve["ours"],
-                    color=colour,
-                    ls=style,
-                    marker=".",
-                    lw=1.2,
-                    label=method,
-                )
-            else:
-                ax.axhline(curve["ours"].iloc[0], color=colour, ls=style, lw=1.2, label=method)
-        ax.set(title=name, xlabel="dimension", ylabel="accuracy")
-    axes[0].legend(fontsize=7)
-    return figure
 
 
 def table1(lab: Lab) -> Findings:

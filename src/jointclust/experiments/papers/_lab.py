@@ -142,6 +142,22 @@ def grid_of_axes(n: int, width: float = 4.2, height: float = 3.2, columns: int =
     return figure, panels[:n]
 
 
+def curves(names: Sequence[str], table: Any, styles: Mapping[str, tuple[str, str]]) -> Any:
+    """Accuracy against the dimension, a panel per data set; a method without dimensions is a level line."""
+    figure, axes = grid_of_axes(len(names))
+    for ax, name in zip(axes, names, strict=True):
+        for method, (colour, line) in styles.items():
+            curve = table[(table["dataset"] == name) & (table["method"] == method)]
+            look = {"color": colour, "ls": line, "lw": 1.2, "label": method}
+            if (curve["dimension"] == "").all():
+                ax.axhline(curve["ours"].iloc[0], **look)
+            else:
+                ax.plot(curve["dimension"].astype(int), curve["ours"], marker=".", **look)
+        ax.set(title=name, xlabel="dimension", ylabel="accuracy")
+    axes[0].legend(fontsize=7)
+    return figure
+
+
 # -- preparation, by functions that a worker can load by name ---------------------------------------------------
 
 

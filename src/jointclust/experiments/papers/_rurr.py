@@ -168,9 +168,8 @@ def _fitted(X: Any, c: int, **parameters: Any) -> tuple[Any, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tol = 0 always ends at max_iter
         scaled = unit_scatter(X)
-        return UncorrelatedRidgeClustering(c, rescale=False, **parameters).fit(scaled), UncorrelatedRidgeClustering(
-            c, **parameters
-        ).fit(scaled)
+        urr = UncorrelatedRidgeClustering(c, rescale=False, **parameters).fit(scaled)
+        return urr, UncorrelatedRidgeClustering(c, **parameters).fit(scaled)
 
 
 def _descent(ax: Any, urr: Any, rurr: Any) -> None:
