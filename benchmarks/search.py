@@ -26,9 +26,9 @@ from threadpoolctl import threadpool_limits
 
 import jointclust as jc
 from fixed_settings import PREPARE
-from jointclust.candidates import Candidate, fit_all
-from jointclust.consensus import training_labels
-from jointclust.search import agreements, best_of
+from jointclust.choosing.candidates import Candidate, fit_all
+from jointclust.choosing.members import training_labels
+from jointclust.choosing.search import agreements, best_of
 
 DEC = jc.DiscriminativeEmbeddedClustering
 # Clusters, features and rows of the generated mixtures; rows and features of data without clusters.

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 import jointclust as jc
 from discriminative import coil20, line, seconds
 from jointclust import UncorrelatedRidgeClustering as URC
-from jointclust.linalg import project_simplex
+from jointclust.numerics.linalg import project_simplex
 
 warnings.simplefilter("ignore")
 

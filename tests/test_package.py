@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import graphlib
 import importlib.util
 import re
 import subprocess
@@ -12,51 +13,118 @@ from pathlib import Path
 import pytest
 
 import jointclust as jc
+from jointclust.choosing import registry
 
 SOURCE = Path(jc.__file__).parent
 ROOT = SOURCE.parent.parent
 
-# Imports point one way: a module may import from layers before its own.
-LAYERS = [
-    {"arrays", "colours", "exceptions", "files", "metrics", "threads", "types"},
-    {"rows", "linalg"},
-    {"kmeans"},
-    {"coordinates"},
-    {"starts", "projection", "kernels", "graph", "criteria", "number"},
-    {"alternating"},
-    {"base"},
-    {"joint", "embedded", "soft"},
-    {"methods", "readers"},
-    {"datasets"},
-    {"path", "persistence", "consensus"},
-    {"candidates", "stability", "default", "fitted"},
-    {"search"},
-    {"comparison"},
-    {"plots", "report"},
-    {"experiments"},
-    {"cli"},
+# From the bottom up: a room imports only from rooms above it in this list. `__init__` is `import jointclust` itself.
+ROOMS = [
+    "_version",
+    "_sklearn",
+    "exceptions",
+    "types",
+    "files",
+    "metrics",
+    "rows",
+    "numerics",
+    "subspace",
+    "estimators",
+    "methods",
+    "choosing",
+    "persistence",
+    "readers",
+    "datasets",
+    "showing",
+    "__init__",
+    "experiments",
+    "cli",
 ]
+PYTHON_FILES = sorted(SOURCE.rglob("*.py"))
 
 
-def layer(module):
-    return next(i for i, names in enumerate(LAYERS) if module in names)
+def module_of(path):
+    """rows/__init__.py is "rows", rows/blocks.py is "rows.blocks"; the package itself is "__init__"."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+MODULES = {module_of(path) for path in PYTHON_FILES}
 
 
 def imported(path):
+    """The modules of this package that a file imports, wherever in the file, for type checkers too."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "jointclust":
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jointclust."):
-            yield node.module.split(".")[1]
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name == "jointclust":
+                    yield "__init__"
+                elif alias.name.startswith("jointclust."):
+                    yield alias.name.removeprefix("jointclust.")
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "jointclust":
+            inside = node.module.removeprefix("jointclust").removeprefix(".")
+            for alias in node.names:
+                submodule = f"{inside}.{alias.name}" if inside else alias.name
+                yield submodule if submodule in MODULES else inside or "__init__"
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
-def test_imports_point_one_way(path):
-    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    if own == "__init__":
-        return
-    for other in imported(path):
-        assert other == own or layer(other) < layer(own), f"{own} imports {other}"
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=module_of)
+def test_rooms_import_from_above(path):
+    own = module_of(path).split(".")[0]
+    for other in {name.split(".")[0] for name in imported(path)}:
+        assert other == own or ROOMS.index(other) < ROOMS.index(own), f"{own} imports {other}"
+
+
+def test_no_cycle():
+    """Of any kind: between rooms, inside one, or through the package itself; imports inside functions count too."""
+    graph = {module_of(path): set(imported(path)) - {module_of(path)} for path in PYTHON_FILES}
+    # Importing a.b runs a/__init__.py too, but a package may import its own modules.
+    for module, others in graph.items():
+        for other in list(others):
+            parents = {other.rsplit(".", level)[0] for level in range(1, other.count(".") + 1)}
+            others |= {parent for parent in parents if not module.startswith(f"{parent}.") and parent != module}
+    list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_few_modules_at_the_root():
+    assert len(list(SOURCE.glob("*.py"))) <= 12
+
+
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=module_of)
+def test_no_long_files(path):
+    assert len(path.read_text().splitlines()) <= 500
+
+
+def test_private_names_of_scikit_learn_are_in_one_file():
+    """What a new version may move: each of these is there in this one, and no other file names one."""
+    private = {}
+    for path in PYTHON_FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "sklearn":
+                experimental = node.module.startswith(("sklearn.callback", "sklearn.experimental"))
+                hidden = [part for part in node.module.split(".") if part.startswith("_")]
+                found = [alias.name for alias in node.names if hidden or experimental or alias.name.startswith("_")]
+                private.setdefault(path.name, []).extend(f"{node.module}.{name}" for name in found)
+    assert sorted(private.pop("_sklearn.py")) == [
+        "sklearn.base._fit_context",
+        "sklearn.callback.CallbackContext",
+        "sklearn.callback.CallbackSupportMixin",
+        "sklearn.utils._param_validation.HasMethods",
+        "sklearn.utils._param_validation.Interval",
+        "sklearn.utils._param_validation.StrOptions",
+        "sklearn.utils._param_validation.validate_params",
+        "sklearn.utils.validation._check_sample_weight",
+        "sklearn.utils.validation._get_feature_names",
+    ]
+    assert not [name for names in private.values() for name in names]
+
+
+def test_the_registry_is_exported():
+    """`__init__` lists names for type checkers; every method of the registry is among them."""
+    exported = {name for name in jc.__all__ if isinstance(getattr(jc, name), type)}
+    assert {entry.cls.__name__ for entry in registry.METHODS} <= exported
+    for entry in registry.METHODS:
+        assert getattr(jc, entry.cls.__name__) is entry.cls
 
 
 def test_import_is_light():

@@ -2,6 +2,7 @@ import io
 import json
 import pickle
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
-from test_contract import CLUSTERERS
+from registered import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
 
@@ -178,3 +179,23 @@ def test_bad_calls(tmp_path):
     with pytest.raises(FileNotFoundError):
         jc.save(jc.LDAKMeans(), tmp_path / "no folder" / "x")
     assert not any(tmp_path.iterdir())
+
+
+# -- files of version 0.1.0 ---------------------------------------------------------------------------------------
+
+OLD = Path(__file__).parent / "models_0_1_0"
+
+
+@pytest.mark.parametrize("path", sorted(OLD.glob("*.skops")), ids=lambda path: path.stem)
+def test_models_of_version_0_1_0(path):
+    """Saved at the tag v0.1.0, from rows.npy: each loads its class from where it is now, and predicts as it did."""
+    X = np.load(OLD / "rows.npy")
+    model = jc.load(path)
+    if path.stem == "projection":
+        assert model.transform(X).shape == (36, 2)
+        return
+    last = model[-1] if path.stem == "pipeline" else model
+    rows = {"odc_precomputed": X @ X.T, "odc_graph_sparse": sp.csr_array(np.maximum(X, 0))}.get(path.stem, X)
+    np.testing.assert_array_equal(model.predict(rows), last.labels_)
+    if hasattr(last, "soft_labels_"):
+        np.testing.assert_allclose(model.predict_proba(rows), last.soft_labels_)

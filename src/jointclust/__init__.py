@@ -1,12 +1,14 @@
 """Clustering of high-dimensional data: the clusters and the subspace that shows them, found together."""
 
-__version__ = "0.1.0"
-
-from jointclust import datasets, metrics, plots
-from jointclust.comparison import compare
-from jointclust.consensus import JointConsensus
-from jointclust.coordinates import Coordinates, decompose
-from jointclust.default import cluster
+from jointclust import datasets, metrics
+from jointclust._version import __version__
+from jointclust.choosing.cluster import cluster
+from jointclust.choosing.comparison import compare
+from jointclust.choosing.consensus import JointConsensus
+from jointclust.choosing.number import ClusterNumber, number_of_clusters
+from jointclust.choosing.search import LabelFreeSearch
+from jointclust.choosing.stability import bootstrap_stability
+from jointclust.choosing.trade_off_path import TradeOffPath, trade_off_path
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
@@ -16,13 +18,11 @@ from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
 from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
-from jointclust.number import ClusterNumber, number_of_clusters
-from jointclust.path import TradeOffPath, trade_off_path
+from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.persistence import load, save
-from jointclust.projection import DiscriminantProjection
-from jointclust.report import write_report
-from jointclust.search import LabelFreeSearch
-from jointclust.stability import bootstrap_stability
+from jointclust.showing import plots
+from jointclust.showing.report import write_report
+from jointclust.subspace.coordinates import Coordinates, decompose
 
 __all__ = [
     "ClusterNumber",
@@ -44,6 +44,7 @@ __all__ = [
     "SparseOptimalDiscriminantClustering",
     "TradeOffPath",
     "UncorrelatedRidgeClustering",
+    "__version__",
     "bootstrap_stability",
     "cluster",
     "compare",

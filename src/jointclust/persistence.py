@@ -15,15 +15,28 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-import jointclust
-from jointclust.arrays import to_host
+from jointclust._version import __version__
+from jointclust.choosing import registry
+from jointclust.choosing.number import ClusterNumber
+from jointclust.choosing.search import LabelFreeSearch
 from jointclust.files import replacing
+from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.rows import is_elsewhere
+from jointclust.rows.arrays import to_host
 
 __all__ = ["load", "save"]
 
 FORMAT_VERSION = 1
-_HEADER = "jointclust.json"
+_HEADER, _SCHEMA = "jointclust.json", "schema.json"
+# Our classes that are not methods, which a model may be or hold.
+_BESIDE = (ClusterNumber, DiscriminantProjection, LabelFreeSearch)
+# Where 0.1 had the classes that its files name; those of other modules have not moved.
+_MOVED = {
+    "jointclust.consensus": "jointclust.choosing.consensus",
+    "jointclust.number": "jointclust.choosing.number",
+    "jointclust.projection": "jointclust.methods.supervised",
+    "jointclust.search": "jointclust.choosing.search",
+}
 
 
 def on_host(model: BaseEstimator) -> BaseEstimator:
@@ -70,7 +83,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
             "plain values, name the kernel instead of passing a function, and drop callbacks with set_callbacks()."
         )
     buffer = io.BytesIO(data)
-    header = {"format": FORMAT_VERSION, "library": "jointclust", "version": jointclust.__version__}
+    header = {"format": FORMAT_VERSION, "library": "jointclust", "version": __version__}
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(_HEADER, json.dumps(header))
     with replacing(path) as temporary:
@@ -95,10 +108,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     version = _format_version(data, path)
     if version > FORMAT_VERSION:
         raise ValueError(
-            f"{path} has format version {version}; this jointclust ({jointclust.__version__}) reads up to "
+            f"{path} has format version {version}; this jointclust ({__version__}) reads up to "
             f"{FORMAT_VERSION}. Upgrade jointclust."
         )
     try:
+        data = _with_present_names(data)
         foreign = _foreign_types(skops, data)
         if not foreign:
             model = skops.loads(data, trusted=_own_types())
@@ -139,6 +153,32 @@ def _format_version(data: bytes, path: str | os.PathLike[str]) -> int:
     return version
 
 
+def _with_present_names(data: bytes) -> bytes:
+    """The file with modules that have moved since named as they are now; the same file where none has."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        schema = json.loads(archive.read(_SCHEMA))
+        if not _rename_modules(schema):
+            return data
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as renamed:
+            for item in archive.infolist():
+                content = json.dumps(schema) if item.filename == _SCHEMA else archive.read(item)
+                renamed.writestr(item.filename, content)
+    return buffer.getvalue()
+
+
+def _rename_modules(node: Any) -> bool:
+    """Rename in place; whether there was anything to rename."""
+    if isinstance(node, list):
+        return sum(_rename_modules(item) for item in node) > 0
+    if not isinstance(node, dict):
+        return False
+    renamed = sum(_rename_modules(item) for item in node.values()) > 0
+    if node.get("__module__") in _MOVED:
+        node["__module__"], renamed = _MOVED[node["__module__"]], True
+    return renamed
+
+
 def _foreign_types(skops: Any, data: bytes) -> list[str]:
     return [name for name in skops.get_untrusted_types(data=data) if name not in _own_types()]
 
@@ -149,10 +189,10 @@ def _own_types() -> list[str]:
     ``numpy.dtype``, which scikit-learn's SimpleImputer keeps, skops rebuilds from an empty array; the sparse rows that
     kernel methods keep it reads as SciPy's own files.
     """
-    members = (getattr(jointclust, name) for name in jointclust.__all__)
-    own = (BaseEstimator, jointclust.ClusterNumber)
-    ours = [m for m in members if isinstance(m, type) and issubclass(m, own)]
-    return [f"{kind.__module__}.{kind.__qualname__}" for kind in (*ours, np.dtype, sp.csr_array, sp.csc_array)]
+    ours = [entry.cls for entry in registry.METHODS]
+    return [
+        f"{kind.__module__}.{kind.__qualname__}" for kind in (*ours, *_BESIDE, np.dtype, sp.csr_array, sp.csc_array)
+    ]
 
 
 def _skops() -> Any:

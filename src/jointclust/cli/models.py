@@ -16,21 +16,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler, StandardScaler
 
 import jointclust as jc
+from jointclust.choosing import registry
 
-METHODS: dict[str, type[BaseEstimator]] = {
-    "consensus": jc.JointConsensus,
-    "dec": jc.DiscriminativeEmbeddedClustering,
-    "ldakm": jc.LDAKMeans,
-    "ec": jc.RobustEmbeddedClustering,
-    "odc": jc.OptimalDiscriminantClustering,
-    "sparse-odc": jc.SparseOptimalDiscriminantClustering,
-    "diskmeans": jc.DisKMeans,
-    "discluster": jc.DisCluster,
-    "rurr": jc.UncorrelatedRidgeClustering,
-    "robust-kmeans": jc.RobustKMeans,
-    "fuzzy-kmeans": jc.FuzzyKMeans,
-    "rsfkm": jc.RobustSparseFuzzyKMeans,
-}
 SCALES = ("none", "standard", "robust", "log1p", "tfidf", "l2")
 
 
@@ -42,9 +29,10 @@ def nearest(name: str, known: list[str]) -> str:
 
 def method_of(name: str) -> type[BaseEstimator]:
     """A method by its short name or its class's."""
-    found = METHODS | {cls.__name__.lower(): cls for cls in METHODS.values()}
+    methods = {entry.name: entry.cls for entry in registry.METHODS}
+    found = methods | {cls.__name__.lower(): cls for cls in methods.values()}
     if name.lower() not in found:
-        raise click.UsageError(f"There is no method {name!r}. {nearest(name, list(METHODS))}")
+        raise click.UsageError(f"There is no method {name!r}. {nearest(name, list(methods))}")
     return found[name.lower()]
 
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
-from jointclust.cli.models import METHODS, SCALES, nearest
+from jointclust.choosing.registry import METHODS
+from jointclust.cli.models import SCALES, nearest
 from jointclust.readers import FORMATS, ReadError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -92,7 +93,11 @@ scaling = together(
 )
 seed = click.option("--seed", type=int, default=0, show_default=True, help="Seed: the same one, the same result.")
 method = click.option(
-    "--method", default="consensus", show_default=True, metavar="NAME", help=f"One of {', '.join(METHODS)}."
+    "--method",
+    default="consensus",
+    show_default=True,
+    metavar="NAME",
+    help=f"One of {', '.join(entry.name for entry in METHODS)}.",
 )
 images = together(
     click.option("--image-shape", metavar="HxW", help="Rows are images of this height and width, such as 32x32."),

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
-from jointclust import fitted
+from jointclust.choosing.criteria import jaccard_per_cluster
 from jointclust.cli.console import Voice
 from jointclust.cli.options import image_shape
 from jointclust.cli.runs import (
@@ -30,8 +30,8 @@ from jointclust.cli.runs import (
     write_table,
     written,
 )
-from jointclust.criteria import jaccard_per_cluster
-from jointclust.report import write_report
+from jointclust.showing import fitted
+from jointclust.showing.report import write_report
 from jointclust.types import Float
 
 # Rows and components that the bootstrap looks at, at the most.

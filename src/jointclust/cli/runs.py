@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 import jointclust as jc
-from jointclust import fitted
 from jointclust.cli.console import Voice
 from jointclust.cli.errors import OutputError, output_error
 from jointclust.files import UNFINISHED, replacing
 from jointclust.readers import Table, format_of, read
+from jointclust.showing import fitted
 
 # run.json comes last: where it is, all the others are, and belong together.
 OUTPUTS = ("labels.csv", "embedding.parquet", "embedding.csv", "candidates.csv", "model.skops", "report.html")

@@ -23,21 +23,23 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-import jointclust
-from jointclust import criteria, datasets, threads
-from jointclust.candidates import check_grid
-from jointclust.consensus import fit_member, training_labels
-from jointclust.coordinates import Coordinates, decompose
+from jointclust import datasets
+from jointclust._version import __version__
+from jointclust.choosing import criteria
+from jointclust.choosing.candidates import check_grid
+from jointclust.choosing.members import fit_member, training_labels
+from jointclust.choosing.search import reference_labels, reference_members
 from jointclust.datasets import Dataset
 from jointclust.experiments.journal import Journal
 from jointclust.files import replacing
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
-from jointclust.search import reference_labels, reference_members
+from jointclust.rows import threads
+from jointclust.subspace.coordinates import Coordinates, decompose
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Prepare = Callable[[Any], Any]
 # Results of other versions are other results.
-_VERSIONS = f"jointclust {jointclust.__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
+_VERSIONS = f"jointclust {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
 COLUMNS = (
     "dataset",
     "method",

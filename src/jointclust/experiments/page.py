@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-import jointclust
+from jointclust._version import __version__
 from jointclust.experiments.findings import PAPERS, VERDICTS, Claim, Findings
 from jointclust.files import replacing
 
@@ -159,7 +159,7 @@ def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, fa
             + "\n</section>"
             for paper, found in papers.items()
         ),
-        version=escape(jointclust.__version__),
+        version=escape(__version__),
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from jointclust.colours import PALETTE
-from jointclust.plots import _Display
+from jointclust.showing.colours import PALETTE
+from jointclust.showing.plots import _Display
 from jointclust.types import Float
 
 __all__ = [

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from jointclust.base import Clusterer
-from jointclust.coordinates import Coordinates
-from jointclust.embedded import EmbeddingClusterer
+from jointclust._sklearn import Interval, StrOptions
+from jointclust.estimators.base import Clusterer
+from jointclust.estimators.embedding_first import EmbeddingClusterer
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
-from jointclust.kmeans import weighted_norm, within_norm
 from jointclust.methods.discriminative import LDAKMeans
-from jointclust.projection import relative_ridge, resolve_n_components
+from jointclust.numerics.partitions import weighted_norm, within_norm
 from jointclust.rows import n_present
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.directions import relative_ridge, resolve_n_components
 from jointclust.types import Float, Labels
 
 # "auto" ridges, as shares of the variance per component: best on average on real data.

@@ -8,25 +8,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from jointclust.alternating import Method, State, alternate
-from jointclust.arrays import to_host
-from jointclust.base import RESTARTS
-from jointclust.coordinates import Clusters, Coordinates
-from jointclust.joint import JointClusterer
-from jointclust.kmeans import (
+from jointclust._sklearn import Interval, StrOptions
+from jointclust.estimators.base import RESTARTS
+from jointclust.estimators.joint import JointClusterer
+from jointclust.numerics.kmeans import kmeans, lloyd
+from jointclust.numerics.partitions import (
     assign,
     fill_empty,
-    kmeans,
-    lloyd,
     renumbered,
     same_labels,
     scatters,
     weighted_norm,
     within_norm,
 )
-from jointclust.projection import automatic_ridge, fisher_directions, margin_directions
+from jointclust.rows.arrays import to_host
+from jointclust.subspace.alternating import Method, State, alternate
+from jointclust.subspace.coordinates import Clusters, Coordinates
+from jointclust.subspace.directions import automatic_ridge, fisher_directions, margin_directions
 from jointclust.types import Float, Labels
 
 # Coordinates per component in the coarse part of a start.

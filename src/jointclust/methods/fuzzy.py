@@ -11,19 +11,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from jointclust.alternating import Run
-from jointclust.arrays import like, namespace, to_host
-from jointclust.base import RESTARTS
-from jointclust.coordinates import Coordinates
+from jointclust._sklearn import Interval, StrOptions
+from jointclust.estimators.base import RESTARTS
+from jointclust.estimators.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.kmeans import counts
-from jointclust.linalg import fix_signs
-from jointclust.projection import resolve_n_components
+from jointclust.numerics.linalg import fix_signs
+from jointclust.numerics.partitions import counts
 from jointclust.rows import Swept, blocks, is_remote, sample, sweep, total_weight
-from jointclust.soft import SoftClusterer, SoftMethod, SoftState
-from jointclust.starts import start_labels
+from jointclust.rows.arrays import like, namespace, to_host
+from jointclust.subspace.alternating import Run
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.directions import resolve_n_components
+from jointclust.subspace.starts import start_labels
 from jointclust.types import Float, Labels
 
 # Share of the way from 1 to the fuzzifier at which all centers fall together: collapses nowhere on real data.

@@ -10,18 +10,18 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from jointclust.alternating import Run
-from jointclust.arrays import like, namespace, to_host
-from jointclust.coordinates import Coordinates
+from jointclust._sklearn import Interval, StrOptions
+from jointclust.estimators.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.kmeans import centers_of, means
-from jointclust.linalg import project_simplex
-from jointclust.projection import fix_free_direction, relative_ridge, uncorrelated_rotation
+from jointclust.numerics.linalg import project_simplex
+from jointclust.numerics.partitions import centers_of, means
 from jointclust.rows import Swept, blocks, sweep, total_weight
-from jointclust.soft import SoftClusterer, SoftMethod, SoftState
-from jointclust.starts import start_labels
+from jointclust.rows.arrays import like, namespace, to_host
+from jointclust.subspace.alternating import Run
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.directions import fix_free_direction, relative_ridge, uncorrelated_rotation
+from jointclust.subspace.starts import start_labels
 from jointclust.types import Float
 
 # "auto" ridge, as a share of the variance over n_clusters - 1; from 0.1 to 1 it hardly matters on real data.

@@ -9,11 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jointclust.alternating import Method, Run, State
-from jointclust.arrays import namespace, to_host
-from jointclust.coordinates import Clusters, Coordinates
-from jointclust.joint import JointClusterer
-from jointclust.kmeans import (
+from jointclust.estimators.joint import JointClusterer
+from jointclust.numerics.linalg import bottom_eigenvectors, random_orthonormal
+from jointclust.numerics.partitions import (
     Partition,
     assign,
     centers_of,
@@ -23,10 +21,12 @@ from jointclust.kmeans import (
     nearest_in,
     same_labels,
 )
-from jointclust.linalg import bottom_eigenvectors, random_orthonormal
-from jointclust.projection import margin_directions, principal_axes, resolve_n_components, tie_break
 from jointclust.rows import Swept, blocks, sweep, total_weight
-from jointclust.starts import robust_start_labels, start_kind
+from jointclust.rows.arrays import namespace, to_host
+from jointclust.subspace.alternating import Method, Run, State
+from jointclust.subspace.coordinates import Clusters, Coordinates
+from jointclust.subspace.directions import margin_directions, principal_axes, resolve_n_components, tie_break
+from jointclust.subspace.starts import robust_start_labels, start_kind
 from jointclust.types import Float, Labels
 
 # Residuals below this share of the data's RMS radius count as this long, so that no weight is infinite.

@@ -9,15 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jointclust.coordinates import Coordinates, check_weights, checked_variance, coordinates_of
-from jointclust.embedded import EmbeddingClusterer
+from jointclust._sklearn import Interval, StrOptions
+from jointclust.estimators.embedding_first import EmbeddingClusterer
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.graph import distinct_rows, graph_spectrum, neighbors
-from jointclust.kernels import (
+from jointclust.numerics.graph import distinct_rows, graph_spectrum, neighbors
+from jointclust.numerics.kernels import (
     Kernel,
     centred,
     check_kernel_matrix,
@@ -26,9 +25,10 @@ from jointclust.kernels import (
     rounding,
     whitening,
 )
-from jointclust.linalg import fix_signs, leading_eigenpairs, signs_of
-from jointclust.projection import relative_ridge, resolve_n_components
+from jointclust.numerics.linalg import fix_signs, leading_eigenpairs, signs_of
 from jointclust.rows import as_rows, blocks, materialised, n_present, total_weight
+from jointclust.subspace.coordinates import Coordinates, check_weights, checked_variance, coordinates_of
+from jointclust.subspace.directions import relative_ridge, resolve_n_components
 from jointclust.types import Float, Labels
 
 # Rows up to which a kernel matrix is held whole, and how many landmarks stand for more of them.

@@ -8,21 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from jointclust.alternating import Run
-from jointclust.base import RESTARTS
-from jointclust.coordinates import Coordinates
+from jointclust._sklearn import Interval, StrOptions
+from jointclust.estimators.base import RESTARTS
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.linalg import project_simplex
-from jointclust.methods.fuzzy import (
-    CenterClusterer,
-    Centers,
-    squared_distances,
-    weighted_median,
-)
+from jointclust.methods.fuzzy import CenterClusterer, Centers, squared_distances, weighted_median
+from jointclust.numerics.linalg import project_simplex
 from jointclust.rows import Swept, sweep, total_weight
-from jointclust.starts import robust_start_labels
+from jointclust.subspace.alternating import Run
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.starts import robust_start_labels
 from jointclust.types import Float, Labels
 
 # Distances below this share of the data's RMS radius count as this long, so that no weight is infinite.

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from jointclust.alternating import Ending
-from jointclust.base import Clusterer
-from jointclust.coordinates import Coordinates
-from jointclust.embedded import EmbeddingClusterer
+from jointclust._sklearn import Interval, StrOptions
+from jointclust.estimators.base import Clusterer
+from jointclust.estimators.embedding_first import EmbeddingClusterer
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.linalg import fix_signs
 from jointclust.methods.scoring import RIDGE_SHARE, procrustes_loss, scoring_loss
-from jointclust.projection import relative_ridge, resolve_n_components
+from jointclust.numerics.linalg import fix_signs
+from jointclust.subspace.alternating import Ending
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.directions import relative_ridge, resolve_n_components
 from jointclust.types import Float, Labels
 
 # "auto" sparsity, as a share of the one at which the first component loses its last feature.

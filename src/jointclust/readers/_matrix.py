@@ -14,15 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from jointclust.readers._table import (
-    Options,
-    ReadError,
-    Table,
-    check_memory,
-    check_wanted,
-    fits_memory,
-    in_order,
-)
+from jointclust.readers._table import Options, ReadError, Table, check_memory, check_wanted, fits_memory, in_order
 
 
 def no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) -> None:

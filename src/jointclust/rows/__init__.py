@@ -8,11 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.arrays import is_device_array, like, namespace, precision, to_host
 from jointclust.rows import _dask, blocks
 from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
 from jointclust.rows._store import Projected, Store, as_store
-from jointclust.rows._sweep import Scaled, Swept, block_length, sweep
+from jointclust.rows._sweep import Scaled, block_length, sweep
+from jointclust.rows._swept import Swept
+from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
 from jointclust.types import Float, Labels
 
 __all__ = [

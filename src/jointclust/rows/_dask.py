@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from jointclust.rows._swept import Swept, joined
+
 # Copies of a chunk that a task holds at the most, some of them in float64.
 _COPIES = 4
 
@@ -76,8 +78,6 @@ def sweep(task: Callable[..., Any], sources: Sequence[Any]) -> Any:
     """The pass: rows stay on the workers as persisted Dask arrays, sums are added in a tree there."""
     import dask
     import dask.array as da
-
-    from jointclust.rows._sweep import Swept
 
     lead = next(source for source in sources if is_dask(source))
     columns = [_chunks_of(source, lead) for source in sources]
@@ -175,8 +175,6 @@ def _small_part(found: Any) -> Any:
 
 
 def _add(level: Sequence[Any]) -> Any:
-    from jointclust.rows._sweep import joined
-
     sums = [sum(parts[1:], start=parts[0]) for parts in zip(*[part[0] for part in level], strict=True)]
     pieces = [joined(parts) for parts in zip(*[part[1] for part in level], strict=True)]
     return sums, pieces, level[0][2]

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from jointclust.arrays import is_device_array, like, namespace, to_host
 from jointclust.rows import _dask
 from jointclust.rows._store import as_store, is_file, is_large_map
-from jointclust.rows._sweep import Swept, sweep
+from jointclust.rows._sweep import sweep
+from jointclust.rows._swept import Swept
+from jointclust.rows.arrays import is_device_array, like, namespace, to_host
 
 
 def is_elsewhere(X: Any) -> bool:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import mmap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.types import Float
-
-if TYPE_CHECKING:
-    from jointclust.rows import Rows
 
 # Bytes up to which rows in a file are simply loaded.
 IN_MEMORY = 2**28
@@ -93,11 +90,23 @@ def as_store(X: Any) -> Any:
     return Store(X) if size > IN_MEMORY else np.asarray(X[:])
 
 
+class Base(Protocol):
+    """The rows that a projection is of: :class:`jointclust.rows.Rows`."""
+
+    X: Any
+    n_samples: int
+    n_features: int
+    n_passes: int
+
+    @property
+    def dtype(self) -> np.dtype: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Projected:
     """``(X - 1m') B`` of rows that live elsewhere, computed block by block when it is swept and never kept."""
 
-    rows: Rows
+    rows: Base
     matrix: Float | None
     mean: Float | None
 

@@ -6,15 +6,15 @@ The engines differ in where the blocks come from (memory, a device, a file, Dask
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from jointclust import threads
-from jointclust.arrays import is_device_array, namespace, to_host
-from jointclust.rows import _dask
+from jointclust.rows import _dask, threads
 from jointclust.rows._store import Projected, Store
+from jointclust.rows._swept import Swept, joined
+from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.rows.blocks import project, unit
 
 # Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
@@ -26,14 +26,6 @@ _LARGE, _READ = 2**22, 2**25
 def block_length(n_columns: int, budget: int) -> int:
     """Rows per block, so that a block holds about ``budget`` values. It depends on the data alone."""
     return max(64, budget // max(1, n_columns))
-
-
-class Swept(NamedTuple):
-    """What a block, or a whole pass, gives: arrays with one row per row, sums, and pieces to put side by side."""
-
-    rows: Sequence[Any] = ()
-    sums: Sequence[Any] = ()
-    pieces: Sequence[Any] = ()
 
 
 def sweep(function: Callable[..., Swept], *arrays: Any, width: int = 1, budget: int = _CACHE) -> Swept:
@@ -139,13 +131,6 @@ class _Whole:
 
     def swept(self) -> Swept:
         return Swept(self.rows, self.sums, [joined(pieces) for pieces in self.pieces])
-
-
-def joined(pieces: Sequence[Any]) -> Any:
-    """Blocks put below each other again."""
-    if any(sp.issparse(piece) for piece in pieces):
-        return sp.csr_array(sp.vstack(list(pieces), format="csr"))
-    return namespace(pieces[0]).concat(list(pieces), axis=0)
 
 
 def _empty(n: int, like: Any) -> Any:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from jointclust.arrays import like, namespace
+from jointclust.rows.arrays import like, namespace
 from jointclust.types import Float
 
 

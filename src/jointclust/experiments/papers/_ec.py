@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from jointclust.coordinates import decompose
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import frame
 from jointclust.experiments.findings import Claim, Findings
@@ -16,6 +15,7 @@ from jointclust.experiments.papers._lab import Lab, beside_paper, curves, judged
 from jointclust.experiments.selection import summary
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
 from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
+from jointclust.subspace.coordinates import decompose
 
 SETS = ("orl", "coil20", "coil100", "fei", "imm", "yale")
 CURVES = ("PCA + k-means", "PCA + RMKMC", "OLSDA", "EC", "EC (random start)")

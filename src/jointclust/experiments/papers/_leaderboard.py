@@ -8,25 +8,15 @@ import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
 
 from jointclust import datasets
-from jointclust.consensus import JointConsensus
-from jointclust.datasets import Dataset
+from jointclust.choosing import registry
 from jointclust.experiments.experiment import frame
 from jointclust.experiments.findings import Findings
 from jointclust.experiments.papers._lab import Lab, grid_of_axes, log_unit_scatter, standardised, unit_scatter
 from jointclust.experiments.ranking import CriticalDifferenceDisplay, Ranking, rank
 from jointclust.experiments.selection import SELECTIONS, scores, summary
-from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
-from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
-from jointclust.methods.fuzzy import FuzzyKMeans
-from jointclust.methods.ridge import UncorrelatedRidgeClustering
-from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
-from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
 
 # Too large for every method on two cores, or the same data again.
 LEFT_OUT = ("coil100", "mnist", "newsgroups20", "satellite_train", "two_gaussians", "three_clusters", "multi_clusters")
-_RIDGES = {"ridge": ["auto", 0.1, 1.0, 10.0]}
-_VARIANCES = {"variance": [0.8, 0.9, 0.95]}
 
 
 def dense_unit_scatter(X: Any) -> Any:
@@ -46,35 +36,23 @@ PREPARE = {
 }
 
 
-def _neighbours(dataset: Dataset) -> dict[str, list[Any]]:
-    return {"n_neighbors": sorted({min(k, max(dataset.n_classes - 1, 1)) for k in (1, 2, 5)})}
-
-
 def methods() -> dict[str, Any]:
-    """Every method with a few values of its main parameter, the default among them."""
-    return {
+    """The library's methods with a few values of their main parameter, the default among them, and the usual ones."""
+    found: dict[str, Any] = {
         "k-means": KMeans(n_init=10),
-        "PCA + k-means": DiscriminativeEmbeddedClustering(trade_off=0),
         "spectral clustering": (SpectralClustering(affinity="nearest_neighbors"), {"n_neighbors": [5, 10, 20]}),
-        "DEC": (DiscriminativeEmbeddedClustering(), {"trade_off": [1, 1.5, 2, 3, 6, 18]}),
-        "OLSDAKM": DiscriminativeEmbeddedClustering(trade_off="olsda"),
-        "LDAKMeans": (LDAKMeans(), _VARIANCES),
-        "EC": (RobustEmbeddedClustering(), _VARIANCES),
-        "OLSDA": (RobustEmbeddedClustering(robust=False), _VARIANCES),
-        "RMKMC": RobustKMeans(),
-        "ODC": (OptimalDiscriminantClustering(), _RIDGES),
-        "ODC, neighbour graph": (
-            OptimalDiscriminantClustering(kernel="nearest_neighbors"),
-            {"n_neighbors": [5, 8, 12]},
-        ),
-        "DisKMeans": (DisKMeans(), _RIDGES),
-        "DisCluster": (DisCluster(), _RIDGES),
-        "URR-SL": (UncorrelatedRidgeClustering(rescale=False), _RIDGES),
-        "RURR-SL": (UncorrelatedRidgeClustering(), _RIDGES),
-        "FKM": (FuzzyKMeans(), {"fuzzifier": ["auto", 1.1, 1.5]}),
-        "RSFKM": (RobustSparseFuzzyKMeans(), _neighbours),
-        "consensus": JointConsensus(),
     }
+    for entry in registry.METHODS:
+        for setting in entry.settings:
+            if setting.title is not None:
+                estimator = entry.cls(**setting.params)
+                found[setting.title] = estimator if setting.grid is None else (estimator, _of_dataset(setting.grid))
+    return found
+
+
+def _of_dataset(grid: registry.Grid) -> Any:
+    """A grid, or a function of the data set that gives one."""
+    return (lambda dataset: grid(dataset.n_classes)) if callable(grid) else grid
 
 
 def _names(lab: Lab) -> list[str]:

@@ -1,0 +1,23 @@
+"""Every private or experimental name of scikit-learn that we use, in one place; last seen in 1.9.
+
+A new version of scikit-learn may move any of them: `tests/test_package.py` says which, and this file is all that has to
+change. `sklearn.callback` is public but experimental.
+"""
+
+from sklearn.base import _fit_context as fit_context
+from sklearn.callback import CallbackContext, CallbackSupportMixin
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+from sklearn.utils.validation import _check_sample_weight as check_sample_weight
+from sklearn.utils.validation import _get_feature_names as get_feature_names
+
+__all__ = [
+    "CallbackContext",
+    "CallbackSupportMixin",
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "check_sample_weight",
+    "fit_context",
+    "get_feature_names",
+    "validate_params",
+]

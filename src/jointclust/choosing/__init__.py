@@ -1,0 +1,1 @@
+"""Many fits: what they agree on, how many clusters, which of them to take."""

@@ -1,0 +1,114 @@
+"""Criteria for choosing without labels: pure functions of labels and rows, greater is better."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from jointclust.subspace.coordinates import Coordinates, decompose
+from jointclust.types import Float, Labels
+
+# Rows that the silhouette looks at, at the most.
+_SILHOUETTE_ROWS = 2_000
+# Ridge of the whitening, as a share of the total variance over n_clusters - 1.
+_RIDGE_SHARE = 1.0
+
+
+def agreement(labels: Labels, references: list[Labels]) -> float:
+    """Mean adjusted Rand index with other partitions of the same rows (Hubert and Arabie, 1985).
+
+    What many methods that err in different ways find is more likely there than what one finds alone.
+    """
+    return float(np.mean([adjusted_rand_score(labels, other) for other in references]))
+
+
+def whitening(coordinates: Coordinates, n_clusters: int) -> Float:
+    """What evens out the variances of the directions, by a ridge: the same for every method, collapsed or not."""
+    ridge = _RIDGE_SHARE * coordinates.total_variance / max(n_clusters - 1, 1)
+    return 1.0 / np.maximum(coordinates.eigenvalues + ridge, np.finfo(float).tiny)
+
+
+def whitened_rows(coordinates: Coordinates, n_clusters: int) -> NDArray:
+    """The rows in whitened directions."""
+    scale = np.sqrt(whitening(coordinates, n_clusters))
+    return coordinates.leading(coordinates.rank) * scale.astype(coordinates.rows.dtype)
+
+
+def whitened_scatter(coordinates: Coordinates, labels: Labels, shares: Float) -> tuple[float, float]:
+    """Between- and within-cluster scatter of rows whose directions have been scaled."""
+    factor = coordinates.clusters(labels, int(labels.max()) + 1).between_factor
+    between = float(np.sum(factor**2 * shares))
+    return between, max(float(np.sum(coordinates.eigenvalues * shares)) - between, np.finfo(float).tiny)
+
+
+def calinski_harabasz(coordinates: Coordinates, labels: Labels) -> float:
+    """Between- over within-cluster scatter, per degree of freedom (Calinski and Harabasz, 1974), in whitened rows."""
+    found = np.unique(labels).size
+    if found < 2 or found >= labels.size:
+        return -np.inf
+    shares = whitening(coordinates, int(labels.max()) + 1)
+    between, within = whitened_scatter(coordinates, labels, shares)
+    return (between / (found - 1)) / (within / (total_weight(coordinates) - found))
+
+
+def gap(coordinates: Coordinates, labels: Labels, references: list[tuple[Coordinates, Labels]]) -> float:
+    """Log of the within-cluster share of scatter in structureless data, less that here (Tibshirani et al., 2001).
+
+    In whitened rows. The references are draws of :func:`structureless` and their labels from the same method, so that
+    what a method gains by cutting up one Gaussian is not counted.
+    """
+
+    def log_within(rows: Coordinates, found: Labels) -> float:
+        # A ridge of the mean eigenvalue: one space for all numbers of clusters.
+        between, within = whitened_scatter(rows, found, whitening(rows, rows.rank + 1))
+        return float(np.log(within / (between + within)))
+
+    return float(np.mean([log_within(*pair) for pair in references])) - log_within(coordinates, labels)
+
+
+def structureless(coordinates: Coordinates, rng: np.random.RandomState) -> Coordinates:
+    """As many rows of one Gaussian that has the same covariance, in its principal directions."""
+    scale = np.sqrt(coordinates.eigenvalues / total_weight(coordinates))
+    return decompose(rng.standard_normal((coordinates.n_samples, coordinates.rank)) * scale, random_state=rng)
+
+
+def total_weight(coordinates: Coordinates) -> float:
+    """Number of rows, or the sum of their weights."""
+    return float(coordinates.n_samples if coordinates.weights is None else coordinates.weights.sum())
+
+
+def silhouette(coordinates: Coordinates, labels: Labels, rng: np.random.RandomState) -> float:
+    """Mean silhouette (Rousseeuw, 1987) in whitened rows, on a sample of them."""
+    found = np.unique(labels).size
+    if found < 2 or found >= labels.size:
+        return -1.0
+    present = slice(None) if coordinates.weights is None else coordinates.weights > 0
+    rows, labels = whitened_rows(coordinates, found)[present], labels[present]
+    size = min(_SILHOUETTE_ROWS, labels.size)
+    return float(silhouette_score(rows, labels, sample_size=size, random_state=rng))
+
+
+def classification_bic(coordinates: Coordinates, labels: Labels) -> float:
+    """Minus the description length of the rows: clusters as Gaussians with one covariance (Schwarz, 1978).
+
+    In the coordinates that carry 0.9 of the variance; the covariance is that of the rows less their cluster means.
+    """
+    kept = coordinates.keep(0.9)
+    n, r = total_weight(kept), kept.rank
+    clusters = kept.clusters(labels, int(labels.max()) + 1)
+    within = np.diag(kept.eigenvalues) - clusters.between_factor.T @ clusters.between_factor
+    sizes = clusters.sizes[clusters.sizes > 0]
+    _, logdet = np.linalg.slogdet(within / n + 1e-6 * np.trace(within) / (n * r) * np.eye(r))
+    likelihood = -0.5 * n * (logdet + r * (1 + np.log(2 * np.pi))) + float(sizes @ np.log(sizes / sizes.sum()))
+    n_parameters = sizes.size * r + 0.5 * r * (r + 1) + sizes.size - 1
+    return likelihood - 0.5 * n_parameters * np.log(n)
+
+
+def jaccard_per_cluster(labels: Labels, other: Labels, n_clusters: int) -> Float:
+    """For each cluster, the largest Jaccard index with any cluster of another partition (Hennig, 2007)."""
+    n_other = int(other.max()) + 1
+    table = np.bincount(labels.astype(np.intp) * n_other + other, minlength=n_clusters * n_other)
+    table = table.reshape(n_clusters, n_other)
+    union = table.sum(axis=1)[:, None] + table.sum(axis=0) - table
+    return np.max(table / np.maximum(union, 1), axis=1)

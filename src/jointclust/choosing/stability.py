@@ -1,0 +1,90 @@
+"""Stability under resampling: of a partition, and of each of its clusters."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import check_array, check_random_state
+
+from jointclust.choosing import criteria
+from jointclust.choosing.members import weight_options
+from jointclust.rows import in_memory
+from jointclust.types import Float
+
+
+def check_halves(n_clusters: int, n_rows: int) -> None:
+    """Half of the rows must be able to hold the clusters."""
+    if n_clusters > n_rows // 2:
+        raise ValueError(
+            f"{n_rows} rows are too few to resample: half of them cannot hold n_clusters={n_clusters}. Lower "
+            "n_clusters, or choose a criterion that does not resample."
+        )
+
+
+def half_stability(
+    estimator: Any, X: Any, n_pairs: int, rng: np.random.RandomState, weights: Float | None = None
+) -> float:
+    """Mean adjusted Rand index, on all rows, of fits on two halves of them.
+
+    Prediction strength (Tibshirani and Walther, 2005), corrected for chance and for the number of clusters.
+    """
+    present = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
+    scores = []
+    for _ in range(n_pairs):
+        order, found = rng.permutation(present), []
+        for rows in (order[: order.size // 2], order[order.size // 2 :]):
+            options = weight_options(estimator, None if weights is None else weights[rows])
+            found.append(clone(estimator).fit(X[rows], **options).predict(X[present]))
+        scores.append(adjusted_rand_score(*found))
+    return float(np.mean(scores))
+
+
+def bootstrap_stability(
+    estimator: Any, X: ArrayLike, *, n_resamples: int = 20, random_state: int | np.random.RandomState | None = None
+) -> NDArray:
+    """How stable each cluster is: mean Jaccard index with its best match over bootstrap resamples (Hennig, 2007).
+
+    Parameters
+    ----------
+    estimator : estimator
+        A clusterer with ``predict``; fitted ones keep their clusters, others are fitted first.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The data.
+    n_resamples : int, default=20
+        Resamples.
+    random_state : int, RandomState or None, default=None
+        Seed of the resampling.
+
+    Returns
+    -------
+    stability : array of shape (n_clusters,)
+        0 to 1 for each cluster; clusters below 0.6 should not be trusted, those above 0.85 are highly stable.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(n_samples=300, n_features=20, n_clusters=3, n_nuisance=2, random_state=0)
+    >>> bool(jc.bootstrap_stability(jc.LDAKMeans(3, random_state=0), X, n_resamples=5, random_state=0).min() > 0.9)
+    True
+    """
+    rng = check_random_state(random_state)
+    data = check_array(
+        in_memory(X, "bootstrap_stability"), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4
+    )
+    fitted = estimator if hasattr(estimator, "labels_") else clone(estimator).fit(data)
+    labels = np.asarray(fitted.predict(data)).astype(np.int32)
+    n_clusters = int(labels.max()) + 1
+    check_halves(n_clusters, data.shape[0])
+    total = np.zeros(n_clusters)
+    for _ in range(n_resamples):
+        rows = np.unique(rng.randint(data.shape[0], size=data.shape[0]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            other = np.asarray(clone(estimator).fit(data[rows]).predict(data[rows])).astype(np.int32)
+        total += criteria.jaccard_per_cluster(labels[rows], other - other.min(), n_clusters)
+    return total / n_resamples

@@ -1,0 +1,1 @@
+"""What estimators share, by kind: alternating, soft, embedding first."""

@@ -1,0 +1,398 @@
+"""What all estimators share: validation, the last assignment, use of what was fitted."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions
+from jointclust.exceptions import CollapseWarning, tell
+from jointclust.numerics.partitions import Partition, assign, counts
+from jointclust.rows import (
+    PLACES,
+    Store,
+    as_rows,
+    as_table,
+    check_elsewhere,
+    is_elsewhere,
+    is_lazy,
+    kind_of,
+    lazily,
+    materialised,
+    n_present,
+    threads,
+)
+from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
+from jointclust.subspace.coordinates import Coordinates, check_weights, coordinates_of
+from jointclust.subspace.directions import resolve_n_components
+from jointclust.types import Float, Labels
+
+# k-means restarts where a method has no parameter for them.
+RESTARTS = 10
+_T = TypeVar("_T")
+
+
+class Clusterer(
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC
+):
+    """Base of all estimators: an embedding of the rows, and the nearest of the cluster centers in it."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "variance": [Interval(Real, 0, 1, closed="right"), None],
+        "max_rank": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"k-means++", "pca", "random"}), "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right")],
+    }
+
+    # Projections of most methods are orthonormal; the others invert by pseudo-inverse.
+    _orthonormal: ClassVar[bool] = True
+
+    @property
+    def _in_full_space(self) -> bool:
+        """Whether there is no projection: the embedding is ``X - mean_``."""
+        return False
+
+    @property
+    def _accepts_sparse(self) -> bool:
+        return not self._in_full_space
+
+    def _refusal(self, kind: str) -> str | None:
+        """Why rows of a kind ("device", "file" or "dask") cannot be used, and what to do; None where they can."""
+        return None
+
+    def _refuse(self, X: Any) -> None:
+        kind = kind_of(X)
+        reason = None if kind == "memory" else self._refusal(kind)
+        if reason is not None:
+            raise TypeError(f"{type(self).__name__} takes no rows {PLACES[kind]}: {reason}")
+
+    @abstractmethod
+    def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
+        """The objective of rows in the embedding, greater is better."""
+
+    # -- fit ----------------------------------------------------------------------------------------------------
+
+    def _coordinates(
+        self,
+        X: ArrayLike | Coordinates,
+        sample_weight: ArrayLike | None,
+        rng: np.random.RandomState,
+        leading: int | None = None,
+    ) -> Coordinates:
+        if isinstance(X, Coordinates):
+            if sample_weight is not None:
+                raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
+            if X.rows.is_sparse and self._in_full_space:
+                raise TypeError("Sparse rows do not fit the full space: set n_components to work in principal ones.")
+            self._refuse(X.rows.X)
+            coordinates = X.keep(self.variance)
+            self.n_features_in_ = X.rows.n_features
+            if X.feature_names is not None:
+                self.feature_names_in_ = X.feature_names
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        else:
+            X = self._validated(X, ensure_min_samples=2)
+            coordinates = coordinates_of(
+                as_rows(X),
+                check_weights(sample_weight, X),
+                variance=self.variance,
+                max_rank=self.max_rank,
+                leading=leading,
+                rng=rng,
+            )
+        self._counted = coordinates.rows, coordinates.rows.n_passes if isinstance(X, Coordinates) else 0
+        self._check_n_clusters(coordinates.n_samples, coordinates.weights)
+        if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
+            tell(
+                f"The randomised decomposition of rank {coordinates.rank} carries {coordinates.variance_kept:.3g} of "
+                f"the variance, less than variance={self.variance}. Raise max_rank to keep more.",
+                UserWarning,
+            )
+        return coordinates
+
+    def _check_n_clusters(self, n_samples: int, weights: Float | None) -> None:
+        present = n_samples if weights is None else n_present(weights)
+        if self.n_clusters > present:
+            kind = "rows" if weights is None else "rows with weight"
+            raise ValueError(f"n_clusters={self.n_clusters} exceeds the number of {kind} ({present}): lower it.")
+
+    def _n_components(self, coordinates: Coordinates) -> int:
+        """Number of components the data allow."""
+        return resolve_n_components(self.n_components, self.n_clusters - 1, coordinates)
+
+    def _given_labels(self, n_samples: int) -> tuple[Labels | None, int]:
+        """Labels to start from, if init holds some, and how many runs to make."""
+        if isinstance(self.init, str):
+            return None, self.n_init
+        labels = to_host(self.init) if is_elsewhere(self.init) else np.asarray(self.init)
+        if labels.shape != (n_samples,):
+            raise ValueError(f"init as labels must have shape ({n_samples},), one label per row; got {labels.shape}.")
+        if not np.issubdtype(labels.dtype, np.integer):
+            raise ValueError(f"init as labels must hold integers; got dtype {labels.dtype}.")
+        if labels.min() < 0 or labels.max() >= self.n_clusters:
+            raise ValueError(
+                f"init as labels must lie in 0..{self.n_clusters - 1} (n_clusters={self.n_clusters}); "
+                f"got {labels.min()}..{labels.max()}."
+            )
+        if self.n_init > 1:
+            tell(f"init gives the labels, so one run is made instead of n_init={self.n_init}.", RuntimeWarning)
+        return labels.astype(np.int32), 1
+
+    def _make_runs(
+        self,
+        run: Callable[[int, np.random.RandomState, CallbackContext], _T],
+        n_init: int,
+        rng: Any,
+        size: tuple[int, int],
+    ) -> tuple[list[_T], CallbackContext]:
+        """``run(index, generator, task)`` for each of the runs, reported to the callbacks as tasks of their own."""
+        context = self._init_callback_context(max_subtasks=n_init, sequential_subtasks=False)
+        context.call_on_fit_task_begin(estimator=self)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
+
+        def one(index: int) -> _T:
+            task = context.subcontext("run", task_id=index, max_subtasks=getattr(self, "max_iter", None))
+            task.call_on_fit_task_begin(estimator=self)
+            result = run(index, np.random.RandomState(seeds[index]), task)
+            task.call_on_fit_task_end(estimator=self)
+            return result
+
+        with threads.suited_to(size[1], self.n_jobs):
+            return threads.each(one, n_init, self.n_jobs), context
+
+    def _reporter(self, task: CallbackContext) -> Callable[[], bool]:
+        """Reports one finished iteration to the callbacks; True when one of them wants to stop."""
+
+        def report() -> bool:
+            iteration = task.subcontext("iteration")
+            iteration.call_on_fit_task_begin(estimator=self)
+            return bool(iteration.call_on_fit_task_end(estimator=self))
+
+        return report
+
+    def _publish_clusters(self, Y: NDArray, partition: Partition, weights: Float | None) -> None:
+        """Number the clusters, and label the rows with predict's own code, so that the two agree."""
+        centers = partition.centers.astype(precision(Y))
+        sizes = counts(assign(Y, centers), self.n_clusters, weights)
+        self.cluster_centers_ = centers[cluster_order(sizes, partition.centers)]
+        # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
+        self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
+        self.labels_ = assign(Y, self.cluster_centers_)
+
+    def _warn_if_fewer(self, is_constant: bool) -> bool:
+        """Say so when fewer clusters were found than asked for."""
+        found = np.count_nonzero(counts(self.labels_, self.n_clusters))
+        if is_constant:
+            tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
+        elif found < self.n_clusters:
+            tell(
+                f"{found} clusters were found instead of n_clusters={self.n_clusters}: X has fewer distinct rows than "
+                "that in the embedding. Lower n_clusters.",
+                CollapseWarning,
+            )
+        return is_constant or found < self.n_clusters
+
+    # -- use ----------------------------------------------------------------------------------------------------
+
+    def _embed(self, rows: Any) -> NDArray:
+        return rows.project(None if self._in_full_space else self.components_.T, self.mean_)
+
+    def _check(self, X: ArrayLike, method: str) -> Any:
+        check_is_fitted(self)
+        rows = as_rows(self._validated(X, reset=False))
+        self._check_place(rows, method)
+        return rows
+
+    def _check_place(self, rows: Any, method: str) -> None:
+        fitted = self.__dict__.get("mean_", rows.X)
+        if described(rows.X) != described(fitted):
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
+                f"those passed to fit(): X is {described(rows.X)}, the fit was on {described(fitted)}. Move X there."
+            )
+
+    def _move_published(self, rows: Any) -> None:
+        """Published arrays go where the rows are: a fit on a GPU has its attributes there."""
+        if "_counted" in vars(self):
+            swept, before = self.__dict__.pop("_counted")
+            self.n_passes_ = swept.n_passes - before
+        if not is_device_array(rows.X):
+            return
+        parameters = self.get_params(deep=False)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray) and name not in parameters and value.dtype != object:
+                setattr(self, name, rows.here(value))
+
+    def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
+        if isinstance(X, Coordinates):
+            raise TypeError("X holds Coordinates, which only fit takes: pass the rows themselves.")
+        accepted = "csr" if self._accepts_sparse else False
+        if is_elsewhere(X):
+            return self._validated_elsewhere(X, **options)
+        try:
+            return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
+        except (TypeError, ValueError) as error:
+            error.add_note("X must be a table of finite real numbers, rows by features, with two rows or more.")
+            raise
+
+    def _validated_elsewhere(self, X: Any, *, reset: bool = True, ensure_min_samples: int = 1) -> Any:
+        """Rows on a device, in a large file or with Dask."""
+        self._refuse(X)
+        checked = check_elsewhere(X, accept_sparse=self._accepts_sparse, min_samples=ensure_min_samples)
+        named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
+        validate_data(self, named, skip_check_array=True, reset=reset)
+        return checked
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """Label of the nearest cluster center in the embedding.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Cluster of each row.
+        """
+        if is_lazy(X):
+            return self._lazily("predict", X, (), np.int32)
+        return assign(self._embed(self._check(X, "predict")), self.cluster_centers_)
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Embedding of the rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        Y : array of shape (n_samples, n_components)
+            ``(X - mean_) @ components_.T``.
+        """
+        if is_lazy(X):
+            return self._lazily("transform", X, (self._n_features_out,), None)
+        return materialised(self._embed(self._check(X, "transform")))
+
+    def _lazily(self, method: str, X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
+        """A method of each chunk of a Dask array, when it is asked for; the training rows' own arrays stay here."""
+        check_is_fitted(self)
+        if is_device_array(self.__dict__.get("mean_")):
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
+                "those passed to fit(): X is a Dask array, and the fit was on a device."
+            )
+        X = self._named_table(X, reset=False)
+        if dtype is None:
+            plain = getattr(self, "kernel", "linear") == "linear"
+            dtype = np.float32 if X.dtype == np.float32 and plain else np.float64
+        return lazily(_Method(self._bare(), method), X, tail, dtype)
+
+    def _named_table(self, X: Any, *, reset: bool) -> Any:
+        """A Dask array or data frame as an array, its columns counted and their names noted or compared."""
+        validate_data(self, getattr(X, "_meta", X) if hasattr(X, "columns") else X, skip_check_array=True, reset=reset)
+        return as_table(X)
+
+    def _bare(self) -> Any:
+        """A copy without what belongs to the training rows, to be sent to other rows."""
+        model = copy.copy(self)
+        for name in ("labels_", "soft_labels_", "sample_weights_", "outlier_scores_", "_counted"):
+            model.__dict__.pop(name, None)
+        return model
+
+    def inverse_transform(self, Y: ArrayLike) -> NDArray:
+        """Rows in the original features that the embedding stands for (least squares).
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_samples, n_components)
+            Rows of an embedding, for example ``cluster_centers_``.
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+            Rows in the original features.
+        """
+        check_is_fitted(self)
+        if is_elsewhere(Y):
+            rows = check_elsewhere(Y, accept_sparse=False, min_samples=1)
+        else:
+            rows = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
+        self._check_place(as_rows(rows), "inverse_transform")
+        rows = rows.read(slice(0, rows.shape[0])) if isinstance(rows, Store) else rows
+        if rows.shape[1] != self._n_features_out:
+            raise ValueError(f"Y must have {self._n_features_out} columns, one per component; got {rows.shape[1]}.")
+        mean = like(to_host(self.mean_), rows) if is_device_array(rows) else self.mean_
+        if self._in_full_space:
+            return rows + mean
+        components = to_host(self.components_)
+        back = components if self._orthonormal else np.linalg.pinv(components).T
+        return rows @ (like(back, rows) if is_device_array(rows) else back) + mean
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """Objective on X with the fitted subspace and centers; greater is better.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            There are no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            The objective.
+        """
+        rows = self._check(X, "score")
+        Y = self._embed(rows)
+        return self._score(Y, assign(Y, self.cluster_centers_), check_weights(sample_weight, rows.X))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.cluster_centers_.shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        tags.array_api_support = self._refusal("device") is None
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class _Method:
+    """A method of a fitted estimator, to be sent to a chunk."""
+
+    def __init__(self, model: Clusterer, name: str):
+        self.model, self.name = model, name
+
+    def __call__(self, chunk: Any) -> Any:
+        return getattr(self.model, self.name)(chunk)
+
+
+def cluster_order(sizes: Float, centers: NDArray) -> NDArray[np.intp]:
+    """Largest first, empty ones last; among equals, nearest to the mean, then by coordinates: no chance in it."""
+    norms = np.sum(centers**2, axis=1)
+    keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
+    return np.lexsort((*np.round(keys, 5).T[::-1], -sizes))

@@ -1,0 +1,301 @@
+"""The estimators with soft labels: runs, probabilities, and what every one of them publishes and warns of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags, check_random_state
+
+from jointclust._sklearn import CallbackContext, StrOptions, fit_context
+from jointclust.estimators.base import Clusterer, cluster_order
+from jointclust.exceptions import CollapseWarning, tell
+from jointclust.numerics.partitions import assign, centers_of, counts
+from jointclust.rows import Swept, is_lazy, sweep
+from jointclust.rows.arrays import is_device_array, namespace, to_host
+from jointclust.subspace.alternating import Ending, Run, alternate, best_of
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.types import Float, Labels
+
+
+@dataclass(frozen=True, eq=False)
+class SoftState:
+    """Where a run stands: the objective, and whatever sums the next step is made of; no soft labels are kept."""
+
+    objective: float
+    clusters: None = field(default=None, kw_only=True)
+
+
+class SoftMethod(ABC):
+    """What a soft method supplies to the loop."""
+
+    ends_with_labels: ClassVar[bool] = False
+    weights: Float | None
+
+    @abstractmethod
+    def step(self, clusters: Any, previous: Any) -> SoftState:
+        """Parameters from the sums of the previous pass, then one pass with them.
+
+        At first there was none: ``clusters`` holds labels, or soft labels, to start from.
+        """
+
+    def merit(self, state: SoftState) -> float:
+        """What to compare the states of a run by, greater is better."""
+        return -state.objective
+
+    def preference(self, state: SoftState) -> float:
+        """What to compare runs by, greater is better."""
+        return self.merit(state)
+
+
+class SoftClusterer(Clusterer):
+    """Base of the estimators whose labels are probabilities."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Clusterer._parameter_constraints,
+        "init": [StrOptions({"k-means++", "random"}), "array-like"],
+    }
+
+    @abstractmethod
+    def _prepare(
+        self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
+    ) -> None:
+        """Check and publish the parameters that all runs share."""
+
+    @abstractmethod
+    def _method(self, coordinates: Coordinates, n_components: int) -> Any:
+        """The step to alternate."""
+
+    @abstractmethod
+    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Any:
+        """Labels, or soft labels, to start from."""
+
+    @abstractmethod
+    def _publish_parameters(self, coordinates: Coordinates, method: Any, run: Run) -> None:
+        """Publish all that ``transform`` and ``predict_proba`` need."""
+
+    @abstractmethod
+    def _probabilities(self, y: Any) -> Any:
+        """Soft labels of a block of rows in the embedding."""
+
+    @abstractmethod
+    def _reorder(self, order: NDArray[np.intp]) -> None:
+        """Renumber the clusters in what was published."""
+
+    @abstractmethod
+    def _losses(self, y: Any, soft: Any) -> Any:
+        """What each row of a block in the embedding adds to the objective, with its soft labels."""
+
+    def _constant(self) -> float:
+        """What the parameters add to the objective."""
+        return 0.0
+
+    def _objective(self, Y: Any, soft: Any, weights: Any) -> float:
+        """The paper's objective of rows in the embedding with their soft labels."""
+        bare = self._bare()
+
+        def total(y: Any, block: Any, w: Any) -> Swept:
+            losses = bare._losses(y, block)
+            return Swept(sums=[namespace(y).sum(losses if w is None else losses * w)])
+
+        width = max(Y.shape[1], self.n_clusters)
+        return float(sweep(total, Y, soft, weights, width=width).sums[0]) + self._constant()
+
+    @abstractmethod
+    def _collapse_remedy(self) -> str:
+        """What to do about clusters without rows."""
+
+    # -- fit ----------------------------------------------------------------------------------------------------
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the clusters and the soft labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
+            The data, or its coordinates from :func:`jointclust.decompose`, which many fits can share.
+        y : ignored
+            There are no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own, and
+            their own ``max_rank``.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        rng = check_random_state(self.random_state)
+        coordinates = self._coordinates(X, sample_weight, rng)
+        n_components = self._n_components(coordinates)
+        given, n_init = self._given_soft_labels(coordinates.n_samples)
+        if given is not None:
+            given = coordinates.rows.beside(given)
+        self._prepare(coordinates, n_components, given, rng)
+
+        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Any, Run]:
+            method = self._method(coordinates, n_components)
+            start = self._started(coordinates, n_components, generator) if given is None else given
+            stop = self._reporter(task)
+            return method, alternate(method, start, max_iter=self._most_iterations, tol=self.tol, stop=stop)
+
+        runs, context = self._make_runs(run, n_init, rng, (coordinates.n_samples, coordinates.rank))
+        method, best = best_of(runs, lambda pair: pair[0].preference(pair[1].state))
+        self.mean_ = coordinates.mean.astype(coordinates.rows.dtype)
+        self._publish_parameters(coordinates, method, best)
+        self._publish_soft_labels(coordinates, best, keep_order=given is not None)
+        self._warn(coordinates, best)
+        self._move_published(coordinates.rows)
+        context.call_on_fit_task_end(estimator=self)
+        return self
+
+    def _started(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Any:
+        """A start; of remote rows from a sample of them, whose centers label the others."""
+        if not coordinates.rows.is_remote:
+            return self._start(coordinates, n_components, rng)
+        some = coordinates.sampled(self.n_clusters, rng)
+        start = self._start(some, min(n_components, some.rank), rng)
+        labels = start if start.ndim == 1 else start.argmax(axis=1).astype(np.int32)
+        rows = some.rows.project(coordinates.basis, coordinates.mean)
+        return assign(coordinates.leading(coordinates.rank), centers_of(rows, labels, self.n_clusters, some.weights))
+
+    @property
+    def _most_iterations(self) -> int:
+        return self.max_iter
+
+    def _given_soft_labels(self, n_samples: int) -> tuple[NDArray | None, int]:
+        """Soft labels to start from, if init holds labels or soft labels, and how many runs to make."""
+        if isinstance(self.init, str):
+            return None, self.n_init
+        init = to_host(self.init) if is_device_array(self.init) else self.init
+        if np.ndim(init) == 2:
+            soft = np.array(init, dtype=np.float64)
+        else:
+            labels, _ = self._given_labels(n_samples)
+            soft = np.eye(self.n_clusters)[labels]
+        if soft.shape != (n_samples, self.n_clusters):
+            raise ValueError(
+                f"init as soft labels must have shape ({n_samples}, {self.n_clusters}), rows by clusters; got "
+                f"{soft.shape}."
+            )
+        if not np.isfinite(soft).all() or soft.min() < 0 or np.abs(soft.sum(axis=1) - 1).max() > 1e-6:
+            raise ValueError("init as soft labels must hold numbers from 0 to 1 that sum to 1 in each row.")
+        distinct = np.linalg.matrix_rank(soft - soft.mean(axis=0), tol=1e-6) + 1
+        if distinct < self.n_clusters:
+            tell(
+                f"init tells only {distinct} of n_clusters={self.n_clusters} clusters apart, and chance the others: "
+                "give each cluster rows of its own.",
+                RuntimeWarning,
+            )
+        if self.n_init > 1 and np.ndim(init) == 2:
+            tell(f"init gives the soft labels, so one run is made instead of n_init={self.n_init}.", RuntimeWarning)
+        return soft, 1
+
+    def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
+        """One last label step, with predict's own code, so that soft labels, labels and objective agree."""
+        Y, weights = self._embed(coordinates.rows), coordinates.weights
+        if not keep_order:
+            labels = self._both_labels(Y)[1]
+            sizes = counts(labels, self.n_clusters, weights)
+            self._reorder(cluster_order(sizes, centers_of(Y, labels, self.n_clusters, weights)))
+            Y = self._embed(coordinates.rows)
+        self.soft_labels_, self.labels_ = soft, _ = self._both_labels(Y)
+        self.objective_ = self._objective(Y, soft, weights)
+        # What a run tried after the state that is published does not belong to it.
+        self.objective_history_ = np.array([*run.history[: run.best], self.objective_])
+        self.n_iter_ = self.objective_history_.size
+        self.converged_ = run.ending is Ending.CONVERGED
+
+    def _warn(self, coordinates: Coordinates, run: Run) -> None:
+        """Say everything that should keep a user from trusting the result."""
+        sizes = counts(self.labels_, self.n_clusters, coordinates.weights)
+        empty = int(np.sum(sizes == 0))
+        if coordinates.is_constant:
+            tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
+        elif empty:
+            tell(
+                f"{empty} of {self.n_clusters} clusters are the most likely one for no row. {self._collapse_remedy()}",
+                CollapseWarning,
+            )
+        if run.ending is Ending.MAX_ITER and self.max_iter is None:
+            tell(f"The labels were still improving after {self._most_iterations} iterations.", ConvergenceWarning)
+        elif run.ending is not Ending.CONVERGED:
+            tell(run.ending.value.format(max_iter=self.max_iter), ConvergenceWarning)
+
+    # -- use ----------------------------------------------------------------------------------------------------
+
+    def predict_proba(self, X: ArrayLike) -> NDArray:
+        """Soft labels of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_clusters)
+            Not negative, each row summing to 1; equal to ``soft_labels_`` for the training rows.
+        """
+        if is_lazy(X):
+            return self._lazily("predict_proba", X, (self.n_clusters,), np.float64)
+        return self._both_labels(self._embed(self._check(X, "predict_proba")))[0]
+
+    def _both_labels(self, Y: Any) -> tuple[Any, Labels]:
+        """Soft and hard labels of rows in the embedding."""
+        found = sweep(self._bare()._label_block, Y, width=max(Y.shape[1], self.n_clusters))
+        return found.rows[0], found.rows[1]
+
+    def _label_block(self, y: Any) -> Swept:
+        soft, xp = self._probabilities(y), namespace(y)
+        return Swept(rows=[soft, xp.astype(xp.argmax(soft, axis=1), xp.int32)])
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The most likely cluster.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Cluster of each row.
+        """
+        if is_lazy(X):
+            return self._lazily("predict", X, (), np.int32)
+        return self._both_labels(self._embed(self._check(X, "predict")))[1]
+
+    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
+        """Minus the objective on X with the fitted parameters and the soft labels that go with them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        y : ignored
+            There are no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        score : float
+            Minus the objective.
+        """
+        return super().score(X, y, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # scikit-learn's checks ask for it of everything that has predict_proba, and then expect two columns or four.
+        tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)
+        return tags
+
+    def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
+        return -self._objective(Y, self._both_labels(Y)[0], weights)

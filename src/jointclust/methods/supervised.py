@@ -1,0 +1,218 @@
+"""The supervised parents: directions that show given classes, for people with labels."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from jointclust._sklearn import Interval, StrOptions, fit_context
+from jointclust.exceptions import CollapseWarning, tell
+from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
+from jointclust.rows import as_rows
+from jointclust.subspace.coordinates import Clusters, check_weights, coordinates_of
+from jointclust.subspace.directions import (
+    automatic_ridge,
+    fisher_directions,
+    fix_free_direction,
+    margin_directions,
+    principal_axes,
+    resolve_n_components,
+    scoring_directions,
+    uncorrelated_rotation,
+)
+from jointclust.types import Float
+
+
+class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Linear projection that shows given classes: the supervised parents of the clustering methods.
+
+    .. math:: \min_{W'W = I} \mathrm{tr}(W'S_wW), \quad \max_{W'W = I} \mathrm{tr}(W'S_bW), \quad
+              \max_{W'W = I} \mathrm{tr}(W'(S_b - S_w)W), \quad
+              \max_W \mathrm{tr}\left[(W'S_bW)(W'(S_w + \rho I)W)^{-1}\right]
+
+    .. math:: \min_{\Theta,\, W} \tfrac12 \|E\Theta - XW\|_F^2 + \tfrac{\rho}{2} \|W\|_F^2, \quad
+              \Theta'E'E\Theta = I, \; 1'E\Theta = 0
+
+    .. math:: \min_{Z,\, b,\, \alpha} \|XZ + 1b' - \alpha E\|_F^2 + \rho \|Z\|_F^2, \quad Z'(X'X + \rho I)Z = I
+
+    for the criteria "olsda" (orthogonal least squares discriminant analysis), "ocm" (orthogonal centroid method), "mmc"
+    (maximum margin criterion), "lda" (linear discriminant analysis), "scoring" (penalised optimal scoring, with the
+    one-hot classes E and their scores Theta) and "ridge" (uncorrelated ridge regression, one column per class). S_w and
+    S_b are the within- and between-class scatter; all directions lie in the range of the total scatter.
+
+    Parameters
+    ----------
+    criterion : {"olsda", "ocm", "mmc", "lda", "scoring", "ridge"}, default="lda"
+        What to optimise.
+    n_components : int, default=None
+        Number of directions; None is one less than the number of classes, or what the data allow. "ridge" has one per
+        class, always.
+    ridge : float or "auto", default="auto"
+        Added to S_w by "lda" and to S_t by "scoring" and "ridge", in squared units of the data; "auto" is 1e-3 of the
+        mean non-zero eigenvalue of S_t.
+    variance : float, default=None
+        Share of the variance kept first, by PCA; None keeps the numerical rank.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        The directions; orthonormal rows, except for "lda", which gives them unit within-class scatter, "scoring", W',
+        and "ridge", Z'.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    classes_ : array
+        The classes.
+    ridge_ : float
+        The ridge used by "lda", "scoring" and "ridge".
+    scale_, intercept_ : float and array of shape (n_classes,)
+        alpha and b of "ridge".
+
+    See Also
+    --------
+    DiscriminativeEmbeddedClustering : Finds the labels too.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> digits = jc.datasets.load("digits")
+    >>> jc.DiscriminantProjection("mmc", n_components=2).fit(digits.data, digits.target).transform(digits.data).shape
+    (1797, 2)
+    """
+
+    _trade_offs: ClassVar[dict[str, float]] = {"ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "criterion": [StrOptions({"olsda", "ocm", "mmc", "lda", "scoring", "ridge"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "variance": [Interval(Real, 0, 1, closed="right"), None],
+        "max_rank": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        criterion: str = "lda",
+        *,
+        n_components: int | None = None,
+        ridge: float | str = "auto",
+        variance: float | None = None,
+        max_rank: int = 500,
+    ):
+        self.criterion = criterion
+        self.n_components = n_components
+        self.ridge = ridge
+        self.variance = variance
+        self.max_rank = max_rank
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the directions that show the classes y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The data.
+        y : array-like of shape (n_samples,)
+            Classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        data, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, multi_output=False
+        )
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(column_or_1d(y), return_inverse=True)
+        coordinates = coordinates_of(
+            as_rows(data),
+            check_weights(sample_weight, data),
+            variance=self.variance,
+            max_rank=self.max_rank,
+            rng=np.random.RandomState(0),
+        )
+        for name in ("ridge_", "scale_", "intercept_"):
+            self.__dict__.pop(name, None)
+        asked = None if self.criterion == "ridge" else self.n_components
+        n_components = resolve_n_components(asked, self.classes_.size - 1, coordinates)
+        clusters = coordinates.clusters(labels.astype(np.int32), self.classes_.size)
+        if self.criterion in ("lda", "scoring"):
+            self.ridge_ = automatic_ridge(self.ridge, coordinates)
+            if self.criterion == "scoring" and n_components > self.classes_.size - 1:
+                n_components = max(self.classes_.size - 1, 1)
+                tell(
+                    f"{self.classes_.size} classes have {n_components} scores, so n_components={n_components} is used "
+                    f"instead of {self.n_components}.",
+                    CollapseWarning,
+                )
+            directions_of = fisher_directions if self.criterion == "lda" else scoring_directions
+            loadings = coordinates.loadings(directions_of(clusters, n_components, self.ridge_))
+        elif self.criterion == "ridge":
+            loadings = coordinates.loadings(self._uncorrelated_ridge(clusters))
+        else:
+            directions = margin_directions(clusters, n_components, self._trade_offs[self.criterion])
+            loadings = nearest_orthonormal(coordinates.loadings(principal_axes(coordinates, directions)))
+        self.mean_ = coordinates.mean.astype(data.dtype)
+        loadings = fix_free_direction(loadings) if self.criterion == "ridge" else fix_signs(loadings)
+        self.components_ = np.ascontiguousarray(loadings.T.astype(data.dtype))
+        return self
+
+    def _uncorrelated_ridge(self, clusters: Clusters) -> Float:
+        """Z in coordinates; publishes alpha and b."""
+        if self.n_components is not None:
+            tell(
+                f"criterion='ridge' has one column per class: n_components={self.n_components} is unused.", UserWarning
+            )
+        self.ridge_ = automatic_ridge(self.ridge, clusters.coordinates)
+        whitening = 1.0 / np.sqrt(clusters.coordinates.eigenvalues + self.ridge_)
+        rotation, nuclear = uncorrelated_rotation(whitening[:, None] * clusters.sums.T)
+        mean = clusters.sizes / clusters.sizes.sum()
+        spread = float(clusters.sizes.sum() - clusters.sizes @ mean)
+        self.scale_ = nuclear / spread if spread > 0 and nuclear > 1e-10 * np.sqrt(spread) else 1.0
+        if clusters.coordinates.rank < mean.size:
+            tell(
+                f"{mean.size} classes exceed the rank of the data ({clusters.coordinates.rank}): a partial isometry "
+                "takes the place of uncorrelated columns.",
+                CollapseWarning,
+            )
+        self.intercept_ = self.scale_ * mean
+        return whitening[:, None] * rotation
+
+    def transform(self, X: ArrayLike) -> NDArray:
+        """Project rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Y : array of shape (n_samples, n_components)
+            ``(X - mean_) @ components_.T``.
+        """
+        check_is_fitted(self)
+        rows = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return as_rows(rows).project(self.components_.T, self.mean_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,1 @@
+"""Small dense problems, and partitions of rows: nothing here knows of estimators."""

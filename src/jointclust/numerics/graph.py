@@ -1,0 +1,139 @@
+"""The neighbour graph of rows as a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, splu
+from sklearn.neighbors import NearestNeighbors
+
+from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs
+from jointclust.types import Float
+
+
+@dataclass(frozen=True)
+class GraphSpectrum:
+    """The centred graph kernel: its leading eigenpairs, its trace, the number of parts of the graph."""
+
+    eigenvalues: Float
+    vectors: Float
+    trace: float
+    n_parts: int
+
+
+def distinct_rows(X: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where each distinct row occurs first, and which of these each row equals."""
+    if sp.issparse(X):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys = np.array([hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in ends])
+    else:
+        rows = np.ascontiguousarray(X) + 0.0  # no negative zeros
+        keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # in the order of the rows
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return first[order], rank[inverse.ravel()]
+
+
+def neighbors(X: Any, among: Any, n_neighbors: int) -> NDArray[np.intp]:
+    """Indices of the nearest rows, nearest first; among equally near ones, the first.
+
+    A few more are looked up, because which of several equally near rows the search returns depends on its threads.
+    """
+    n_found = min(n_neighbors + 8, among.shape[0])
+    distances, index = NearestNeighbors(n_neighbors=n_found).fit(among).kneighbors(X)
+    farthest = distances[:, n_neighbors - 1 : n_neighbors]
+    rounded = np.round(distances / np.where(farthest > 0, farthest, 1.0), 7)
+    order = np.lexsort((index, rounded), axis=1)[:, :n_neighbors]
+    return np.take_along_axis(index, order, axis=1)
+
+
+def graph_spectrum(X: Any, mass: Float, n_neighbors: int, n_components: int) -> GraphSpectrum:
+    """Leading eigenpairs of the centred kernel of the symmetric neighbour graph of distinct rows.
+
+    Every row is linked to its ``n_neighbors`` nearest (itself included), ``A = (N + N')/2``. A diagonal scaling makes
+    it doubly stochastic with respect to the masses m: ``P = EAE``, ``Pm = 1``. The kernel is ``(M^-1 + P)/2``, in the
+    weighted sense ``(I + B)/2`` with ``B = M^1/2 P M^1/2``, whose eigenvalues lie in [-1, 1]. Its first eigenvector is
+    ``m^1/2``, which centring removes; nothing else changes.
+    """
+    n = X.shape[0]
+    index = neighbors(X, X, n_neighbors)
+    graph = sp.csr_array((np.ones(index.size), index.ravel(), np.arange(0, index.size + 1, n_neighbors)), shape=(n, n))
+    graph = sp.csr_array(graph.maximum(sp.eye_array(n)))  # a row among copies need not find itself
+    graph = (graph + graph.T) / 2
+    root = np.sqrt(mass)
+    balanced = _doubly_stochastic(sp.csr_array(sp.diags_array(root) @ graph @ sp.diags_array(root)), root)
+
+    n_parts, part = connected_components(graph, directed=False)
+    indicators = sp.csr_array((root, (np.arange(n), part)), shape=(n, n_parts))
+    indicators = indicators @ sp.diags_array(1.0 / np.sqrt(np.bincount(part, mass, n_parts)))
+    # One eigenvalue 1 for each part: known beforehand, and Lanczos would not find all copies.
+    contrasts = _contrasts(np.sqrt(np.bincount(part, mass, n_parts)))[:, :n_components]
+    values, vectors = np.ones(contrasts.shape[1]), indicators @ contrasts
+    if n == 1:
+        return GraphSpectrum(np.zeros(1), np.zeros((1, 1)), 0.0, 1)
+    wanted = min(n_components, n - 1) - values.size
+    if wanted > 0:
+
+        def rest(x: Float) -> Float:
+            x = x.ravel()
+            return 0.5 * (x + balanced @ x) - indicators @ (indicators.T @ x)
+
+        operator = LinearOperator((n, n), matvec=rest, dtype=np.float64)
+        if is_small(n, wanted):
+            more = leading_eigenpairs(operator, wanted)
+        else:
+            more = lanczos(operator, wanted, 50) or _crowded_at_one(balanced, indicators, wanted)
+        values, vectors = np.append(values, more[0]), np.hstack([vectors, more[1]])
+    trace = 0.5 * (n + balanced.trace()) - 1.0
+    return GraphSpectrum(np.maximum(values, 0.0), vectors, float(trace), n_parts)
+
+
+def _crowded_at_one(balanced: sp.csr_array, indicators: sp.csr_array, k: int) -> tuple[Float, Float]:
+    """Leading eigenpairs of ``(I + B)/2`` beside the parts' own, by Lanczos on ``((1 + tiny) I - B)^-1``.
+
+    On curves and surfaces the eigenvalues crowd at 1, where plain Lanczos stalls but the factors are sparse.
+    """
+    n, tiny = balanced.shape[0], 1e-4
+    factors = splu(
+        sp.csc_matrix((1 + tiny) * sp.eye_array(n) - balanced),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+    def solve(x: Float) -> Float:
+        x = factors.solve(x.ravel() - indicators @ (indicators.T @ x.ravel()))
+        return x - indicators @ (indicators.T @ x)
+
+    inverse, vectors = leading_eigenpairs(LinearOperator((n, n), matvec=solve, dtype=np.float64), k)
+    return 1.0 + 0.5 * tiny - 0.5 / inverse, vectors
+
+
+def _doubly_stochastic(matrix: sp.csr_array, target: Float) -> sp.csr_array:
+    """``EAE`` with a positive diagonal E for which ``EAE target = target`` (Sinkhorn and Knopp, damped)."""
+    scale = np.ones(len(target))
+    for _ in range(1000):
+        new = np.sqrt(scale * target / (matrix @ (scale * target)))
+        change = np.abs(new / scale - 1.0).max()
+        scale = new
+        if change < 1e-13:
+            break
+    return sp.csr_array(sp.diags_array(scale) @ matrix @ sp.diags_array(scale))
+
+
+def _contrasts(sizes: Float) -> Float:
+    """Orthonormal columns orthogonal to ``sizes``: the largest entry against the next, both against the third, ..."""
+    order = np.argsort(-sizes, kind="stable")
+    basis = np.eye(sizes.size)[:, order[: max(sizes.size - 1, 0)]]
+    columns = np.column_stack([sizes, basis])
+    return np.linalg.qr(columns)[0][:, 1:]

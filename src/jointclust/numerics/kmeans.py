@@ -1,0 +1,187 @@
+"""k-means in an embedding: many restarts at once, weights, repair of empty clusters, wherever the rows are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jointclust.numerics.partitions import (
+    Partition,
+    centers_of,
+    counts,
+    fill_empty,
+    means,
+    n_changed,
+    nearest_of,
+    weighted_norm,
+)
+from jointclust.rows import Swept, blocks, is_remote, sample, sweep
+from jointclust.rows.arrays import like, namespace, to_host
+from jointclust.types import Float
+
+# Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
+_SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 256
+# Rows up to which k-means goes on until no label changes.
+_EXACT = 50_000
+
+
+def lloyd_many(
+    Y: Any, centers: Float, weights: Any = None, *, max_iter: int = 300, tol: float = 0.0
+) -> tuple[Any, Float, Float]:
+    """Lloyd's iteration from R sets of centers together; returns labels (n, R), centers (R, c, d), inertias (R,).
+
+    A set rests when its labels stop or its inertia falls by no more than ``tol``, relative. The centers returned are
+    the means of the labels returned.
+    """
+    n_sets, n_clusters, _ = centers.shape
+    total = weighted_norm(Y, weights)
+    centers = centers.copy()
+    labels: list[Any] = [None] * n_sets
+    inertia = np.full(n_sets, np.inf)
+    moving = np.arange(n_sets)
+    for _ in range(max_iter):
+        new, sums, sizes, changed = _lloyd_step(Y, centers[moving], [labels[r] for r in moving], weights)
+        for j in np.flatnonzero((sizes == 0).any(axis=1)):
+            new[j] = fill_empty(Y, new[j], n_clusters, weights)
+            old = labels[moving[j]]
+            changed[j] = 1.0 if old is None else n_changed(new[j], old, weights)
+            sizes[j] = counts(new[j], n_clusters, weights)
+            sums[j] = centers_of(Y, new[j], n_clusters, weights) * sizes[j][:, None]
+        updated = means(sums, sizes)
+        within = np.maximum(total - np.einsum("rk,rkd,rkd->r", sizes, updated, updated), 0.0)
+        resting = changed == 0
+        if tol > 0:
+            resting |= inertia[moving] - within <= tol * within
+        centers[moving], inertia[moving] = updated, within
+        for index, found in zip(moving, new, strict=True):
+            labels[index] = found
+        moving = moving[~resting]
+        if moving.size == 0:
+            break
+    return labels, centers, inertia
+
+
+def _lloyd_step(Y: Any, centers: Float, labels: list[Any], weights: Any) -> tuple[list[Any], Float, Float, Float]:
+    """New labels of each set, with their sums and sizes and how many labels changed, all in one pass."""
+    n_sets, n_clusters, d = centers.shape
+    nearest, first = nearest_of(centers), labels[0] is None
+
+    def step(y: Any, w: Any, *old: Any) -> Swept:
+        new = nearest(y)
+        parts = blocks.sums_and_sizes(y, new, n_clusters, w, None)
+        changed = [] if first else [blocks.n_changed(new[:, j], block, w) for j, block in enumerate(old)]
+        return Swept(rows=[new[:, j] for j in range(n_sets)], sums=[*parts, *changed])
+
+    found = sweep(step, Y, weights, *([] if first else labels), width=n_sets * n_clusters)
+    sums, sizes = found.sums[0].reshape(n_sets, n_clusters, d), found.sums[1].reshape(n_sets, n_clusters)
+    changed = np.ones(n_sets) if first else np.array([float(part) for part in found.sums[2:]])
+    return list(found.rows), sums, sizes, changed
+
+
+def settled(Y: Any, labels: Any, n_clusters: int, weights: Any) -> Partition:
+    """k-means from labels, to rest; of very many rows until it hardly moves, for the last of them take forever."""
+    tol = 0.0 if Y.shape[0] <= _EXACT else 1e-6
+    return lloyd(Y, centers_of(Y, labels, n_clusters, weights), weights, tol=tol)
+
+
+def lloyd(Y: Any, centers: Float, weights: Any = None, *, max_iter: int = 300, tol: float = 0.0) -> Partition:
+    """Lloyd's iteration from one set of centers."""
+    labels, centers, inertia = lloyd_many(Y, centers[None], weights, max_iter=max_iter, tol=tol)
+    return Partition(labels[0], centers[0], float(inertia[0]))
+
+
+def kmeans(
+    Y: NDArray,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    weights: Float | None = None,
+    *,
+    n_restarts: int = 10,
+    beat: float = np.inf,
+) -> Partition:
+    """Best of ``n_restarts`` k-means runs from k-means++ centers.
+
+    The restarts race: all make two Lloyd steps, the best third goes on to rest. On many rows they race on a sample,
+    and only the winner sees all rows. When all are a tenth above the inertia to ``beat`` after the two steps, from
+    where they never come back, the best is returned as it is.
+    """
+    rows, row_weights = sample_rows(Y, n_clusters, rng, weights)
+    sampled = rows.shape[0] != Y.shape[0]
+    centers = plus_plus(rows, n_clusters, n_restarts, rng, row_weights)
+    if n_restarts > 1:
+        labels, centers, inertia = lloyd_many(rows, centers, row_weights, max_iter=2)
+        better = np.argsort(inertia, kind="stable")[: max(1, n_restarts // 3)]
+        if not sampled and inertia[better[0]] > 1.1 * beat:
+            return Partition(labels[better[0]], centers[better[0]], float(inertia[better[0]]))
+        _, centers, inertia = lloyd_many(rows, centers[better], row_weights, tol=1e-4)
+        centers = centers[[np.argmin(inertia)]]
+    return lloyd(Y, centers[0], weights, tol=1e-4 if sampled else 0.0)
+
+
+def sample_rows(Y: Any, n_clusters: int, rng: np.random.RandomState, weights: Any = None) -> tuple[Any, Any]:
+    """Rows for k-means starts, with weights: a sample, drawn by weight, when looking at all of them is dear."""
+    size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters)
+    if is_remote(Y):
+        return sample(Y, 2 * size, rng, weights)
+    if Y.shape[0] <= 2 * size:
+        return Y, weights
+    order, xp = _canonical_order(Y), namespace(Y)
+    mass = like(np.ones(1), Y, xp.float64) + xp.zeros_like(order) if weights is None else xp.take(weights, order)
+    drawn = _draw(mass[None, :], like(rng.uniform(size=(1, size)), Y, xp.float64))[0, :]
+    return xp.take(Y, xp.take(order, drawn), axis=0), None
+
+
+def plus_plus(Y: Any, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Any = None) -> Float:
+    """Greedy k-means++ centers, ``n_sets`` of them side by side, shape (n_sets, n_clusters, d).
+
+    Rows are drawn along a canonical order, so that permuting the rows, or repeating a row instead of giving it a
+    weight, changes nothing.
+    """
+    xp, order = namespace(Y), _canonical_order(Y)
+    n, Y = Y.shape[0], xp.take(Y, order, axis=0)
+    weight = xp.ones_like(Y[:, 0]) if weights is None else like(xp.take(weights, order), Y)
+    norms = like(blocks.squared_lengths(Y), Y)
+    n_trials = 2 + int(np.log(n_clusters))
+    first = like(np.arange(n_sets) * n_trials, order)
+
+    def distances(rows: Any) -> Any:
+        flat = xp.reshape(rows, (-1,))
+        squared = (-2.0 * xp.take(Y, flat, axis=0)) @ Y.T
+        squared += norms
+        squared += xp.take(norms, flat)[:, None]
+        squared = np.maximum(squared, 0.0, out=squared) if xp is np else xp.clip(squared, 0.0, None)
+        return xp.reshape(squared, (*rows.shape, n))
+
+    start = _draw(xp.broadcast_to(weight, (n_sets, n)), like(rng.uniform(size=(n_sets, 1)), norms, xp.float64))
+    quantiles = like(rng.uniform(size=(n_clusters - 1, n_sets, n_trials)), norms, xp.float64)
+    chosen, nearest = [start[:, 0]], distances(start)[:, 0, :]
+    for k in range(n_clusters - 1):
+        mass = nearest * weight
+        mass = xp.where(xp.sum(mass, axis=1)[:, None] > 0, mass, weight[None, :])  # else every row is a center already
+        trials = _draw(mass, quantiles[k, ...])
+        reached = xp.minimum(distances(trials), nearest[:, None, :])
+        best = first + like(xp.argmin(reached @ weight, axis=1), order)
+        chosen.append(xp.take(xp.reshape(trials, (-1,)), best))
+        nearest = xp.take(xp.reshape(reached, (-1, n)), best, axis=0)
+    rows = xp.take(Y, xp.reshape(xp.stack(chosen, axis=1), (-1,)), axis=0)
+    return to_host(rows).astype(np.float64).reshape(n_sets, n_clusters, -1)
+
+
+def _canonical_order(Y: Any) -> Any:
+    """Rows by distance from the mean, which neither permutation nor rotation nor reflection changes."""
+    lengths = np.einsum("ij,ij->i", Y, Y) if isinstance(Y, np.ndarray) else blocks.squared_lengths(Y)
+    return namespace(Y).argsort(lengths, stable=True)
+
+
+def _draw(mass: Any, uniform: Any) -> Any:
+    """Row indices at the given quantiles (R, t) of each distribution (R, n); massless rows are never drawn."""
+    xp = namespace(mass)
+    cumulative = xp.cumulative_sum(mass, axis=1, dtype=xp.float64)
+    targets = uniform * cumulative[:, -1:]
+    if xp is not np and mass.shape[1] < 2**17:  # one comparison of everything beats many small searches on a device
+        below = xp.astype(cumulative[:, None, :] <= targets[:, :, None], xp.int32)
+        return xp.clip(xp.sum(below, axis=2, dtype=xp.int64), None, mass.shape[1] - 1)
+    index = [xp.searchsorted(cumulative[r, :], targets[r, :], side="right") for r in range(mass.shape[0])]
+    return xp.clip(xp.stack(index, axis=0), None, mass.shape[1] - 1)

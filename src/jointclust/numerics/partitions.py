@@ -1,0 +1,172 @@
+"""Partitions of rows: nearest centers, sums over clusters, repair of empty ones, wherever the rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from jointclust.rows import Projected, Swept, blocks, sweep
+from jointclust.rows.arrays import like, namespace, to_host
+from jointclust.types import Float, Labels
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Labels with their centers in an embedding, and what these minimise: for k-means, the sum of squares within."""
+
+    labels: Labels
+    centers: Float
+    inertia: float
+
+
+def assign(Y: Any, centers: Any) -> Labels:
+    """Index of the nearest center for each row; the first one on a tie."""
+    host = to_host(centers)
+    # Of equal centers the first one, whatever rounding makes of them.
+    again = np.ones(len(host), dtype=bool)
+    again[np.unique(host, axis=0, return_index=True)[1]] = False
+    nearest = nearest_of(host[None], np.where(again, np.inf, 0.0) if again.any() else None)
+    return sweep(lambda y: Swept(rows=[nearest(y)[:, 0]]), Y, width=centers.shape[0]).rows[0]
+
+
+def nearest_of(centers: NDArray, penalty: Float | None = None) -> Any:
+    """A function of blocks: the nearest of the c centers of each of R sets, labels of shape (n, R)."""
+    flat = centers.reshape(-1, centers.shape[2])
+
+    def nearest(y: Any) -> Any:
+        own = like(flat, y)
+        offset = 0.5 * namespace(own).sum(own * own, axis=1)
+        if penalty is not None:
+            offset = offset + like(penalty, y)
+        return blocks.nearest(y, own, offset, centers.shape[0])
+
+    return nearest
+
+
+def nearest_in(y: Any, centers: Float) -> Any:
+    """Index of the nearest center for each row of a block."""
+    return nearest_of(centers[None])(y)[:, 0]
+
+
+def counts(labels: Any, n_clusters: int, weights: Any = None) -> Float:
+    """Total weight of each cluster."""
+    if isinstance(labels, np.ndarray):
+        return blocks.counts(labels, n_clusters, weights)
+    return sweep(lambda block, w: Swept(sums=[blocks.counts(block, n_clusters, w)]), labels, weights).sums[0]
+
+
+def means(sums: Float, sizes: Float) -> Float:
+    """Sums over sizes; an empty cluster has its mean at the origin."""
+    return sums / np.where(sizes > 0, sizes, 1.0)[..., None]
+
+
+def centers_of(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Float:
+    """Weighted cluster means of the rows of an embedding."""
+
+    def sums(y: Any, block: Any, w: Any) -> Swept:
+        return Swept(sums=blocks.sums_and_sizes(y, block, n_clusters, w, None))
+
+    return means(*sweep(sums, Y, labels, weights, width=Y.shape[1], budget=2**19).sums)
+
+
+def fill_empty(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Labels:
+    """Give each empty cluster the point farthest from its own center, with all rows that lie there.
+
+    Every move lowers the within-cluster sum of squares. A point that is alone in its cluster, has no weight or lies on
+    its center is never moved, so clusters stay empty when there are fewer distinct rows than clusters.
+    """
+    sizes = counts(labels, n_clusters, weights)
+    while not (sizes > 0).all():
+        before = int(np.sum(sizes == 0))
+        labels, sizes = _fill_some(Y, labels, sizes, weights)
+        if int(np.sum(sizes == 0)) == before:
+            break
+    return labels
+
+
+def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Float]:
+    """One round of filling, from the rows that are farthest from their centers now."""
+    n_clusters, wanted = sizes.size, 8 + 2 * int(np.sum(sizes == 0))
+    centers = centers_of(Y, labels, n_clusters, weights)
+
+    def far(y: Any, block: Any, w: Any) -> Swept:
+        return Swept(pieces=blocks.farthest(y, block, centers, w, wanted))
+
+    points, own, distance = sweep(far, Y, labels, weights, width=Y.shape[1], budget=2**19).pieces
+    order = np.argsort(-distance, kind="stable")[:wanted]
+    order = order[distance[order] > 0]
+    order = order[np.sort(np.unique(points[order], axis=0, return_index=True)[1])]
+    if order.size == 0:
+        return labels, sizes
+    points, own = points[order], own[order]
+    here = lambda y, block, w: Swept(sums=[blocks.mass_at(y, block, points, own, w)])  # noqa: E731
+    # An embedding that is computed again has the same bits only in the same blocks.
+    again = {"width": Y.shape[1], "budget": 2**19}
+    size = again if isinstance(Y, Projected) else {"width": Y.shape[1] * len(points)}
+    mass = sweep(here, Y, labels, weights, **size).sums[0]
+    sizes, target = sizes.copy(), np.full(len(points), -1)
+    empty = iter(np.flatnonzero(sizes == 0))
+    for index in range(len(points)):
+        if sizes[own[index]] > mass[index] > 0 and (free := next(empty, None)) is not None:
+            sizes[own[index]] -= mass[index]
+            sizes[free] += mass[index]
+            target[index] = free
+    moved = target >= 0
+    points, own, target = points[moved], own[moved], target[moved]
+    move = lambda y, block: Swept(rows=[blocks.moved_to(y, block, points, own, target)])  # noqa: E731
+    return sweep(move, Y, labels, **size).rows[0], sizes
+
+
+def same_labels(a: Any, b: Any, weights: Any = None) -> bool:
+    """Whether two labellings agree on all rows that have weight."""
+    return n_changed(a, b, weights) == 0
+
+
+def n_changed(a: Any, b: Any, weights: Any = None) -> int:
+    """How many rows that have weight two labellings disagree on."""
+    return int(sweep(lambda x, y, w: Swept(sums=[blocks.n_changed(x, y, w)]), a, b, weights).sums[0])
+
+
+def renumbered(labels: Any, like_these: Any, n_clusters: int) -> Labels:
+    """The same partition, numbered so that as many labels as possible agree with others."""
+    pairs = lambda a, b: Swept(sums=[blocks.confusion(a, b, n_clusters)])  # noqa: E731
+    _, number = linear_sum_assignment(-sweep(pairs, labels, like_these, width=2 * n_clusters).sums[0])
+    number = number.astype(np.int32)
+    return sweep(lambda a: Swept(rows=[namespace(a).take(like(number, a), a, axis=0)]), labels).rows[0]
+
+
+def weighted_norm(Y: Any, weights: Any) -> float:
+    """``sum_i w_i |y_i|^2``."""
+
+    def norm(y: Any, w: Any) -> Swept:
+        lengths = blocks.squared_lengths(y)
+        return Swept(sums=[namespace(y).sum(lengths if w is None else lengths * w)])
+
+    return float(sweep(norm, Y, weights, width=Y.shape[1], budget=2**20).sums[0])
+
+
+def within_norm(Y: Any, labels: Any, centers: Any, weights: Any) -> float:
+    """``sum_i w_i |y_i - c_i|^2`` about the centers of the rows' clusters."""
+    host = to_host(centers)
+
+    def norm(y: Any, block: Any, w: Any) -> Swept:
+        squares = blocks.residuals(y, block, host) ** 2
+        return Swept(sums=[namespace(y).sum(squares if w is None else squares * w)])
+
+    return float(sweep(norm, Y, labels, weights, width=Y.shape[1], budget=2**20).sums[0])
+
+
+def scatters(Y: Any, labels: Any, centers: Any, weights: Any) -> tuple[Float, Float]:
+    """``sum_i w_i y_i y_i'``, and the same about the centers of the rows' clusters."""
+    host = to_host(centers)
+
+    def both(y: Any, block: Any, w: Any) -> Swept:
+        residual = y - namespace(y).take(like(host, y), block, axis=0)
+        return Swept(sums=[blocks.scatter(y, w, None), blocks.scatter(residual, w, None)])
+
+    total, within = sweep(both, Y, labels, weights, width=2 * Y.shape[1], budget=2**20).sums
+    return total, within

@@ -1,0 +1,25 @@
+"""What a pass gives, and how the parts of several blocks are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import scipy.sparse as sp
+
+from jointclust.rows.arrays import namespace
+
+
+class Swept(NamedTuple):
+    """What a block, or a whole pass, gives: arrays with one row per row, sums, and pieces to put side by side."""
+
+    rows: Sequence[Any] = ()
+    sums: Sequence[Any] = ()
+    pieces: Sequence[Any] = ()
+
+
+def joined(pieces: Sequence[Any]) -> Any:
+    """Blocks put below each other again."""
+    if any(sp.issparse(piece) for piece in pieces):
+        return sp.csr_array(sp.vstack(list(pieces), format="csr"))
+    return namespace(pieces[0]).concat(list(pieces), axis=0)

@@ -1,0 +1,101 @@
+"""What a fitted model knows of the rows it was fitted on, whatever its kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from jointclust.choosing.consensus import JointConsensus
+from jointclust.choosing.criteria import jaccard_per_cluster
+from jointclust.choosing.members import training_labels
+from jointclust.rows import blocks
+from jointclust.types import Float, Labels
+
+# Dimensions from which on an embedding is no reduction.
+_FEW_COMPONENTS = 200
+
+
+def last_step(model: Any) -> Any:
+    """The clusterer itself: what a search chose, the last step of a pipeline."""
+    model = getattr(model, "best_estimator_", model)
+    return last_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
+
+
+def labels_of(model: Any) -> Labels:
+    """Labels of the training rows."""
+    return np.asarray(last_step(model).labels_)
+
+
+def embedding_of(model: Any, X: Any) -> NDArray[Any]:
+    """Embedding of the training rows, equal to ``transform`` of them."""
+    clusterer = last_step(model)
+    if isinstance(clusterer, JointConsensus):
+        # The members' labels are known: asking all of them to predict again would cost more than the fit.
+        rows = _prepared(model, X)
+        parts = zip(clusterer.members_, clusterer._group_names, clusterer._additions, strict=True)
+        found = [table[np.searchsorted(names, training_labels(member, rows))] for member, names, table in parts]
+        return blocks.unit(np.sum(found, axis=0))
+    return np.asarray(model.transform(X))
+
+
+def map_of(model: Any, X: Any) -> NDArray[Any]:
+    """A few coordinates of the training rows in which to draw them and to measure how typical they are.
+
+    The embedding, but for a consensus, whose embedding puts rows with the same votes in one place, and for methods that
+    reduce nothing: there it is the plane through the clusters' centers (the orthogonal centroid method).
+    """
+    clusterer = last_step(model)
+    if not isinstance(clusterer, JointConsensus) and clusterer.cluster_centers_.shape[1] <= _FEW_COMPONENTS:
+        return embedding_of(model, X)
+    rows = _prepared(model, X)
+    labels = labels_of(model)
+    sizes = np.bincount(labels).astype(np.float64)
+    member = sp.csr_array((np.ones(labels.size), (labels, np.arange(labels.size))))
+    sums = member @ rows
+    centers = (sums.toarray() if sp.issparse(sums) else sums) / np.maximum(sizes, 1)[:, None]
+    mean = sizes @ centers / labels.size
+    directions = np.linalg.svd(np.sqrt(sizes)[:, None] * (centers - mean), full_matrices=False)[2]
+    directions = directions[: max(sizes.size - 1, 1)].T
+    return np.asarray(rows @ directions) - mean @ directions
+
+
+def _prepared(model: Any, X: Any) -> Any:
+    """The rows as the clusterer gets them."""
+    model = getattr(model, "best_estimator_", model)
+    return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+
+
+def soft_labels_of(model: Any) -> Float | None:
+    """Probabilities of the training rows, where the method has them."""
+    return getattr(last_step(model), "soft_labels_", None)
+
+
+def confidence_of(model: Any) -> Float | None:
+    """Probability of each training row's own label, where the method has them."""
+    soft = soft_labels_of(model)
+    return None if soft is None else np.asarray(soft).max(axis=1)
+
+
+def objective_of(model: Any) -> Float | None:
+    """The objective, iteration by iteration, where the method iterates."""
+    history = getattr(last_step(model), "objective_history_", None)
+    return None if history is None else np.asarray(history)
+
+
+def member_stability(model: Any) -> Float | None:
+    """For each cluster of a consensus, how well the members reproduce it: mean Jaccard index with the best match."""
+    clusterer = last_step(model)
+    if not isinstance(clusterer, JointConsensus):
+        return None
+    if not all(hasattr(last_step(member), "labels_") for member in clusterer.members_):
+        return None
+    labels = clusterer.labels_.astype(np.int32)
+    found = [
+        jaccard_per_cluster(labels, np.searchsorted(names, last_step(member).labels_), clusterer.n_clusters)
+        for member, names in zip(clusterer.members_, clusterer._group_names, strict=True)
+    ]
+    return np.mean(found, axis=0)

@@ -1,0 +1,132 @@
+"""The report: one self-contained HTML file to look at a clustering with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array
+
+from jointclust.files import replacing
+from jointclust.showing import fitted
+from jointclust.showing.report._content import Content
+from jointclust.showing.report._page import page
+from jointclust.showing.report._profile import profile
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    model: Any,
+    X: ArrayLike,
+    path: str | os.PathLike[str],
+    *,
+    coordinates: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
+    stability: ArrayLike | None = None,
+    image_shape: tuple[int, int] | None = None,
+    image_order: str = "C",
+    title: str = "Clusters",
+    parameters: Mapping[str, tuple[Any, str]] | None = None,
+    candidates: Mapping[str, Sequence[Any]] | None = None,
+    warnings: Sequence[str] = (),
+) -> None:
+    """Write a page that shows a fitted model: a map of the rows, a card per cluster, and what to beware of.
+
+    The page is one file that needs nothing else, asks no network, and shows all text as text.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted clusterer, a pipeline that ends with one, or a fitted :class:`LabelFreeSearch`.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows it was fitted on.
+    path : path-like
+        Where to; an existing file is replaced, whole or not at all.
+    coordinates : array-like of shape (n_samples, 1 or more), default=None
+        Where to draw the rows; None takes the embedding or, for a consensus and for methods that reduce nothing, the
+        plane through the clusters' centers.
+    ids : array-like of shape (n_samples,), default=None
+        Names of the rows; None counts them from 0.
+    classes : array-like of shape (n_samples,), default=None
+        Known classes, shown beside the clusters.
+    feature_names : sequence of str, default=None
+        Names of the columns; None takes those of a frame, or of the model.
+    stability : array-like of shape (n_clusters,), default=None
+        Stability of each cluster, as from :func:`bootstrap_stability`; a consensus tells its own.
+    image_shape : tuple (height, width), default=None
+        For rows that are images.
+    image_order : {"C", "F"}, default="C"
+        Whether pixels are stored row by row or column by column.
+    title : str, default="Clusters"
+        Title of the page.
+    parameters : mapping of name to (value, who chose it), default=None
+        None takes the model's own, against its defaults.
+    candidates : mapping of column to values, default=None
+        What else was tried.
+    warnings : sequence of str, default=()
+        What was warned of during the fit.
+
+    Examples
+    --------
+    >>> import jointclust as jc, tempfile, pathlib
+    >>> X, y = jc.datasets.mixture(n_samples=200, n_features=20, n_clusters=3, random_state=0)
+    >>> model = jc.LDAKMeans(3, random_state=0).fit(X)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> jc.write_report(model, X, path, classes=y)
+    >>> path.read_text().startswith("<!doctype html>")
+    True
+    """
+    if feature_names is None:
+        named = getattr(X, "columns", None)
+        feature_names = named if named is not None else getattr(model, "feature_names_in_", None)
+    data = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan")
+    labels = fitted.labels_of(model)
+    _check_lengths(labels.size, X=data, coordinates=coordinates, ids=ids, classes=classes)
+    Y = fitted.map_of(model, X) if coordinates is None else np.asarray(coordinates)
+    found = fitted.member_stability(model) if stability is None else np.asarray(stability, dtype=float)
+    names = [str(name) for name in feature_names] if feature_names is not None else None
+    content = Content(
+        model=model,
+        title=title,
+        labels=labels,
+        Y=Y,
+        ids=None if ids is None else [str(name) for name in np.asarray(ids)],
+        classes=None if classes is None else np.asarray(classes).astype(str),
+        names=names or [f"x{index}" for index in range(data.shape[1])],
+        profile=profile(data, Y, labels),
+        data=data,
+        stability=found,
+        image=None if image_shape is None else (tuple(image_shape), image_order),
+        parameters=dict(parameters) if parameters is not None else _own_parameters(model),
+        candidates=None if candidates is None else {key: list(value) for key, value in candidates.items()},
+        warnings=list(warnings),
+    )
+    if image_shape is not None and image_shape[0] * image_shape[1] != data.shape[1]:
+        raise ValueError(f"image_shape={image_shape} does not make {data.shape[1]} pixels, the number of features.")
+    with replacing(path) as temporary:
+        temporary.write_text(page(content), encoding="utf-8")
+
+
+def _check_lengths(n: int, **given: Any) -> None:
+    for name, values in given.items():
+        length = n if values is None else values.shape[0] if hasattr(values, "shape") else len(values)
+        if length != n:
+            raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
+
+
+def _own_parameters(model: Any) -> dict[str, tuple[Any, str]]:
+    """The estimator's parameters, and whether they are its defaults."""
+    clusterer = fitted.last_step(model)
+    defaults = type(clusterer)().get_params()
+    params = clusterer.get_params()
+    return {"method": (type(clusterer).__name__, "you")} | {
+        name: (value, "default" if value is defaults[name] or str(value) == str(defaults[name]) else "you")
+        for name, value in params.items()
+        if name in defaults and not hasattr(value, "shape")
+    }

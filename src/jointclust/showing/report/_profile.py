@@ -1,0 +1,110 @@
+"""What sets each cluster apart, and its typical and untypical rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from jointclust.numerics.partitions import centers_of
+from jointclust.types import Float, Labels
+
+_BLOCK = 8192
+_PROTOTYPES = 4
+# Effect of a feature that does not vary inside the clusters at all.
+_LARGEST = 99.0
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """One row per cluster.
+
+    Attributes
+    ----------
+    sizes : array of shape (n_clusters,)
+        Rows in each.
+    means, rest : arrays of shape (n_clusters, n_features)
+        Means of the features inside and outside.
+    effects : array of shape (n_clusters, n_features)
+        Cohen's d: their difference over the pooled standard deviation, at most 99.
+    nearest, farthest : lists of arrays
+        Rows nearest to the cluster's center in the embedding, nearest first, and farthest from it, farthest first.
+    """
+
+    sizes: NDArray[np.intp]
+    means: Float
+    rest: Float
+    effects: Float
+    nearest: list[NDArray[np.intp]]
+    farthest: list[NDArray[np.intp]]
+
+
+def profile(X: Any, Y: NDArray[Any], labels: Labels) -> Profile:
+    """Sums by cluster in one pass over the rows, then small arithmetic."""
+    n_clusters = int(labels.max()) + 1
+    shift = _shift(X)
+    counts, sums, squares = _sums(X, labels, n_clusters, shift)
+    means, variances = _moments(counts, sums, squares)
+    rest, rest_variances = _moments(counts.sum(axis=0) - counts, sums.sum(axis=0) - sums, squares.sum(axis=0) - squares)
+    others = counts.sum(axis=0) - counts
+    degrees = np.maximum(counts + others - 2, 1)
+    pooled = np.sqrt((np.maximum(counts - 1, 0) * variances + np.maximum(others - 1, 0) * rest_variances) / degrees)
+    # Differences of the order of rounding are none; those without any spread are as large as can be shown.
+    difference = means - rest
+    difference[np.abs(difference) <= 1e-9 * (np.abs(means) + np.abs(rest)) + 1e-12 * np.abs(shift)] = 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effects = np.clip(np.where(difference == 0, 0.0, difference / pooled), -_LARGEST, _LARGEST)
+    effects[(counts == 0) | (others == 0)] = 0.0
+    nearest, farthest = _prototypes(Y, labels, n_clusters)
+    sizes = np.bincount(labels, minlength=n_clusters)
+    return Profile(sizes, means + shift, rest + shift, effects, nearest, farthest)
+
+
+def _shift(X: Any) -> Any:
+    """A value near each feature's mean, without which squares of large values would leave nothing of their spread."""
+    if sp.issparse(X):
+        return np.zeros(X.shape[1])
+    block = np.asarray(X[:_BLOCK], dtype=np.float64)
+    known = ~np.isnan(block)
+    return np.where(known, block, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+
+
+def _sums(X: Any, labels: Labels, n_clusters: int, shift: Float) -> tuple[Float, Float, Float]:
+    """Numbers of values, sums and sums of squares of each feature by cluster; empty cells count nowhere."""
+    counts = np.zeros((n_clusters, X.shape[1]))
+    sums, squares = counts.copy(), counts.copy()
+    for start in range(0, X.shape[0], _BLOCK):
+        own = labels[start : start + _BLOCK]
+        member = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(n_clusters, own.size))
+        block = X[start : start + _BLOCK].astype(np.float64)
+        if sp.issparse(block):
+            counts += np.asarray(member.sum(axis=1)).reshape(-1, 1)
+            sums += (member @ block).toarray()
+            squares += (member @ block.multiply(block)).toarray()
+        else:
+            known = ~np.isnan(block)
+            block = np.where(known, block - shift, 0.0)
+            counts += member @ known.astype(np.float64)
+            sums += member @ block
+            squares += member @ block**2
+    return counts, sums, squares
+
+
+def _moments(counts: Float, sums: Float, squares: Float) -> tuple[Float, Float]:
+    size = np.maximum(counts, 1)
+    means = sums / size
+    return means, np.maximum(squares - size * means**2, 0.0) / np.maximum(counts - 1, 1)
+
+
+def _prototypes(Y: NDArray[Any], labels: Labels, n_clusters: int) -> tuple[list[Any], list[Any]]:
+    centers = centers_of(Y, labels, n_clusters, None)
+    distances = np.linalg.norm(Y - centers[labels], axis=1)
+    order = np.lexsort((distances, labels))
+    ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
+    groups = np.split(order, ends[:-1])
+    near = [group[:_PROTOTYPES] for group in groups]
+    far = [group[_PROTOTYPES:][::-1][:_PROTOTYPES] for group in groups]
+    return near, far

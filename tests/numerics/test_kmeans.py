@@ -1,0 +1,131 @@
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+from jointclust.metrics import clustering_accuracy
+from jointclust.numerics import kmeans as km
+from jointclust.numerics import partitions
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_lloyd_agrees_with_scikit_learn(digits, dtype):
+    Y = digits.data[:, :20].astype(dtype)
+    Y = Y - Y.mean(axis=0)
+    start = Y[:10].astype(float)
+    ours = km.lloyd(Y, start)
+    theirs = KMeans(10, init=start.astype(dtype), n_init=1, tol=0).fit(Y)
+    assert ours.inertia == pytest.approx(theirs.inertia_, rel=1e-5)
+    assert np.mean(ours.labels == theirs.labels_) > 0.999
+
+
+def test_restarts_together_equal_restarts_alone(digits, rng):
+    Y = digits.data - digits.data.mean(axis=0)
+    starts = km.plus_plus(Y, 10, 4, rng)
+    labels, centers, inertia = km.lloyd_many(Y, starts)
+    for j in range(4):
+        alone = km.lloyd(Y, starts[j])
+        np.testing.assert_array_equal(labels[j], alone.labels)
+        np.testing.assert_allclose(centers[j], alone.centers)
+        assert inertia[j] == pytest.approx(alone.inertia)
+
+
+def test_inertia_never_rises_and_matches_the_labels(digits, rng):
+    Y = digits.data - digits.data.mean(axis=0)
+    start = km.plus_plus(Y, 10, 1, rng)[0]
+    previous = np.inf
+    for steps in range(1, 12):
+        found = km.lloyd(Y, start, max_iter=steps)
+        assert found.inertia <= previous * (1 + 1e-12)
+        assert found.inertia == pytest.approx(np.sum((Y - found.centers[found.labels]) ** 2))
+        previous = found.inertia
+
+
+def test_as_good_as_scikit_learn(digits):
+    Y = digits.data - digits.data.mean(axis=0)
+    ours = np.mean([km.kmeans(Y, 10, np.random.RandomState(s)).inertia for s in range(8)])
+    theirs = np.mean([KMeans(10, n_init=10, random_state=s).fit(Y).inertia_ for s in range(8)])
+    assert ours < 1.005 * theirs
+
+
+def test_weights_are_repetitions(rng):
+    Y = rng.standard_normal((60, 3))
+    weights = rng.randint(0, 4, size=60).astype(float)
+    repeated = np.repeat(Y, weights.astype(int), axis=0)
+    a = km.kmeans(Y, 4, np.random.RandomState(1), weights)
+    b = km.kmeans(repeated, 4, np.random.RandomState(1))
+    assert a.inertia == pytest.approx(b.inertia)
+    assert clustering_accuracy(np.repeat(a.labels, weights.astype(int)), b.labels) == 1.0
+
+
+def test_row_order_does_not_matter(rng):
+    Y = rng.standard_normal((200, 4))
+    order = rng.permutation(200)
+    a = km.kmeans(Y, 5, np.random.RandomState(3))
+    b = km.kmeans(Y[order], 5, np.random.RandomState(3))
+    assert a.inertia == pytest.approx(b.inertia)
+    np.testing.assert_array_equal(a.labels[order], b.labels)
+
+
+def test_empty_clusters_are_filled(rng):
+    Y = rng.standard_normal((50, 2))
+    start = np.vstack([Y[:2], np.full((3, 2), 1e3)])  # three centers that no row is near
+    found = km.lloyd(Y, start)
+    assert np.all(np.bincount(found.labels, minlength=5) > 0)
+
+
+def test_filling_lowers_inertia_and_takes_no_last_row(rng):
+    Y = rng.standard_normal((10, 2))
+    labels = np.zeros(10, dtype=np.int32)
+    filled = partitions.fill_empty(Y, labels, 4)
+    assert np.all(np.bincount(filled, minlength=4) > 0)
+    before = np.sum((Y - partitions.centers_of(Y, labels, 4)[labels]) ** 2)
+    assert np.sum((Y - partitions.centers_of(Y, filled, 4)[filled]) ** 2) < before
+
+
+def test_fewer_distinct_rows_than_clusters():
+    Y = np.repeat([[0.0, 1.0], [2.0, 0.0]], 5, axis=0)
+    found = km.kmeans(Y - Y.mean(axis=0), 4, np.random.RandomState(0))
+    assert found.inertia == pytest.approx(0, abs=1e-20)
+    assert np.unique(found.labels).size == 2
+
+
+def test_many_copies_of_few_rows_are_no_trouble(rng):
+    """Looking for a row to fill an empty cluster with must not compare all rows with all rows."""
+    Y = rng.standard_normal((3, 5))[rng.randint(3, size=100_000)]
+    labels = np.zeros(len(Y), dtype=np.int32)
+    filled = partitions.fill_empty(Y, labels, 8)
+    assert np.unique(filled).size == 3
+    assert np.unique(np.column_stack([Y, filled]), axis=0).shape[0] == 3
+
+
+def test_massless_rows_are_never_centers(rng):
+    Y = np.vstack([rng.standard_normal((20, 2)), 100 + rng.standard_normal((20, 2))])
+    weights = np.repeat([1.0, 0.0], 20)
+    centers = km.plus_plus(Y, 3, 20, rng, weights)
+    assert centers.max() < 50
+
+
+def test_many_rows_start_from_a_sample(monkeypatch):
+    rng = np.random.RandomState(0)
+    centers = 20 * rng.standard_normal((5, 3))
+    truth = rng.randint(5, size=60_000)
+    Y = (centers[truth] + rng.standard_normal((60_000, 3))).astype(np.float32)
+    seen = []
+    original = km.plus_plus
+    monkeypatch.setattr(km, "plus_plus", lambda Y, *a: seen.append(len(Y)) or original(Y, *a))
+    found = km.kmeans(Y, 5, np.random.RandomState(0))
+    assert seen == [20_000]
+    assert clustering_accuracy(truth, found.labels) > 0.99
+
+
+def test_renumbering_keeps_the_partition(rng):
+    labels = rng.randint(5, size=100).astype(np.int32)
+    permuted = np.array([3, 0, 4, 1, 2], dtype=np.int32)[labels]
+    np.testing.assert_array_equal(partitions.renumbered(permuted, labels, 5), labels)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_dtype_is_kept_where_rows_are_many(rng, dtype):
+    Y = rng.standard_normal((100, 3)).astype(dtype)
+    assert partitions.assign(Y, Y[:3]).dtype == np.int32
+    np.testing.assert_array_equal(partitions.assign(Y, Y[:3])[:3], [0, 1, 2])

@@ -1,0 +1,71 @@
+"""On a real GPU: torch and CuPy against NumPy, and scikit-learn's own checks there. ``make test-gpu`` runs it."""
+
+import copy
+import os
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import jointclust as jc
+from jointclust.rows.arrays import is_device_array, to_host
+
+torch = pytest.importorskip("torch")
+if not torch.cuda.is_available():
+    pytest.skip("no GPU here", allow_module_level=True)
+pytestmark = [pytest.mark.filterwarnings("ignore")]
+
+CLUSTERERS = [
+    jc.DiscriminativeEmbeddedClustering(4, random_state=0),
+    jc.DiscriminativeEmbeddedClustering(4, update_rule="fixed", trade_off=4, random_state=0),
+    jc.LDAKMeans(4, random_state=0),
+    jc.RobustEmbeddedClustering(4, random_state=0),
+    jc.RobustKMeans(4, random_state=0),
+    jc.OptimalDiscriminantClustering(4, n_components=8, random_state=0),
+    jc.DisKMeans(4, random_state=0),
+    jc.DisCluster(4, random_state=0),
+    jc.UncorrelatedRidgeClustering(4, random_state=0),
+    jc.FuzzyKMeans(4, random_state=0),
+]
+
+
+def on_device(X, library):
+    if library == "cupy":
+        return pytest.importorskip("cupy").asarray(X)
+    return torch.tensor(X, device="cuda")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+@pytest.mark.parametrize("model", CLUSTERERS, ids=str)
+def test_same_answer(model, library, dtype):
+    X, _ = jc.datasets.mixture(3000, 20, 4, separation=25, n_nuisance=2, random_state=0)
+    weights = np.random.RandomState(1).uniform(0.5, 2, size=len(X))
+    host = copy.deepcopy(model).fit(X, sample_weight=weights)
+    there = on_device(X.astype(dtype), library)
+    fitted = copy.deepcopy(model).fit(there, sample_weight=weights)
+    assert is_device_array(fitted.labels_)
+    assert is_device_array(fitted.cluster_centers_)
+    np.testing.assert_array_equal(to_host(fitted.labels_), host.labels_)
+    np.testing.assert_array_equal(to_host(fitted.predict(there)), host.labels_)
+    np.testing.assert_allclose(fitted.objective_, host.objective_, rtol=1e-6 if dtype == np.float64 else 1e-3)
+
+
+CHECKS = [
+    (estimator, check)
+    for model in CLUSTERERS
+    for estimator, check in estimator_checks_generator(model)
+    if "array_api" in str(check) and ("cuda" in str(check) or "cupy" in str(check))
+]
+
+
+@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=str)
+def test_sklearn_contract(estimator, check):
+    assert os.environ.get("SCIPY_ARRAY_API")
+    check(estimator)
+
+
+def test_another_device():
+    model = jc.LDAKMeans(4, random_state=0).fit(torch.randn(100, 5, device="cuda"))
+    with pytest.raises(ValueError, match="same device"):
+        model.predict(torch.randn(10, 5))

@@ -1,0 +1,241 @@
+"""The report's content; what a browser makes of it is tested in browser/."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import jointclust as jc
+from jointclust.showing import fitted
+from jointclust.showing.report._pack import picture
+from jointclust.showing.report._profile import profile
+from registered import CLUSTERERS
+
+pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
+
+
+VOID = {"meta", "link", "img", "br", "hr"}
+
+
+class Balanced(HTMLParser):
+    """Collects tags and text; fails on tags that close what is not open."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.links, self.text = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if name in ("src", "href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def parsed(path):
+    parser = Balanced()
+    parser.feed(path.read_text())
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+def data_of(path):
+    return json.loads(re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)[1])
+
+
+def unpacked(text, kind):
+    return np.frombuffer(gzip.decompress(base64.b64decode(text)), kind)
+
+
+@pytest.mark.parametrize("estimator", [*CLUSTERERS[::3], jc.JointConsensus()], ids=repr)
+def test_every_kind_of_model(estimator, iris, tmp_path):
+    model = estimator.set_params(n_clusters=3, random_state=0).fit(iris.data)
+    jc.write_report(model, iris.data, tmp_path / "r.html", classes=iris.target)
+    page = parsed(tmp_path / "r.html")
+    assert page.tags.count("article") == 3
+    data = data_of(tmp_path / "r.html")
+    np.testing.assert_array_equal(unpacked(data["columns"][0]["data"], np.uint8), model.labels_)
+    assert [column["name"] for column in data["columns"][:2]] == ["cluster", "class"]
+
+
+def test_the_page_needs_nothing_else(iris, tmp_path):
+    model = jc.LDAKMeans(3, random_state=0).fit(iris.data)
+    jc.write_report(model, iris.data, tmp_path / "r.html", image_shape=(2, 2))
+    page = parsed(tmp_path / "r.html")
+    assert all(link.startswith("data:") for link in page.links)
+    assert not re.search(r"https?://", (tmp_path / "r.html").read_text())
+
+
+def test_only_our_own_script_may_run(iris, tmp_path):
+    model = jc.LDAKMeans(3, random_state=0).fit(iris.data)
+    jc.write_report(model, iris.data, tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text()
+    script = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script[0].encode()).digest()).decode()
+    assert f"default-src 'none'; script-src 'sha256-{digest}'" in text
+    assert len(script) == 1
+
+
+HOSTILE = ["<script>alert(1)</script>", "</script><b>", "\u2028'\"&amp;", "${title}$title"]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_user_text_is_shown_as_text(text, iris, tmp_path):
+    names = [f"{text}{i}" for i in range(4)]
+    model = jc.LDAKMeans(3, random_state=0).fit(iris.data)
+    plain, hostile = tmp_path / "plain.html", tmp_path / "hostile.html"
+    kinds = np.array(["a", "b", "c"], dtype=object)[iris.target]
+    jc.write_report(model, iris.data, plain, classes=kinds, title="t", warnings=["w"])
+    jc.write_report(
+        model,
+        iris.data,
+        hostile,
+        ids=[text] * 150,
+        classes=np.array([text, "b", "c"], dtype=object)[iris.target],
+        feature_names=names,
+        title=text,
+        parameters={text: (text, text)},
+        candidates={text: [text]},
+        warnings=[text],
+    )
+    before, after = parsed(plain), parsed(hostile)
+    shown = "".join(after.text)
+    assert all(name in shown for name in names)
+    assert before.tags.count("script") == after.tags.count("script") == 2
+    assert before.tags.count("b") == after.tags.count("b")
+    data = data_of(hostile)
+    assert json.loads(gzip.decompress(base64.b64decode(data["ids"]))) == [text] * 150
+    assert text in data["columns"][1]["names"]
+
+
+def test_positions_keep_their_order_and_place(rng, tmp_path):
+    X = rng.standard_normal((500, 6))
+    model = jc.DiscriminativeEmbeddedClustering(4, n_components=2, random_state=0).fit(X)
+    jc.write_report(model, X, tmp_path / "r.html")
+    axes = data_of(tmp_path / "r.html")["axes"]
+    found = [axis["min"] + unpacked(axis["data"], "<u2") / 65535 * (axis["max"] - axis["min"]) for axis in axes]
+    Y = model.transform(X) - model.transform(X).mean(axis=0)
+    # The axes are turned, not stretched: distances are those of the embedding.
+    np.testing.assert_allclose(np.linalg.norm(found, axis=0), np.linalg.norm(Y, axis=1), atol=1e-3)
+
+
+def test_effects_are_cohens_d(rng):
+    X = rng.standard_normal((300, 5)) + np.arange(5)
+    labels = rng.randint(3, size=300).astype(np.int32)
+    X[labels == 1, 2] += 3
+    found = profile(X, X, labels)
+    for k in range(3):
+        a, b = X[labels == k], X[labels != k]
+        pooled = ((len(a) - 1) * a.var(axis=0, ddof=1) + (len(b) - 1) * b.var(axis=0, ddof=1)) / (len(X) - 2)
+        np.testing.assert_allclose(found.effects[k], (a.mean(axis=0) - b.mean(axis=0)) / np.sqrt(pooled))
+    assert np.abs(found.effects[1]).argmax() == 2
+    sparse = profile(sp.csr_array(X), X, labels)
+    np.testing.assert_allclose(sparse.effects, found.effects)
+
+
+def test_effects_pass_over_empty_cells_and_constants(rng):
+    X = np.column_stack([rng.standard_normal(100), np.full(100, 0.1)])
+    labels = np.repeat([0, 1], 50).astype(np.int32)
+    holes = X.copy()
+    holes[:5, 0] = np.nan
+    found, kept = profile(holes, X, labels), profile(X[5:], X[5:], labels[5:])
+    np.testing.assert_allclose(found.effects[:, 0], kept.effects[:, 0])
+    assert (found.effects[:, 1] == 0).all()
+
+
+def test_prototypes(rng):
+    Y = rng.standard_normal((60, 2))
+    labels = np.repeat([0, 1], 30).astype(np.int32)
+    found = profile(Y, Y, labels)
+    distances = np.linalg.norm(Y - np.array([Y[:30].mean(axis=0), Y[30:].mean(axis=0)])[labels], axis=1)
+    assert found.nearest[1][0] == 30 + distances[30:].argmin()
+    assert found.farthest[0][0] == distances[:30].argmax()
+
+
+def test_embedding_of_a_consensus_is_its_transform(iris):
+    model = make_pipeline(StandardScaler(), jc.JointConsensus(3, random_state=0)).fit(iris.data)
+    np.testing.assert_array_equal(fitted.embedding_of(model, iris.data), model.transform(iris.data))
+
+
+def test_stability_of_a_consensus(blobs):
+    X, _ = blobs
+    model = jc.JointConsensus(4, random_state=0).fit(X)
+    np.testing.assert_allclose(fitted.member_stability(model), 1.0)
+    assert fitted.member_stability(jc.LDAKMeans(4, random_state=0).fit(X)) is None
+
+
+def test_beware(tmp_path, rng):
+    X = rng.standard_normal((100, 3))
+    X[:2] += 50
+    model = jc.LDAKMeans(2, random_state=0).fit(X)
+    model.labels_ = np.r_[1, 1, np.zeros(98, int)].astype(np.int32)
+    jc.write_report(model, X, tmp_path / "r.html", stability=[0.95, 0.3])
+    text = "".join(parsed(tmp_path / "r.html").text)
+    assert "Cluster 1 is not stable" in text
+    assert "Cluster 1 has fewer than 5 rows" in text
+
+
+def test_frames_pipelines_and_searches(iris, tmp_path):
+    frame = pd.DataFrame(iris.data, columns=iris.feature_names)
+    pipeline = make_pipeline(StandardScaler(), jc.DiscriminativeEmbeddedClustering(3, random_state=0)).fit(frame)
+    jc.write_report(pipeline, frame, tmp_path / "r.html", ids=frame.index)
+    assert iris.feature_names[2] in (tmp_path / "r.html").read_text()
+    search = jc.LabelFreeSearch(jc.LDAKMeans(3), {"variance": [0.8, 0.95]}, random_state=0).fit(iris.data)
+    jc.write_report(search, iris.data, tmp_path / "r.html")
+    assert parsed(tmp_path / "r.html").tags.count("article") == 3
+
+
+def test_sparse_rows_and_many_clusters(tmp_path):
+    X = sp.random_array((900, 400), density=0.05, format="csr", rng=np.random.default_rng(0))
+    model = jc.LDAKMeans(300, random_state=0, max_rank=20).fit(X)
+    jc.write_report(model, X, tmp_path / "r.html")
+    data = data_of(tmp_path / "r.html")
+    np.testing.assert_array_equal(unpacked(data["columns"][0]["data"], "<u2"), model.labels_)
+    assert "more clusters are on the map only" in (tmp_path / "r.html").read_text()
+
+
+def test_pictures_are_png(rng):
+    image = pytest.importorskip("matplotlib.image", reason="matplotlib reads the picture back")
+    pixels = rng.randint(256, size=(5, 7)).astype(float)
+    import io
+
+    data = base64.b64decode(picture(pixels, 0, 255).partition(",")[2])
+    np.testing.assert_allclose(image.imread(io.BytesIO(data)), pixels / 255, atol=1e-6)
+    assert image.imread(io.BytesIO(base64.b64decode(picture(pixels, 0, 255, coloured=True).partition(",")[2]))).shape[
+        :2
+    ] == (5, 7)
+
+
+def test_bad_calls(iris, tmp_path):
+    model = jc.LDAKMeans(3, random_state=0).fit(iris.data)
+    for name, value in (("ids", [1, 2]), ("classes", [1, 2]), ("coordinates", np.zeros((2, 2)))):
+        with pytest.raises(ValueError, match=rf"{name} must have one entry per row .*\(150\); got 2"):
+            jc.write_report(model, iris.data, tmp_path / "r.html", **{name: value})
+    with pytest.raises(ValueError, match=r"image_shape=\(3, 3\) does not make 4 pixels"):
+        jc.write_report(model, iris.data, tmp_path / "r.html", image_shape=(3, 3))
+    assert not any(tmp_path.iterdir())
+
+
+def test_effects_of_perfect_and_of_far_features():
+    """A feature that separates without any spread is the largest of all; a large offset hides nothing."""
+    rng, labels = np.random.RandomState(0), np.repeat([0, 1], 50).astype(np.int32)
+    X = np.column_stack([10.0 * labels, 1e9 + 3 * labels + rng.standard_normal(100), rng.standard_normal(100)])
+    effects = profile(X, X, labels).effects
+    assert effects[1, 0] == 99
+    assert 2 < effects[1, 1] < 4
+    assert abs(effects[1, 2]) < 1
