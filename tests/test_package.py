@@ -31,6 +31,7 @@ ROOMS = [
     "subspace",
     "estimators",
     "methods",
+    "views",
     "choosing",
     "persistence",
     "readers",
