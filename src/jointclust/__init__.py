@@ -14,7 +14,8 @@ from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
 from jointclust.methods.fuzzy import FuzzyKMeans
 from jointclust.methods.ridge import UncorrelatedRidgeClustering
-from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
+from jointclust.methods.robust import RobustEmbeddedClustering
+from jointclust.methods.robust_kmeans import RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
 from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
@@ -22,7 +23,8 @@ from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.persistence import load, save
 from jointclust.showing import plots
 from jointclust.showing.report import write_report
-from jointclust.subspace.coordinates import Coordinates, decompose
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import decompose
 
 __all__ = [
     "ClusterNumber",

@@ -30,12 +30,13 @@ FORMAT_VERSION = 1
 _HEADER, _SCHEMA = "jointclust.json", "schema.json"
 # Our classes that are not methods, which a model may be or hold.
 _BESIDE = (ClusterNumber, DiscriminantProjection, LabelFreeSearch)
-# Where 0.1 had the classes that its files name; those of other modules have not moved.
+# Classes as files of 0.1 name them, and the modules where they are now; all others have not moved.
 _MOVED = {
-    "jointclust.consensus": "jointclust.choosing.consensus",
-    "jointclust.number": "jointclust.choosing.number",
-    "jointclust.projection": "jointclust.methods.supervised",
-    "jointclust.search": "jointclust.choosing.search",
+    "jointclust.consensus.JointConsensus": "jointclust.choosing.consensus",
+    "jointclust.methods.robust.RobustKMeans": "jointclust.methods.robust_kmeans",
+    "jointclust.number.ClusterNumber": "jointclust.choosing.number",
+    "jointclust.projection.DiscriminantProjection": "jointclust.methods.supervised",
+    "jointclust.search.LabelFreeSearch": "jointclust.choosing.search",
 }
 
 
@@ -174,8 +175,9 @@ def _rename_modules(node: Any) -> bool:
     if not isinstance(node, dict):
         return False
     renamed = sum(_rename_modules(item) for item in node.values()) > 0
-    if node.get("__module__") in _MOVED:
-        node["__module__"], renamed = _MOVED[node["__module__"]], True
+    name = f"{node.get('__module__')}.{node.get('__class__')}"
+    if name in _MOVED:
+        node["__module__"], renamed = _MOVED[name], True
     return renamed
 
 

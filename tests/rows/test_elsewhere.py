@@ -195,7 +195,7 @@ def test_randomised_decomposition(monkeypatch):
 
 def test_sampled_start(elsewhere, monkeypatch):
     """With more rows than starts look at, a sample decides where to begin, the same in all chunkings."""
-    import jointclust.subspace.coordinates as coordinates
+    import jointclust.subspace.decomposition as coordinates
 
     monkeypatch.setattr(coordinates, "_SAMPLE", 100)
     monkeypatch.setattr(coordinates, "_SAMPLE_PER_CLUSTER", 1)

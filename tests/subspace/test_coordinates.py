@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import jointclust as jc
 from jointclust.numerics.partitions import counts
-from jointclust.subspace import coordinates as module
+from jointclust.subspace import decomposition as module
 
 
 def low_rank(n, D, rank, seed=0, noise=0.0):

@@ -20,7 +20,7 @@ from jointclust.choosing.search import agreements, check_any, number_of, referen
 from jointclust.choosing.stability import half_stability
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.rows import as_rows, in_memory
-from jointclust.subspace.coordinates import coordinates_of
+from jointclust.subspace.decomposition import coordinates_of
 
 # Rows beyond which the quadratic alternatives are left out.
 _QUADRATIC = 10_000

@@ -21,7 +21,8 @@ from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.linalg import signs_of
 from jointclust.numerics.partitions import centers_of, counts
 from jointclust.rows import as_rows, blocks, in_memory, threads
-from jointclust.subspace.coordinates import Coordinates, check_weights, coordinates_of
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Labels
 
 _RESTARTS = 30

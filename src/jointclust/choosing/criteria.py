@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
-from jointclust.subspace.coordinates import Coordinates, decompose
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import decompose
 from jointclust.types import Float, Labels
 
 # Rows that the silhouette looks at, at the most.

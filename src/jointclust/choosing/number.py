@@ -16,7 +16,8 @@ from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.partitions import assign, centers_of, counts
 from jointclust.rows import some_rows, threads
-from jointclust.subspace.coordinates import Coordinates, decompose
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import decompose
 from jointclust.types import Float, Labels
 
 __all__ = ["ClusterNumber", "number_of_clusters"]

@@ -16,7 +16,8 @@ from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
 from jointclust.methods.fuzzy import FuzzyKMeans
 from jointclust.methods.ridge import UncorrelatedRidgeClustering
-from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
+from jointclust.methods.robust import RobustEmbeddedClustering
+from jointclust.methods.robust_kmeans import RobustKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
 from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering

@@ -23,7 +23,8 @@ from jointclust.choosing.number import FEWEST_ROWS, number_of_clusters
 from jointclust.choosing.stability import check_halves, half_stability
 from jointclust.estimators.base import Clusterer
 from jointclust.rows import as_rows, in_memory, threads
-from jointclust.subspace.coordinates import Coordinates, check_weights, coordinates_of
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Labels
 
 

@@ -14,7 +14,8 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from jointclust.methods.discriminative import TRADE_OFFS, DiscriminativeEmbeddedClustering
-from jointclust.subspace.coordinates import Coordinates, decompose
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import decompose
 from jointclust.types import Labels
 
 __all__ = ["TradeOffPath", "trade_off_path"]

@@ -32,7 +32,8 @@ from jointclust.rows import (
     threads,
 )
 from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
-from jointclust.subspace.coordinates import Coordinates, check_weights, coordinates_of
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.subspace.directions import resolve_n_components
 from jointclust.types import Float, Labels
 

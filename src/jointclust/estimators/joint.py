@@ -16,13 +16,15 @@ from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.numerics.partitions import assign, n_changed
 from jointclust.rows.arrays import to_host
-from jointclust.subspace.alternating import Ending, Method, Run, alternate, best_of
+from jointclust.subspace.alternating import Ending, Method, Run, State, alternate, best_of
 from jointclust.subspace.coordinates import Clusters, Coordinates
+from jointclust.subspace.decomposition import to_start_from
 from jointclust.subspace.starts import start_kind, start_labels
 from jointclust.types import Labels
 
 # Share of labels left in place from which on a run is suspected of having kept its start.
 _KEPT = 0.9
+JointRun = Run[Clusters, State]
 
 
 class JointClusterer(Clusterer):
@@ -35,7 +37,7 @@ class JointClusterer(Clusterer):
 
     @abstractmethod
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Method:
-        """The step to alternate."""
+        """The steps to alternate. It runs in several threads, on a sample too: it must not write to ``self``."""
 
     def _start_restarts(self) -> int:
         return RESTARTS
@@ -77,7 +79,7 @@ class JointClusterer(Clusterer):
         given, n_init = self._given_labels(coordinates.n_samples)
         start = None if given is None else coordinates.rows.beside(given)
 
-        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, Run]:
+        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, JointRun]:
             labels = start if start is not None else self._started(index, coordinates, n_components, generator)
             method = self._method(coordinates, n_components, generator)
             clusters = coordinates.clusters(labels, self.n_clusters)
@@ -98,10 +100,10 @@ class JointClusterer(Clusterer):
         return start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, coordinates.weights)
 
     def _started(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
-        """A start; of remote rows, a whole run on a sample of them."""
-        if not coordinates.rows.is_remote:
+        """A start; where it looks at a sample of the rows, from a whole run on that."""
+        some = to_start_from(coordinates, self.n_clusters, rng)
+        if some is coordinates:
             return self._start(index, coordinates, n_components, rng)
-        some = coordinates.sampled(self.n_clusters, rng)
         q = min(n_components, some.rank)
         method, labels = self._method(some, q, rng), self._start(index, some, q, rng)
         run = alternate(method, some.clusters(labels, self.n_clusters), max_iter=self.max_iter, tol=self.tol)
@@ -111,12 +113,14 @@ class JointClusterer(Clusterer):
 
     # -- after the runs -----------------------------------------------------------------------------------------
 
-    def _publish(self, coordinates: Coordinates, method: Method, run: Run) -> NDArray:
+    def _publish(self, coordinates: Coordinates, method: Method, run: JointRun) -> NDArray:
         """Settle at the fixed projection, with predict's own code, so that labels, predict and objective agree.
 
         Returns the embedding of the rows.
         """
         rows, projection = coordinates.rows, run.state.projection
+        for name, value in method.published.items():
+            setattr(self, name, value)
         self.mean_ = coordinates.mean.astype(rows.dtype)
         if not self._in_full_space:
             loadings = coordinates.loadings(projection)
@@ -142,7 +146,7 @@ class JointClusterer(Clusterer):
         self.exact_ = coordinates.exact
         return Y
 
-    def _warn(self, coordinates: Coordinates, method: Method, run: Run, n_components: int) -> None:
+    def _warn(self, coordinates: Coordinates, method: Method, run: JointRun, n_components: int) -> None:
         """Say everything that should keep a user from trusting the result."""
         name = type(self).__name__
         reason = self._plain_kmeans_reason(coordinates, n_components)
@@ -158,7 +162,7 @@ class JointClusterer(Clusterer):
             tell(run.ending.value.format(max_iter=self.max_iter), ConvergenceWarning)
 
 
-def _is_collapsed(method: Method, run: Run) -> bool:
+def _is_collapsed(method: Method, run: JointRun) -> bool:
     """Whether the labels mean nothing in the subspace: it shows no within-cluster scatter, or keeps any labels."""
     clusters, projection = run.state.clusters, run.state.projection
     if clusters.sizes.size == 1:

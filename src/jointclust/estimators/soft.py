@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from jointclust.rows import Swept, is_lazy, sweep
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.alternating import Ending, Run, alternate, best_of
 from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import to_start_from
 from jointclust.types import Float, Labels
 
 
@@ -27,21 +28,21 @@ class SoftState:
     """Where a run stands: the objective, and whatever sums the next step is made of; no soft labels are kept."""
 
     objective: float
-    clusters: None = field(default=None, kw_only=True)
 
 
 class SoftMethod(ABC):
     """What a soft method supplies to the loop."""
 
-    ends_with_labels: ClassVar[bool] = False
-    weights: Float | None
-
     @abstractmethod
-    def step(self, clusters: Any, previous: Any) -> SoftState:
+    def step(self, start: Any, previous: Any) -> SoftState:
         """Parameters from the sums of the previous pass, then one pass with them.
 
-        At first there was none: ``clusters`` holds labels, or soft labels, to start from.
+        At first there was none: ``start`` holds labels, or soft labels.
         """
+
+    def rests(self, start: Any, previous: Any, state: Any) -> bool:
+        """Never by its labels: soft ones move on when hard ones stand."""
+        return False
 
     def merit(self, state: SoftState) -> float:
         """What to compare the states of a run by, greater is better."""
@@ -155,10 +156,10 @@ class SoftClusterer(Clusterer):
         return self
 
     def _started(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Any:
-        """A start; of remote rows from a sample of them, whose centers label the others."""
-        if not coordinates.rows.is_remote:
+        """A start; where it looks at a sample of the rows, its centers label the others."""
+        some = to_start_from(coordinates, self.n_clusters, rng)
+        if some is coordinates:
             return self._start(coordinates, n_components, rng)
-        some = coordinates.sampled(self.n_clusters, rng)
         start = self._start(some, min(n_components, some.rank), rng)
         labels = start if start.ndim == 1 else start.argmax(axis=1).astype(np.int32)
         rows = some.rows.project(coordinates.basis, coordinates.mean)

@@ -34,7 +34,8 @@ from jointclust.experiments.journal import Journal
 from jointclust.files import replacing
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.rows import threads
-from jointclust.subspace.coordinates import Coordinates, decompose
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import decompose
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 Prepare = Callable[[Any], Any]

@@ -14,7 +14,6 @@ from jointclust.estimators.base import RESTARTS
 from jointclust.estimators.joint import JointClusterer
 from jointclust.numerics.kmeans import kmeans, lloyd
 from jointclust.numerics.partitions import (
-    assign,
     fill_empty,
     renumbered,
     same_labels,
@@ -48,16 +47,13 @@ class _Discriminative(Method):
     def project(self, clusters: Clusters, guess: Float | None = None) -> Float:
         return margin_directions(clusters, self.n_components, self.trade_off, guess)
 
-    def step(self, clusters: Clusters, previous: State | None) -> State:
+    def step(self, start: Clusters, previous: State | None) -> State:
+        clusters = start if previous is None else previous.clusters
         projection = self.project(clusters, None if previous is None else previous.projection)
         centers, weights, n_clusters = clusters.centers(projection), self.coordinates.weights, clusters.n_clusters
-        if self.update_rule == "fixed" and self.coordinates.rows.is_remote:
-            nearest = self.coordinates.nearest(projection, centers)
-            if (nearest.sizes > 0).all():
-                return State(nearest, projection, self.objective(nearest, projection))
-        Y = self.coordinates.embed(projection)
         if self.update_rule == "fixed":
-            return self._state(clusters, fill_empty(Y, assign(Y, centers), n_clusters, weights), projection)
+            return self._nearest(projection, centers)
+        Y = self.coordinates.embed(projection)
         if self.update_rule == "comparison":
             # Restarts run to rest, so the labels they are compared with do too.
             current = lloyd(Y, centers, weights, tol=self.tol)
@@ -71,6 +67,14 @@ class _Discriminative(Method):
         if restart.inertia >= beat:
             return state
         return self._state(clusters, renumbered(restart.labels, clusters.labels, n_clusters), projection)
+
+    def _nearest(self, projection: Float, centers: Float) -> State:
+        """Each row to the nearest centroid, in one pass; where clusters go empty, in one more."""
+        nearest = self.coordinates.nearest(projection, centers)
+        if (nearest.sizes == 0).any():
+            Y, weights = self.coordinates.embed(projection), self.coordinates.weights
+            nearest = nearest.relabelled(fill_empty(Y, nearest.labels, nearest.n_clusters, weights))
+        return State(nearest, projection, self.objective(nearest, projection))
 
     def objective(self, clusters: Clusters, projection: Float, *_: NDArray) -> float:
         if np.isinf(self.trade_off):
@@ -286,12 +290,17 @@ class _Discriminant(Method):
     ridge: float
     rng: np.random.RandomState
 
+    @property
+    def published(self) -> dict[str, float]:
+        return {"ridge_": self.ridge}
+
     def project(self, clusters: Clusters) -> Float:
         return fisher_directions(clusters, self.n_components, self.ridge)
 
-    def step(self, clusters: Clusters, previous: State | None) -> State:
+    def step(self, start: Clusters, previous: State | None) -> State:
+        clusters = start if previous is None else previous.clusters
         projection = self.project(clusters)
-        weights, n_clusters = self.coordinates.weights, clusters.sizes.size
+        weights, n_clusters = self.coordinates.weights, clusters.n_clusters
         # From new centers: the directions fit the labels they came from so well that Lloyd would never leave those.
         found = kmeans(self.coordinates.embed(projection), n_clusters, self.rng, weights, n_restarts=RESTARTS)
         clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters))
@@ -442,8 +451,7 @@ class LDAKMeans(JointClusterer):
         self.n_jobs = n_jobs
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminant:
-        self.ridge_ = self._ridge(coordinates)
-        return _Discriminant(coordinates, n_components, self.ridge_, rng)
+        return _Discriminant(coordinates, n_components, self._ridge(coordinates), rng)
 
     def _ridge(self, coordinates: Coordinates) -> float:
         return automatic_ridge(self.ridge, coordinates)

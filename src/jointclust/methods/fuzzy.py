@@ -18,7 +18,7 @@ from jointclust.estimators.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import fix_signs
 from jointclust.numerics.partitions import counts
-from jointclust.rows import Swept, blocks, is_remote, sample, sweep, total_weight
+from jointclust.rows import Swept, blocks, is_remote, sweep, weighted_median
 from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Coordinates
@@ -46,9 +46,9 @@ class Centers(SoftMethod):
     Y: Any
     weights: Any
 
-    def step(self, clusters: Any, previous: CenterState | None) -> CenterState:
+    def step(self, start: Any, previous: CenterState | None) -> CenterState:
         if previous is None:
-            centers = self.first_centers(clusters)
+            centers = self.first_centers(start)
         else:
             centers = weighted_means(previous.sums, previous.sizes, previous.centers)
         (n_clusters, d), bare = centers.shape, self.bare
@@ -396,8 +396,8 @@ class FuzzyKMeans(CenterClusterer):
             found = namespace(soft).sum(soft**2, axis=1)
             return Swept(sums=[namespace(soft).sum(found if w is None else found * w)])
 
-        mass = coordinates.n_samples if weights is None else total_weight(weights)
-        sharpness = float(sweep(squares, self.soft_labels_, weights, width=self.n_clusters).sums[0]) / mass
+        total = float(sweep(squares, self.soft_labels_, weights, width=self.n_clusters).sums[0])
+        sharpness = total / coordinates.mass
         if meeting or sharpness * self.n_clusters < 1.1:
             what = f"{meeting} centers fell together" if meeting else "all memberships are nearly equal"
             tell(
@@ -409,15 +409,3 @@ class FuzzyKMeans(CenterClusterer):
         if self.fuzzifier_ > self._safe_fuzzifier:
             return f'Lower fuzzifier: {self._safe_fuzzifier:.4g} ("auto") is safe on data like these.'
         return "Lower n_clusters, or fuzzifier."
-
-
-def weighted_median(values: Any, weights: Any) -> float:
-    """The middle value when each is repeated as often as its weight says; of remote rows, that of a sample."""
-    if is_remote(values):
-        values, weights = sample(values, 100_000, np.random.RandomState(0), weights)
-    values, weights = to_host(values), None if weights is None else to_host(weights)
-    if weights is None:
-        weights = np.ones_like(values)
-    order = np.argsort(values, kind="stable")
-    cumulative = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(cumulative, 0.5 * cumulative[-1])])

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from jointclust._sklearn import Interval, StrOptions
@@ -16,10 +15,10 @@ from jointclust.estimators.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import project_simplex
 from jointclust.numerics.partitions import centers_of, means
-from jointclust.rows import Swept, blocks, sweep, total_weight
+from jointclust.rows import Swept, blocks
 from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.subspace.alternating import Run
-from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.coordinates import Block, Coordinates
 from jointclust.subspace.directions import fix_free_direction, relative_ridge, uncorrelated_rotation
 from jointclust.subspace.starts import start_labels
 from jointclust.types import Float
@@ -64,38 +63,32 @@ class _UncorrelatedRidge(SoftMethod):
     by_labels: bool
 
     def __post_init__(self) -> None:
-        self.weights = self.coordinates.weights
         self.whitening = 1.0 / np.sqrt(self.coordinates.eigenvalues + self.ridge)
-        self.mass = self.coordinates.n_samples if self.weights is None else total_weight(self.weights)
 
-    def step(self, clusters: Any, previous: _RidgeState | None) -> _RidgeState:
-        sums = self._first_sums(clusters) if previous is None else previous.sums
-        mean = sums.soft / self.mass
+    def step(self, start: Any, previous: _RidgeState | None) -> _RidgeState:
+        sums, mass = self._first_sums(start) if previous is None else previous.sums, self.coordinates.mass
+        mean = sums.soft / mass
         rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * sums.products)
-        spread = sums.squares - self.mass * float(mean @ mean)
-        informative = spread > 1e-13 * self.mass and nuclear > 1e-10 * np.sqrt(spread)
+        spread = sums.squares - mass * float(mean @ mean)
+        informative = spread > 1e-13 * mass and nuclear > 1e-10 * np.sqrt(spread)
         scale = nuclear / spread if self.rescale and informative else 1.0
         projection = self.whitening[:, None] * rotation
         return self._visit(projection, scale, scale * mean)
 
     def _visit(self, projection: Float, scale: float, intercept: Float) -> _RidgeState:
         """Soft labels for a regression: their objective, and the sums for the next one, in one pass."""
-        rows, basis, mean = self.coordinates.frame
-        matrix, n_clusters = projection if basis is None else basis @ projection, self.n_clusters
+        n_clusters = self.n_clusters
 
-        def visit(x: Any, w: Any) -> Swept:
-            xp = namespace(x.data if sp.issparse(x) else x)
-            V = blocks.float64(blocks.project(x, matrix, mean))
-            V = V + like(intercept, V)
+        def visit(block: Block) -> Swept:
+            V, w = blocks.float64(block.y), block.weights
+            xp, V = namespace(V), V + like(intercept, V)
             soft = soft_labels(V, scale)
             losses = xp.sum((V - scale * soft) ** 2, axis=1)
             hard = xp.astype(xp.argmax(soft, axis=1), xp.int32)
-            labels = blocks.sums_and_sizes(x, hard, n_clusters, w, mean)
-            return Swept(sums=[xp.sum(losses if w is None else losses * w), *labels, *_soft_sums(x, soft, w, mean)])
+            labels = block.cluster_sums(hard, n_clusters, w)
+            return Swept(sums=[xp.sum(losses if w is None else losses * w), *labels, *_soft_sums(block, soft)])
 
-        rows.n_passes += 1
-        width = rows.n_features + 4 * n_clusters
-        loss, sums, sizes, *rest = sweep(visit, rows.X, self.weights, width=width, budget=2**19).sums
+        loss, sums, sizes, *rest = self.coordinates.sweep(visit, projection, width=4 * n_clusters).sums
         objective = float(loss) + self.ridge * float(np.sum(projection**2))
         # What the hard labels L explain, tr(L'AA'L).
         factor = means(self.coordinates.inside(sums), np.sqrt(sizes))
@@ -105,14 +98,13 @@ class _UncorrelatedRidge(SoftMethod):
 
     def _first_sums(self, start: Any) -> _RidgeSums:
         """The sums for labels, or soft labels, to start from."""
-        (rows, _, mean), n_clusters = self.coordinates.frame, self.n_clusters
+        n_clusters = self.n_clusters
 
-        def total(x: Any, block: Any, w: Any) -> Swept:
-            soft = blocks.one_hot(block, n_clusters, None) if block.ndim == 1 else block
-            return Swept(sums=_soft_sums(x, soft, w, mean))
+        def visit(block: Block, labels: Any) -> Swept:
+            soft = blocks.one_hot(labels, n_clusters, None) if labels.ndim == 1 else labels
+            return Swept(sums=_soft_sums(block, soft))
 
-        rows.n_passes += 1
-        return self._sums(sweep(total, rows.X, start, self.weights, width=rows.n_features, budget=2**19).sums)
+        return self._sums(self.coordinates.sweep(visit, None, start).sums)
 
     def _sums(self, parts: Sequence[Float]) -> _RidgeSums:
         products, soft, squares = parts
@@ -126,11 +118,11 @@ class _UncorrelatedRidge(SoftMethod):
         return state.explained - 2.0 * self.n_clusters * state.n_empty
 
 
-def _soft_sums(x: Any, soft: Any, w: Any, mean: Float | None) -> list[Any]:
-    """Sums of ``(x - m) p'``, p and ``|p|^2`` over a block."""
-    weighted = soft if w is None else soft * w[:, None]
+def _soft_sums(block: Block, soft: Any) -> list[Any]:
+    """Sums of ``x p'``, p and ``|p|^2`` over a block."""
+    weighted = soft if block.weights is None else soft * block.weights[:, None]
     xp = namespace(soft)
-    return [blocks.project_transposed(x, weighted, mean), xp.sum(weighted, axis=0), xp.sum(weighted * soft)]
+    return [block.products(weighted), xp.sum(weighted, axis=0), xp.sum(weighted * soft)]
 
 
 def soft_labels(V: Any, scale: float) -> Any:

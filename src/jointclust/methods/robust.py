@@ -1,15 +1,14 @@
-"""Robust embedded clustering (Zhang, Nie and Li, 2017), unsupervised OLSDA and robust k-means (Cai, Nie and Huang)."""
+"""Robust embedded clustering (Zhang, Nie and Li, 2017) and unsupervised OLSDA; what robust k-means shares with it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jointclust.estimators.joint import JointClusterer
+from jointclust.estimators.joint import JointClusterer, JointRun
 from jointclust.numerics.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.numerics.partitions import (
     Partition,
@@ -21,10 +20,10 @@ from jointclust.numerics.partitions import (
     nearest_in,
     same_labels,
 )
-from jointclust.rows import Swept, blocks, sweep, total_weight
+from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace, to_host
-from jointclust.subspace.alternating import Method, Run, State
-from jointclust.subspace.coordinates import Clusters, Coordinates
+from jointclust.subspace.alternating import Method, State
+from jointclust.subspace.coordinates import Block, Clusters, Coordinates
 from jointclust.subspace.directions import margin_directions, principal_axes, resolve_n_components, tie_break
 from jointclust.subspace.starts import robust_start_labels, start_kind
 from jointclust.types import Float, Labels
@@ -36,126 +35,99 @@ _SHARE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class _RobustState(State):
+class RobustState(State):
     """A state with the weight of each row, d times its own, and the weighted sums that the next step is made of."""
 
     row_weights: Any
-    moments: Sequence[Float]
+    sums: Float
+    sizes: Float
+
+
+@dataclass(frozen=True)
+class Distances:
+    """``h(r)``: r above the floor and a parabola that touches it there below, which floored weights minimise."""
+
+    floor: float
+
+    def losses(self, lengths: Any) -> Any:
+        floor = self.floor
+        return namespace(lengths).where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2)
+
+    def row_weights(self, lengths: Any) -> Any:
+        """The weights d with which squares stand for the losses."""
+        return 0.5 / namespace(lengths).clip(lengths, self.floor, None)
+
+
+@dataclass(frozen=True)
+class Squares:
+    """``r^2``, in which all rows count alike; the floor only bounds what is published from below."""
+
+    floor: float
+
+    def losses(self, lengths: Any) -> Any:
+        return lengths**2
+
+    def row_weights(self, lengths: Any) -> Any:
+        """Ones."""
+        return namespace(lengths).ones_like(lengths)
+
+
+Loss = Distances | Squares
+
+
+def weigh(y: Any, labels: Any, centers: Float, own: Any, loss: Loss) -> tuple[Any, Any]:
+    """Loss and total weights of a block."""
+    xp, lengths = namespace(y), blocks.residuals(y, labels, centers)
+    losses, weights = loss.losses(lengths), loss.row_weights(lengths)
+    return (xp.sum(losses), weights) if own is None else (xp.sum(own * losses), own * weights)
 
 
 @dataclass
-class _Robust(Method):
-    """Alternates centroids, labels, row weights and (EC) the projection with the least weighted within-scatter.
-
-    Robust k-means has no projection to find: its rows are given in the embedding that they stay in.
-    """
+class RobustSteps(Method):
+    """Steps of labels, centers and row weights; a subclass says which embedding they look at."""
 
     coordinates: Coordinates
     n_components: int
-    robust: bool
-    floor: float
+    loss: Loss
     tol: float
-    fixed_embedding: Any = None
 
-    ends_with_labels: ClassVar[bool] = False
+    # Rounds of labels and weights at the end, until they rest in the final embedding.
+    most_rounds: ClassVar[int] = 300
 
-    def project(self, clusters: Clusters) -> Float:
-        if self.fixed_embedding is not None:
-            return np.eye(self.coordinates.rank, self.n_components)
-        return margin_directions(clusters, self.n_components, np.inf)
+    @property
+    def published(self) -> dict[str, float]:
+        return {"residual_floor_": self.loss.floor}
 
-    def step(self, clusters: Clusters, previous: State | None) -> State:
-        n_clusters = clusters.n_clusters
-        if self.fixed_embedding is not None:
-            projection = self.project(clusters)
-            if isinstance(previous, _RobustState):
-                centers = means(*previous.moments[:2])
-            else:
-                centers = centers_of(self.fixed_embedding, clusters.labels, n_clusters, self.coordinates.weights)
-        elif isinstance(previous, _RobustState) and self.robust:
-            sums, sizes, total = previous.moments
-            projection = self._projection(sums, sizes, total)
-            centers = means(sums, sizes) @ projection
-        else:
-            projection = self.project(clusters)
-            centers = clusters.centers(projection)
-        return self._visit(clusters, projection, centers)
+    def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
+        """Never by its labels: the weights of the rows move on when these stand."""
+        return False
 
-    def _visit(self, clusters: Clusters, projection: Float, centers: Float) -> _RobustState:
-        """Nearest labels, their loss, new weights, and the sums for the next step: all in one pass."""
-        coordinates, n_clusters = self.coordinates, clusters.n_clusters
-        if self.fixed_embedding is None:
-            rows, basis, mean = coordinates.frame
-            source, matrix = rows.X, projection if basis is None else basis @ projection
-            rows.n_passes += 1
-        else:
-            source, matrix, mean = self.fixed_embedding, None, None
-        floor, robust = self.floor, self.robust
-        with_scatter = robust and self.fixed_embedding is None
+    def merit(self, state: State) -> float:
+        return -state.objective
 
-        def visit(x: Any, own: Any) -> Swept:
-            y = blocks.project(x, matrix, mean)
-            labels = nearest_in(y, centers)
-            loss, weights = weigh(y, labels, centers, own, floor, robust)
-            sums = blocks.sums_and_sizes(x, labels, n_clusters, weights, mean)
-            if with_scatter:
-                sums.append(blocks.scatter(x, weights, mean))
-            return Swept(rows=[labels, weights], sums=[loss, *sums])
-
-        found = sweep(visit, source, coordinates.weights, width=source.shape[1], budget=2**20)
-        labels, weights = found.rows
-        objective, sums, sizes = float(found.sums[0]), found.sums[1], found.sums[2]
-        if (sizes == 0).any() and not (counts(labels, n_clusters, coordinates.weights) > 0).all():
-            return self._repaired(clusters, projection, labels, centers)
-        if self.fixed_embedding is None:
-            sums = coordinates.inside(sums)
-        total = [coordinates.inside(coordinates.inside(found.sums[3]).T)] if with_scatter else []
-        return _RobustState(clusters.relabelled(labels), projection, objective, weights, [sums, sizes, *total])
-
-    def _repaired(self, clusters: Clusters, projection: Float, labels: Any, centers: Float) -> _RobustState:
-        """A step in which clusters went empty: each takes a far row and has its center there."""
-        Y = self.coordinates.embed(projection) if self.fixed_embedding is None else self.fixed_embedding
-        weights = self._loss(Y, labels, centers)[1]
-        labels, centers = self._assign(Y, centers, weights)
-        objective, weights = self._loss(Y, labels, centers)
-        n_clusters = clusters.n_clusters
-        sizes = counts(labels, n_clusters, weights)
-        if self.fixed_embedding is not None:
-            moments = [centers_of(Y, labels, n_clusters, weights) * sizes[:, None], sizes]
-        else:
-            moments = [self.coordinates.sums(labels, n_clusters, weights), sizes]
-            if self.robust:
-                moments.append(self.coordinates.scatter(weights))
-        return _RobustState(clusters.relabelled(labels), projection, objective, weights, moments)
-
-    def _projection(self, sums: Float, sizes: Float, total: Float) -> Float:
-        scaled = means(sums, np.sqrt(sizes))
-        within = total - scaled.T @ scaled
-        least = tie_break(float(np.trace(within)), float(np.trace(total)))
-        return bottom_eigenvectors(within - least * total, self.n_components)
+    def objective(self, clusters: Clusters, projection: Float, Y: Any, centers: Any) -> float:
+        return self._weighed(Y, clusters.labels, to_host(centers))[0]
 
     def settle(self, Y: Any, state: State) -> Partition:
-        labels, weights, n_clusters = state.clusters.labels, self._weights(state), state.clusters.n_clusters
+        labels, n_clusters = state.clusters.labels, state.clusters.n_clusters
+        weights = state.row_weights if isinstance(state, RobustState) else self.coordinates.weights
         before = np.inf
-        for _ in range(300 if self.fixed_embedding is None else 1):
+        for _ in range(self.most_rounds):
             centers = centers_of(Y, labels, n_clusters, weights)
             new, centers = self._assign(Y, centers, weights)
-            objective, weights = self._loss(Y, new, centers)
+            objective, weights = self._weighed(Y, new, centers)
             rest = same_labels(new, labels, self.coordinates.weights) and before - objective <= self.tol * objective
             labels, before = new, objective
             if rest:
                 break
         return Partition(labels, centers, objective)
 
-    def merit(self, state: State) -> float:
-        return -state.objective
-
-    def objective(self, clusters: Clusters, projection: Float, Y: Any, centers: Any) -> float:
-        return self._loss(Y, clusters.labels, to_host(centers))[0]
-
-    def _weights(self, state: State | None) -> Any:
-        """Total weights of the rows in this state; their own at first."""
-        return state.row_weights if isinstance(state, _RobustState) else self.coordinates.weights
+    def _repaired(self, Y: Any, labels: Any, centers: Float) -> tuple[Any, float, Any]:
+        """Labels, objective and weights of a step in which clusters went empty: each takes a far row as its center."""
+        weights = self._weighed(Y, labels, centers)[1]
+        labels, centers = self._assign(Y, centers, weights)
+        objective, weights = self._weighed(Y, labels, centers)
+        return labels, objective, weights
 
     def _assign(self, Y: Any, centers: Float, weights: Any) -> tuple[Labels, Float]:
         """Nearest centers; an empty cluster takes a far row and has its center there."""
@@ -166,51 +138,108 @@ class _Robust(Method):
             centers = np.where(filled[:, None], centers_of(Y, labels, len(centers)), centers)
         return labels, centers
 
-    def _loss(self, Y: Any, labels: Any, centers: Float) -> tuple[float, Any]:
+    def _weighed(self, Y: Any, labels: Any, centers: Float) -> tuple[float, Any]:
         """The objective, and the total weights that go with its residuals."""
-        floor, robust = self.floor, self.robust
+        loss = self.loss
 
-        def loss(y: Any, block: Any, own: Any) -> Swept:
-            total, weights = weigh(y, block, centers, own, floor, robust)
+        def visit(y: Any, block: Any, own: Any) -> Swept:
+            total, weights = weigh(y, block, centers, own, loss)
             return Swept(rows=[weights], sums=[total])
 
-        found = sweep(loss, Y, labels, self.coordinates.weights, width=Y.shape[1], budget=2**19)
+        found = sweep(visit, Y, labels, self.coordinates.weights, width=Y.shape[1], budget=2**19)
         return float(found.sums[0]), found.rows[0]
 
-
-def weigh(y: Any, labels: Any, centers: Float, own: Any, floor: float, robust: bool) -> tuple[Any, Any]:
-    """Loss and total weights of a block."""
-    xp, lengths = namespace(y), blocks.residuals(y, labels, centers)
-    loss = losses(lengths, floor, robust)
-    weights = 0.5 / xp.clip(lengths, floor, None) if robust else xp.ones_like(lengths)
-    return (xp.sum(loss), weights) if own is None else (xp.sum(own * loss), own * weights)
+    def _lost_one(self, labels: Any, sizes: Float) -> bool:
+        """Whether a cluster has no rows left; one whose rows have no weight is none."""
+        return bool((sizes == 0).any()) and bool((counts(labels, sizes.size, self.coordinates.weights) == 0).any())
 
 
-def losses(lengths: Any, floor: float, robust: bool) -> Any:
-    """Squares; or, robust, ``h(r)``: r above the floor and a parabola that touches it there below.
+@dataclass(frozen=True, eq=False)
+class _WeightedState(RobustState):
+    """A state with the weighted scatter of all rows, too."""
 
-    h is what re-weighting with floored weights minimises.
-    """
-    if not robust:
-        return lengths**2
-    return namespace(lengths).where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2)
+    scatter: Float
 
 
-class _RobustClusterer(JointClusterer):
+@dataclass
+class _Robust(RobustSteps):
+    """EC: the projection with the least scatter within clusters, rows weighted by d."""
+
+    def project(self, clusters: Clusters) -> Float:
+        return margin_directions(clusters, self.n_components, np.inf)
+
+    def step(self, start: Clusters, previous: State | None) -> _WeightedState:
+        if not isinstance(previous, _WeightedState):
+            projection = self.project(start)
+            return self._visit(start, projection, start.centers(projection))
+        scaled = means(previous.sums, np.sqrt(previous.sizes))
+        within = previous.scatter - scaled.T @ scaled
+        least = tie_break(float(np.trace(within)), float(np.trace(previous.scatter)))
+        projection = bottom_eigenvectors(within - least * previous.scatter, self.n_components)
+        centers = means(previous.sums, previous.sizes) @ projection
+        return self._visit(previous.clusters, projection, centers)
+
+    def _visit(self, clusters: Clusters, projection: Float, centers: Float) -> _WeightedState:
+        """Nearest labels, their loss, new weights, and the sums for the next step: all in one pass."""
+        coordinates, loss, n_clusters = self.coordinates, self.loss, clusters.n_clusters
+
+        def visit(block: Block) -> Swept:
+            labels = nearest_in(block.y, centers)
+            total, weights = weigh(block.y, labels, centers, block.weights, loss)
+            sums = block.cluster_sums(labels, n_clusters, weights)
+            return Swept(rows=[labels, weights], sums=[total, *sums, block.scatter(weights)])
+
+        found = coordinates.sweep(visit, projection, budget=2**20)
+        (labels, weights), (total, sums, sizes, scatter) = found.rows, found.sums
+        if self._lost_one(labels, sizes):
+            labels, total, weights = self._repaired(coordinates.embed(projection), labels, centers)
+            sums, sizes = coordinates.sums(labels, n_clusters, weights), counts(labels, n_clusters, weights)
+            scatter = coordinates.scatter(weights)
+        else:
+            sums, scatter = coordinates.inside(sums), coordinates.inside_both(scatter)
+        return _WeightedState(clusters.relabelled(labels), projection, float(total), weights, sums, sizes, scatter)
+
+
+@dataclass
+class _Squared(RobustSteps):
+    """OLSDA: the same with squared distances and rows that all count alike, so that labels are all that it keeps."""
+
+    def project(self, clusters: Clusters) -> Float:
+        return margin_directions(clusters, self.n_components, np.inf)
+
+    def step(self, start: Clusters, previous: State | None) -> State:
+        clusters = start if previous is None else previous.clusters
+        projection = self.project(clusters)
+        centers, n_clusters, loss = clusters.centers(projection), clusters.n_clusters, self.loss
+
+        def visit(block: Block) -> Swept:
+            labels = nearest_in(block.y, centers)
+            total, _ = weigh(block.y, labels, centers, block.weights, loss)
+            return Swept(rows=[labels], sums=[total, *block.cluster_sums(labels, n_clusters, block.weights)])
+
+        found = self.coordinates.sweep(visit, projection, budget=2**20)
+        labels, (total, sums, sizes) = found.rows[0], found.sums
+        if self._lost_one(labels, sizes):
+            labels, total, _ = self._repaired(self.coordinates.embed(projection), labels, centers)
+            return State(clusters.relabelled(labels), projection, float(total))
+        return State(
+            Clusters(self.coordinates, labels, n_clusters, self.coordinates.inside(sums)), projection, float(total)
+        )
+
+
+class RobustClusterer(JointClusterer):
     """What robust embedded clustering and robust k-means share."""
 
     @property
     def _is_robust(self) -> bool:
         return True
 
-    def _robust_method(
-        self, coordinates: Coordinates, n_components: int, fixed_embedding: NDArray | None = None
-    ) -> _Robust:
-        weights = coordinates.weights
-        mass = coordinates.n_samples if weights is None else total_weight(weights)
-        radius = float(np.sqrt(coordinates.total_variance / mass))
-        self.residual_floor_ = _FLOOR * (radius or 1.0)
-        return _Robust(coordinates, n_components, self._is_robust, self.residual_floor_, self.tol, fixed_embedding)
+    def _loss(self, floor: float) -> Loss:
+        return Distances(floor) if self._is_robust else Squares(floor)
+
+    def _floor(self, coordinates: Coordinates) -> float:
+        radius = float(np.sqrt(coordinates.total_variance / coordinates.mass))
+        return _FLOOR * (radius or 1.0)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means in which far rows count less, or plain k-means: whichever centers are nearer to the rows."""
@@ -220,33 +249,33 @@ class _RobustClusterer(JointClusterer):
         kind, n_restarts = start_kind(self.init, index), self._start_restarts()
         return robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, n_restarts)
 
-    def _publish(self, coordinates: Coordinates, method: Method, run: Run) -> NDArray:
+    def _publish(self, coordinates: Coordinates, method: Method, run: JointRun) -> NDArray:
         if not self._in_full_space:
             # Distances do not change when axes turn within the subspace: turn them to what a user would look at.
             projection = principal_axes(coordinates, run.state.projection)
             run = replace(run, state=replace(run.state, projection=projection))
         Y = super()._publish(coordinates, method, run)
-        floor, robust, centers = self.residual_floor_, self._is_robust, self.cluster_centers_
+        loss, centers = self._loss(self.residual_floor_), self.cluster_centers_
 
         def scores(y: Any, block: Any) -> Swept:
-            found = namespace(y).clip(blocks.residuals(y, block, centers), floor, None)
-            return Swept(rows=[found, 0.5 / found if robust else namespace(y).ones_like(found)])
+            found = namespace(y).clip(blocks.residuals(y, block, centers), loss.floor, None)
+            return Swept(rows=[found, loss.row_weights(found)])
 
         found = sweep(scores, Y, self.labels_, width=Y.shape[1], budget=2**19)
         self.outlier_scores_, self.sample_weights_ = found.rows
         return Y
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        centers, floor, robust = to_host(self.cluster_centers_), self.residual_floor_, self._is_robust
+        centers, loss = to_host(self.cluster_centers_), self._loss(self.residual_floor_)
 
-        def loss(y: Any, block: Any, w: Any) -> Swept:
-            values = losses(blocks.residuals(y, block, centers), floor, robust)
+        def total(y: Any, block: Any, w: Any) -> Swept:
+            values = loss.losses(blocks.residuals(y, block, centers))
             return Swept(sums=[namespace(y).sum(values if w is None else values * w)])
 
-        return -float(sweep(loss, Y, labels, weights, width=Y.shape[1]).sums[0])
+        return -float(sweep(total, Y, labels, weights, width=Y.shape[1]).sums[0])
 
 
-class RobustEmbeddedClustering(_RobustClusterer):
+class RobustEmbeddedClustering(RobustClusterer):
     r"""Clusters that outliers do not pull, in the subspace that shows them (EC).
 
     .. math:: \min_{W'W = I,\, G,\, F} \; \sum_i \lVert x_i W - f_i G \rVert_2
@@ -380,8 +409,9 @@ class RobustEmbeddedClustering(_RobustClusterer):
     def _n_components(self, coordinates: Coordinates) -> int:
         return resolve_n_components(self.n_components, round(_SHARE * coordinates.rank), coordinates)
 
-    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Robust:
-        return self._robust_method(coordinates, n_components)
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> RobustSteps:
+        steps = _Robust if self.robust else _Squared
+        return steps(coordinates, n_components, self._loss(self._floor(coordinates)), self.tol)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         if self.init != "random":
@@ -401,113 +431,3 @@ class RobustEmbeddedClustering(_RobustClusterer):
             f"nothing is left to drop (n_components={n_components} is the rank of the reduced data), which makes it "
             f"{kind} there. {lower}."
         )
-
-
-class RobustKMeans(_RobustClusterer):
-    r"""k-means with unsquared distances, which outliers pull less (RMKMC on one view).
-
-    .. math:: \min_{G,\, F} \; \sum_i \lVert x_i - f_i G \rVert_2
-
-    ======== ======================================================
-    symbol   meaning
-    ======== ======================================================
-    x_i      row i, centred (and projected by PCA, if asked)
-    f_i, G   one-hot label of row i, centroids
-    d_i      weight of row i, ``1 / (2 |x_i - f_i G|)``
-    ======== ======================================================
-
-    Each step takes centroids weighted by d, nearest labels and new weights; the objective never increases.
-
-    Parameters
-    ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    n_components : int, default=None
-        Principal components to work in; None is the full space, where ``transform`` returns ``X - mean_`` and X has
-        to be dense.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
-    init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
-        k-means in all coordinates, in the leading ``n_components``, in a random subspace; or labels to start from. Rows
-        beyond twice the median distance from the mean count less, where that leaves the centers nearer.
-    n_init : int, default=1
-        Runs, the best of which is kept.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
-
-    Attributes
-    ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    components_ : array of shape (n_components, n_features)
-        Principal axes; only with ``n_components``.
-    cluster_centers_ : array of shape (n_clusters, n_components or n_features)
-        Weighted centroids in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
-    sample_weights_, outlier_scores_, residual_floor_, objective_, objective_history_, n_iter_, converged_
-        As in :class:`RobustEmbeddedClustering`.
-
-    References
-    ----------
-    X. Cai, F. Nie and H. Huang, "Multi-view k-means clustering on big data", IJCAI 2013.
-
-    Examples
-    --------
-    >>> import jointclust as jc
-    >>> X, y = jc.datasets.mixture(500, 30, 4, separation=8, n_nuisance=2, outliers=0.05, random_state=0)
-    >>> jc.RobustKMeans(4, random_state=0).fit(X).cluster_centers_.shape
-    (4, 30)
-    """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        key: value for key, value in JointClusterer._parameter_constraints.items() if key != "variance"
-    }
-    variance = None  # not a parameter: there is nothing to reduce, or n_components does it
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    @property
-    def _in_full_space(self) -> bool:
-        return self.n_components is None
-
-    def _n_components(self, coordinates: Coordinates) -> int:
-        return resolve_n_components(self.n_components, coordinates.rank, coordinates)
-
-    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Robust:
-        if self._in_full_space:
-            embedding = coordinates.rows.project(None, coordinates.mean)
-        else:
-            embedding = coordinates.leading(n_components)
-        return self._robust_method(coordinates, n_components, embedding)
-
-    def _collapse_remedy(self) -> str:
-        return "Lower n_clusters, or set n_components to a few principal components."

@@ -27,7 +27,8 @@ from jointclust.numerics.kernels import (
 )
 from jointclust.numerics.linalg import fix_signs, leading_eigenpairs, signs_of
 from jointclust.rows import as_rows, blocks, materialised, n_present, total_weight
-from jointclust.subspace.coordinates import Coordinates, check_weights, checked_variance, coordinates_of
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import check_weights, checked_variance, coordinates_of
 from jointclust.subspace.directions import relative_ridge, resolve_n_components
 from jointclust.types import Float, Labels
 

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.methods.fuzzy import CenterClusterer, Centers, squared_distances, weighted_median
+from jointclust.methods.fuzzy import CenterClusterer, Centers, squared_distances
 from jointclust.numerics.linalg import project_simplex
-from jointclust.rows import Swept, sweep, total_weight
+from jointclust.rows import Swept, sweep, weighted_median
 from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.starts import robust_start_labels
@@ -229,8 +229,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         self._neighbors = min(2, self.n_clusters) if self.n_neighbors is None else self.n_neighbors
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
         start = self._started(coordinates, n_components, rng) if given is None else given
-        mass = coordinates.n_samples if weights is None else total_weight(weights)
-        self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / mass)) or _FLOOR
+        self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / coordinates.mass)) or _FLOOR
         self.cap_, self.gamma_ = np.inf, 1.0
         centers = self._fitted(Y, weights).first_centers(start)
         if self.loss == "l21" and self.cap != "auto":
@@ -250,7 +249,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
 
         gamma, level = sweep(total, Y, weights, width=max(Y.shape[1], 4 * self.n_clusters)).sums
         # Where all rows are beyond the cap, or on their centers, nothing says how soft to be: hardly.
-        self.gamma_ = float(max(gamma, 1e-9 * level) / mass)
+        self.gamma_ = float(max(gamma, 1e-9 * level) / coordinates.mass)
 
     def _method(self, coordinates: Coordinates, n_components: int) -> _RobustSparse:
         return self._fitted(self._embedding(coordinates, n_components), coordinates.weights)
@@ -271,8 +270,8 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         def far(nearest: Any, w: Any) -> Swept:
             return Swept(sums=[np.sum(nearest >= limit if w is None else (nearest >= limit) * w)])
 
-        mass = coordinates.n_samples if weights is None else total_weight(weights)
-        beyond = float(sweep(far, self._nearest(self._embed(coordinates.rows)), weights).sums[0]) / mass
+        n_far = float(sweep(far, self._nearest(self._embed(coordinates.rows)), weights).sums[0])
+        beyond = n_far / coordinates.mass
         if beyond > 0.5 and not coordinates.is_constant:
             tell(
                 f"{beyond:.0%} of the rows lie beyond cap={self.cap_:.3g} of all centers and do not count. Raise it.",

@@ -15,7 +15,8 @@ from jointclust._sklearn import Interval, StrOptions, fit_context
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.rows import as_rows
-from jointclust.subspace.coordinates import Clusters, check_weights, coordinates_of
+from jointclust.subspace.coordinates import Clusters
+from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.subspace.directions import (
     automatic_ridge,
     fisher_directions,

@@ -41,6 +41,7 @@ __all__ = [
     "sweep",
     "total_weight",
     "weight_limits",
+    "weighted_median",
 ]
 
 # Bytes up to which an embedding of rows in a file is kept in memory.
@@ -73,7 +74,8 @@ class Rows:
         """Precision of the rows, as NumPy names it."""
         return precision(self.X)
 
-    def _sweep(self, function: Any, *others: Any, width: int | None = None, budget: int = 2**19) -> Swept:
+    def sweep(self, function: Any, *others: Any, width: int | None = None, budget: int = 2**19) -> Swept:
+        """One pass: ``function(block, *blocks of others)``, as :func:`sweep` has it; counted."""
         self.n_passes += 1
         if self.unit:
             function = Scaled(function)
@@ -92,23 +94,23 @@ class Rows:
 
     def mean(self, weights: Any) -> Float:
         """Weighted mean row."""
-        total = self._sweep(lambda x, w: Swept(sums=[blocks.column_sums(x, w)]), weights).sums[0]
+        total = self.sweep(lambda x, w: Swept(sums=[blocks.column_sums(x, w)]), weights).sums[0]
         return total / (self.n_samples if weights is None else total_weight(weights))
 
     def spread(self) -> float:
         """Largest range of a column, found without squaring."""
-        low, high = self._sweep(_ranges).pieces
+        low, high = self.sweep(_ranges).pieces
         return float(np.max(high.max(axis=0) - low.min(axis=0)))
 
     def squared_norm(self, mean: Float, weights: Any) -> float:
         """``sum_i w_i |x_i - m|^2``, the trace of the scatter."""
-        total = self._sweep(lambda x, w: Swept(sums=[blocks.squared_norm(x, w, mean)]), weights).sums[0]
+        total = self.sweep(lambda x, w: Swept(sums=[blocks.squared_norm(x, w, mean)]), weights).sums[0]
         return max(float(total), 0.0)
 
     def scatter(self, mean: Float | None, weights: Any) -> Float:
         """``(X - 1m')' diag(w) (X - 1m')``, D x D."""
         # Few blocks, for the D x D sum is dear.
-        return self._sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**20).sums[0]
+        return self.sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**20).sums[0]
 
     def gram(self, mean: Float) -> Float:
         """``(X - 1m')(X - 1m')'``, n x n."""
@@ -120,11 +122,11 @@ class Rows:
             view = Projected(self, matrix, mean)
             if not _is_kept(view):
                 return view
-        return self._sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
+        return self.sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
 
     def project_transposed(self, matrix: Any, mean: Float | None) -> Float:
         """``(X - 1m')' B``, D x k, for a matrix B with one row per row."""
-        return self._sweep(lambda x, b: Swept(sums=[blocks.project_transposed(x, b, mean)]), matrix).sums[0]
+        return self.sweep(lambda x, b: Swept(sums=[blocks.project_transposed(x, b, mean)]), matrix).sums[0]
 
     def scattered(self, matrix: Float, mean: Float, weights: Any) -> Float:
         """``(X - 1m')' diag(w) (X - 1m') B``: the scatter times a matrix, in one pass."""
@@ -133,7 +135,7 @@ class Rows:
             image = blocks.float64(blocks.project(x, matrix, mean))
             return Swept(sums=[blocks.project_transposed(x, image if w is None else w[:, None] * image, mean)])
 
-        return self._sweep(product, weights, width=self.n_features + matrix.shape[1]).sums[0]
+        return self.sweep(product, weights, width=self.n_features + matrix.shape[1]).sums[0]
 
     def cluster_sums(self, labels: Labels, n_clusters: int, weights: Any, mean: Float | None) -> Float:
         """``sum_i w_i (x_i - m)`` over the rows of each cluster."""
@@ -141,7 +143,7 @@ class Rows:
         def sums(x: Any, block: Any, w: Any) -> Swept:
             return Swept(sums=[blocks.cluster_sums(x, block, n_clusters, w, mean)])
 
-        return self._sweep(sums, labels, weights).sums[0]
+        return self.sweep(sums, labels, weights).sums[0]
 
     def beside(self, values: NDArray) -> Any:
         """A host array with one row per row where the rows are."""
@@ -232,6 +234,17 @@ def sample(Y: Any, size: int, rng: np.random.RandomState, weights: Any) -> tuple
     rows = Y.rows.X if isinstance(Y, Projected) else Y
     pieces = sweep(drawn, Y, weights, _dask.row_numbers(rows) if _dask.is_dask(rows) else np.arange(n)).pieces
     return pieces[0], pieces[1] if len(pieces) > 1 else None
+
+
+def weighted_median(values: Any, weights: Any) -> float:
+    """The middle value when each is repeated as often as its weight says; of remote rows, that of a sample."""
+    if is_remote(values):
+        values, weights = sample(values, 100_000, np.random.RandomState(0), weights)
+    values = to_host(values)
+    weights = np.ones_like(values) if weights is None else to_host(weights)
+    order = np.argsort(values, kind="stable")
+    cumulative = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(cumulative, 0.5 * cumulative[-1])])
 
 
 def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:

@@ -1,12 +1,12 @@
-"""The one loop: a method supplies the step, the loop decides when to stop and how a run ended."""
+"""The one loop: a method supplies the steps, the loop decides when to stop and how a run ended."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
@@ -20,6 +20,60 @@ PATIENCE = 10
 _T = TypeVar("_T")
 
 
+class HasObjective(Protocol):
+    """A state of a run: whatever the next step is made of, with the objective reached."""
+
+    @property
+    def objective(self) -> float: ...
+
+
+Start = TypeVar("Start")
+StartIn = TypeVar("StartIn", contravariant=True)
+StateT = TypeVar("StateT", bound=HasObjective)
+
+
+class Steps(Protocol[StartIn, StateT]):
+    """What the loop asks of a method. Steps hold no state of a run: many runs may share one object."""
+
+    def step(self, start: StartIn, previous: StateT | None) -> StateT:
+        """The next state of a run.
+
+        Parameters
+        ----------
+        start
+            What the run started from: clusters, labels or soft labels.
+        previous
+            The state that the last step gave; None at first, when there is only the start.
+
+        Returns
+        -------
+        state
+            A new object; the previous one stays as it is.
+        """
+
+    def rests(self, start: StartIn, previous: StateT | None, state: StateT) -> bool:
+        """Whether a run is over whatever its objective does, because the next step would change nothing.
+
+        Parameters
+        ----------
+        start
+            What the run started from.
+        previous
+            The state before; None at first.
+        state
+            The state after.
+        """
+
+    def merit(self, state: StateT) -> float:
+        """What to compare the states of a run by, greater is better.
+
+        Parameters
+        ----------
+        state
+            Any state that a step gave.
+        """
+
+
 @dataclass(frozen=True, eq=False)
 class State:
     """Where a run stands: the clusters, the projection they were found in, the objective of the two."""
@@ -29,44 +83,32 @@ class State:
     objective: float
 
 
-class Steps(Protocol):
-    """What the loop asks of a method."""
-
-    ends_with_labels: ClassVar[bool]
-
-    @property
-    def weights(self) -> Float | None:
-        """Weights of the rows."""
-
-    def step(self, clusters: Any, previous: Any) -> Any:
-        """The next state, which has an ``objective`` and the ``clusters`` to go on from."""
-
-    def merit(self, state: Any) -> float:
-        """What to compare states by, greater is better."""
-
-
 class Method(ABC):
-    """A method that alternates hard clusters and a projection."""
+    """Steps that alternate hard clusters and a projection."""
 
     coordinates: Coordinates
-    # Whether a run is over once its labels stop; not so where weights of the rows still move.
-    ends_with_labels: ClassVar[bool] = True
 
     @property
-    def weights(self) -> Float | None:
-        return self.coordinates.weights
+    def published(self) -> Mapping[str, float]:
+        """Parameters of these steps that the fit publishes, by attribute."""
+        return {}
 
     @abstractmethod
     def project(self, clusters: Clusters) -> Float:
         """The projection that suits these clusters best."""
 
     @abstractmethod
-    def step(self, clusters: Clusters, previous: State | None) -> State:
-        """Projection for these clusters, then clusters for that projection; ``previous`` is None at first."""
+    def step(self, start: Clusters, previous: State | None) -> State:
+        """Projection for the clusters so far, then clusters for that projection."""
 
     @abstractmethod
     def objective(self, clusters: Clusters, projection: Float, Y: NDArray, centers: NDArray) -> float:
         """The paper's objective of a finished fit, whose rows are Y in the embedding."""
+
+    def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
+        """Whether the labels stopped."""
+        before = start if previous is None else previous.clusters
+        return same_labels(state.clusters.labels, before.labels, self.coordinates.weights)
 
     def merit(self, state: State) -> float:
         """What to compare states and runs by, greater is better."""
@@ -86,40 +128,58 @@ class Ending(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Generic[Start, StateT]):
     """A finished run: its best state, which iteration that was, and the objective after each iteration."""
 
-    start: Any
-    state: Any
+    start: Start
+    state: StateT
     ending: Ending
     best: int
     history: list[float]
 
 
 def alternate(
-    method: Steps,
-    start: Any,
+    steps: Steps[Start, StateT],
+    start: Start,
     *,
     max_iter: int,
     tol: float,
     stop: Callable[[], bool] = lambda: False,
-) -> Run:
+) -> Run[Start, StateT]:
     """Take steps until the run rests; return the best state visited.
 
-    A run rests when the labels stop, when the objective changes by no more than ``tol``, relative, or when a method
-    whose objective can fall has found nothing better in ``PATIENCE`` steps.
+    A run rests when its steps say so, when the objective changes by no more than ``tol``, relative, or when nothing
+    better was found in ``PATIENCE`` steps.
+
+    Parameters
+    ----------
+    steps : Steps
+        The method.
+    start : object
+        What it starts from.
+    max_iter : int
+        Steps at the most, one at least.
+    tol : float
+        Relative change of the objective at which the run is over.
+    stop : callable, optional
+        Asked after each step; True ends the run.
+
+    Returns
+    -------
+    run : Run
+        The best state, and how the run went.
     """
-    clusters, history, ending = start, list[float](), Ending.MAX_ITER
-    state: Any = None
+    history, ending = list[float](), Ending.MAX_ITER
+    previous: StateT | None = None
     best, best_state = 0, None
     for iteration in range(max_iter):
-        new = method.step(clusters, state)
-        history.append(new.objective)
-        rest = method.ends_with_labels and same_labels(new.clusters.labels, clusters.labels, method.weights)
-        still = state is not None and abs(new.objective - state.objective) <= tol * abs(new.objective)
-        state, clusters = new, new.clusters
-        if best_state is None or method.merit(new) > method.merit(best_state):
-            best, best_state = iteration, new
+        state = steps.step(start, previous)
+        history.append(state.objective)
+        rest = steps.rests(start, previous, state)
+        still = previous is not None and abs(state.objective - previous.objective) <= tol * abs(state.objective)
+        previous = state
+        if best_state is None or steps.merit(state) > steps.merit(best_state):
+            best, best_state = iteration, state
         stopped = stop()
         if rest or still or iteration - best >= PATIENCE:
             ending = Ending.CONVERGED
@@ -127,6 +187,7 @@ def alternate(
         if stopped:
             ending = Ending.STOPPED
             break
+    assert best_state is not None
     return Run(start, best_state, ending, best, history)
 
 

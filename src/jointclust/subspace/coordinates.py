@@ -2,42 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_random_state
+from numpy.typing import NDArray
 
-from jointclust._sklearn import Interval, check_sample_weight, get_feature_names, validate_params
-from jointclust.numerics.linalg import eigh_on, fix_signs, leading_eigenpairs
 from jointclust.numerics.partitions import counts, means, n_changed, nearest_in
 from jointclust.rows import (
-    Projected,
     Rows,
-    Store,
     Swept,
     as_rows,
     blocks,
-    check_elsewhere,
-    check_weights_elsewhere,
-    is_elsewhere,
     is_remote,
-    sample,
-    sweep,
+    n_present,
     total_weight,
-    weight_limits,
 )
-from jointclust.rows.arrays import like, namespace, product, to_host
+from jointclust.rows.arrays import namespace, product
 from jointclust.types import Float, Labels
 
-# Up to this min(n, D) a dense decomposition is exact and takes seconds.
-EXACT_LIMIT = 4000
-# Remote rows that starts look at: so many, or so many per cluster or coordinate.
-_SAMPLE, _SAMPLE_PER_CLUSTER, _SAMPLE_PER_COLUMN = 50_000, 512, 20
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some of the rows in a pass over :class:`Coordinates`: as they are swept, and in an embedding.
+
+    Attributes
+    ----------
+    y : array of shape (n, n_components)
+        The rows in the embedding of the projection that the pass was given.
+    weights : array of shape (n,) or None
+        Their sample weights.
+    """
+
+    x: Any
+    mean: Float | None
+    y: Any
+    weights: Any
+
+    def cluster_sums(self, labels: Any, n_clusters: int, weights: Any) -> list[Any]:
+        """Weighted sums over the clusters, to be taken :meth:`Coordinates.inside`, and the clusters' weights."""
+        return blocks.sums_and_sizes(self.x, labels, n_clusters, weights, self.mean)
+
+    def scatter(self, weights: Any) -> Any:
+        """Weighted scatter of the rows, to be taken inside from both sides."""
+        return blocks.scatter(self.x, weights, self.mean)
+
+    def products(self, matrix: Any) -> Any:
+        """Products with the columns of a matrix that has a row for each row, to be taken inside transposed."""
+        return blocks.project_transposed(self.x, matrix, self.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +99,16 @@ class Coordinates:
     def n_samples(self) -> int:
         return self.rows.n_samples
 
+    @cached_property
+    def mass(self) -> float:
+        """Total weight of the rows; their number where they have none."""
+        return float(self.n_samples) if self.weights is None else total_weight(self.weights)
+
+    @cached_property
+    def n_present(self) -> int:
+        """Number of rows that have weight."""
+        return self.n_samples if self.weights is None else n_present(self.weights)
+
     @property
     def variance_kept(self) -> float:
         """Share of the total variance that these coordinates carry."""
@@ -113,20 +137,67 @@ class Coordinates:
         )
 
     @property
-    def frame(self) -> tuple[Rows, Float | None, Float | None]:
-        """What is swept: the rows' coordinates; or the rows with the basis and the mean that make them coordinates."""
+    def _swept(self) -> tuple[Rows, Float | None]:
+        """What is swept, with its mean: the rows' coordinates where they are kept, else the rows."""
+        return (as_rows(self.scores), None) if self.scores is not None else (self.rows, self.mean)
+
+    def _matrix(self, projection: Float) -> Float:
+        """A projection given in coordinates, for what is swept."""
         if self.scores is not None:
-            return as_rows(self.scores), None, None
-        return self.rows, self.basis, self.mean
+            return projection
+        assert self.basis is not None
+        return product(self.basis, projection, self.rows.device)
 
     def inside(self, sums: Float) -> Float:
-        """Sums over rows of the frame, as sums over coordinates."""
+        """Sums over what is swept, columns last, as sums over coordinates."""
         return sums if self.scores is not None else product(sums, self.basis, self.rows.device)
+
+    def inside_both(self, scatter: Float) -> Float:
+        """A scatter of what is swept as one of coordinates."""
+        return self.inside(self.inside(scatter).T)
+
+    def sweep(
+        self,
+        visit: Callable[..., Swept],
+        projection: Float | None = None,
+        *others: Any,
+        width: int = 0,
+        budget: int = 2**19,
+    ) -> Swept:
+        """One pass over the rows, wherever they are: ``visit(block, *blocks of others)``.
+
+        Parameters
+        ----------
+        visit : callable
+            Takes a :class:`Block`; sends back what :func:`jointclust.rows.sweep` adds up and puts together. It must not
+            hold the rows.
+        projection : array of shape (rank, n_components), optional
+            In these coordinates; the block's ``y`` are its rows in that embedding.
+        *others : arrays with one row per row
+            Labels, soft labels.
+        width : int, default=0
+            Values that the visit makes of a row, beside the row.
+        budget : int, default=2**19
+            Values that a block may hold; more where a large sum is dear.
+
+        Returns
+        -------
+        swept : Swept
+            Sums over the rows themselves are taken :meth:`inside` by the caller.
+        """
+        rows, mean = self._swept
+        matrix = None if projection is None else self._matrix(projection)
+
+        def on_block(x: Any, weights: Any, *more: Any) -> Swept:
+            y = None if matrix is None else blocks.project(x, matrix, mean)
+            return visit(Block(x, mean, y, weights), *more)
+
+        return rows.sweep(on_block, self.weights, *others, width=rows.n_features + width, budget=budget)
 
     def embed(self, projection: Float) -> NDArray:
         """Embedding ``XVQ`` of the rows for a projection Q given in these coordinates."""
-        rows, basis, mean = self.frame
-        return rows.project(projection if basis is None else product(basis, projection, rows.device), mean)
+        rows, mean = self._swept
+        return rows.project(self._matrix(projection), mean)
 
     def leading(self, k: int) -> NDArray:
         """The first k coordinates, that is, the principal components' scores."""
@@ -144,43 +215,28 @@ class Coordinates:
         assert self.dual is not None
         return self.rows.project_transposed(self.rows.here(self.dual @ projection), self.mean)
 
-    def sampled(self, n_clusters: int, rng: np.random.RandomState) -> Coordinates:
-        """Coordinates, of their own, of a sample of remote rows in memory: to start from, where a pass is dear."""
-        size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters, _SAMPLE_PER_COLUMN * self.rank)
-        X, weights = sample(self.rows.X, size, rng, self.weights)
-        self.rows.n_passes += 1
-        return coordinates_of(as_rows(X), weights, variance=None, max_rank=self.rank, rng=rng).first(self.rank)
-
     def clusters(self, labels: Labels, n_clusters: int) -> Clusters:
         """The small sums that every projection step is made of."""
         return Clusters(self, labels, n_clusters)
 
     def nearest(self, projection: Float, centers: Float) -> Clusters:
         """Clusters of the rows that are nearest to each center in an embedding, with their sums, in one pass."""
-        rows, basis, mean = self.frame
-        matrix = projection if basis is None else basis @ projection
 
-        def visit(x: Any, w: Any) -> Swept:
-            labels = nearest_in(blocks.project(x, matrix, mean), centers)
-            return Swept(rows=[labels], sums=[blocks.cluster_sums(x, labels, len(centers), w, mean)])
+        def visit(block: Block) -> Swept:
+            labels = nearest_in(block.y, centers)
+            return Swept(rows=[labels], sums=block.cluster_sums(labels, len(centers), block.weights)[:1])
 
-        rows.n_passes += 1
-        found = sweep(visit, rows.X, self.weights, width=rows.n_features, budget=2**19)
+        found = self.sweep(visit, projection)
         return Clusters(self, found.rows[0], len(centers), self.inside(found.sums[0]))
 
     def scatter(self, weights: Any) -> Float:
         """``sum_i w_i t_i t_i'`` over the rows' coordinates t, for other weights than their own."""
-        rows, _, mean = self.frame
-        return self.inside(self.inside(rows.scatter(mean, weights)).T)
-
-    def products(self, matrix: Any) -> Float:
-        """The coordinates' products with the columns of a matrix that has one row per row."""
-        rows, _, mean = self.frame
-        return self.inside(rows.project_transposed(matrix, mean).T).T
+        rows, mean = self._swept
+        return self.inside_both(rows.scatter(mean, weights))
 
     def sums(self, labels: Any, n_clusters: int, weights: Any, index: Any = None) -> Float:
         """Weighted sums over the clusters of the coordinates of the rows, or of the rows in ``index``."""
-        rows, _, mean = self.frame
+        rows, mean = self._swept
         return self.inside(
             (rows if index is None else rows.take(index)).cluster_sums(labels, n_clusters, weights, mean)
         )
@@ -238,214 +294,3 @@ class Clusters:
         change = coordinates.sums(labels[moved], n_clusters, weights, moved)
         change -= coordinates.sums(self.labels[moved], n_clusters, weights, moved)
         return Clusters(coordinates, labels, n_clusters, self.sums + change)
-
-
-@validate_params(
-    {
-        "X": ["array-like", "sparse matrix"],
-        "sample_weight": ["array-like", None],
-        "variance": [Interval(Real, 0, 1, closed="right"), None],
-        "max_rank": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    },
-    prefer_skip_nested_validation=True,
-)
-def decompose(
-    X: ArrayLike,
-    sample_weight: ArrayLike | None = None,
-    *,
-    variance: float | None = None,
-    max_rank: int = 500,
-    random_state: int | np.random.RandomState | None = 0,
-) -> Coordinates:
-    """Coordinates of X in the eigenbasis of its total scatter, for many fits to share.
-
-    Every clusterer's ``fit`` takes the result in place of X. It holds, beside X, the coordinates of the rows: as much
-    memory again, which one fit alone does without but many fits earn back.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The data.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the rows.
-    variance : float, optional
-        Share of the variance to keep; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
-    random_state : int, RandomState or None, default=0
-        Seed of the randomised decomposition.
-
-    Returns
-    -------
-    coordinates : Coordinates
-        The decomposition, with the rows it is about.
-
-    Examples
-    --------
-    >>> import jointclust as jc
-    >>> X, _ = jc.datasets.two_gaussians(random_state=0)
-    >>> coordinates = jc.decompose(X)
-    >>> jc.DiscriminativeEmbeddedClustering(2, trade_off=5, random_state=0).fit(coordinates).labels_.shape
-    (1000,)
-    """
-    names = get_feature_names(X)
-    if is_elsewhere(X):
-        X = check_elsewhere(X, accept_sparse=True, min_samples=2)
-    else:
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X")
-    coordinates = coordinates_of(
-        as_rows(X),
-        check_weights(sample_weight, X),
-        variance=variance,
-        max_rank=max_rank,
-        rng=check_random_state(random_state),
-    )
-    if coordinates.scores is None and not coordinates.rows.is_remote:
-        coordinates = replace(coordinates, scores=coordinates.leading(coordinates.rank))
-    return replace(coordinates, feature_names=names)
-
-
-def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
-    """Weights of the rows of X in float64; None stays None."""
-    if sample_weight is None:
-        return None
-    if is_elsewhere(X) or isinstance(X, Store):
-        weights = check_weights_elsewhere(sample_weight, X)
-    else:
-        given = to_host(sample_weight) if is_elsewhere(sample_weight) else sample_weight
-        weights = check_sample_weight(given, X, dtype=np.float64)
-    least, total = weight_limits(weights)
-    if np.isnan(total):
-        raise ValueError("Input sample_weight contains NaN.")
-    if least < 0:
-        raise ValueError(f"sample_weight must not be negative; the smallest is {least:.3g}.")
-    if total == 0:
-        raise ValueError("All sample_weight are zero: at least one row needs weight.")
-    if not 1e-100 < total < 1e100:
-        raise ValueError(f"sample_weight sums to {total:.3g}: divide it by its largest value.")
-    return weights
-
-
-def coordinates_of(
-    rows: Rows,
-    weights: Float | None,
-    *,
-    variance: float | None,
-    max_rank: int,
-    rng: np.random.RandomState,
-    leading: int | None = None,
-) -> Coordinates:
-    """Eigenbasis of the total scatter of clean rows; with ``leading``, only that many coordinates of it.
-
-    Exact, from the smaller of the D x D and the n x n Gram matrix, up to ``min(n, D) = 4000``; beyond, and for sparse
-    rows of more than ``max_rank`` dimensions, a randomised decomposition of that rank. Sparse rows stay sparse.
-    """
-    exact = min(rows.n_samples, rows.n_features) <= (max_rank if rows.is_sparse else EXACT_LIMIT)
-    tall, gram = rows.n_features <= rows.n_samples or rows.is_remote, None
-    if rows.is_remote:
-        exact = rows.n_features <= (max_rank if rows.is_sparse else EXACT_LIMIT)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        mean = rows.mean(weights)
-        if not exact:
-            total = rows.squared_norm(mean, weights)
-        elif tall:
-            gram = rows.scatter(mean, weights)
-            total = float(np.trace(gram))
-        else:
-            gram = rows.gram(mean)
-            total = float(np.trace(gram) if weights is None else gram.diagonal() @ to_host(weights))
-        noise = _noise(rows, mean, weights)
-    _check_scale(rows, total, noise)
-
-    if gram is None:
-        # Directions beyond those asked for make the ones asked for exact; a few times as many do.
-        wanted = max_rank if leading is None else min(max_rank, max(100, 4 * leading))
-        parts = _randomised(rows, mean, weights, wanted, rng)
-    elif tall:
-        parts = dict(zip(("eigenvalues", "basis"), _eigh(gram, leading, rows.device), strict=True))
-    else:
-        parts = _from_gram(gram, weights, rows, leading)
-
-    # Squaring costs half the digits: what lies below this is rounding, not data.
-    precision = max(np.finfo(float).eps, float(np.finfo(rows.dtype).eps) ** 2)
-    values = parts["eigenvalues"]
-    floor = max(max(rows.n_samples, rows.n_features) * precision * values[0], noise)
-    if values[0] <= floor:
-        values[0] = 0.0  # constant rows keep one direction, in which nothing varies
-    rank = max(1, int(np.sum(values[:leading] > floor)))
-    parts = {name: None if part is None else part[..., :rank] for name, part in parts.items()}
-    return Coordinates(rows, mean, weights, total_variance=total, exact=exact, **parts).keep(variance)
-
-
-def checked_variance(rows: Rows, mean: Float, weights: Float | None) -> float:
-    """Trace of the total scatter, refused where it leaves the floating-point range."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        total, noise = rows.squared_norm(mean, weights), _noise(rows, mean, weights)
-    _check_scale(rows, total, noise)
-    return total
-
-
-def _noise(rows: Rows, mean: Float, weights: Float | None) -> float:
-    """Rounding left by centring; a sparse matrix is centred after squaring, which costs more of it."""
-    weight = float(rows.n_samples if weights is None else total_weight(weights))
-    lost = 16 * np.finfo(float).eps
-    return weight * float(mean @ mean) * (lost if rows.is_sparse else lost**2)
-
-
-def _check_scale(rows: Rows, total: float, noise: float) -> None:
-    """Squares of the data must fit the floating-point range."""
-    low, high = (1e-290, 1e300) if rows.dtype == np.float64 else (1e-30, 1e35)
-    if total < high and (total <= noise or total >= low) and not (total <= noise and 0 < rows.spread() < low):
-        return
-    size, verb = ("small", "underflows") if total < high else ("large", "overflows")
-    remedy = " or pass float64." if rows.dtype == np.float32 else "."
-    raise ValueError(
-        f"The values of X are too {size}: their sum of squares about the mean is {total:.3g}, which {verb} "
-        f"{rows.dtype}. Divide X by its largest absolute value{remedy}"
-    )
-
-
-def _eigh(matrix: Float, leading: int | None, device: Any = None) -> tuple[Float, Float]:
-    """Eigenpairs of a positive semidefinite matrix, largest first."""
-    if device is not None:
-        values, vectors = eigh_on(device, like(matrix, device, namespace(device).float64))
-        return np.maximum(to_host(values)[::-1], 0.0), fix_signs(to_host(vectors)[:, ::-1])
-    if leading is not None:
-        values, vectors = leading_eigenpairs(matrix, min(leading, len(matrix)))
-        return np.maximum(values, 0.0), vectors
-    values, vectors = scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
-    return np.maximum(values[::-1], 0.0), np.asfortranarray(fix_signs(vectors[:, ::-1]))
-
-
-def _from_gram(gram: Float, weights: Any, rows: Rows, leading: int | None) -> dict[str, Any]:
-    """``V = X'U/s`` from the eigenvectors U of the n x n Gram matrix, whose rows count by the root of their weight."""
-    root = np.ones(len(gram)) if weights is None else np.sqrt(to_host(weights))
-    values, vectors = _eigh(gram * root * root[:, None], leading)
-    s = np.sqrt(np.where(values > 0, values, 1.0))
-    dual = root[:, None] * vectors / s
-    scores = vectors * s if weights is None else gram @ dual
-    return {"eigenvalues": values, "scores": rows.here(scores.astype(rows.dtype, order="C")), "dual": dual}
-
-
-def _randomised(rows: Rows, mean: Float, weights: Any, rank: int, rng: np.random.RandomState) -> dict[str, Any]:
-    """Subspace iteration from a random block (Halko, Martinsson and Tropp, 2011): one pass each, centring implicit."""
-    width = min(rank + 10, rows.n_samples, rows.n_features)
-    rank = min(rank, width)
-    basis = rng.standard_normal((rows.n_features, width))
-    if rows.n_features <= 4 * rows.n_samples or rows.is_remote or rows.device is not None:
-        basis = np.linalg.qr(basis)[0]
-        for _ in range(4):
-            basis = np.linalg.qr(rows.scattered(basis, mean, weights))[0]
-    else:  # the same, made orthonormal on the shorter side
-        root = np.ones((rows.n_samples, 1)) if weights is None else np.sqrt(weights)[:, None]
-        for _ in range(4):
-            image = np.linalg.qr(root * rows.project(basis, mean))[0]
-            basis = rows.project_transposed(root * image, mean)
-        basis = np.linalg.qr(basis)[0]
-    values, rotation = np.linalg.eigh(basis.T @ rows.scattered(basis, mean, weights))
-    basis = basis @ rotation[:, ::-1][:, :rank]
-    values = np.maximum(values[::-1][:rank], 0.0)
-    scores = rows.project(basis, mean)
-    return {"eigenvalues": values, "basis": basis, "scores": None if isinstance(scores, Projected) else scores}

@@ -14,8 +14,9 @@ from jointclust.experiments.findings import Claim, Findings
 from jointclust.experiments.papers._lab import Lab, beside_paper, curves, judged, percent, untestable
 from jointclust.experiments.selection import summary
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
-from jointclust.methods.robust import RobustEmbeddedClustering, RobustKMeans
-from jointclust.subspace.coordinates import decompose
+from jointclust.methods.robust import RobustEmbeddedClustering
+from jointclust.methods.robust_kmeans import RobustKMeans
+from jointclust.subspace.decomposition import decompose
 
 SETS = ("orl", "coil20", "coil100", "fei", "imm", "yale")
 CURVES = ("PCA + k-means", "PCA + RMKMC", "OLSDA", "EC", "EC (random start)")

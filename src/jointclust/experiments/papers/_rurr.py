@@ -27,7 +27,7 @@ from jointclust.experiments.papers._lab import (
 from jointclust.experiments.selection import summary
 from jointclust.methods.fuzzy import FuzzyKMeans
 from jointclust.methods.ridge import UncorrelatedRidgeClustering
-from jointclust.methods.robust import RobustKMeans
+from jointclust.methods.robust_kmeans import RobustKMeans
 from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
 
 SETS = ("imm", "orl", "flower17", "colon", "gt", "ethz53", "fei", "glioma")

@@ -1,0 +1,161 @@
+"""Robust k-means (Cai, Nie and Huang, 2013)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jointclust.estimators.joint import JointClusterer
+from jointclust.methods.robust import RobustClusterer, RobustState, RobustSteps, weigh
+from jointclust.numerics.partitions import centers_of, counts, means, nearest_in
+from jointclust.rows import Swept, blocks, sweep
+from jointclust.subspace.alternating import State
+from jointclust.subspace.coordinates import Clusters, Coordinates
+from jointclust.subspace.directions import resolve_n_components
+from jointclust.types import Float
+
+
+@dataclass
+class _FixedEmbedding(RobustSteps):
+    """Centers weighted by d, labels and weights of rows in an embedding that stays."""
+
+    embedding: Any
+
+    most_rounds: ClassVar[int] = 1  # the embedding is final all along
+
+    def project(self, clusters: Clusters) -> Float:
+        return np.eye(self.coordinates.rank, self.n_components)
+
+    def step(self, start: Clusters, previous: State | None) -> RobustState:
+        Y, n_clusters, loss = self.embedding, start.n_clusters, self.loss
+        if isinstance(previous, RobustState):
+            clusters, centers = previous.clusters, means(previous.sums, previous.sizes)
+        else:
+            clusters, centers = start, centers_of(Y, start.labels, n_clusters, self.coordinates.weights)
+
+        def visit(y: Any, own: Any) -> Swept:
+            labels = nearest_in(y, centers)
+            total, weights = weigh(y, labels, centers, own, loss)
+            sums = blocks.sums_and_sizes(y, labels, n_clusters, weights, None)
+            return Swept(rows=[labels, weights], sums=[total, *sums])
+
+        found = sweep(visit, Y, self.coordinates.weights, width=Y.shape[1], budget=2**20)
+        (labels, weights), (total, sums, sizes) = found.rows, found.sums
+        if self._lost_one(labels, sizes):
+            labels, total, weights = self._repaired(Y, labels, centers)
+            sizes = counts(labels, n_clusters, weights)
+            sums = centers_of(Y, labels, n_clusters, weights) * sizes[:, None]
+        return RobustState(clusters.relabelled(labels), self.project(clusters), float(total), weights, sums, sizes)
+
+
+class RobustKMeans(RobustClusterer):
+    r"""k-means with unsquared distances, which outliers pull less (RMKMC on one view).
+
+    .. math:: \min_{G,\, F} \; \sum_i \lVert x_i - f_i G \rVert_2
+
+    ======== ======================================================
+    symbol   meaning
+    ======== ======================================================
+    x_i      row i, centred (and projected by PCA, if asked)
+    f_i, G   one-hot label of row i, centroids
+    d_i      weight of row i, ``1 / (2 |x_i - f_i G|)``
+    ======== ======================================================
+
+    Each step takes centroids weighted by d, nearest labels and new weights; the objective never increases.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    n_components : int, default=None
+        Principal components to work in; None is the full space, where ``transform`` returns ``X - mean_`` and X has
+        to be dense.
+    max_rank : int, default=500
+        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
+        ``min(n_samples, n_features) > 4000``.
+    init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
+        k-means in all coordinates, in the leading ``n_components``, in a random subspace; or labels to start from. Rows
+        beyond twice the median distance from the mean count less, where that leaves the centers nearer.
+    n_init : int, default=1
+        Runs, the best of which is kept.
+    max_iter : int, default=100
+        Iterations of a run.
+    tol : float, default=1e-6
+        Relative change of the objective at which a run has converged.
+    random_state : int, RandomState or None, default=None
+        Seed; an int makes the result repeatable.
+    n_jobs : int, default=None
+        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    components_ : array of shape (n_components, n_features)
+        Principal axes; only with ``n_components``.
+    cluster_centers_ : array of shape (n_clusters, n_components or n_features)
+        Weighted centroids in the embedding.
+    mean_ : array of shape (n_features,)
+        Mean row, subtracted first.
+    sample_weights_, outlier_scores_, residual_floor_, objective_, objective_history_, n_iter_, converged_
+        As in :class:`RobustEmbeddedClustering`.
+
+    References
+    ----------
+    X. Cai, F. Nie and H. Huang, "Multi-view k-means clustering on big data", IJCAI 2013.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(500, 30, 4, separation=8, n_nuisance=2, outliers=0.05, random_state=0)
+    >>> jc.RobustKMeans(4, random_state=0).fit(X).cluster_centers_.shape
+    (4, 30)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        key: value for key, value in JointClusterer._parameter_constraints.items() if key != "variance"
+    }
+    variance = None  # not a parameter: there is nothing to reduce, or n_components does it
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        max_rank: int = 500,
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.max_rank = max_rank
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _in_full_space(self) -> bool:
+        return self.n_components is None
+
+    def _n_components(self, coordinates: Coordinates) -> int:
+        return resolve_n_components(self.n_components, coordinates.rank, coordinates)
+
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _FixedEmbedding:
+        if self._in_full_space:
+            embedding = coordinates.rows.project(None, coordinates.mean)
+        else:
+            embedding = coordinates.leading(n_components)
+        return _FixedEmbedding(coordinates, n_components, self._loss(self._floor(coordinates)), self.tol, embedding)
+
+    def _collapse_remedy(self) -> str:
+        return "Lower n_clusters, or set n_components to a few principal components."
