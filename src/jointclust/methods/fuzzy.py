@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS
@@ -18,7 +17,8 @@ from jointclust.estimators.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import fix_signs
 from jointclust.numerics.partitions import counts
-from jointclust.rows import Swept, blocks, is_remote, sweep, weighted_median
+from jointclust.numerics.spread import leading_direction_share, weighted_median
+from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Coordinates
@@ -152,39 +152,7 @@ def collapsing_fuzzifier(Y: Any, weights: Any) -> float:
 
     ``1 / (1 - 2 l)`` with the largest eigenvalue l of the mean of ``y y' / |y|^2``; infinite for ``l >= 1/2``.
     """
-    d = Y.shape[1]
-
-    def directions(y: Any, w: Any) -> tuple[Any, Any]:
-        xp, y = namespace(y), blocks.float64(y)
-        largest = xp.max(xp.abs(y), axis=1, keepdims=True)
-        y = y / xp.where(largest > 0, largest, xp.ones_like(largest))
-        norms = blocks.squared_lengths(y)
-        present = blocks.float64(norms > 0)
-        return y / xp.sqrt(xp.where(norms > 0, norms, xp.ones_like(norms)))[:, None], (
-            present if w is None else present * w
-        )
-
-    def mass(y: Any, w: Any) -> Swept:
-        return Swept(sums=[namespace(y).sum(directions(y, w)[1])])
-
-    total = float(sweep(mass, Y, weights, width=d).sums[0])
-    if total == 0 or d == 1:
-        return np.inf
-
-    def multiply(x: Float) -> Float:
-        def product(y: Any, w: Any) -> Swept:
-            units, present = directions(y, w)
-            return Swept(sums=[units.T @ (present * (units @ like(x.ravel(), units)))])
-
-        return sweep(product, Y, weights, width=d).sums[0] / total
-
-    if d <= 64 or is_remote(Y):
-        found = sweep(lambda y, w: Swept(sums=[blocks.scatter(*directions(y, w), None)]), Y, weights, width=d).sums[0]
-        share = float(np.linalg.eigvalsh(found / total)[-1])
-    else:
-        operator = LinearOperator((d, d), matvec=multiply, dtype=np.float64)
-        start = np.random.RandomState(0).standard_normal(d)
-        share = float(eigsh(operator, 1, which="LA", v0=start, tol=1e-3, return_eigenvectors=False)[0])
+    share = leading_direction_share(Y, weights)
     return 1.0 / (1.0 - 2.0 * share) if share < 0.5 else np.inf
 
 

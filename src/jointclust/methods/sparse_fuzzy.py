@@ -14,7 +14,8 @@ from jointclust.estimators.base import RESTARTS
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.methods.fuzzy import CenterClusterer, Centers, squared_distances
 from jointclust.numerics.linalg import project_simplex
-from jointclust.rows import Swept, sweep, weighted_median
+from jointclust.numerics.spread import weighted_median
+from jointclust.rows import Swept, sweep
 from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.starts import robust_start_labels

@@ -41,7 +41,6 @@ __all__ = [
     "sweep",
     "total_weight",
     "weight_limits",
-    "weighted_median",
 ]
 
 # Bytes up to which an embedding of rows in a file is kept in memory.
@@ -234,17 +233,6 @@ def sample(Y: Any, size: int, rng: np.random.RandomState, weights: Any) -> tuple
     rows = Y.rows.X if isinstance(Y, Projected) else Y
     pieces = sweep(drawn, Y, weights, _dask.row_numbers(rows) if _dask.is_dask(rows) else np.arange(n)).pieces
     return pieces[0], pieces[1] if len(pieces) > 1 else None
-
-
-def weighted_median(values: Any, weights: Any) -> float:
-    """The middle value when each is repeated as often as its weight says; of remote rows, that of a sample."""
-    if is_remote(values):
-        values, weights = sample(values, 100_000, np.random.RandomState(0), weights)
-    values = to_host(values)
-    weights = np.ones_like(values) if weights is None else to_host(weights)
-    order = np.argsort(values, kind="stable")
-    cumulative = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(cumulative, 0.5 * cumulative[-1])])
 
 
 def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
