@@ -280,7 +280,12 @@ def _secular(diagonal: Float, factor: Float, k: int, guess: Float | None) -> tup
 def _newton(
     diagonal: Float, factor: Float, n_roots: int, floor: float, scale: float, guess: Float | None
 ) -> Float | None:
-    """Unit eigenvectors of the ``n_roots`` largest eigenvalues, all known to lie above ``floor``."""
+    """Unit eigenvectors of the ``n_roots`` largest eigenvalues, all known to lie above ``floor``.
+
+    All roots at once, each in a bracket [low, high] of its own; None where one does not come to rest in 60 steps.
+    With ``z`` the unit eigenvector of ``g_j(mu)``, the derivative of ``g_j`` is ``-|(mu I - a)^-1 B'z|^2``, minus the
+    squared length of the row that `_shifted` returns. Newton's step for ``1 - 1/g`` therefore is ``(g - 1) g`` over it.
+    """
     pole = diagonal.max()
     basis = np.linalg.qr(factor.T)[0] if guess is None else guess
     bounds = _rayleigh_ritz(diagonal, factor, basis)[0][:n_roots]  # Ritz values lie below the eigenvalues
@@ -295,9 +300,10 @@ def _newton(
         at = mu[todo]
         g, rows[todo] = _shifted(diagonal, factor, at, rank=todo)
         new = at + (g - 1.0) * g / np.einsum("ij,ij->i", rows[todo], rows[todo])
-        low[todo] = np.where(g > 1.0, at, low[todo])
+        low[todo] = np.where(g > 1.0, at, low[todo])  # g decreases: above 1 the root lies to the right
         high[todo] = np.where(g > 1.0, high[todo], at)
         outside = (new <= low[todo]) | (new >= high[todo])
+        # A step that leaves its bracket halves it instead, on the scale of the distance from the pole.
         new = np.where(outside, pole + np.sqrt((low[todo] - pole) * (high[todo] - pole)), new)
         mu[todo] = new
         todo = todo[np.abs(new - at) > np.maximum(1e-5 * (at - pole), np.finfo(float).eps * scale)]

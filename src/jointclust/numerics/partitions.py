@@ -89,7 +89,11 @@ def fill_empty(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Lab
 
 
 def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Float]:
-    """One round of filling, from the rows that are farthest from their centers now."""
+    """One round of filling, from the rows that are farthest from their centers now.
+
+    Rows may be in many places, so a row is known by its values and its label, never by its number: a pass brings the
+    farthest points, a second one weighs the rows that lie at each, a third one relabels these.
+    """
     n_clusters, wanted = sizes.size, 8 + 2 * int(np.sum(sizes == 0))
     centers = centers_of(Y, labels, n_clusters, weights)
 
@@ -99,6 +103,7 @@ def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Fl
     points, own, distance = sweep(far, Y, labels, weights, width=Y.shape[1], budget=2**19).pieces
     order = np.argsort(-distance, kind="stable")[:wanted]
     order = order[distance[order] > 0]
+    # Each point once, still farthest first: rows at one point go to one cluster, or two clusters would share it.
     order = order[np.sort(np.unique(points[order], axis=0, return_index=True)[1])]
     if order.size == 0:
         return labels, sizes
@@ -111,6 +116,7 @@ def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Fl
     sizes, target = sizes.copy(), np.full(len(points), -1)
     empty = iter(np.flatnonzero(sizes == 0))
     for index in range(len(points)):
+        # A point that is all that its cluster has would leave that one empty instead.
         if sizes[own[index]] > mass[index] > 0 and (free := next(empty, None)) is not None:
             sizes[own[index]] -= mass[index]
             sizes[free] += mass[index]

@@ -148,10 +148,11 @@ def coordinates_of(
     Exact, from the smaller of the D x D and the n x n Gram matrix, up to ``min(n, D) = 4000``; beyond, and for sparse
     rows of more than ``max_rank`` dimensions, a randomised decomposition of that rank. Sparse rows stay sparse.
     """
-    exact = min(rows.n_samples, rows.n_features) <= (max_rank if rows.is_sparse else EXACT_LIMIT)
-    tall, gram = rows.n_features <= rows.n_samples or rows.is_remote, None
-    if rows.is_remote:
-        exact = rows.n_features <= (max_rank if rows.is_sparse else EXACT_LIMIT)
+    limit = max_rank if rows.is_sparse else EXACT_LIMIT
+    # The n x n matrix needs all pairs of rows at once, which remote rows never are.
+    tall = rows.n_features <= rows.n_samples or rows.is_remote
+    exact, gram = (rows.n_features if tall else rows.n_samples) <= limit, None
+    # Squares may leave the range: `_check_scale` then says so in the user's words.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         mean = rows.mean(weights)
         if not exact:
@@ -180,6 +181,7 @@ def coordinates_of(
     floor = max(max(rows.n_samples, rows.n_features) * precision * values[0], noise)
     if values[0] <= floor:
         values[0] = 0.0  # constant rows keep one direction, in which nothing varies
+    # The null space of the scatter is left out; what it would hold is zero for every row.
     rank = max(1, int(np.sum(values[:leading] > floor)))
     parts = {name: None if part is None else part[..., :rank] for name, part in parts.items()}
     return Coordinates(rows, mean, weights, total_variance=total, exact=exact, **parts).keep(variance)
