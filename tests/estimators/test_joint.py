@@ -3,12 +3,12 @@
 import dask.array as da
 import numpy as np
 import pytest
-from registered import CLUSTERERS
 from sklearn.base import clone
 
 import jointclust as jc
 from jointclust.estimators.joint import JointClusterer
 from jointclust.subspace import decomposition
+from registered import CLUSTERERS
 
 JOINT = [estimator for estimator in CLUSTERERS if isinstance(estimator, JointClusterer)]
 

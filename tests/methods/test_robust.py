@@ -8,6 +8,7 @@ from sklearn.cluster import KMeans
 import jointclust as jc
 from jointclust import DiscriminantProjection, RobustEmbeddedClustering, RobustKMeans
 from jointclust.metrics import clustering_accuracy
+from jointclust.subspace import decomposition
 from naive import robust as naive_robust
 from naive import scatter
 
@@ -239,7 +240,7 @@ def test_zeros():
 @quiet
 def test_robust_kmeans_beyond_the_exact_limit(monkeypatch):
     """The decomposition only gives the start: the steps see all of the space."""
-    monkeypatch.setattr(jc.coordinates, "EXACT_LIMIT", 20)
+    monkeypatch.setattr(decomposition, "EXACT_LIMIT", 20)
     X, _ = jc.datasets.mixture(200, 60, 3, random_state=0)
     model = RobustKMeans(3, max_rank=5, random_state=0).fit(X)
     assert not model.exact_
