@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 import jointclust as jc
 from fixed_settings import PREPARE
-from jointclust.choosing.candidates import Candidate, fit_all
+from jointclust.choosing.candidates import TRADE_OFF_COARSE, Candidate, fit_all
 from jointclust.choosing.members import training_labels
 from jointclust.choosing.search import agreements, best_of
 
@@ -170,7 +170,7 @@ def cost(arguments: argparse.Namespace) -> None:
         return min(spent)
 
     single = seconds(lambda seed: DEC(20, random_state=seed).fit(X))
-    grid = {"trade_off": list(jc.candidates.TRADE_OFF_COARSE)}
+    grid = {"trade_off": list(TRADE_OFF_COARSE)}
     fits = {
         "consensus": lambda seed: jc.JointConsensus(20, random_state=seed).fit(X),
         "search over 11 trade-offs": lambda seed: jc.LabelFreeSearch(DEC(20), grid, random_state=seed).fit(X),
