@@ -21,6 +21,11 @@ from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float
 
 
+def n_wanted(n_components: int | None, n_clusters: int) -> int:
+    """The number of components wanted, if the data allow it."""
+    return max(n_clusters - 1, 1) if n_components is None else n_components
+
+
 @dataclass(frozen=True, eq=False)
 class LinearMap:
     """``(X - mean) components'``, as an estimator publishes it: the fields are named after its attributes."""
@@ -79,8 +84,7 @@ class EmbeddingClusterer(Clusterer):
 
     @property
     def _asked(self) -> int:
-        """The number of components wanted, if the data allow it."""
-        return max(self.n_clusters - 1, 1) if self.n_components is None else self.n_components
+        return n_wanted(self.n_components, self.n_clusters)
 
     @abstractmethod
     def _fit_embedding(

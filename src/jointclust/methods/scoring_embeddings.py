@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.estimators.embedding_first import LinearMap
+from jointclust.estimators.embedding_first import LinearMap, n_wanted
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.graph import distinct_rows, graph_spectrum, neighbors
 from jointclust.numerics.kernels import Kernel, centred_kernel, project_kernel, whitening
@@ -54,8 +54,7 @@ class Parameters:
 
     @property
     def n_wanted(self) -> int:
-        """The number of components wanted, if the data allow it."""
-        return max(self.n_clusters - 1, 1) if self.n_components is None else self.n_components
+        return n_wanted(self.n_components, self.n_clusters)
 
     def shrinkage(self, eigenvalues: Float, trace: float) -> Shrinkage:
         """The ridge on the leading eigenvalues of a scatter or kernel with this trace."""
