@@ -46,6 +46,29 @@ def test_a_callback_can_stop_a_run(digits):
     np.testing.assert_array_equal(model.labels_, model.predict(digits.data))
 
 
+def test_sparse_scoring_is_heard_and_stopped(digits):
+    model = jc.SparseOptimalDiscriminantClustering(10, n_init=2, random_state=0)
+    recorder = Recorder()
+    model.set_callbacks(recorder).fit(digits.data)
+    assert recorder.tasks.count("iteration") == model.n_iter_ > 2
+    assert recorder.tasks.count("run") == 2
+    assert recorder.tasks.index("iteration") < recorder.tasks.index("embedding") < recorder.tasks.index("run")
+    whole = model.objective_history_
+    with pytest.warns(UserWarning, match="callback stopped"):
+        model.set_callbacks(Recorder(stop_after=2)).fit(digits.data)
+    assert not model.converged_
+    np.testing.assert_array_equal(model.objective_history_, whole[:2])
+    assert model.objective_ == whole[1]
+    np.testing.assert_array_equal(model.labels_, model.predict(digits.data))
+
+
+def test_given_labels_are_one_run(iris):
+    recorder = Recorder()
+    model = jc.OptimalDiscriminantClustering(3, init=np.asarray(iris.target)).set_callbacks(recorder)
+    model.fit(iris.data)
+    assert recorder.tasks == ["setup", "embedding", "run", "fit", "teardown"]
+
+
 def test_progress_bar(digits, capsys):
     pytest.importorskip("rich")
     jc.LDAKMeans(10, random_state=0).set_callbacks(ProgressBar()).fit(digits.data)

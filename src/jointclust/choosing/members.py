@@ -62,18 +62,14 @@ def fit_member(member: Any, X: Any, coordinates: Coordinates, weights: Float | N
         name for name, value in member.get_params().items() if name.split("__")[-1] == "random_state" and value is None
     ]
     member.set_params(**dict.fromkeys(names, seed))
-    if isinstance(member, Pipeline) and len(member) == 2 and takes_coordinates(member[0], coordinates):
+    first = member[0] if isinstance(member, Pipeline) and len(member) == 2 else member
+    shared = isinstance(first, Clusterer) and first.takes_coordinates(coordinates)
+    if shared and first is not member:
         member[1].fit(member[0].fit(coordinates).transform(X), **weight_options(member[1], weights))
         return member
-    if takes_coordinates(member, coordinates):
+    if shared:
         return member.fit(coordinates)
     return member.fit(X, **weight_options(member, weights))
-
-
-def takes_coordinates(estimator: Any, coordinates: Coordinates) -> bool:
-    """Whether an estimator is one of ours that fits the shared decomposition."""
-    ours = isinstance(estimator, Clusterer) and getattr(estimator, "kernel", "linear") == "linear"
-    return ours and not (estimator._in_full_space and coordinates.rows.is_sparse)
 
 
 def weight_options(estimator: Any, weights: Float | None) -> dict[str, Any]:

@@ -76,6 +76,25 @@ class Clusterer(
         """Why rows of a kind ("device", "file" or "dask") cannot be used, and what to do; None where they can."""
         return None
 
+    def takes_coordinates(self, coordinates: Coordinates) -> bool:
+        """Whether :meth:`fit` takes these coordinates of the rows in place of the rows.
+
+        Parameters
+        ----------
+        coordinates : Coordinates
+            From :func:`jointclust.decompose`.
+
+        Returns
+        -------
+        takes : bool
+            False where the method needs the rows themselves.
+        """
+        return not (self._in_full_space and coordinates.rows.is_sparse)
+
+    def _embedding_dtype(self, dtype: np.dtype) -> type[np.floating]:
+        """Precision of the embedding of rows with this one."""
+        return np.float32 if dtype == np.float32 else np.float64
+
     def _refuse(self, X: Any) -> None:
         kind = kind_of(X)
         reason = None if kind == "memory" else self._refusal(kind)
@@ -161,10 +180,10 @@ class Clusterer(
         n_init: int,
         rng: Any,
         size: tuple[int, int],
+        context: CallbackContext | None = None,
     ) -> tuple[list[_T], CallbackContext]:
         """``run(index, generator, task)`` for each of the runs, reported to the callbacks as tasks of their own."""
-        context = self._init_callback_context(max_subtasks=n_init, sequential_subtasks=False)
-        context.call_on_fit_task_begin(estimator=self)
+        context = self._begun(n_init) if context is None else context
         seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
 
         def one(index: int) -> _T:
@@ -176,6 +195,12 @@ class Clusterer(
 
         with threads.suited_to(size[1], self.n_jobs):
             return threads.each(one, n_init, self.n_jobs), context
+
+    def _begun(self, n_tasks: int) -> CallbackContext:
+        """The task of the whole fit, of so many parts in any order, begun."""
+        context = self._init_callback_context(max_subtasks=n_tasks, sequential_subtasks=False)
+        context.call_on_fit_task_begin(estimator=self)
+        return context
 
     def _reporter(self, task: CallbackContext) -> Callable[[], bool]:
         """Reports one finished iteration to the callbacks; True when one of them wants to stop."""
@@ -304,8 +329,7 @@ class Clusterer(
             )
         X = self._named_table(X, reset=False)
         if dtype is None:
-            plain = getattr(self, "kernel", "linear") == "linear"
-            dtype = np.float32 if X.dtype == np.float32 and plain else np.float64
+            dtype = self._embedding_dtype(X.dtype)
         return lazily(_Method(self._bare(), method), X, tail, dtype)
 
     def _named_table(self, X: Any, *, reset: bool) -> Any:

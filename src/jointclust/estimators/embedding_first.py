@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,12 +12,62 @@ from sklearn.utils import check_random_state
 
 from jointclust._sklearn import CallbackContext, StrOptions, fit_context
 from jointclust.estimators.base import RESTARTS, Clusterer
+from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.kmeans import kmeans, lloyd
 from jointclust.numerics.linalg import fix_signs
 from jointclust.numerics.partitions import Partition, centers_of
-from jointclust.rows import as_rows
+from jointclust.rows import Rows, as_rows
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float
+
+
+def n_wanted(n_components: int | None, n_clusters: int) -> int:
+    """The number of components wanted, if the data allow it."""
+    return max(n_clusters - 1, 1) if n_components is None else n_components
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMap:
+    """``(X - mean) components'``, as an estimator publishes it: the fields are named after its attributes."""
+
+    mean_: NDArray
+    components_: NDArray
+    exact_: bool
+
+    @classmethod
+    def from_coordinates(cls, coordinates: Coordinates, projection: Float) -> Self:
+        """The map that a projection of coordinates is to the rows."""
+        dtype = coordinates.rows.dtype
+        components = np.ascontiguousarray(fix_signs(coordinates.loadings(projection)).T.astype(dtype))
+        return cls(coordinates.mean.astype(dtype), components, coordinates.exact)
+
+    def fitted_values(self, rows: Rows) -> NDArray:
+        return rows.project(self.components_.T, self.mean_)
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """Rows in the embedding that a fit found for them, and what should keep a user from trusting clusters in it.
+
+    Attributes
+    ----------
+    Y : array of shape (n_samples, n_components)
+        The embedding of the rows.
+    weights : array of shape (n_samples,) or None
+        Their weights.
+    is_constant : bool
+        Whether all rows are equal, up to rounding.
+    doubt : str or None
+        Why clusters in it are chance; it also explains why there may be fewer of them than asked for.
+    notes : warnings
+        What else there is to say.
+    """
+
+    Y: NDArray
+    weights: Float | None
+    is_constant: bool
+    doubt: str | None = None
+    notes: tuple[Warning, ...] = ()
 
 
 class EmbeddingClusterer(Clusterer):
@@ -33,18 +84,20 @@ class EmbeddingClusterer(Clusterer):
 
     @property
     def _asked(self) -> int:
-        """The number of components wanted, if the data allow it."""
-        return max(self.n_clusters - 1, 1) if self.n_components is None else self.n_components
+        return n_wanted(self.n_components, self.n_clusters)
 
     @abstractmethod
     def _fit_embedding(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
-    ) -> tuple[NDArray, Float | None]:
-        """Publish all that ``transform`` needs; return the embedding of the rows and their weights."""
+        self,
+        X: ArrayLike | Coordinates,
+        sample_weight: ArrayLike | None,
+        rng: np.random.RandomState,
+        task: CallbackContext,
+    ) -> Embedded:
+        """Publish all that ``transform`` needs; return the embedding of the rows. Iterations belong to the task."""
 
-    @abstractmethod
-    def _finish(self, Y: NDArray, weights: Float | None) -> None:
-        """Publish what depends on the labels, and say what should keep a user from trusting them."""
+    def _publish_objective(self, embedded: Embedded) -> None:
+        """Publish what depends on the labels, if anything does."""
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -65,7 +118,13 @@ class EmbeddingClusterer(Clusterer):
             The fitted estimator.
         """
         rng = check_random_state(self.random_state)
-        Y, weights = self._fit_embedding(X, sample_weight, rng)
+        n_tasks = 1 + (self.n_init if isinstance(self.init, str) else 1)
+        context = self._begun(n_tasks)
+        task = context.subcontext("embedding", task_id=n_tasks - 1, max_subtasks=None)
+        task.call_on_fit_task_begin(estimator=self)
+        embedded = self._fit_embedding(X, sample_weight, rng, task)
+        task.call_on_fit_task_end(estimator=self)
+        Y, weights = embedded.Y, embedded.weights
         given, n_init = self._given_labels(Y.shape[0])
 
         def run(index: int, generator: np.random.RandomState, _: CallbackContext) -> Partition:
@@ -74,17 +133,19 @@ class EmbeddingClusterer(Clusterer):
                 return lloyd(Y, centers_of(Y, labels, self.n_clusters, weights), weights)
             return kmeans(Y, self.n_clusters, generator, weights, n_restarts=RESTARTS)
 
-        runs, context = self._make_runs(run, n_init, rng, Y.shape)
+        runs, _ = self._make_runs(run, n_init, rng, Y.shape, context)
         self._publish_clusters(Y, min(runs, key=lambda partition: partition.inertia), weights)
-        self._finish(Y, weights)
+        self._publish_objective(embedded)
+        self._warn(embedded)
         self._move_published(as_rows(Y))
         context.call_on_fit_task_end(estimator=self)
         return self
 
-    def _publish_projection(self, coordinates: Coordinates, projection: Float) -> NDArray:
-        """A linear embedding, given in coordinates, as ``components_``; returns that of the rows."""
-        rows = coordinates.rows
-        self.mean_ = coordinates.mean.astype(rows.dtype)
-        self.components_ = np.ascontiguousarray(fix_signs(coordinates.loadings(projection)).T.astype(rows.dtype))
-        self.exact_ = coordinates.exact
-        return self._embed(rows)
+    def _warn(self, embedded: Embedded) -> None:
+        """Say everything that should keep a user from trusting the result."""
+        if embedded.doubt is not None:
+            tell(embedded.doubt, CollapseWarning)
+        else:
+            self._warn_if_fewer(embedded.is_constant)
+        for note in embedded.notes:
+            tell(str(note), type(note))

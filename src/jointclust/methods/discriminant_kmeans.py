@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jointclust._sklearn import Interval, StrOptions
+from jointclust._sklearn import CallbackContext, Interval, StrOptions
 from jointclust.estimators.base import Clusterer
-from jointclust.estimators.embedding_first import EmbeddingClusterer
-from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
+from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer, LinearMap
+from jointclust.exceptions import PlainKMeansWarning
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.numerics.partitions import weighted_norm, within_norm
 from jointclust.rows import n_present
@@ -130,37 +130,39 @@ class DisKMeans(EmbeddingClusterer):
         self.n_jobs = n_jobs
 
     def _fit_embedding(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
-    ) -> tuple[NDArray, Float | None]:
+        self,
+        X: ArrayLike | Coordinates,
+        sample_weight: ArrayLike | None,
+        rng: np.random.RandomState,
+        task: CallbackContext,
+    ) -> Embedded:
         coordinates = self._coordinates(X, sample_weight, rng)
         q = resolve_n_components(self.n_components, coordinates.rank, coordinates)
         values = coordinates.eigenvalues
         self.ridge_ = relative_ridge(self.ridge, _DISKMEANS_SHARE, coordinates.total_variance, self.n_clusters - 1)
-        shifted = values + self.ridge_
+        shifted = np.where(values + self.ridge_ > 0, values + self.ridge_, 1.0)
         self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
-        self._is_constant = coordinates.is_constant
+        found = LinearMap.from_coordinates(coordinates, np.eye(coordinates.rank, q) / np.sqrt(shifted)[:, None])
+        self.mean_, self.components_, self.exact_ = found.mean_, found.components_, found.exact_
+        doubt: str | None = None
+        notes: tuple[Warning, ...] = ()
         n = coordinates.n_samples if coordinates.weights is None else n_present(coordinates.weights)
         # Share of the whitened spectrum: 1 is none left of the data's own, 0 is all.
-        self._whitened = float(np.mean(values / np.where(shifted > 0, shifted, 1.0))) if q >= n - 1 else 0.0
-        self._plain = self.ridge_ > 1e4 * values[0] and q == coordinates.rank
-        projection = np.eye(coordinates.rank, q) / np.sqrt(np.where(shifted > 0, shifted, 1.0))[:, None]
-        return self._publish_projection(coordinates, projection), coordinates.weights
+        if q >= n - 1 and np.mean(values / shifted) > 0.99:
+            doubt = (
+                "DisKMeans collapsed: ridge is so small that all rows are equally far from each other, and the labels "
+                'chance. Raise ridge or leave it "auto", or keep fewer directions (variance=0.9).'
+            )
+        if self.ridge_ > 1e4 * values[0] and q == coordinates.rank and not coordinates.is_constant:
+            message = "DisKMeans is plain k-means here: ridge is far above the data's variance. Lower it."
+            notes = (PlainKMeansWarning(message),)
+        Y = found.fitted_values(coordinates.rows)
+        return Embedded(Y, coordinates.weights, coordinates.is_constant, doubt, notes)
 
-    def _finish(self, Y: NDArray, weights: Float | None) -> None:
-        self.objective_ = self._score(Y, self.labels_, weights)
+    def _publish_objective(self, embedded: Embedded) -> None:
+        self.objective_ = self._score(embedded.Y, self.labels_, embedded.weights)
         self.objective_history_ = np.array([self.objective_])
         self.n_iter_, self.converged_ = 1, True
-        if not self._warn_if_fewer(self._is_constant) and self._whitened > 0.99:
-            tell(
-                "DisKMeans collapsed: ridge is so small that all rows are equally far from each other, and the labels "
-                'chance. Raise ridge or leave it "auto", or keep fewer directions (variance=0.9).',
-                CollapseWarning,
-            )
-        if self._plain and not self._is_constant:
-            tell(
-                "DisKMeans is plain k-means here: ridge is far above the data's variance. Lower it.", PlainKMeansWarning
-            )
-        del self._whitened, self._plain, self._is_constant
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         return weighted_norm(Y, weights) - within_norm(Y, labels, self.cluster_centers_, weights)

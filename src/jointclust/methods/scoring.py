@@ -7,39 +7,24 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jointclust._sklearn import Interval, StrOptions
-from jointclust.estimators.embedding_first import EmbeddingClusterer
-from jointclust.exceptions import CollapseWarning, tell
-from jointclust.numerics.graph import distinct_rows, graph_spectrum, neighbors
-from jointclust.numerics.kernels import (
-    Kernel,
-    centred,
-    check_kernel_matrix,
-    check_positive,
-    project_kernel,
-    rounding,
-    whitening,
+from jointclust._sklearn import CallbackContext, Interval, StrOptions
+from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
+from jointclust.methods.scoring_embeddings import (
+    PUBLISHED,
+    Embedding,
+    Parameters,
+    Shrinkage,
+    attributes_of,
+    mode_of,
 )
-from jointclust.numerics.linalg import fix_signs, leading_eigenpairs, signs_of
-from jointclust.rows import as_rows, blocks, materialised, n_present, total_weight
+from jointclust.rows import Rows, as_rows, blocks, materialised, n_present, total_weight
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import check_weights, checked_variance, coordinates_of
-from jointclust.subspace.directions import relative_ridge, resolve_n_components
+from jointclust.subspace.decomposition import check_weights
 from jointclust.types import Float, Labels
-
-# Rows up to which a kernel matrix is held whole, and how many landmarks stand for more of them.
-EXACT_KERNEL, LANDMARKS = 10_000, 1_000
-_KERNEL_ATTRIBUTES = (
-    *("components_", "mean_", "dual_coef_", "landmarks_", "landmark_embedding_", "kernel_mean_", "gamma_"),
-    *("_unit_components", "_unit_mean"),
-)
-# "auto" ridge, as a share of the variance per component: good on faces; more is a little better in the mean.
-RIDGE_SHARE = 0.1
 
 
 class OptimalDiscriminantClustering(EmbeddingClusterer):
@@ -190,286 +175,88 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    # -- fit ----------------------------------------------------------------------------------------------------
+    @property
+    def _mode(self) -> type[Embedding]:
+        """The kind of embedding that the kernel asks for."""
+        return mode_of(self.kernel)
+
+    @property
+    def _accepts_sparse(self) -> bool:
+        return self._mode.accepts_sparse
 
     def _refusal(self, kind: str) -> str | None:
-        if self.kernel == "linear":
+        if self._mode.is_linear:
             return None
         return (
             f"kernel={self.kernel!r} looks at pairs of rows. Use kernel='linear', or fit a sample in memory and "
             "predict the rest."
         )
 
+    def takes_coordinates(self, coordinates: Coordinates) -> bool:
+        return self._mode.is_linear and super().takes_coordinates(coordinates)
+
+    # -- fit ----------------------------------------------------------------------------------------------------
+
     def _fit_embedding(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
-    ) -> tuple[NDArray, Float | None]:
-        for name in _KERNEL_ATTRIBUTES:
+        self,
+        X: ArrayLike | Coordinates,
+        sample_weight: ArrayLike | None,
+        rng: np.random.RandomState,
+        task: CallbackContext,
+    ) -> Embedded:
+        for name in PUBLISHED:
             self.__dict__.pop(name, None)
-        self._doubt: str | None = None
-        if self.kernel == "linear":
+        data, weights = self._seen(X, sample_weight, rng)
+        found = self._mode.fit(Parameters(**attributes_of(self, Parameters)), data, weights, rng)
+        self._publish_embedding(found.embedding, found.shrinkage)
+        Y = self._normalized(found.values)
+        present = Y.shape[0] if weights is None else n_present(weights)
+        constant = bool(self.eigenvalues_[0] == 0)
+        return Embedded(Y, weights, constant, found.doubt or found.shrinkage.doubt(present))
+
+    def _seen(
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
+    ) -> tuple[Any, Float | None]:
+        """The data as the embedding sees them, Coordinates or validated rows, and the weights of the rows."""
+        if self._mode.is_linear:
             coordinates = self._coordinates(X, sample_weight, rng, leading=self._asked)
-            projection = self._shrunken_axes(coordinates)
-            return self._normalized(self._publish_projection(coordinates, projection)), coordinates.weights
+            return coordinates, coordinates.weights
         if isinstance(X, Coordinates):
             raise TypeError("Coordinates are those of kernel='linear': pass the rows themselves to use another kernel.")
         data = self._validated(X, ensure_min_samples=2)
         weights = check_weights(sample_weight, data)
         self._check_n_clusters(data.shape[0], weights)
-        if self.kernel == "precomputed":
-            return self._fit_matrix(data, weights), weights
-        rows = as_rows(data)
-        mean = rows.mean(weights)
-        total = checked_variance(rows, mean, weights)
-        self.mean_ = mean.astype(data.dtype)
-        if self.kernel == "cosine":
-            return self._fit_cosine(data, weights, rng), weights
-        if self.kernel == "nearest_neighbors":
-            return self._fit_graph(data, weights, rng), weights
-        if self.gamma == "scale":
-            mass = rows.n_samples if weights is None else weights.sum()
-            self.gamma_ = float(mass / (total or mass))
-        else:
-            self.gamma_ = float(self.gamma)
-        sample = self._sample(rows.n_samples, weights, rng)
-        if sample is not None:
-            return self._fit_landmarks(data, weights, sample, rng), weights
-        self.landmarks_ = data.copy()
-        return self._fit_matrix(self._kernel(data, data), weights), weights
+        return data, weights
 
-    @property
-    def _kernel(self) -> Kernel:
-        return Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
-
-    def _shrink(self, eigenvalues: Float, trace: float) -> Float:
-        """Publish ridge and objective for the leading eigenvalues l; ``1 / (l + ridge)``, with which W is made."""
-        q = eigenvalues.size
-        self.ridge_ = relative_ridge(self.ridge, RIDGE_SHARE, trace, q)
-        self.eigenvalues_ = eigenvalues
-        inverse = 1.0 / np.where(eigenvalues + self.ridge_ > 0, eigenvalues + self.ridge_, 1.0)
-        self.objective_ = 0.5 * (q - float(np.sum(eigenvalues * inverse)))
+    def _publish_embedding(self, embedding: Embedding, shrinkage: Shrinkage) -> None:
+        for name in embedding.published():
+            setattr(self, name, getattr(embedding, name))
+        self.ridge_, self.eigenvalues_ = shrinkage.ridge, shrinkage.eigenvalues
+        self.objective_, self._penalty = shrinkage.objective, shrinkage.penalty
         self.objective_history_ = np.array([self.objective_])
         self.n_iter_, self.converged_ = 1, True
-        self.variance_share_ = float(eigenvalues.sum() / trace) if trace > 0 else 0.0
-        self._penalty = 0.5 * float(np.sum((self.ridge_ * inverse) * (eigenvalues * inverse)))
-        return inverse
-
-    def _shrunken_axes(self, coordinates: Coordinates) -> Float:
-        """W in coordinates: ``diag(s / (s^2 + ridge))``, leading columns."""
-        if self.kernel in ("linear", "cosine"):
-            q = resolve_n_components(self.n_components, self.n_clusters - 1, coordinates)
-        else:
-            q = self._within_rank(coordinates.eigenvalues[: self._asked], 0.0)
-        values = coordinates.eigenvalues[:q]
-        inverse = self._shrink(values, coordinates.total_variance)
-        projection = np.zeros((coordinates.rank, q))
-        # A constant direction keeps its axis, so that a constant data set has an embedding.
-        projection[np.arange(q), np.arange(q)] = np.where(values > 0, np.sqrt(values), 1.0) * inverse
-        return projection
-
-    def _fit_cosine(self, X: Any, weights: Float | None, rng: np.random.RandomState) -> NDArray:
-        """The linear form on rows of length one: no kernel matrix is needed."""
-        rows = as_rows(X, unit=True)
-        coordinates = coordinates_of(rows, weights, variance=None, max_rank=self.max_rank, leading=self._asked, rng=rng)
-        loadings = coordinates.loadings(self._shrunken_axes(coordinates))
-        Y = rows.project(loadings, coordinates.mean)
-        signs = signs_of(Y if weights is None else Y[weights > 0])
-        Y *= signs
-        self._unit_components = (loadings * signs).T.astype(X.dtype)
-        self._unit_mean = coordinates.mean.astype(X.dtype)
-        self.exact_ = coordinates.exact
-        mass = 1.0 if weights is None else weights[:, None]
-        values = np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf)
-        self.dual_coef_ = np.ascontiguousarray((mass * Y / values).T.astype(X.dtype))
-        return self._normalized(Y)
-
-    def _fit_matrix(self, matrix: NDArray, weights: Float | None) -> NDArray:
-        """The kernel form on the whole kernel matrix."""
-        kernel, mean = self._centred(matrix, weights)
-        root = np.ones(1) if weights is None else np.sqrt(weights)
-        scaled = kernel if weights is None else kernel * root * root[:, None]
-        values, vectors = leading_eigenpairs(scaled, min(self._asked, len(matrix)))
-        trace, eps = float(np.trace(scaled)), float(np.finfo(matrix.dtype).eps)
-        floor = eps * len(matrix) * max(values[0], 4 * float(np.abs(mean).max()))
-        rank = self._within_rank(values, floor)
-        values, vectors = np.where(values > floor, values, 0.0)[:rank], vectors[:, :rank]
-        self._doubt = self._kernel_doubt(values[0], trace, len(matrix))
-        inverse = self._shrink(values, trace)
-        coefficients = root[:, None] * vectors * inverse
-        Y = kernel @ coefficients
-        coefficients *= signs_of(Y if weights is None else Y[weights > 0])
-        self.dual_coef_ = np.ascontiguousarray(coefficients.T.astype(matrix.dtype))
-        self.kernel_mean_ = mean.astype(matrix.dtype)
-        self.exact_ = True
-        return self._normalized(project_kernel(matrix, self.kernel_mean_, self.dual_coef_.T, sum_to_zero=True))
-
-    def _centred(self, matrix: NDArray, weights: Float | None) -> tuple[Float, Float]:
-        """The kernel of centred features and the mean row; a user's kernel is checked."""
-        if not np.isfinite(matrix).all():
-            raise ValueError("The kernel overflows: divide X by its largest absolute value, or choose a smaller gamma.")
-        own = self.kernel == "precomputed" or callable(self.kernel)
-        if own:
-            check_kernel_matrix(matrix)
-        kernel, mean = centred(matrix, weights)
-        if own:
-            check_positive(kernel, rounding(matrix))
-        return kernel, mean
-
-    def _within_rank(self, values: Float, floor: float) -> int:
-        """How many eigenvalues are above rounding; constant features keep one, in which nothing varies."""
-        rank = int(np.sum(values > floor))
-        if rank > 0 and self.n_components is not None and rank < self.n_components:
-            tell(
-                f"n_components={self.n_components} exceeds the rank of the kernel ({rank}): every row would map to 0 "
-                f"in the other directions, so {rank} are used. Lower n_components or leave it None.",
-                CollapseWarning,
-            )
-        return max(rank, 1)
-
-    def _kernel_doubt(self, largest: float, trace: float, n: int) -> str | None:
-        """A kernel may see all rows as alike, or, when it is nearly diagonal, no two of them."""
-        if largest == 0:
-            remedy = f" Raise gamma (now {self.gamma_:.3g})." if self.kernel == "rbf" else ""
-            return f"The kernel is the same for all pairs of rows, up to rounding: there is nothing to cluster.{remedy}"
-        if n <= 10 or largest > 1.05 * trace / (n - 1):
-            return None
-        remedy = f"Lower gamma (now {self.gamma_:.3g})." if self.kernel == "rbf" else "Choose a wider kernel."
-        return f"The kernel is nearly diagonal: all rows are equally unlike each other, and the labels chance. {remedy}"
-
-    def _sample(self, n: int, weights: Float | None, rng: np.random.RandomState) -> NDArray[np.intp] | None:
-        """Rows to be landmarks; None when all are."""
-        size = self.n_landmarks
-        if size is None and self.kernel != "nearest_neighbors" and n > EXACT_KERNEL:
-            size = LANDMARKS
-            tell(
-                f"{n} rows are too many for a kernel matrix: {size} landmarks stand for them (Nystroem). Set "
-                "n_landmarks to choose how many.",
-                UserWarning,
-            )
-        present = np.arange(n) if weights is None else np.flatnonzero(weights)
-        if size is None or size >= present.size:
-            return None
-        if size < max(self.n_clusters, self._asked):
-            what = "n_clusters" if size < self.n_clusters else "n_components"
-            raise ValueError(f"n_landmarks={size} is less than {what}={getattr(self, what)}: raise it.")
-        return np.sort(rng.choice(present, size, replace=False))
-
-    def _fit_landmarks(
-        self, X: Any, weights: Float | None, sample: NDArray[np.intp], rng: np.random.RandomState
-    ) -> NDArray:
-        """The kernel form on the Nystroem features ``k(x, landmarks) K^-1/2``, which are rows like any others."""
-        self.landmarks_ = X[sample]
-        matrix = self._kernel(self.landmarks_, self.landmarks_)
-        kernel, _ = self._centred(matrix, None)
-        self._doubt = self._kernel_doubt(leading_eigenpairs(kernel, 1)[0][0], float(np.trace(kernel)), len(matrix))
-        transform = whitening(matrix).astype(X.dtype)
-        no_mean = np.zeros(1, dtype=X.dtype)
-        features = as_rows(self._kernel.project(X, self.landmarks_, no_mean, transform, sum_to_zero=False))
-        coordinates = coordinates_of(
-            features, weights, variance=None, max_rank=self.max_rank, leading=self._asked, rng=rng
-        )
-        projection = fix_signs(coordinates.loadings(self._shrunken_axes(coordinates)))
-        self.dual_coef_ = np.ascontiguousarray((transform @ projection).T.astype(X.dtype))
-        # k(x, landmarks) = features K^1/2, so their mean is the features' mean times that.
-        self.kernel_mean_ = (coordinates.mean @ np.linalg.pinv(transform.astype(np.float64))).astype(X.dtype)
-        self.exact_ = False
-        return self._normalized(features.project(projection, coordinates.mean))
-
-    def _fit_graph(self, X: Any, weights: Float | None, rng: np.random.RandomState) -> NDArray:
-        """The kernel form on the neighbour graph of the distinct rows."""
-        first, which = distinct_rows(X)
-        mass = np.bincount(which, weights=weights, minlength=first.size).astype(np.float64)
-        sample = self._sample(X.shape[0], weights, rng)
-        kept = mass > 0
-        if sample is not None:
-            kept &= np.isin(np.arange(first.size), which[sample])
-        self.landmarks_ = X[first[kept]]
-        self.exact_ = sample is None
-        n = int(kept.sum())
-        if self.n_neighbors > n:
-            tell(
-                f"n_neighbors={self.n_neighbors} exceeds the number of distinct rows ({n}): all are used.", UserWarning
-            )
-        spectrum = graph_spectrum(self._shifted(self.landmarks_), mass[kept], min(self.n_neighbors, n), self._asked)
-        if spectrum.n_parts > self.n_clusters:
-            self._doubt = (
-                f"The neighbour graph falls into {spectrum.n_parts} parts, more than n_clusters={self.n_clusters}: "
-                "some clusters hold parts that nothing links. Raise n_neighbors."
-            )
-        root = np.sqrt(mass[kept])[:, None]
-        rank = self._within_rank(spectrum.eigenvalues, 1e-12)
-        values, vectors = spectrum.eigenvalues[:rank], spectrum.vectors[:, :rank]
-        inverse = self._shrink(values, spectrum.trace)
-        vectors = vectors * signs_of(vectors / root)
-        self.dual_coef_ = np.ascontiguousarray((root * vectors * inverse).T.astype(X.dtype))
-        self.landmark_embedding_ = (vectors / root * (values * inverse)).astype(X.dtype)
-        if kept.all():
-            return self._normalized(self.landmark_embedding_[which])
-        return self._embed(as_rows(X))
-
-    def _finish(self, Y: NDArray, weights: Float | None) -> None:
-        constant = bool(self.eigenvalues_[0] == 0)
-        present = Y.shape[0] if weights is None else n_present(weights)
-        shares = self.eigenvalues_ / np.maximum(self.eigenvalues_ + self.ridge_, np.finfo(float).tiny)
-        if self._doubt is None and not constant and shares[0] < 1e-12:
-            self._doubt = f"ridge={self.ridge_:.3g} is so far above the variance that the embedding vanishes: lower it."
-        elif self._doubt is None and shares.size >= present - 1 > 1 and shares.min() > 0.99:
-            self._doubt = (
-                "All directions of the data are used and counted alike, so that all rows are equally far from each "
-                "other, and the labels chance. Lower n_components or raise ridge."
-            )
-        if self._doubt is not None:
-            tell(self._doubt, CollapseWarning)
-        else:
-            self._warn_if_fewer(constant)
-        del self._doubt
+        self.variance_share_ = shrinkage.variance_share
 
     # -- use ----------------------------------------------------------------------------------------------------
 
-    def _embed(self, rows: Any) -> NDArray:
-        if self.kernel == "linear" and self.normalize_rows is not True:
-            return super()._embed(rows)
-        return self._normalized(self._fitted_values(rows.X))
+    def _embed(self, rows: Rows) -> NDArray:
+        return self._normalized(self._fitted_values(rows))
 
-    def _fitted_values(self, X: Any) -> NDArray:
+    def _fitted_values(self, rows: Rows) -> NDArray:
         """XW for new rows."""
-        if self.kernel == "linear":
-            return super()._embed(as_rows(X))
-        if self.kernel == "cosine":
-            return as_rows(X, unit=True).project(self._unit_components.T, self._unit_mean)
-        if self.kernel == "nearest_neighbors":
-            return self._through_neighbors(X)
-        if self.kernel == "precomputed":
-            return project_kernel(X, self.kernel_mean_, self.dual_coef_.T, sum_to_zero=True)
-        return self._kernel.project(X, self.landmarks_, self.kernel_mean_, self.dual_coef_.T, sum_to_zero=self.exact_)
-
-    def _shifted(self, X: Any) -> Any:
-        """Rows about the mean, where distances lose fewest digits; sparse ones stay as they are."""
-        return X if sp.issparse(X) else X - self.mean_.astype(X.dtype)
-
-    def _through_neighbors(self, X: Any) -> NDArray:
-        """The mean embedding of the nearest landmarks; that of the landmark itself where the row is one."""
-        if sp.issparse(self.landmarks_):
-            X = sp.csr_array(X)
-        elif sp.issparse(X):
-            X = X.toarray()
-        n_neighbors = min(self.n_neighbors, self.landmarks_.shape[0])
-        index = neighbors(self._shifted(X), self._shifted(self.landmarks_), n_neighbors)
-        Y = self.landmark_embedding_[index].mean(axis=1)
-        for column in index.T[::-1]:
-            difference = self.landmarks_[column] != X
-            same = np.asarray(difference.sum(axis=1)).ravel() == 0
-            Y[same] = self.landmark_embedding_[column[same]]
-        return Y
+        return self._mode.of(self).fitted_values(rows)
 
     def _normalized(self, Y: NDArray) -> NDArray:
-        if self.normalize_rows is False or (self.normalize_rows == "auto" and self.kernel != "nearest_neighbors"):
-            return Y
-        return blocks.unit(Y)
+        on_sphere = self._mode.on_sphere if self.normalize_rows == "auto" else self.normalize_rows
+        return blocks.unit(Y) if on_sphere else Y
+
+    def _embedding_dtype(self, dtype: np.dtype) -> type[np.floating]:
+        return super()._embedding_dtype(dtype) if self._mode.is_linear else np.float64
 
     def _check(self, X: ArrayLike, method: str) -> Any:
         check_is_fitted(self)
         shape: Any = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
-        if self.kernel == "precomputed" and len(shape) == 2 and shape[1] != self.n_features_in_:
+        if self._mode.is_pairwise and len(shape) == 2 and shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features as "
                 "input: with a precomputed kernel, new rows come as their kernel with the training rows, one column "
@@ -477,11 +264,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             )
         return super()._check(X, method)
 
-    @property
-    def _accepts_sparse(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel != "precomputed"
-
-    @available_if(lambda self: self.kernel == "linear")
+    @available_if(lambda self: self._mode.is_linear)
     def inverse_transform(self, Y: ArrayLike) -> NDArray:
         """Rows in the original features that the embedding stands for (least squares); linear kernel only.
 
@@ -515,15 +298,14 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             Minus the objective.
         """
         rows = self._check(X, "score")
-        Z = super()._embed(rows) if self.kernel == "linear" else self._fitted_values(rows.X)
-        return self._score(Z, self.labels_, check_weights(sample_weight, rows.X))
+        return self._score(self._fitted_values(rows), self.labels_, check_weights(sample_weight, rows.X))
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         return -scoring_loss(Y, weights) - self._penalty
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = self._mode.is_pairwise
         return tags
 
 

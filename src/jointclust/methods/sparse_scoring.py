@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,21 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
 
-from jointclust._sklearn import Interval, StrOptions
+from jointclust._sklearn import CallbackContext, Interval, StrOptions
 from jointclust.estimators.base import Clusterer
-from jointclust.estimators.embedding_first import EmbeddingClusterer
-from jointclust.exceptions import CollapseWarning, tell
-from jointclust.methods.scoring import RIDGE_SHARE, procrustes_loss, scoring_loss
+from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
+from jointclust.exceptions import CollapseWarning
+from jointclust.methods.scoring import procrustes_loss, scoring_loss
+from jointclust.methods.scoring_embeddings import RIDGE_SHARE
 from jointclust.numerics.linalg import fix_signs
-from jointclust.subspace.alternating import Ending
+from jointclust.subspace.alternating import Ending, Run, alternate
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.directions import relative_ridge, resolve_n_components
 from jointclust.types import Float, Labels
 
 # "auto" sparsity, as a share of the one at which the first component loses its last feature.
 _SPARSITY_SHARE = 0.5
-# Sweeps of coordinate descent in one regression step: each lowers the objective, so there is no need to finish.
-_SWEEPS = 20
+# Sweeps after which coordinate descent gives up, with a warning. It takes about ten, or with hardly any ridge or
+# sparsity thousands. To stop it early would take a filter for its warnings, and all threads share those.
+_SWEEPS = 100_000
 
 
 class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
@@ -154,84 +157,119 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
         return "coordinate descent visits feature after feature. Use OptimalDiscriminantClustering, or fit a sample."
 
     def _fit_embedding(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
-    ) -> tuple[NDArray, Float | None]:
+        self,
+        X: ArrayLike | Coordinates,
+        sample_weight: ArrayLike | None,
+        rng: np.random.RandomState,
+        task: CallbackContext,
+    ) -> Embedded:
         coordinates = self._coordinates(X, sample_weight, rng, leading=self._asked)
-        rows: Any = coordinates.rows
+        rows = coordinates.rows
         if rows.is_sparse:
             raise TypeError("Sparse rows do not suit coordinate descent on centred features: pass a dense matrix.")
         q = resolve_n_components(self.n_components, self.n_clusters - 1, coordinates)
-        values = coordinates.eigenvalues[:q]
         self.ridge_ = relative_ridge(self.ridge, RIDGE_SHARE, coordinates.total_variance, q)
-        self._is_constant = coordinates.is_constant
-        # W = V diag(s / (s^2 + ridge)) and Y = XV diag(1 / s): the dense solution.
-        axes = fix_signs(coordinates.loadings(np.eye(coordinates.rank, q)))
-        root = np.ones((rows.n_samples, 1)) if coordinates.weights is None else np.sqrt(coordinates.weights)[:, None]
-        data = root * (rows.X - coordinates.mean)
-        s = np.where(values > 0, np.sqrt(values), 1.0)
-        scores = data @ (axes / s)
-        W = self._alternate(data, root.ravel(), scores, axes * (s / (values + self.ridge_)))
-        self.mean_ = coordinates.mean.astype(rows.dtype)
-        self.components_ = np.ascontiguousarray(W.T.astype(rows.dtype))
-        self.support_ = (self.components_ != 0).any(axis=0)
-        self.exact_ = coordinates.exact
-        return self._embed(rows), coordinates.weights
-
-    def _alternate(self, data: Float, root: Float, scores: Float, W: Float) -> Float:
-        """The alternation on centred rows scaled by the root of their weight, from the dense solution."""
+        root = np.ones(rows.n_samples) if coordinates.weights is None else np.sqrt(coordinates.weights)
+        data = root[:, None] * (rows.X - coordinates.mean)
+        W, scores = _dense_solution(coordinates, data, q, self.ridge_)
         reach = np.abs(data.T @ scores).max(axis=0)
         self.sparsity_ = _SPARSITY_SHARE * float(reach.min()) if self.sparsity == "auto" else float(self.sparsity)
-        history: list[float] = []
-        start, self.converged_ = scores, self.sparsity_ == 0
-        for _ in range(1 if self.converged_ else self.max_iter):
-            if self.sparsity_ > 0:
-                W = self._regress(data, scores, W)
-            fitted = data @ W
-            scores = nearest_scores(fitted, root, start)
-            history.append(self._penalty(W) + procrustes_loss(fitted.T @ fitted))
-            if len(history) > 1 and history[-2] - history[-1] <= self.tol * history[-1]:
-                self.converged_ = True
-                break
-        self.objective_history_ = np.array(history)
-        self.objective_, self.n_iter_ = history[-1], len(history)
-        return W
+        steps = SparseScoring(data, root, scores, self.ridge_, self.sparsity_)
+        run = steps.run(W, self.max_iter, self.tol, self._reporter(task))
+        self._publish_run(coordinates, run)
+        return self._embedded(coordinates, run.ending)
 
-    def _regress(self, data: Float, scores: Float, W: Float) -> Float:
-        """A few sweeps of coordinate descent on the elastic net, from the W there is."""
-        penalty, n = self.ridge_ + self.sparsity_, len(data)
+    def _publish_run(self, coordinates: Coordinates, run: Run[Solution, Solution]) -> None:
+        dtype = coordinates.rows.dtype
+        self.mean_ = coordinates.mean.astype(dtype)
+        self.components_ = np.ascontiguousarray(run.state.W.T.astype(dtype))
+        self.support_ = (self.components_ != 0).any(axis=0)
+        self.exact_ = coordinates.exact
+        self.objective_, self.objective_history_ = run.state.objective, np.array(run.history)
+        self.n_iter_, self.converged_ = len(run.history), run.ending is Ending.CONVERGED
+
+    def _embedded(self, coordinates: Coordinates, ending: Ending) -> Embedded:
+        q, constant = len(self.components_), coordinates.is_constant
+        empty = int(np.sum(~(self.components_ != 0).any(axis=1)))
+        message = f"{empty} of {q} components have no feature left: lower sparsity (now {self.sparsity_:.3g})."
+        doubt = message if empty == q and not constant else None
+        notes: list[Warning] = [CollapseWarning(message)] if 0 < empty < q and not constant else []
+        if ending is not Ending.CONVERGED:
+            notes.append(ConvergenceWarning(ending.value.format(max_iter=self.max_iter)))
+        return Embedded(self._embed(coordinates.rows), coordinates.weights, constant, doubt, tuple(notes))
+
+    def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
+        return -scoring_loss(Y, weights) - penalty(self.components_.astype(np.float64), self.ridge_, self.sparsity_)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """W, the scores that suit it best, and the objective of the two."""
+
+    W: Float
+    scores: Float
+    objective: float
+
+
+@dataclass(frozen=True, eq=False)
+class SparseScoring:
+    """The steps of the alternation, on centred rows scaled by the root of their weight."""
+
+    data: Float
+    root: Float
+    reserve: Float  # scores to fill up with
+    ridge: float
+    sparsity: float
+
+    def run(self, W: Float, max_iter: int, tol: float, stop: Callable[[], bool]) -> Run[Solution, Solution]:
+        """The alternation from the dense solution, which is the optimum already where nothing is to be sparse."""
+        if self.sparsity == 0:
+            optimum = self.scored(W)
+            return Run(optimum, optimum, Ending.CONVERGED, 0, [optimum.objective])
+        start = Solution(W, self.reserve, np.inf)
+        return alternate(self, start, max_iter=max_iter, tol=tol, stop=stop)
+
+    def step(self, start: Solution, previous: Solution | None) -> Solution:
+        """The elastic net for the scores there are, from the W there is; then scores for the new W."""
+        now = start if previous is None else previous
+        both = self.ridge + self.sparsity
         net = ElasticNet(
-            alpha=penalty / n,
-            l1_ratio=self.sparsity_ / penalty,
+            alpha=both / len(self.data),
+            l1_ratio=self.sparsity / both,
             fit_intercept=False,
             max_iter=_SWEEPS,
             tol=1e-6,
             warm_start=True,
         )
-        net.coef_ = np.asfortranarray(W.T)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            net.fit(data, scores)
-        return np.atleast_2d(net.coef_).T
+        net.coef_ = np.array(now.W.T, order="F")  # a copy: descent changes a single row in place
+        net.fit(self.data, now.scores)
+        return self.scored(np.atleast_2d(net.coef_).T)
 
-    def _penalty(self, W: Float) -> float:
-        return 0.5 * self.ridge_ * float(np.sum(W**2)) + self.sparsity_ * float(np.abs(W).sum())
+    def scored(self, W: Float) -> Solution:
+        """W with its best scores."""
+        fitted = self.data @ W
+        objective = penalty(W, self.ridge, self.sparsity) + procrustes_loss(fitted.T @ fitted)
+        return Solution(W, nearest_scores(fitted, self.root, self.reserve), objective)
 
-    def _finish(self, Y: NDArray, weights: Float | None) -> None:
-        empty = int(np.sum(~(self.components_ != 0).any(axis=1)))
-        if empty and not self._is_constant:
-            tell(
-                f"{empty} of {len(self.components_)} components have no feature left: lower sparsity (now "
-                f"{self.sparsity_:.3g}).",
-                CollapseWarning,
-            )
-        if empty < len(self.components_):
-            self._warn_if_fewer(self._is_constant)
-        if not self.converged_:
-            tell(Ending.MAX_ITER.value.format(max_iter=self.max_iter), ConvergenceWarning)
-        del self._is_constant
+    def rests(self, start: Solution, previous: Solution | None, state: Solution) -> bool:
+        """Never but by the objective: there are no labels yet."""
+        return False
 
-    def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        return -scoring_loss(Y, weights) - self._penalty(self.components_.T.astype(np.float64))
+    def merit(self, state: Solution) -> float:
+        return -state.objective
+
+
+def _dense_solution(coordinates: Coordinates, data: Float, q: int, ridge: float) -> tuple[Float, Float]:
+    """``W = V diag(s / (s^2 + ridge))`` and ``Y = XV diag(1 / s)``: where the alternation starts."""
+    values = coordinates.eigenvalues[:q]
+    axes = fix_signs(coordinates.loadings(np.eye(coordinates.rank, q)))
+    s = np.where(values > 0, np.sqrt(values), 1.0)
+    return axes * (s / (values + ridge)), data @ (axes / s)
+
+
+def penalty(W: Float, ridge: float, sparsity: float) -> float:
+    """``ridge/2 |W|^2 + sparsity |W|_1``."""
+    return 0.5 * ridge * float(np.sum(W**2)) + sparsity * float(np.abs(W).sum())
 
 
 def nearest_scores(fitted: Float, root: Float, reserve: Float) -> Float:

@@ -32,10 +32,12 @@ def distinct_rows(X: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         X = sp.csr_array(X, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
+        # A row without zeros or duplicates is its indices and values: their bytes stand for it.
         ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
         keys = np.array([hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in ends])
     else:
         rows = np.ascontiguousarray(X) + 0.0  # no negative zeros
+        # Each row as one item of raw bytes, so that sorting them takes one comparison a pair.
         keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     order = np.argsort(first)  # in the order of the rows
@@ -51,6 +53,7 @@ def neighbors(X: Any, among: Any, n_neighbors: int) -> NDArray[np.intp]:
     """
     n_found = min(n_neighbors + 8, among.shape[0])
     distances, index = NearestNeighbors(n_neighbors=n_found).fit(among).kneighbors(X)
+    # Equal up to seven digits of the farthest one's distance is equally near: the rest is rounding.
     farthest = distances[:, n_neighbors - 1 : n_neighbors]
     rounded = np.round(distances / np.where(farthest > 0, farthest, 1.0), 7)
     order = np.lexsort((index, rounded), axis=1)[:, :n_neighbors]
@@ -123,6 +126,7 @@ def _doubly_stochastic(matrix: sp.csr_array, target: Float) -> sp.csr_array:
     """``EAE`` with a positive diagonal E for which ``EAE target = target`` (Sinkhorn and Knopp, damped)."""
     scale = np.ones(len(target))
     for _ in range(1000):
+        # The geometric mean of the old scale and Sinkhorn's new one: undamped, the symmetric form swings between two.
         new = np.sqrt(scale * target / (matrix @ (scale * target)))
         change = np.abs(new / scale - 1.0).max()
         scale = new

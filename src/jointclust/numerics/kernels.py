@@ -26,6 +26,11 @@ class Kernel:
     degree: float
     coef0: float
 
+    @property
+    def width(self) -> float | None:
+        """The gamma that decides how far the kernel sees; None where there is no such number."""
+        return self.gamma if self.function == "rbf" else None
+
     def __call__(self, A: Any, B: Any) -> NDArray:
         """The kernel between all rows of A and all rows of B."""
         if isinstance(self.function, str):
@@ -66,9 +71,13 @@ def project_kernel(kernel: NDArray, mean: NDArray, coefficients: NDArray, *, sum
         if sum_to_zero:
             difference -= difference.mean(axis=1, keepdims=True)
         out[block] = difference @ coefficients
-    if not np.isfinite(out).all():
-        raise ValueError("The kernel overflows: divide X by its largest absolute value, or choose a smaller gamma.")
+    _check_finite(out)
     return out
+
+
+def _check_finite(values: NDArray) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError("The kernel overflows: divide X by its largest absolute value, or choose a smaller gamma.")
 
 
 def check_kernel_matrix(matrix: Float) -> None:
@@ -90,14 +99,22 @@ def check_kernel_matrix(matrix: Float) -> None:
             )
 
 
-def centred(matrix: NDArray, weights: Float | None) -> tuple[Float, Float]:
-    """The kernel of centred features, in float64, and the (weighted) mean row of the kernel."""
+def centred_kernel(matrix: NDArray, weights: Float | None, *, checked: bool) -> tuple[Float, Float]:
+    """The kernel of centred features, in float64, and the (weighted) mean row of the kernel.
+
+    With ``checked`` the matrix is a user's, which need not be a kernel.
+    """
+    _check_finite(matrix)
+    if checked:
+        check_kernel_matrix(matrix)
     n = len(matrix)
     share = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
     mean = share @ matrix.astype(np.float64, copy=False)
     kernel = matrix - mean
     kernel -= mean[:, None]
     kernel += share @ mean
+    if checked:
+        check_positive(kernel, rounding(matrix))
     return kernel, mean
 
 
@@ -113,6 +130,7 @@ def check_positive(kernel: Float, tolerance: float) -> None:
     top = float(np.abs(kernel).sum(axis=1).max())  # no eigenvalue is larger
     smallest = None
     if n > 256 and top > 0:
+        # Lanczos finds the largest eigenvalues fast: the smallest of K is the largest of (top I - K).
         shifted = LinearOperator((n, n), matvec=lambda x: top * x.ravel() - kernel @ x.ravel(), dtype=np.float64)
         start = np.random.RandomState(0).standard_normal(n)
         try:
