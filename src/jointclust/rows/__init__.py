@@ -93,7 +93,7 @@ class Rows:
             return values
         return like(values, self.X, getattr(namespace(self.X), str(values.dtype)))
 
-    def mean(self, weights: Sweepable | None) -> Float:
+    def mean(self, weights: Array | None) -> Float:
         """Weighted mean row."""
         total = self._sweep(lambda x, w: Swept(sums=[blocks.column_sums(x, w)]), weights).sums[0]
         return total / (self.n_samples if weights is None else total_weight(weights))
@@ -103,12 +103,12 @@ class Rows:
         low, high = self._sweep(_ranges).pieces
         return float(np.max(high.max(axis=0) - low.min(axis=0)))
 
-    def squared_norm(self, mean: Float, weights: Sweepable | None) -> float:
+    def squared_norm(self, mean: Float, weights: Array | None) -> float:
         """``sum_i w_i |x_i - m|^2``, the trace of the scatter."""
         total = self._sweep(lambda x, w: Swept(sums=[blocks.squared_norm(x, w, mean)]), weights).sums[0]
         return max(float(total), 0.0)
 
-    def scatter(self, mean: Float | None, weights: Sweepable | None) -> Float:
+    def scatter(self, mean: Float | None, weights: Array | None) -> Float:
         """``(X - 1m')' diag(w) (X - 1m')``, D x D."""
         # Few blocks, for the D x D sum is dear.
         return self._sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**20).sums[0]
@@ -129,7 +129,7 @@ class Rows:
         """``(X - 1m')' B``, D x k, for a matrix B with one row per row."""
         return self._sweep(lambda x, b: Swept(sums=[blocks.project_transposed(x, b, mean)]), matrix).sums[0]
 
-    def scattered(self, matrix: Float, mean: Float, weights: Sweepable | None) -> Float:
+    def scattered(self, matrix: Float, mean: Float, weights: Array | None) -> Float:
         """``(X - 1m')' diag(w) (X - 1m') B``: the scatter times a matrix, in one pass."""
 
         def product(x: Array, w: Array | None) -> Swept:
@@ -138,7 +138,7 @@ class Rows:
 
         return self._sweep(product, weights, width=self.n_features + matrix.shape[1]).sums[0]
 
-    def cluster_sums(self, labels: Labels, n_clusters: int, weights: Sweepable | None, mean: Float | None) -> Float:
+    def cluster_sums(self, labels: Labels, n_clusters: int, weights: Array | None, mean: Float | None) -> Float:
         """``sum_i w_i (x_i - m)`` over the rows of each cluster."""
 
         def sums(x: Array, block: Array, w: Array | None) -> Swept:
@@ -186,12 +186,12 @@ def is_remote(array: object) -> bool:
     return isinstance(array, Store | Projected) or _dask.is_dask(array)
 
 
-def total_weight(weights: Sweepable) -> float:
+def total_weight(weights: Array) -> float:
     """The sum of the weights of the rows."""
     return float(sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w))]), weights).sums[0])
 
 
-def n_present(weights: Sweepable) -> int:
+def n_present(weights: Array) -> int:
     """The number of rows that have weight."""
     found = sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w > 0))]), weights)
     return int(found.sums[0])
@@ -202,7 +202,7 @@ def materialised(Y: Sweepable) -> Any:
     return sweep(lambda y: Swept(rows=[y]), Y).rows[0] if isinstance(Y, Projected) else Y
 
 
-def weight_limits(weights: Sweepable) -> tuple[float, float]:
+def weight_limits(weights: Array) -> tuple[float, float]:
     """The least of the weights, and their sum."""
 
     def limits(w: Array) -> Swept:
@@ -214,7 +214,7 @@ def weight_limits(weights: Sweepable) -> tuple[float, float]:
 
 
 def sample(
-    Y: Sweepable, size: int, rng: np.random.RandomState, weights: Sweepable | None
+    Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None
 ) -> tuple[NDArray, NDArray | None]:
     """About so many of the remote rows, drawn by weight, on the host, with the weights that they have left.
 
@@ -250,7 +250,7 @@ def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
     return sample(X, size, rng, None)[0] if is_remote(X) else X
 
 
-def _share(weights: Sweepable, size: int) -> float:
+def _share(weights: Array, size: int) -> float:
     """The factor with which ``min(1, factor * weight)`` adds up to the size."""
     factor = size / total_weight(weights)
     for _ in range(50):
