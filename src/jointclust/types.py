@@ -84,3 +84,18 @@ class Sparse(Sweepable, Protocol):
 
 # A matrix in memory, or on a device.
 Matrix = Array | Sparse
+
+
+class Estimator(Protocol):
+    """An estimator by scikit-learn's conventions."""
+
+    def fit(self, X: Any, y: Any = None) -> Any: ...
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Any: ...
+
+
+class Clusterer(Estimator, Protocol):
+    """A fitted estimator that labels rows: of this package, of scikit-learn, or a pipeline that ends with one."""
+
+    def predict(self, X: Any) -> NDArray: ...
+    def transform(self, X: Any) -> Any: ...

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from jointclust.showing.colours import PALETTE
-from jointclust.showing.plots import _Display
+from jointclust.showing.plots._display import Display
 from jointclust.types import Float
 
 __all__ = [
@@ -270,7 +270,7 @@ def _ranks(scores: Any) -> Float:
     return np.asarray(stats.rankdata(-whole, axis=1), dtype=float)
 
 
-class CriticalDifferenceDisplay(_Display):
+class CriticalDifferenceDisplay(Display):
     """Mean ranks on a line, the best at the left; bars join methods that cannot be told apart.
 
     Parameters
