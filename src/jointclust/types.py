@@ -94,8 +94,8 @@ class Estimator(Protocol):
     def set_params(self, **params: Any) -> Any: ...
 
 
-class Clusterer(Estimator, Protocol):
-    """A fitted estimator that labels rows: of this package, of scikit-learn, or a pipeline that ends with one."""
+class Predictor(Estimator, Protocol):
+    """A fitted estimator that labels and embeds new rows: a clusterer, or a pipeline that ends with one."""
 
     def predict(self, X: Any) -> NDArray: ...
     def transform(self, X: Any) -> Any: ...

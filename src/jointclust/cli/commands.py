@@ -28,7 +28,7 @@ from jointclust.cli.runs import (
 )
 from jointclust.readers import ReadError, Table
 from jointclust.readers._matrix import told_apart
-from jointclust.types import Clusterer
+from jointclust.types import Predictor
 
 # What `select` tries when no method is named: kinds that err in different ways.
 CANDIDATES: dict[str, dict[str, list[Any]]] = {
@@ -179,7 +179,7 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     )
 
 
-def _load_model(path: str) -> Clusterer:
+def _load_model(path: str) -> Predictor:
     try:
         return jc.load(path)
     except FileNotFoundError:
@@ -188,7 +188,7 @@ def _load_model(path: str) -> Clusterer:
         raise ReadError(str(error)) from error
 
 
-def _predicted(model: Clusterer, table: Table) -> dict[str, Any]:
+def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
     columns: dict[str, Any] = {"id": identities(table)}
     if hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(table.data)

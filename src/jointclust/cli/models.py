@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler,
 
 import jointclust as jc
 from jointclust.choosing import registry
-from jointclust.types import Clusterer
+from jointclust.types import Predictor
 
 # Fitted before the clusterer, by name.
 Steps = list[tuple[str, Any]]
@@ -69,7 +69,7 @@ def settings_of(pairs: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Clusterer:
+def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Predictor:
     """An estimator with the parameters given, each checked to be one that it has."""
     cls = method_of(method)
     known = cls(n_clusters).get_params()
@@ -109,7 +109,7 @@ def prepared(steps: Steps, X: Any, scale: str) -> Any:
     return Pipeline(steps).fit_transform(X) if steps else X
 
 
-def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Clusterer:
+def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Predictor:
     """One model of fitted steps and a fitted clusterer, which knows the columns' names."""
     model = Pipeline([*steps, ("cluster", fitted)]) if steps else fitted
     first = model.steps[0][1] if steps else model

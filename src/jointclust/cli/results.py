@@ -32,7 +32,7 @@ from jointclust.cli.runs import (
 )
 from jointclust.showing import fitted
 from jointclust.showing.report import write_report
-from jointclust.types import Clusterer, Float, Matrix
+from jointclust.types import Float, Matrix, Predictor
 
 # Rows and components that the bootstrap looks at, at the most.
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
@@ -55,7 +55,7 @@ class Run:
     voice: Voice
     folder: Path
     source: Source
-    model: Clusterer
+    model: Predictor
     rows: Matrix
     origins: dict[str, tuple[Any, str]]
     messages: list[str]
@@ -137,7 +137,7 @@ def _write(run: Run, stability: Float | None) -> list[str]:
     return files
 
 
-def stability_of(model: Clusterer, rows: Matrix, n_resamples: int, seed: int) -> Float | None:
+def stability_of(model: Predictor, rows: Matrix, n_resamples: int, seed: int) -> Float | None:
     """How far each cluster can be trusted: by the consensus's members, else by bootstrap.
 
     The bootstrap is that of :func:`jointclust.bootstrap_stability`, on a sample of the rows and in their leading

@@ -27,7 +27,7 @@ from jointclust.cli.errors import OutputError, output_error
 from jointclust.files import UNFINISHED, replacing
 from jointclust.readers import Table, format_of, read
 from jointclust.showing import fitted
-from jointclust.types import Clusterer, Labels
+from jointclust.types import Labels, Predictor
 
 # run.json comes last: where it is, all the others are, and belong together.
 OUTPUTS = ("labels.csv", "embedding.parquet", "embedding.csv", "candidates.csv", "model.skops", "report.html")
@@ -149,7 +149,7 @@ def identities(table: Table) -> NDArray:
     return np.arange(table.data.shape[0]) if table.ids is None else table.ids
 
 
-def label_columns(table: Table, model: Clusterer) -> dict[str, Any]:
+def label_columns(table: Table, model: Predictor) -> dict[str, Any]:
     """What goes into labels.csv."""
     columns = {"id": identities(table), "label": fitted.labels_of(model)}
     confidence, weights = fitted.confidence_of(model), getattr(fitted.last_step(model), "sample_weights_", None)

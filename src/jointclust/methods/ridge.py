@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from jointclust._sklearn import Interval, StrOptions
@@ -17,12 +16,12 @@ from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import project_simplex
 from jointclust.numerics.partitions import centers_of, means
 from jointclust.rows import Swept, blocks, sweep, total_weight
-from jointclust.rows.arrays import like, namespace, to_host
+from jointclust.rows.arrays import is_sparse, like, namespace, to_host
 from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.directions import fix_free_direction, relative_ridge, uncorrelated_rotation
 from jointclust.subspace.starts import start_labels
-from jointclust.types import Float
+from jointclust.types import Array, Float
 
 # "auto" ridge, as a share of the variance over n_clusters - 1; from 0.1 to 1 it hardly matters on real data.
 _RIDGE_SHARE = 0.3
@@ -68,7 +67,7 @@ class _UncorrelatedRidge(SoftMethod):
         self.whitening = 1.0 / np.sqrt(self.coordinates.eigenvalues + self.ridge)
         self.mass = self.coordinates.n_samples if self.weights is None else total_weight(self.weights)
 
-    def step(self, clusters: Any, previous: _RidgeState | None) -> _RidgeState:
+    def step(self, clusters: Array, previous: _RidgeState | None) -> _RidgeState:
         sums = self._first_sums(clusters) if previous is None else previous.sums
         mean = sums.soft / self.mass
         rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * sums.products)
@@ -83,8 +82,8 @@ class _UncorrelatedRidge(SoftMethod):
         rows, basis, mean = self.coordinates.frame
         matrix, n_clusters = projection if basis is None else basis @ projection, self.n_clusters
 
-        def visit(x: Any, w: Any) -> Swept:
-            xp = namespace(x.data if sp.issparse(x) else x)
+        def visit(x: Array, w: Array | None) -> Swept:
+            xp = namespace(x.data if is_sparse(x) else x)
             V = blocks.float64(blocks.project(x, matrix, mean))
             V = V + like(intercept, V)
             soft = soft_labels(V, scale)
@@ -103,11 +102,11 @@ class _UncorrelatedRidge(SoftMethod):
         empty = int(np.count_nonzero(sizes == 0))
         return _RidgeState(objective, projection, scale, intercept, explained, empty, self._sums(rest))
 
-    def _first_sums(self, start: Any) -> _RidgeSums:
+    def _first_sums(self, start: Array) -> _RidgeSums:
         """The sums for labels, or soft labels, to start from."""
         (rows, _, mean), n_clusters = self.coordinates.frame, self.n_clusters
 
-        def total(x: Any, block: Any, w: Any) -> Swept:
+        def total(x: Array, block: Array, w: Array | None) -> Swept:
             soft = blocks.one_hot(block, n_clusters, None) if block.ndim == 1 else block
             return Swept(sums=_soft_sums(x, soft, w, mean))
 
@@ -118,7 +117,7 @@ class _UncorrelatedRidge(SoftMethod):
         products, soft, squares = parts
         return _RidgeSums(self.coordinates.inside(products.T).T, soft, float(squares))
 
-    def merit(self, state: Any) -> float:
+    def merit(self, state: SoftState) -> float:
         return self.preference(state) if self.by_labels else -state.objective
 
     def preference(self, state: Any) -> float:
@@ -126,14 +125,14 @@ class _UncorrelatedRidge(SoftMethod):
         return state.explained - 2.0 * self.n_clusters * state.n_empty
 
 
-def _soft_sums(x: Any, soft: Any, w: Any, mean: Float | None) -> list[Any]:
+def _soft_sums(x: Array, soft: Array, w: Array | None, mean: Float | None) -> list[Array]:
     """Sums of ``(x - m) p'``, p and ``|p|^2`` over a block."""
     weighted = soft if w is None else soft * w[:, None]
     xp = namespace(soft)
     return [blocks.project_transposed(x, weighted, mean), xp.sum(weighted, axis=0), xp.sum(weighted * soft)]
 
 
-def soft_labels(V: Any, scale: float) -> Any:
+def soft_labels(V: Array, scale: float) -> Array:
     """Rows p on the simplex with ``alpha p`` nearest to the rows of V."""
     projected = project_simplex(V, scale)
     return projected / namespace(V).sum(projected, axis=1, keepdims=True)
@@ -337,14 +336,14 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         self.components_ = np.ascontiguousarray(self.components_[order])
         self.intercept_ = self.intercept_[order]
 
-    def _probabilities(self, y: Any) -> Any:
+    def _probabilities(self, y: Array) -> Array:
         return soft_labels(self._fitted_values(y), self.scale_)
 
-    def _fitted_values(self, y: Any) -> Any:
+    def _fitted_values(self, y: Array) -> Array:
         V = blocks.float64(y)
         return V + like(self.intercept_, V)
 
-    def _losses(self, y: Any, soft: Any) -> Any:
+    def _losses(self, y: Array, soft: Array) -> Array:
         return namespace(y).sum((self._fitted_values(y) - self.scale_ * soft) ** 2, axis=1)
 
     def _constant(self) -> float:

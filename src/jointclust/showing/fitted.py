@@ -13,7 +13,7 @@ from jointclust.choosing.consensus import JointConsensus
 from jointclust.choosing.criteria import jaccard_per_cluster
 from jointclust.choosing.members import training_labels
 from jointclust.rows import blocks
-from jointclust.types import Clusterer, Estimator, Float, Labels
+from jointclust.types import Estimator, Float, Labels, Predictor
 
 # Dimensions from which on an embedding is no reduction.
 _FEW_COMPONENTS = 200
@@ -30,7 +30,7 @@ def labels_of(model: Estimator) -> Labels:
     return np.asarray(last_step(model).labels_)
 
 
-def embedding_of(model: Clusterer, X: ArrayLike) -> NDArray[Any]:
+def embedding_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     """Embedding of the training rows, equal to ``transform`` of them."""
     clusterer = last_step(model)
     if isinstance(clusterer, JointConsensus):
@@ -42,7 +42,7 @@ def embedding_of(model: Clusterer, X: ArrayLike) -> NDArray[Any]:
     return np.asarray(model.transform(X))
 
 
-def map_of(model: Clusterer, X: ArrayLike) -> NDArray[Any]:
+def map_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     """A few coordinates of the training rows in which to draw them and to measure how typical they are.
 
     The embedding, but for a consensus, whose embedding puts rows with the same votes in one place, and for methods that

@@ -12,7 +12,7 @@ from jointclust.choosing.trade_off_path import TradeOffPath
 from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE
 from jointclust.showing.plots._display import Display
-from jointclust.types import Clusterer, Float
+from jointclust.types import Float, Predictor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ class ObjectiveDisplay(Display):
         self.history, self.name = history, name
 
     @classmethod
-    def from_estimator(cls, estimator: Clusterer, *, ax: Axes | None = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Predictor, *, ax: Axes | None = None, **options: Any) -> Self:
         """Draw the objective of a fitted estimator.
 
         Parameters
@@ -83,7 +83,7 @@ class StabilityDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Clusterer,
+        estimator: Predictor,
         X: ArrayLike,
         *,
         n_resamples: int = 20,

@@ -15,7 +15,7 @@ from jointclust.rows.arrays import is_sparse
 from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE
 from jointclust.showing.plots._display import Display
-from jointclust.types import Clusterer, Float, Labels
+from jointclust.types import Float, Labels, Predictor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +48,7 @@ class EmbeddingDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Clusterer,
+        estimator: Predictor,
         X: ArrayLike,
         *,
         components: tuple[int, int] = (0, 1),
@@ -123,7 +123,7 @@ class BiplotDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Clusterer,
+        estimator: Predictor,
         X: ArrayLike,
         *,
         components: tuple[int, int] = (0, 1),
@@ -202,7 +202,7 @@ class PrototypesDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Clusterer,
+        estimator: Predictor,
         X: ArrayLike,
         *,
         image_shape: tuple[int, int],
@@ -281,7 +281,7 @@ class SoftLabelsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Clusterer, *, labels: ArrayLike | None = None, ax: Axes | None = None, **options: Any
+        cls, estimator: Predictor, *, labels: ArrayLike | None = None, ax: Axes | None = None, **options: Any
     ) -> Self:
         """Draw the soft labels of a fitted estimator.
 

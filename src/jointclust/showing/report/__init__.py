@@ -15,13 +15,13 @@ from jointclust.showing import fitted
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._page import page
 from jointclust.showing.report._profile import profile
-from jointclust.types import Clusterer
+from jointclust.types import Predictor
 
 __all__ = ["write_report"]
 
 
 def write_report(
-    model: Clusterer,
+    model: Predictor,
     X: ArrayLike,
     path: str | os.PathLike[str],
     *,
@@ -121,7 +121,7 @@ def _check_lengths(n: int, **given: Any) -> None:
             raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
 
 
-def _own_parameters(model: Clusterer) -> dict[str, tuple[object, str]]:
+def _own_parameters(model: Predictor) -> dict[str, tuple[object, str]]:
     """The estimator's parameters, and whether they are its defaults."""
     clusterer = fitted.last_step(model)
     defaults = type(clusterer)().get_params()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing import fitted
 from jointclust.showing.report._profile import Profile
-from jointclust.types import Clusterer, Float, Labels, Sparse
+from jointclust.types import Float, Labels, Predictor, Sparse
 
 # Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
 DOUBTFUL, STABLE = 0.6, 0.85
@@ -24,7 +24,7 @@ _FEW_ROWS = 5
 class Content:
     """What is shown; user text is still raw here."""
 
-    model: Clusterer
+    model: Predictor
     title: str
     labels: Labels
     Y: NDArray[Any]
