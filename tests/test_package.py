@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,26 @@ def test_few_modules_at_the_root():
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=module_of)
 def test_no_long_files(path):
     assert len(path.read_text().splitlines()) <= 500
+
+
+def annotations(path):
+    """Those of parameters, returns, variables and attributes, as text."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
+            yield ast.unparse(node.annotation)
+        elif isinstance(node, ast.FunctionDef) and node.returns is not None:
+            yield ast.unparse(node.returns)
+
+
+def test_few_bare_any():
+    """Types say what is passed around; what is left is users' options, and operands in the protocol of an array."""
+    bare, total = Counter(), 0
+    for path in PYTHON_FILES:
+        found = list(annotations(path))
+        bare[module_of(path)] = found.count("Any")
+        total += len(found)
+    share = bare.total() / total
+    assert share <= 0.08, f"{share:.1%} of {total} annotations are Any; most of them in {bare.most_common(8)}"
 
 
 def test_private_names_of_scikit_learn_are_in_one_file():

@@ -28,6 +28,7 @@ from jointclust.cli.runs import (
 )
 from jointclust.readers import ReadError, Table
 from jointclust.readers._matrix import told_apart
+from jointclust.types import Predictor
 
 # What `select` tries when no method is named: kinds that err in different ways.
 CANDIDATES: dict[str, dict[str, list[Any]]] = {
@@ -178,7 +179,7 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     )
 
 
-def _load_model(path: str) -> Any:
+def _load_model(path: str) -> Predictor:
     try:
         return jc.load(path)
     except FileNotFoundError:
@@ -187,7 +188,7 @@ def _load_model(path: str) -> Any:
         raise ReadError(str(error)) from error
 
 
-def _predicted(model: Any, table: Table) -> dict[str, Any]:
+def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
     columns: dict[str, Any] = {"id": identities(table)}
     if hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(table.data)
@@ -279,7 +280,7 @@ def _named(pair: str) -> tuple[str, str]:
     return name, text
 
 
-def _values(text: str) -> list[Any]:
+def _values(text: str) -> list[object]:
     return [models.literal(part.strip()) for part in text.split(",")]
 
 
@@ -357,7 +358,7 @@ def datasets(name: str | None, out: str | None, download: bool, **given: Any) ->
     voice.result("\n".join(f"{key}: {shown(value)}" for key, value in facts.items() if value is not None), facts)
 
 
-def _facts(name: str) -> dict[str, Any]:
+def _facts(name: str) -> dict[str, object]:
     """What is known of a data set without reading it."""
     entry, place = jc.datasets.registry().get(name), jc.datasets.present(name)
     if entry is None:
@@ -378,7 +379,7 @@ def _facts(name: str) -> dict[str, Any]:
     }
 
 
-def _export(dataset: Any, path: Path, *, force: bool) -> None:
+def _export(dataset: jc.datasets.Dataset, path: Path, *, force: bool) -> None:
     dense = isinstance(dataset.data, np.ndarray)
     if path.suffix not in (".csv", ".npz") or (path.suffix == ".csv" and not dense):
         raise OutputError(f"{path}: a data set goes to .npz{' or .csv' if dense else ' (it is sparse)'}.")

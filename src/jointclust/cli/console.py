@@ -7,12 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from jointclust.types import Columns
 
 
 class Voice:
@@ -45,14 +46,14 @@ class Voice:
         if not self.quiet:
             click.echo(text, err=True)
 
-    def result(self, text: str, data: Any) -> None:
+    def result(self, text: str, data: object) -> None:
         """What the command was called for: data as JSON, or text."""
         if self.as_json:
             click.echo(json.dumps(data, indent=2, default=str))
         elif not self.quiet:
             click.echo(text)
 
-    def table(self, columns: dict[str, list[Any]], data: Any) -> None:
+    def table(self, columns: Columns, data: object) -> None:
         """A table: drawn on a terminal, tab-separated in a pipe."""
         if self.as_json:
             click.echo(json.dumps(data, indent=2, default=str))
@@ -70,7 +71,7 @@ class Voice:
         Console().print(drawn)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value for people."""
     if isinstance(value, float):
         return f"{value:.3f}"

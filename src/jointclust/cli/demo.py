@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 import jointclust as jc
 from jointclust.cli import commands, options
 from jointclust.cli.console import Voice
+from jointclust.types import Labels
 
 
 @click.command()
@@ -52,7 +53,7 @@ def _call(voice: Voice, command: click.Command, arguments: list[str], extra: lis
     command.main([*arguments, *extra], prog_name=f"jointclust {command.name}", standalone_mode=False)
 
 
-def _comparison(consensus: Any) -> dict[str, list[Any]]:
+def _comparison(consensus: Labels) -> dict[str, list[Any]]:
     """Accuracy of what people use and of a few methods of this library."""
     digits = jc.datasets.load("digits")
     methods = {

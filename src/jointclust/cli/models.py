@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
@@ -17,7 +18,10 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler,
 
 import jointclust as jc
 from jointclust.choosing import registry
+from jointclust.types import Predictor
 
+# Fitted before the clusterer, by name.
+Steps = list[tuple[str, Any]]
 SCALES = ("none", "standard", "robust", "log1p", "tfidf", "l2")
 
 
@@ -36,7 +40,7 @@ def method_of(name: str) -> type[BaseEstimator]:
     return found[name.lower()]
 
 
-def literal(text: str) -> Any:
+def literal(text: str) -> object:
     """A value as in TOML (numbers, true, quoted text, lists); a bare word is text.
 
     Examples
@@ -65,7 +69,7 @@ def settings_of(pairs: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def clusterer(method: str, n_clusters: int, seed: int, **settings: Any) -> Any:
+def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Predictor:
     """An estimator with the parameters given, each checked to be one that it has."""
     cls = method_of(method)
     known = cls(n_clusters).get_params()
@@ -79,9 +83,9 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: Any) -> Any:
     return cls(n_clusters, **{"random_state": seed, **settings})
 
 
-def preparation(scale: str, missing: str, *, sparse: bool) -> list[tuple[str, Any]]:
+def preparation(scale: str, missing: str, *, sparse: bool) -> Steps:
     """Steps before the clusterer; part of the saved model, so that new raw rows go through them too."""
-    steps: list[tuple[str, Any]] = []
+    steps: Steps = []
     if missing != "refuse":
         steps.append(("fill", SimpleImputer(strategy=missing)))
     scalers = {
@@ -96,7 +100,7 @@ def preparation(scale: str, missing: str, *, sparse: bool) -> list[tuple[str, An
     return steps
 
 
-def prepared(steps: list[tuple[str, Any]], X: Any, scale: str) -> Any:
+def prepared(steps: Steps, X: Any, scale: str) -> Any:
     """Rows after the steps, which are fitted on them."""
     if scale in ("log1p", "tfidf"):
         low = X.min() if sp.issparse(X) else np.nanmin(X)
@@ -105,7 +109,7 @@ def prepared(steps: list[tuple[str, Any]], X: Any, scale: str) -> Any:
     return Pipeline(steps).fit_transform(X) if steps else X
 
 
-def joined(steps: list[tuple[str, Any]], fitted: Any, names: list[str] | None) -> Any:
+def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Predictor:
     """One model of fitted steps and a fitted clusterer, which knows the columns' names."""
     model = Pipeline([*steps, ("cluster", fitted)]) if steps else fitted
     first = model.steps[0][1] if steps else model
@@ -114,7 +118,7 @@ def joined(steps: list[tuple[str, Any]], fitted: Any, names: list[str] | None) -
     return model
 
 
-def number_of_clusters(X: Any, given: int | None, seed: int) -> int:
+def number_of_clusters(X: ArrayLike, given: int | None, seed: int) -> int:
     """The number given, or the one that the data show; where they show no clusters, a warning says so."""
     if given is not None:
         return given

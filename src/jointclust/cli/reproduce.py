@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +15,10 @@ from jointclust.cli import options
 from jointclust.cli.console import Voice
 from jointclust.cli.errors import OutputError
 from jointclust.files import UNFINISHED
+
+if TYPE_CHECKING:
+    from jointclust.experiments.findings import Findings
+    from jointclust.experiments.papers import Item
 
 # What a folder of results holds; another folder is not written to.
 _OURS = ("cells.jsonl", "index.html")
@@ -62,7 +68,7 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
     folder = Path(out)
     _check_folder(folder)
 
-    def around(one: Any) -> Any:
+    def around(one: Item) -> AbstractContextManager[Callable[..., None]]:
         return voice.step(one.name, f"{one.paper.upper()} {one.name}: {one.title}")
 
     try:
@@ -72,7 +78,7 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
     _tell(voice, found, folder)
 
 
-def _list(voice: Voice, wanted: list[Any]) -> None:
+def _list(voice: Voice, wanted: list[Item]) -> None:
     columns: dict[str, list[Any]] = {"paper": [], "item": [], "title": [], "missing data": []}
     for one in wanted:
         missing = [name for name in one.datasets if not datasets.present(name)]
@@ -93,7 +99,7 @@ def _check_folder(folder: Path) -> None:
         raise OutputError(f"{folder} holds other files ({min(others)}): choose another folder with --out.")
 
 
-def _tell(voice: Voice, found: list[Any], folder: Path) -> None:
+def _tell(voice: Voice, found: list[Findings], folder: Path) -> None:
     lines, data = [], []
     for one in found:
         counts = Counter(claim.verdict for claim in one.claims)

@@ -32,7 +32,7 @@ from jointclust.cli.runs import (
 )
 from jointclust.showing import fitted
 from jointclust.showing.report import write_report
-from jointclust.types import Float
+from jointclust.types import Float, Matrix, Predictor
 
 # Rows and components that the bootstrap looks at, at the most.
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
@@ -55,8 +55,8 @@ class Run:
     voice: Voice
     folder: Path
     source: Source
-    model: Any
-    rows: Any
+    model: Predictor
+    rows: Matrix
     origins: dict[str, tuple[Any, str]]
     messages: list[str]
     given: dict[str, Any]
@@ -137,7 +137,7 @@ def _write(run: Run, stability: Float | None) -> list[str]:
     return files
 
 
-def stability_of(model: Any, rows: Any, n_resamples: int, seed: int) -> Float | None:
+def stability_of(model: Predictor, rows: Matrix, n_resamples: int, seed: int) -> Float | None:
     """How far each cluster can be trusted: by the consensus's members, else by bootstrap.
 
     The bootstrap is that of :func:`jointclust.bootstrap_stability`, on a sample of the rows and in their leading
@@ -164,7 +164,7 @@ def stability_of(model: Any, rows: Any, n_resamples: int, seed: int) -> Float | 
     return np.where(absent, np.nan, total / n_resamples)
 
 
-def _leading_components(rows: Any, most: int) -> Any:
+def _leading_components(rows: Matrix, most: int) -> Matrix:
     if rows.shape[1] <= most:
         return rows
     reduce = TruncatedSVD if sp.issparse(rows) else PCA

@@ -11,7 +11,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import jointclust as jc
 from jointclust.cli.console import Voice
@@ -26,6 +27,7 @@ from jointclust.cli.errors import OutputError, output_error
 from jointclust.files import UNFINISHED, replacing
 from jointclust.readers import Table, format_of, read
 from jointclust.showing import fitted
+from jointclust.types import Labels, Predictor
 
 # run.json comes last: where it is, all the others are, and belong together.
 OUTPUTS = ("labels.csv", "embedding.parquet", "embedding.csv", "candidates.csv", "model.skops", "report.html")
@@ -134,20 +136,20 @@ def write_table(path: Path, columns: dict[str, Any]) -> None:
             writer.writerows(zip(*(_plain(values) for values in columns.values()), strict=True))
 
 
-def _is_text(values: Any) -> bool:
+def _is_text(values: object) -> bool:
     return getattr(values, "dtype", np.dtype(int)).kind == "O"
 
 
-def _plain(values: Any) -> list[Any]:
+def _plain(values: Iterable[object]) -> list[object]:
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
-def identities(table: Table) -> Any:
+def identities(table: Table) -> NDArray:
     """Names of the rows."""
     return np.arange(table.data.shape[0]) if table.ids is None else table.ids
 
 
-def label_columns(table: Table, model: Any) -> dict[str, Any]:
+def label_columns(table: Table, model: Predictor) -> dict[str, Any]:
     """What goes into labels.csv."""
     columns = {"id": identities(table), "label": fitted.labels_of(model)}
     confidence, weights = fitted.confidence_of(model), getattr(fitted.last_step(model), "sample_weights_", None)
@@ -158,7 +160,7 @@ def label_columns(table: Table, model: Any) -> dict[str, Any]:
     return columns
 
 
-def embedding_columns(ids: Any, Y: Any) -> dict[str, Any]:
+def embedding_columns(ids: NDArray, Y: NDArray) -> dict[str, Any]:
     """What goes into the file of the embedding."""
     return {"id": ids, **{f"component_{index}": Y[:, index] for index in range(Y.shape[1])}}
 
@@ -172,7 +174,7 @@ def _can_write_parquet() -> bool:
     return importlib.util.find_spec("pyarrow") is not None
 
 
-def write_record(folder: Path, **content: Any) -> None:
+def write_record(folder: Path, **content: object) -> None:
     """run.json: all that is needed to judge a run and to repeat it."""
     versions = {name: importlib.metadata.version(name) for name in _PACKAGES}
     record = {
@@ -185,7 +187,7 @@ def write_record(folder: Path, **content: Any) -> None:
         temporary.write_text(json.dumps(record, indent=2, default=str) + "\n", encoding="utf-8")
 
 
-def evaluation(table: Table, labels: Any) -> dict[str, float]:
+def evaluation(table: Table, labels: Labels) -> dict[str, float]:
     """Agreement with known classes, where there are some."""
     if table.classes is None:
         return {}

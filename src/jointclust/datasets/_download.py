@@ -12,14 +12,16 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from jointclust.datasets._local import read_source
 from jointclust.datasets._registry import Entry, fingerprint
 from jointclust.files import UNFINISHED, replacing
 from jointclust.readers import ReadError
+from jointclust.types import Matrix
 
 _ATTEMPTS, _PAUSE = 4, 1  # and seconds between them, more each time
 _CONNECT, _SILENCE = 10, 30  # seconds until a server counts as not there, and as gone
@@ -103,7 +105,7 @@ def _silent(logger: logging.Logger) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _check(entry: Entry, X: Any, y: Any) -> None:
+def _check(entry: Entry, X: Matrix, y: ArrayLike) -> None:
     found = (*X.shape, np.unique(y).size)
     expected = (entry.n_samples, entry.n_features, entry.n_classes)
     if found != expected:
@@ -153,7 +155,7 @@ class Resuming:
     def __init__(self, path: Path, *, quiet: bool = False):
         self.path, self.quiet = path, quiet
 
-    def __call__(self, url: str, output_file: str, pooch: Any) -> None:
+    def __call__(self, url: str, output_file: str, pooch: object) -> None:
         with _claimed(part_of(self.path, url)) as part:
             for attempt in range(_ATTEMPTS):
                 try:

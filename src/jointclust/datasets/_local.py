@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -145,7 +146,7 @@ def _read_image(path: Path, shape: tuple[int, int]) -> NDArray[np.uint8]:
         raise ReadError(f"{path} cannot be read as an image: {error}") from error
 
 
-def _eight_bits(image: Any) -> NDArray[np.uint8]:
+def _eight_bits(image: object) -> NDArray[np.uint8]:
     """Pixels of 16 bits on the scale of 8, where Pillow's own conversion would cut them off."""
     pixels = np.asarray(image)
     if pixels.min() < 0 or pixels.max() > 65535:
@@ -153,7 +154,7 @@ def _eight_bits(image: Any) -> NDArray[np.uint8]:
     return np.round(pixels / 257).astype(np.uint8)
 
 
-def _pillow() -> Any:
+def _pillow() -> ModuleType:
     try:
         from PIL import Image
     except ImportError as error:

@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from jointclust.rows.arrays import is_sparse
+from jointclust.types import Matrix
 
 _BLOCK = 4096
 
@@ -68,7 +70,7 @@ class Entry:
         return None if self.url is None else self.url.rpartition("/")[2]
 
 
-def fingerprint(X: Any, y: Any) -> str:
+def fingerprint(X: Matrix, y: ArrayLike) -> str:
     """Checksum of rows and labels that depends neither on the file they are in nor on how the classes are coded.
 
     Parameters
@@ -89,7 +91,7 @@ def fingerprint(X: Any, y: Any) -> str:
     True
     """
     digest = hashlib.sha256(" ".join(map(str, X.shape)).encode())
-    if sp.issparse(X):
+    if is_sparse(X):
         for part, kind in ((X.data, "<f4"), (X.indices, "<i4"), (X.indptr, "<i8")):
             digest.update(np.asarray(part, dtype=kind).tobytes())
     else:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from jointclust._sklearn import CallbackContext, StrOptions, fit_context
 from jointclust.estimators.base import Clusterer, cluster_order
@@ -20,7 +20,7 @@ from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.alternating import Ending, Run, alternate, best_of
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import to_start_from
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels, Sweepable
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +68,11 @@ class SoftClusterer(Clusterer):
         """Check and publish the parameters that all runs share."""
 
     @abstractmethod
-    def _method(self, coordinates: Coordinates, n_components: int) -> Any:
+    def _method(self, coordinates: Coordinates, n_components: int) -> SoftMethod:
         """The step to alternate."""
 
     @abstractmethod
-    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Any:
+    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
         """Labels, or soft labels, to start from."""
 
     @abstractmethod
@@ -80,7 +80,7 @@ class SoftClusterer(Clusterer):
         """Publish all that ``transform`` and ``predict_proba`` need."""
 
     @abstractmethod
-    def _probabilities(self, y: Any) -> Any:
+    def _probabilities(self, y: Array) -> Array:
         """Soft labels of a block of rows in the embedding."""
 
     @abstractmethod
@@ -88,18 +88,18 @@ class SoftClusterer(Clusterer):
         """Renumber the clusters in what was published."""
 
     @abstractmethod
-    def _losses(self, y: Any, soft: Any) -> Any:
+    def _losses(self, y: Array, soft: Array) -> Array:
         """What each row of a block in the embedding adds to the objective, with its soft labels."""
 
     def _constant(self) -> float:
         """What the parameters add to the objective."""
         return 0.0
 
-    def _objective(self, Y: Any, soft: Any, weights: Any) -> float:
+    def _objective(self, Y: Sweepable, soft: Array, weights: Array | None) -> float:
         """The paper's objective of rows in the embedding with their soft labels."""
         bare = self._bare()
 
-        def total(y: Any, block: Any, w: Any) -> Swept:
+        def total(y: Array, block: Array, w: Array | None) -> Swept:
             losses = bare._losses(y, block)
             return Swept(sums=[namespace(y).sum(losses if w is None else losses * w)])
 
@@ -139,7 +139,7 @@ class SoftClusterer(Clusterer):
             given = coordinates.rows.beside(given)
         self._prepare(coordinates, n_components, given, rng)
 
-        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Any, Run]:
+        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[SoftMethod, Run]:
             method = self._method(coordinates, n_components)
             start = self._started(coordinates, n_components, generator) if given is None else given
             stop = self._reporter(task)
@@ -247,12 +247,12 @@ class SoftClusterer(Clusterer):
             return self._lazily("predict_proba", X, (self.n_clusters,), np.float64)
         return self._both_labels(self._embed(self._check(X, "predict_proba")))[0]
 
-    def _both_labels(self, Y: Any) -> tuple[Any, Labels]:
+    def _both_labels(self, Y: Sweepable) -> tuple[Any, Labels]:
         """Soft and hard labels of rows in the embedding."""
         found = sweep(self._bare()._label_block, Y, width=max(Y.shape[1], self.n_clusters))
         return found.rows[0], found.rows[1]
 
-    def _label_block(self, y: Any) -> Swept:
+    def _label_block(self, y: Array) -> Swept:
         soft, xp = self._probabilities(y), namespace(y)
         return Swept(rows=[soft, xp.astype(xp.argmax(soft, axis=1), xp.int32)])
 
@@ -292,7 +292,7 @@ class SoftClusterer(Clusterer):
         """
         return super().score(X, y, sample_weight)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn's checks ask for it of everything that has predict_proba, and then expect two columns or four.
         tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)

@@ -12,7 +12,8 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,11 +35,18 @@ from jointclust.experiments.journal import Journal
 from jointclust.files import replacing
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.rows import threads
+from jointclust.rows.arrays import is_sparse
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
+from jointclust.types import Estimator, Matrix
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
-Prepare = Callable[[Any], Any]
+# An estimator; or one with a grid, which may be a function of the data set.
+Method = Estimator | tuple[Estimator, Grid | Callable[[Dataset], Grid]]
+Prepare = Callable[[Any], Matrix]
 # Results of other versions are other results.
 _VERSIONS = f"jointclust {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
 COLUMNS = (
@@ -83,7 +91,7 @@ class Cell:
     source: Source
     dataset: str
     method: str
-    estimator: Any
+    estimator: Estimator
     parameters: str
     seed: int
     key: str
@@ -125,7 +133,7 @@ class Cell:
         return found | {name: np.asarray(getattr(last, name)).tolist() for name in self.record if hasattr(last, name)}
 
 
-def _fit(estimator: Any, X: Any, coordinates: Coordinates | None, seed: int) -> Any:
+def _fit(estimator: Estimator, X: Matrix, coordinates: Coordinates | None, seed: int) -> Any:
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
     estimator.set_params(**dict.fromkeys(names, seed))
     return estimator.fit(X) if coordinates is None else fit_member(estimator, X, coordinates, None, seed)
@@ -198,7 +206,7 @@ class Experiment:
 
     def __init__(
         self,
-        methods: Mapping[str, Any],
+        methods: Mapping[str, Method],
         data: Sequence[str | Dataset],
         seeds: Iterable[int] = range(10),
         *,
@@ -263,7 +271,7 @@ class Experiment:
         n_jobs: int | None = None,
         journal: Journal | None = None,
         progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Any:
+    ) -> DataFrame:
         """Run what has not been run, and return the table.
 
         Parameters
@@ -295,7 +303,7 @@ class Experiment:
             write(table, out)
         return table
 
-    def _table(self, journal: Journal, n_jobs: int | None, progress: Callable[[int, int], None]) -> Any:
+    def _table(self, journal: Journal, n_jobs: int | None, progress: Callable[[int, int], None]) -> DataFrame:
         cells = self.cells()
         results = {cell.key: journal.get(cell.key) for cell in cells}
         todo = [cell for cell in {cell.key: cell for cell in cells}.values() if not _is_done(results[cell.key])]
@@ -327,7 +335,7 @@ def _described(estimator: Any) -> str:
     return " ".join([f"{_path(type(estimator))}: {words}", *(f"{name}={value}" for name, value in hidden.items())])
 
 
-def _fingerprint(value: Any) -> str:
+def _fingerprint(value: object) -> str:
     if callable(value) and not hasattr(value, "get_params"):
         if "<" in (name := _path(value)):
             raise ValueError(f"{name} cannot be told from another function in a later run: give it a name in a module.")
@@ -335,7 +343,7 @@ def _fingerprint(value: Any) -> str:
     return _path(type(value)) if hasattr(value, "get_params") else joblib_hash(_without_estimators(value))
 
 
-def _without_estimators(value: Any) -> Any:
+def _without_estimators(value: object) -> object:
     """The steps of a pipeline and the like, whose estimators' own parameters are looked at one by one."""
     if isinstance(value, (list, tuple)):
         return [_without_estimators(one) for one in value]
@@ -356,7 +364,7 @@ def _row(cell: Cell, result: dict[str, Any], record: tuple[str, ...]) -> dict[st
     return known | empty | {name: result[name] for name in (*COLUMNS[4:], *record) if name in result}
 
 
-def _parameters(base: Any, grid: Any) -> list[dict[str, Any]]:
+def _parameters(base: Estimator, grid: Grid) -> list[dict[str, Any]]:
     """Every combination of the grid, once."""
     grids = [grid] if isinstance(grid, Mapping) else list(grid)
     for one in grids:
@@ -377,7 +385,7 @@ def _text(parameters: Mapping[str, Any]) -> str:
     return json.dumps(parameters, sort_keys=True, default=lambda value: f"{type(value).__name__} {_fingerprint(value)}")
 
 
-def _with_clusters(estimator: Any, n_clusters: int) -> Any:
+def _with_clusters(estimator: Any, n_clusters: int) -> Estimator:
     """The estimator, or the last step of a pipeline, told how many clusters to find, if it has to be told."""
     name = f"{estimator.steps[-1][0]}__n_clusters" if hasattr(estimator, "steps") else "n_clusters"
     return estimator.set_params(**{name: n_clusters}) if name in estimator.get_params() else estimator
@@ -385,8 +393,8 @@ def _with_clusters(estimator: Any, n_clusters: int) -> Any:
 
 def _digest(dataset: Dataset) -> str:
     """A fingerprint of rows and classes."""
-    X: Any = dataset.data.tocsr() if sp.issparse(dataset.data) else np.asarray(dataset.data)
-    parts = [X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+    X = dataset.data.tocsr() if sp.issparse(dataset.data) else np.asarray(dataset.data)
+    parts = [X.data, X.indices, X.indptr] if is_sparse(X) else [X]
     found = hashlib.blake2b(f"{X.shape}{X.dtype}".encode(), digest_size=8)
     for part in parts:
         found.update(np.ascontiguousarray(part).data)
@@ -394,12 +402,12 @@ def _digest(dataset: Dataset) -> str:
     return f"{dataset.name} {found.hexdigest()}"
 
 
-def frame(rows: list[dict[str, Any]], columns: Sequence[str] | None = None) -> Any:
+def frame(rows: list[dict[str, Any]], columns: Sequence[str] | None = None) -> DataFrame:
     """A pandas table of rows."""
     return pandas().DataFrame(rows, columns=columns)
 
 
-def pandas() -> Any:
+def pandas() -> ModuleType:
     """The pandas module, or what to install."""
     try:
         import pandas
@@ -408,7 +416,7 @@ def pandas() -> Any:
     return pandas
 
 
-def write(table: Any, path: str | os.PathLike[str]) -> None:
+def write(table: DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table to a .csv or .parquet file, whole or not at all."""
     with replacing(path) as temporary:
         if Path(path).suffix == ".parquet":

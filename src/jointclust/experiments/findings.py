@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 PAPERS = {
     "dec": "Hou, Nie, Yi, Tao: Discriminative embedded clustering (2015)",
@@ -67,8 +71,8 @@ class Findings:
     paper: str
     item: str
     title: str
-    table: Any = None
-    figure: Any = None
+    table: DataFrame | None = None
+    figure: Figure | None = None
     claims: list[Claim] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)

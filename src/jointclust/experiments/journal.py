@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 
 class Journal:
@@ -33,14 +33,14 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str] | None = None):
         self.path = None if path is None else Path(path)
         self.cells: dict[str, dict[str, Any]] = {}
-        self._file: Any = None
+        self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("ab+")
-            self._lock()
-            self._read()
+            self._file = file = self.path.open("ab+")
+            self._lock(file)
+            self._read(file)
         return self
 
     def __exit__(
@@ -61,24 +61,24 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
 
-    def _lock(self) -> None:
+    def _lock(self, file: IO[bytes]) -> None:
         """Two runs must not write to one journal."""
         try:
             import fcntl
         except ImportError:  # not on Windows
             return
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            self._file.close()
+            file.close()
             raise ValueError(
                 f"{self.path}: another run is writing there. Wait for it, or choose another folder."
             ) from None
 
-    def _read(self) -> None:
-        self._file.seek(0)
+    def _read(self, file: IO[bytes]) -> None:
+        file.seek(0)
         whole = 0
-        for number, line in enumerate(self._file, 1):
+        for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 break  # cut short
             try:
@@ -89,4 +89,4 @@ class Journal:
                     f"{self.path}, line {number}, is no finished cell. Is this another file? If not, delete that line."
                 ) from None
             whole += len(line)
-        self._file.truncate(whole)
+        file.truncate(whole)

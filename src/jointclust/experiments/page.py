@@ -11,7 +11,7 @@ from html import escape
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
@@ -19,6 +19,10 @@ import numpy as np
 from jointclust._version import __version__
 from jointclust.experiments.findings import PAPERS, VERDICTS, Claim, Findings
 from jointclust.files import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame, Series
 
 __all__ = ["write_page"]
 
@@ -123,7 +127,7 @@ def _plain(value: float) -> str:
     return f"{value:.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
-def _svg(figure: Any, name: str) -> str:
+def _svg(figure: Figure, name: str) -> str:
     """The figure with text as text, the same bytes each time, and names of its parts that no other figure has."""
     from matplotlib import rc_context
 
@@ -242,7 +246,7 @@ def _article(one: Findings, files: Mapping[str, str]) -> str:
         _missing(one.missing),
         f'<p class="stand-ins"><b>Stand-ins</b>, which are not in the paper: {stand_ins}</p>' if stand_ins else "",
         _figure(one, files),
-        "" if one.table is None else _table(one),
+        "" if one.table is None else _table(f"{one.item}: {one.title}", one.table),
         _file(*beside),
         _list("Claims", "claims", [_claim(claim) for claim in one.claims]),
         _list("How our protocol differs", "notes", notes),
@@ -274,14 +278,14 @@ def _figure(one: Findings, files: Mapping[str, str]) -> str:
     )
 
 
-def _table(one: Findings) -> str:
-    columns = [_column(str(name), values, one.table) for name, values in one.table.items()]
+def _table(title: str, table: DataFrame) -> str:
+    columns = [_column(str(name), values, table) for name, values in table.items()]
     head = [f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind, _ in columns]
     rows = [f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for *_, cells in columns), strict=True)]
-    return _box(f"{one.item}: {one.title}", head, rows)
+    return _box(title, head, rows)
 
 
-def _column(name: str, values: Any, table: Any) -> tuple[str, str, list[str]]:
+def _column(name: str, values: Series, table: DataFrame) -> tuple[str, str, list[str]]:
     """Name, class and cells of a column; what is compared has the same digits."""
     if not _is_number(values):
         known = values.astype(object).where(values.notna(), _NONE)
@@ -292,11 +296,11 @@ def _column(name: str, values: Any, table: Any) -> tuple[str, str, list[str]]:
     return name, ' class="number"', [cell(value, digits) for value in values.to_numpy(float, na_value=np.nan)]
 
 
-def _is_number(values: Any) -> bool:
+def _is_number(values: Series) -> bool:
     return values.dtype.kind in "iuf"
 
 
-def _digits(values: Any) -> int:
+def _digits(values: Series | DataFrame) -> int:
     """Digits after the point, the same down a column: none for whole numbers, two for percentages, else four."""
     known = np.abs(values.to_numpy(float, na_value=np.nan))
     known = known[np.isfinite(known)]

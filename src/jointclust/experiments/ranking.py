@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from jointclust.showing.colours import PALETTE
-from jointclust.showing.plots import _Display
+from jointclust.showing.plots._display import Display
 from jointclust.types import Float
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "CriticalDifferenceDisplay",
@@ -249,11 +252,11 @@ def rank(scores: ArrayLike, alpha: float = 0.05) -> Ranking:
     )
 
 
-def _names(scores: Any, n_methods: int) -> list[str]:
+def _names(scores: object, n_methods: int) -> list[str]:
     return [str(name) for name in getattr(scores, "columns", [f"method {index}" for index in range(n_methods)])]
 
 
-def _ranks(scores: Any) -> Float:
+def _ranks(scores: ArrayLike) -> Float:
     """Ranks within each data set that has all scores, 1 for the greatest."""
     values = np.asarray(scores, dtype=float)
     if values.ndim != 2 or values.shape[1] < 2:
@@ -270,7 +273,7 @@ def _ranks(scores: Any) -> Float:
     return np.asarray(stats.rankdata(-whole, axis=1), dtype=float)
 
 
-class CriticalDifferenceDisplay(_Display):
+class CriticalDifferenceDisplay(Display):
     """Mean ranks on a line, the best at the left; bars join methods that cannot be told apart.
 
     Parameters
@@ -290,7 +293,7 @@ class CriticalDifferenceDisplay(_Display):
         self.ranking = ranking
 
     @classmethod
-    def from_scores(cls, scores: ArrayLike, *, alpha: float = 0.05, ax: Any = None, **options: Any) -> Self:
+    def from_scores(cls, scores: ArrayLike, *, alpha: float = 0.05, ax: Axes | None = None, **options: Any) -> Self:
         """Rank methods and draw them.
 
         Parameters
@@ -311,7 +314,7 @@ class CriticalDifferenceDisplay(_Display):
         """
         return cls(rank(scores, alpha)).plot(ax, **options)
 
-    def plot(self, ax: Any = None, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to ``plot``, for the bars."""
         found = self.ranking
         k = len(found.methods)
@@ -340,7 +343,7 @@ class CriticalDifferenceDisplay(_Display):
     def _rank(self, method: str) -> float:
         return self.ranking.mean_ranks[self.ranking.methods.index(method)]
 
-    def _name(self, ax: Any, top: float) -> None:
+    def _name(self, ax: Axes, top: float) -> None:
         """The better half at the left, from the top down; the rest at the right, from the bottom up: no lines cross."""
         k = len(self.ranking.methods)
         margin = 0.04 * (k - 1)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jointclust.experiments.experiment import frame, pandas
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # By which column each way of choosing chooses.
 SELECTIONS = {"oracle": None, "label-free": "agreement"}
 
 
-def summary(table: Any, metric: str = "accuracy", selections: tuple[str, ...] = tuple(SELECTIONS)) -> Any:
+def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, ...] = tuple(SELECTIONS)) -> DataFrame:
     """One row per data set, method and way of choosing its parameters.
 
     Parameters
@@ -44,7 +47,7 @@ def summary(table: Any, metric: str = "accuracy", selections: tuple[str, ...] = 
     return frame(rows)
 
 
-def best_parameters(runs: Any, column: str) -> str | None:
+def best_parameters(runs: DataFrame, column: str) -> str | None:
     """The parameters with the largest mean, among those that failed least often; None where nothing was measured."""
     grouped = runs.groupby("parameters", sort=False)[column]
     measured = grouped.count()
@@ -57,7 +60,7 @@ def _check(selection: str) -> None:
         raise ValueError(f"selection is one of {', '.join(SELECTIONS)}; got {selection!r}.")
 
 
-def _row(dataset: str, method: str, selection: str, parameters: str, runs: Any) -> dict[str, Any]:
+def _row(dataset: str, method: str, selection: str, parameters: str, runs: DataFrame) -> dict[str, Any]:
     row: dict[str, Any] = {"dataset": dataset, "method": method, "selection": selection, "parameters": parameters}
     for name in ("accuracy", "nmi"):
         row |= {name: runs[name].mean(), f"{name}_std": runs[name].std(ddof=0), f"{name}_best": runs[name].max()}
@@ -70,7 +73,7 @@ def _row(dataset: str, method: str, selection: str, parameters: str, runs: Any) 
     }
 
 
-def scores(summary: Any, selection: str, metric: str = "accuracy") -> Any:
+def scores(summary: DataFrame, selection: str, metric: str = "accuracy") -> DataFrame:
     """Data sets x methods for one way of choosing, as :func:`~jointclust.experiments.ranking.rank` takes it."""
     _check(selection)
     chosen = summary[summary["selection"] == selection]

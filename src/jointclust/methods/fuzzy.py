@@ -24,7 +24,7 @@ from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.directions import resolve_n_components
 from jointclust.subspace.starts import start_labels
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels, Sweepable
 
 # Share of the way from 1 to the fuzzifier at which all centers fall together: collapses nowhere on real data.
 _SAFE = 0.1
@@ -44,7 +44,7 @@ class Centers(SoftMethod):
     """A method that alternates centers and memberships of rows in an embedding that stays."""
 
     Y: Any
-    weights: Any
+    weights: Float | None
 
     def step(self, start: Any, previous: CenterState | None) -> CenterState:
         if previous is None:
@@ -53,7 +53,7 @@ class Centers(SoftMethod):
             centers = weighted_means(previous.sums, previous.sizes, previous.centers)
         (n_clusters, d), bare = centers.shape, self.bare
 
-        def visit(y: Any, w: Any) -> Swept:
+        def visit(y: Array, w: Array | None) -> Swept:
             distances = squared_distances(y, centers)
             soft = bare.memberships(distances)
             losses, mass = bare.losses(distances, soft), bare.mass(distances, soft)
@@ -70,10 +70,12 @@ class Centers(SoftMethod):
         """The method without its rows, to be sent to them."""
         return replace(self, Y=None, weights=None)
 
-    def means_of(self, start: Any, n_clusters: int, mass_of: Callable[[Any, Any], Any], kept: Float | None) -> Float:
+    def means_of(
+        self, start: Array, n_clusters: int, mass_of: Callable[[Array, Array], Array], kept: Float | None
+    ) -> Float:
         """Centers for labels, or soft labels, to start from; ``mass_of(y, soft)`` is what the rows count there."""
 
-        def total(y: Any, block: Any, w: Any) -> Swept:
+        def total(y: Array, block: Array, w: Array | None) -> Swept:
             soft = blocks.one_hot(block, n_clusters, None) if block.ndim == 1 else block
             mass = mass_of(y, soft) if w is None else mass_of(y, soft) * w[:, None]
             return Swept(sums=[blocks.project_transposed(y, mass, None).T, namespace(y).sum(mass, axis=0)])
@@ -82,23 +84,23 @@ class Centers(SoftMethod):
         return weighted_means(sums, sizes, kept)
 
     @abstractmethod
-    def first_centers(self, start: Any) -> Float:
+    def first_centers(self, start: Array) -> Float:
         """Centers for labels, or soft labels, to start from."""
 
     @abstractmethod
-    def memberships(self, distances: Any) -> Any:
+    def memberships(self, distances: Array) -> Array:
         """Memberships for squared distances from the centers."""
 
     @abstractmethod
-    def mass(self, distances: Any, soft: Any) -> Any:
+    def mass(self, distances: Array, soft: Array) -> Array:
         """What rows count in the next centers."""
 
     @abstractmethod
-    def losses(self, distances: Any, soft: Any) -> Any:
+    def losses(self, distances: Array, soft: Array) -> Array:
         """What each row adds to the objective."""
 
 
-def squared_distances(y: Any, centers: Float) -> Any:
+def squared_distances(y: Array, centers: Float) -> Any:
     """Of all rows of a block from all centers, in float64."""
     with np.errstate(over="ignore", invalid="ignore"):
         xp, y = namespace(y), blocks.float64(y)
@@ -125,21 +127,21 @@ class _Fuzzy(Centers):
     n_clusters: int
     fuzzifier: float
 
-    def first_centers(self, start: Any) -> Float:
+    def first_centers(self, start: Array) -> Float:
         fuzzifier = self.fuzzifier
         return self.means_of(start, self.n_clusters, lambda y, soft: soft**fuzzifier, None)
 
-    def memberships(self, distances: Any) -> Any:
+    def memberships(self, distances: Array) -> Array:
         return fuzzy_memberships(distances, self.fuzzifier)
 
-    def mass(self, distances: Any, soft: Any) -> Any:
+    def mass(self, distances: Array, soft: Array) -> Array:
         return soft**self.fuzzifier
 
-    def losses(self, distances: Any, soft: Any) -> Any:
+    def losses(self, distances: Array, soft: Array) -> Array:
         return namespace(soft).sum(soft**self.fuzzifier * distances, axis=1)
 
 
-def fuzzy_memberships(distances: Any, fuzzifier: float) -> Any:
+def fuzzy_memberships(distances: Array, fuzzifier: float) -> Array:
     """``1 / sum_k (d_j / d_k)^(1/(m-1))`` of squared distances, in logarithms; a row on a center belongs to it."""
     xp = namespace(distances)
     logarithms = xp.log(xp.clip(distances, float(np.finfo(float).tiny), None)) / (1.0 - fuzzifier)
@@ -147,7 +149,7 @@ def fuzzy_memberships(distances: Any, fuzzifier: float) -> Any:
     return soft / xp.sum(soft, axis=1, keepdims=True)
 
 
-def collapsing_fuzzifier(Y: Any, weights: Any) -> float:
+def collapsing_fuzzifier(Y: Sweepable, weights: Array | None) -> float:
     """The fuzzifier from which on all centers may fall together in the mean (Yu, Cheng and Huang, 2004).
 
     ``1 / (1 - 2 l)`` with the largest eigenvalue l of the mean of ``y y' / |y|^2``; infinite for ``l >= 1/2``.
@@ -204,19 +206,19 @@ class CenterClusterer(SoftClusterer):
         self.cluster_centers_ = np.ascontiguousarray(self.cluster_centers_[order])
 
     @abstractmethod
-    def _fitted(self, Y: NDArray) -> Centers:
+    def _fitted(self, Y: Sweepable) -> Centers:
         """The method on new rows, with the parameters found."""
 
-    def _distances(self, y: Any) -> Any:
+    def _distances(self, y: Array) -> Array:
         return squared_distances(y, to_host(self.cluster_centers_).astype(np.float64))
 
-    def _probabilities(self, y: Any) -> Any:
+    def _probabilities(self, y: Array) -> Array:
         return self._fitted(y).memberships(self._distances(y))
 
-    def _losses(self, y: Any, soft: Any) -> Any:
+    def _losses(self, y: Array, soft: Array) -> Array:
         return self._fitted(y).losses(self._distances(y), soft)
 
-    def _nearest(self, Y: Any) -> Any:
+    def _nearest(self, Y: Sweepable) -> Array:
         """Squared distance of each row from the nearest center."""
         bare = self._bare()
         nearest = lambda y: Swept(rows=[namespace(y).min(bare._distances(y), axis=1)])  # noqa: E731
@@ -346,7 +348,7 @@ class FuzzyKMeans(CenterClusterer):
         embedding = self._embedding(coordinates, n_components)
         return _Fuzzy(embedding, coordinates.weights, self.n_clusters, self.fuzzifier_)
 
-    def _fitted(self, Y: Any) -> _Fuzzy:
+    def _fitted(self, Y: Sweepable) -> _Fuzzy:
         return _Fuzzy(Y, None, self.n_clusters, self.fuzzifier_)
 
     def _warn(self, coordinates: Coordinates, run: Run) -> None:
@@ -360,7 +362,7 @@ class FuzzyKMeans(CenterClusterer):
         np.fill_diagonal(between, np.inf)
         meeting = int(np.sum(between.min(axis=1) < 1e-6 * weighted_median(nearest, weights)))
 
-        def squares(soft: Any, w: Any) -> Swept:
+        def squares(soft: Array, w: Array | None) -> Swept:
             found = namespace(soft).sum(soft**2, axis=1)
             return Swept(sums=[namespace(soft).sum(found if w is None else found * w)])
 

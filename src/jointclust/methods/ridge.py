@@ -21,7 +21,7 @@ from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Block, Coordinates
 from jointclust.subspace.directions import fix_free_direction, relative_ridge, uncorrelated_rotation
 from jointclust.subspace.starts import start_labels
-from jointclust.types import Float
+from jointclust.types import Array, Float
 
 # "auto" ridge, as a share of the variance over n_clusters - 1; from 0.1 to 1 it hardly matters on real data.
 _RIDGE_SHARE = 0.3
@@ -96,7 +96,7 @@ class _UncorrelatedRidge(SoftMethod):
         empty = int(np.count_nonzero(sizes == 0))
         return _RidgeState(objective, projection, scale, intercept, explained, empty, self._sums(rest))
 
-    def _first_sums(self, start: Any) -> _RidgeSums:
+    def _first_sums(self, start: Array) -> _RidgeSums:
         """The sums for labels, or soft labels, to start from."""
         n_clusters = self.n_clusters
 
@@ -110,7 +110,7 @@ class _UncorrelatedRidge(SoftMethod):
         products, soft, squares = parts
         return _RidgeSums(self.coordinates.inside(products.T).T, soft, float(squares))
 
-    def merit(self, state: Any) -> float:
+    def merit(self, state: SoftState) -> float:
         return self.preference(state) if self.by_labels else -state.objective
 
     def preference(self, state: Any) -> float:
@@ -125,7 +125,7 @@ def _soft_sums(block: Block, soft: Any) -> list[Any]:
     return [block.products(weighted), xp.sum(weighted, axis=0), xp.sum(weighted * soft)]
 
 
-def soft_labels(V: Any, scale: float) -> Any:
+def soft_labels(V: Array, scale: float) -> Array:
     """Rows p on the simplex with ``alpha p`` nearest to the rows of V."""
     projected = project_simplex(V, scale)
     return projected / namespace(V).sum(projected, axis=1, keepdims=True)
@@ -329,14 +329,14 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         self.components_ = np.ascontiguousarray(self.components_[order])
         self.intercept_ = self.intercept_[order]
 
-    def _probabilities(self, y: Any) -> Any:
+    def _probabilities(self, y: Array) -> Array:
         return soft_labels(self._fitted_values(y), self.scale_)
 
-    def _fitted_values(self, y: Any) -> Any:
+    def _fitted_values(self, y: Array) -> Array:
         V = blocks.float64(y)
         return V + like(self.intercept_, V)
 
-    def _losses(self, y: Any, soft: Any) -> Any:
+    def _losses(self, y: Array, soft: Array) -> Array:
         return namespace(y).sum((self._fitted_values(y) - self.scale_ * soft) ** 2, axis=1)
 
     def _constant(self) -> float:

@@ -26,7 +26,7 @@ from jointclust.subspace.alternating import Method, State
 from jointclust.subspace.coordinates import Block, Clusters, Coordinates
 from jointclust.subspace.directions import margin_directions, principal_axes, resolve_n_components, tie_break
 from jointclust.subspace.starts import robust_start_labels, start_kind
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels, Sweepable
 
 # Residuals below this share of the data's RMS radius count as this long, so that no weight is infinite.
 _FLOOR = 1e-6
@@ -38,7 +38,7 @@ _SHARE = 0.95
 class RobustState(State):
     """A state with the weight of each row, d times its own, and the weighted sums that the next step is made of."""
 
-    row_weights: Any
+    row_weights: Array
     sums: Float
     sizes: Float
 
@@ -49,11 +49,11 @@ class Distances:
 
     floor: float
 
-    def losses(self, lengths: Any) -> Any:
+    def losses(self, lengths: Array) -> Array:
         floor = self.floor
         return namespace(lengths).where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2)
 
-    def row_weights(self, lengths: Any) -> Any:
+    def row_weights(self, lengths: Array) -> Array:
         """The weights d with which squares stand for the losses."""
         return 0.5 / namespace(lengths).clip(lengths, self.floor, None)
 
@@ -64,10 +64,10 @@ class Squares:
 
     floor: float
 
-    def losses(self, lengths: Any) -> Any:
+    def losses(self, lengths: Array) -> Array:
         return lengths**2
 
-    def row_weights(self, lengths: Any) -> Any:
+    def row_weights(self, lengths: Array) -> Array:
         """Ones."""
         return namespace(lengths).ones_like(lengths)
 
@@ -75,7 +75,7 @@ class Squares:
 Loss = Distances | Squares
 
 
-def weigh(y: Any, labels: Any, centers: Float, own: Any, loss: Loss) -> tuple[Any, Any]:
+def weigh(y: Array, labels: Array, centers: Float, own: Array | None, loss: Loss) -> tuple[Array, Array]:
     """Loss and total weights of a block."""
     xp, lengths = namespace(y), blocks.residuals(y, labels, centers)
     losses, weights = loss.losses(lengths), loss.row_weights(lengths)
@@ -105,10 +105,10 @@ class RobustSteps(Method):
     def merit(self, state: State) -> float:
         return -state.objective
 
-    def objective(self, clusters: Clusters, projection: Float, Y: Any, centers: Any) -> float:
+    def objective(self, clusters: Clusters, projection: Float, Y: Sweepable, centers: Array) -> float:
         return self._weighed(Y, clusters.labels, to_host(centers))[0]
 
-    def settle(self, Y: Any, state: State) -> Partition:
+    def settle(self, Y: Sweepable, state: State) -> Partition:
         labels, n_clusters = state.clusters.labels, state.clusters.n_clusters
         weights = state.row_weights if isinstance(state, RobustState) else self.coordinates.weights
         before = np.inf
@@ -122,14 +122,14 @@ class RobustSteps(Method):
                 break
         return Partition(labels, centers, objective)
 
-    def _repaired(self, Y: Any, labels: Any, centers: Float) -> tuple[Any, float, Any]:
+    def _repaired(self, Y: Sweepable, labels: Labels, centers: Float) -> tuple[Labels, float, Array]:
         """Labels, objective and weights of a step in which clusters went empty: each takes a far row as its center."""
         weights = self._weighed(Y, labels, centers)[1]
         labels, centers = self._assign(Y, centers, weights)
         objective, weights = self._weighed(Y, labels, centers)
         return labels, objective, weights
 
-    def _assign(self, Y: Any, centers: Float, weights: Any) -> tuple[Labels, Float]:
+    def _assign(self, Y: Sweepable, centers: Float, weights: Array | None) -> tuple[Labels, Float]:
         """Nearest centers; an empty cluster takes a far row and has its center there."""
         nearest = assign(Y, centers)
         labels = fill_empty(Y, nearest, len(centers), weights)
@@ -138,18 +138,18 @@ class RobustSteps(Method):
             centers = np.where(filled[:, None], centers_of(Y, labels, len(centers)), centers)
         return labels, centers
 
-    def _weighed(self, Y: Any, labels: Any, centers: Float) -> tuple[float, Any]:
+    def _weighed(self, Y: Sweepable, labels: Labels, centers: Float) -> tuple[float, Array]:
         """The objective, and the total weights that go with its residuals."""
         loss = self.loss
 
-        def visit(y: Any, block: Any, own: Any) -> Swept:
+        def visit(y: Array, block: Labels, own: Array | None) -> Swept:
             total, weights = weigh(y, block, centers, own, loss)
             return Swept(rows=[weights], sums=[total])
 
         found = sweep(visit, Y, labels, self.coordinates.weights, width=Y.shape[1], budget=2**19)
         return float(found.sums[0]), found.rows[0]
 
-    def _lost_one(self, labels: Any, sizes: Float) -> bool:
+    def _lost_one(self, labels: Labels, sizes: Float) -> bool:
         """Whether a cluster has no rows left; one whose rows have no weight is none."""
         return bool((sizes == 0).any()) and bool((counts(labels, sizes.size, self.coordinates.weights) == 0).any())
 
@@ -257,7 +257,7 @@ class RobustClusterer(JointClusterer):
         Y = super()._publish(coordinates, method, run)
         loss, centers = self._loss(self.residual_floor_), self.cluster_centers_
 
-        def scores(y: Any, block: Any) -> Swept:
+        def scores(y: Array, block: Labels) -> Swept:
             found = namespace(y).clip(blocks.residuals(y, block, centers), loss.floor, None)
             return Swept(rows=[found, loss.row_weights(found)])
 
@@ -268,7 +268,7 @@ class RobustClusterer(JointClusterer):
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         centers, loss = to_host(self.cluster_centers_), self._loss(self.residual_floor_)
 
-        def total(y: Any, block: Any, w: Any) -> Swept:
+        def total(y: Array, block: Labels, w: Array | None) -> Swept:
             values = loss.losses(blocks.residuals(y, block, centers))
             return Swept(sums=[namespace(y).sum(values if w is None else values * w)])
 

@@ -15,14 +15,14 @@ from jointclust.rows import Swept, blocks, sweep
 from jointclust.subspace.alternating import State
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.directions import resolve_n_components
-from jointclust.types import Float
+from jointclust.types import Array, Float, Sweepable
 
 
 @dataclass
 class _FixedEmbedding(RobustSteps):
     """Centers weighted by d, labels and weights of rows in an embedding that stays."""
 
-    embedding: Any
+    embedding: Sweepable
 
     most_rounds: ClassVar[int] = 1  # the embedding is final all along
 
@@ -36,7 +36,7 @@ class _FixedEmbedding(RobustSteps):
         else:
             clusters, centers = start, centers_of(Y, start.labels, n_clusters, self.coordinates.weights)
 
-        def visit(y: Any, own: Any) -> Swept:
+        def visit(y: Array, own: Array | None) -> Swept:
             labels = nearest_in(y, centers)
             total, weights = weigh(y, labels, centers, own, loss)
             sums = blocks.sums_and_sizes(y, labels, n_clusters, weights, None)

@@ -19,7 +19,7 @@ from jointclust.rows import Swept, sweep
 from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.starts import robust_start_labels
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels
 
 # Distances below this share of the data's RMS radius count as this long, so that no weight is infinite.
 _FLOOR = 1e-6
@@ -37,7 +37,7 @@ class _RobustSparse(Centers):
     cap: float
     floor: float
 
-    def first_centers(self, start: Any) -> Float:
+    def first_centers(self, start: Array) -> Float:
         """Means, re-weighted a few times, so that far rows do not draw them away."""
         centers = self.means_of(start, self.n_clusters, lambda y, soft: soft, None)
         for _ in range(10):
@@ -68,7 +68,7 @@ class _Nearer:
     centers: Float
     floor: float
 
-    def __call__(self, y: Any, soft: Any) -> Any:
+    def __call__(self, y: Any, soft: Any) -> NDArray:
         return soft / np.maximum(np.sqrt(squared_distances(y, self.centers)), self.floor)
 
 
@@ -241,7 +241,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
             self.cap_ = max(_CAP * middle, self.residual_floor_) if self.cap == "auto" else float(self.cap)
         method, n_neighbors = self._fitted(None), self._neighbors
 
-        def total(y: Any, w: Any) -> Swept:
+        def total(y: NDArray, w: NDArray | None) -> Swept:
             h = method.loss(squared_distances(y, centers))
             gammas, levels = row_gammas(h, n_neighbors), h.mean(axis=1)
             return Swept(
@@ -255,7 +255,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
     def _method(self, coordinates: Coordinates, n_components: int) -> _RobustSparse:
         return self._fitted(self._embedding(coordinates, n_components), coordinates.weights)
 
-    def _fitted(self, Y: Any, weights: Any = None) -> _RobustSparse:
+    def _fitted(self, Y: Any, weights: Float | None = None) -> _RobustSparse:
         return _RobustSparse(Y, weights, self.n_clusters, self._neighbors, self.gamma_, self.cap_, self.residual_floor_)
 
     def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
@@ -268,7 +268,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         super()._warn(coordinates, run)
         limit, weights = self.cap_**2, coordinates.weights
 
-        def far(nearest: Any, w: Any) -> Swept:
+        def far(nearest: NDArray, w: NDArray | None) -> Swept:
             return Swept(sums=[np.sum(nearest >= limit if w is None else (nearest >= limit) * w)])
 
         n_far = float(sweep(far, self._nearest(self._embed(coordinates.rows)), weights).sums[0])

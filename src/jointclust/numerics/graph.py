@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, splu
 from sklearn.neighbors import NearestNeighbors
 
 from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs
-from jointclust.types import Float
+from jointclust.types import Float, Matrix
 
 
 @dataclass(frozen=True)
@@ -26,15 +25,15 @@ class GraphSpectrum:
     n_parts: int
 
 
-def distinct_rows(X: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def distinct_rows(X: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where each distinct row occurs first, and which of these each row equals."""
     if sp.issparse(X):
-        X = sp.csr_array(X, copy=True)
-        X.sum_duplicates()
-        X.eliminate_zeros()
+        tidy = sp.csr_array(X, copy=True)
+        tidy.sum_duplicates()
+        tidy.eliminate_zeros()
         # A row without zeros or duplicates is its indices and values: their bytes stand for it.
-        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        keys = np.array([hash((X.indices[a:b].tobytes(), X.data[a:b].tobytes())) for a, b in ends])
+        ends = zip(tidy.indptr[:-1], tidy.indptr[1:], strict=True)
+        keys = np.array([hash((tidy.indices[a:b].tobytes(), tidy.data[a:b].tobytes())) for a, b in ends])
     else:
         rows = np.ascontiguousarray(X) + 0.0  # no negative zeros
         # Each row as one item of raw bytes, so that sorting them takes one comparison a pair.
@@ -46,7 +45,7 @@ def distinct_rows(X: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return first[order], rank[inverse.ravel()]
 
 
-def neighbors(X: Any, among: Any, n_neighbors: int) -> NDArray[np.intp]:
+def neighbors(X: Matrix, among: Matrix, n_neighbors: int) -> NDArray[np.intp]:
     """Indices of the nearest rows, nearest first; among equally near ones, the first.
 
     A few more are looked up, because which of several equally near rows the search returns depends on its threads.
@@ -60,7 +59,7 @@ def neighbors(X: Any, among: Any, n_neighbors: int) -> NDArray[np.intp]:
     return np.take_along_axis(index, order, axis=1)
 
 
-def graph_spectrum(X: Any, mass: Float, n_neighbors: int, n_components: int) -> GraphSpectrum:
+def graph_spectrum(X: Matrix, mass: Float, n_neighbors: int, n_components: int) -> GraphSpectrum:
     """Leading eigenpairs of the centred kernel of the symmetric neighbour graph of distinct rows.
 
     Every row is linked to its ``n_neighbors`` nearest (itself included), ``A = (N + N')/2``. A diagonal scaling makes

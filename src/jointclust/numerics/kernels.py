@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from jointclust.rows import block_length
-from jointclust.types import Float
+from jointclust.rows.arrays import is_sparse
+from jointclust.types import Float, Matrix, Sparse
 
 
 @dataclass(frozen=True)
 class Kernel:
     """A named kernel with its parameters, or a function ``(A, B) -> matrix`` of the user's."""
 
-    function: str | Callable[[Any, Any], NDArray]
+    function: str | Callable[[Any, Any], NDArray | Sparse]
     gamma: float
     degree: float
     coef0: float
@@ -37,8 +37,8 @@ class Kernel:
             options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
             with np.errstate(over="ignore"):  # answered by an error
                 return pairwise_kernels(A, B, metric=self.function, filter_params=True, **options)
-        found: Any = self.function(A, B)
-        values = found.toarray() if sp.issparse(found) else np.asarray(found)
+        found = self.function(A, B)
+        values = found.toarray() if is_sparse(found) else np.asarray(found)
         if values.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
                 f"The kernel function returned shape {values.shape} for {A.shape[0]} rows and {B.shape[0]} rows: it "
@@ -48,7 +48,9 @@ class Kernel:
             raise ValueError("The kernel function returned values that are not finite real numbers.")
         return values.astype(np.float32 if values.dtype == np.float32 else np.float64, copy=False)
 
-    def project(self, X: Any, landmarks: Any, mean: NDArray, coefficients: NDArray, *, sum_to_zero: bool) -> NDArray:
+    def project(
+        self, X: Matrix, landmarks: Matrix, mean: NDArray, coefficients: NDArray, *, sum_to_zero: bool
+    ) -> NDArray:
         """``(k(X, landmarks) - mean) coefficients``, a block of rows at a time."""
         out = np.empty((X.shape[0], coefficients.shape[1]), dtype=coefficients.dtype)
         step = block_length(landmarks.shape[0], 2**22)

@@ -19,7 +19,7 @@ from jointclust.numerics.partitions import (
 )
 from jointclust.rows import Swept, blocks, is_remote, sample, sweep
 from jointclust.rows.arrays import like, namespace, to_host
-from jointclust.types import Float
+from jointclust.types import Array, Float, Sweepable
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
 _SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 256
@@ -28,8 +28,8 @@ _EXACT = 50_000
 
 
 def lloyd_many(
-    Y: Any, centers: Float, weights: Any = None, *, max_iter: int = 300, tol: float = 0.0
-) -> tuple[Any, Float, Float]:
+    Y: Sweepable, centers: Float, weights: Array | None = None, *, max_iter: int = 300, tol: float = 0.0
+) -> tuple[list[Any], Float, Float]:
     """Lloyd's iteration from R sets of centers together; returns labels (n, R), centers (R, c, d), inertias (R,).
 
     A set rests when its labels stop or its inertia falls by no more than ``tol``, relative. The centers returned are
@@ -63,12 +63,14 @@ def lloyd_many(
     return labels, centers, inertia
 
 
-def _lloyd_step(Y: Any, centers: Float, labels: list[Any], weights: Any) -> tuple[list[Any], Float, Float, Float]:
+def _lloyd_step(
+    Y: Sweepable, centers: Float, labels: list[Any], weights: Array | None
+) -> tuple[list[Any], Float, Float, Float]:
     """New labels of each set, with their sums and sizes and how many labels changed, all in one pass."""
     n_sets, n_clusters, d = centers.shape
     nearest, first = nearest_of(centers), labels[0] is None
 
-    def step(y: Any, w: Any, *old: Any) -> Swept:
+    def step(y: Array, w: Array | None, *old: Array) -> Swept:
         new = nearest(y)
         parts = blocks.sums_and_sizes(y, new, n_clusters, w, None)
         changed = [] if first else [blocks.n_changed(new[:, j], block, w) for j, block in enumerate(old)]
@@ -80,13 +82,15 @@ def _lloyd_step(Y: Any, centers: Float, labels: list[Any], weights: Any) -> tupl
     return list(found.rows), sums, sizes, changed
 
 
-def settled(Y: Any, labels: Any, n_clusters: int, weights: Any) -> Partition:
+def settled(Y: Sweepable, labels: Array, n_clusters: int, weights: Array | None) -> Partition:
     """k-means from labels, to rest; of very many rows until it hardly moves, for the last of them take forever."""
     tol = 0.0 if Y.shape[0] <= _EXACT else 1e-6
     return lloyd(Y, centers_of(Y, labels, n_clusters, weights), weights, tol=tol)
 
 
-def lloyd(Y: Any, centers: Float, weights: Any = None, *, max_iter: int = 300, tol: float = 0.0) -> Partition:
+def lloyd(
+    Y: Sweepable, centers: Float, weights: Array | None = None, *, max_iter: int = 300, tol: float = 0.0
+) -> Partition:
     """Lloyd's iteration from one set of centers."""
     labels, centers, inertia = lloyd_many(Y, centers[None], weights, max_iter=max_iter, tol=tol)
     return Partition(labels[0], centers[0], float(inertia[0]))
@@ -96,7 +100,7 @@ def kmeans(
     Y: NDArray,
     n_clusters: int,
     rng: np.random.RandomState,
-    weights: Float | None = None,
+    weights: Array | None = None,
     *,
     n_restarts: int = 10,
     beat: float = np.inf,
@@ -120,7 +124,9 @@ def kmeans(
     return lloyd(Y, centers[0], weights, tol=1e-4 if sampled else 0.0)
 
 
-def sample_rows(Y: Any, n_clusters: int, rng: np.random.RandomState, weights: Any = None) -> tuple[Any, Any]:
+def sample_rows(
+    Y: Array, n_clusters: int, rng: np.random.RandomState, weights: Array | None = None
+) -> tuple[Array, Array | None]:
     """Rows for k-means starts, with weights: a sample, drawn by weight, when looking at all of them is dear."""
     size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters)
     if is_remote(Y):
@@ -133,7 +139,9 @@ def sample_rows(Y: Any, n_clusters: int, rng: np.random.RandomState, weights: An
     return xp.take(Y, xp.take(order, drawn), axis=0), None
 
 
-def plus_plus(Y: Any, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Any = None) -> Float:
+def plus_plus(
+    Y: Array, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Array | None = None
+) -> Float:
     """Greedy k-means++ centers, ``n_sets`` of them side by side, shape (n_sets, n_clusters, d).
 
     Rows are drawn along a canonical order, so that permuting the rows, or repeating a row instead of giving it a
@@ -146,7 +154,7 @@ def plus_plus(Y: Any, n_clusters: int, n_sets: int, rng: np.random.RandomState, 
     n_trials = 2 + int(np.log(n_clusters))
     first = like(np.arange(n_sets) * n_trials, order)
 
-    def distances(rows: Any) -> Any:
+    def distances(rows: Array) -> Array:
         flat = xp.reshape(rows, (-1,))
         squared = (-2.0 * xp.take(Y, flat, axis=0)) @ Y.T
         squared += norms
@@ -169,13 +177,13 @@ def plus_plus(Y: Any, n_clusters: int, n_sets: int, rng: np.random.RandomState, 
     return to_host(rows).astype(np.float64).reshape(n_sets, n_clusters, -1)
 
 
-def _canonical_order(Y: Any) -> Any:
+def _canonical_order(Y: Array) -> Array:
     """Rows by distance from the mean, which neither permutation nor rotation nor reflection changes."""
     lengths = np.einsum("ij,ij->i", Y, Y) if isinstance(Y, np.ndarray) else blocks.squared_lengths(Y)
     return namespace(Y).argsort(lengths, stable=True)
 
 
-def _draw(mass: Any, uniform: Any) -> Any:
+def _draw(mass: Array, uniform: Array) -> Array:
     """Row indices at the given quantiles (R, t) of each distribution (R, n); massless rows are never drawn."""
     xp = namespace(mass)
     cumulative = xp.cumulative_sum(mass, axis=1, dtype=xp.float64)

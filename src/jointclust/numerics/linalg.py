@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import scipy.linalg
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, LinearOperator, aslinearoperator, eigsh
 
 from jointclust.rows.arrays import like, namespace, to_host
-from jointclust.types import Float
+from jointclust.types import Array, Float, Namespace
 
+_A = TypeVar("_A", bound=Array)
 # Below this size LAPACK is faster than anything clever.
 _SMALL = 256
 # An eigenvalue this far below the largest one is indistinguishable from zero.
@@ -94,7 +95,7 @@ def lanczos(operator: LinearOperator, k: int, max_iter: int = 200) -> tuple[Floa
     return None if left[0] > values[-1] + 1e-9 * scale else (values, vectors)
 
 
-def project_simplex(rows: Any, size: float = 1.0) -> Any:
+def project_simplex(rows: _A, size: float = 1.0) -> _A:
     """The nearest point of the simplex ``p >= 0, sum(p) = size`` to each row, in Euclidean distance.
 
     With a row sorted downwards, ``u_1 >= u_2 >= ...``, the projection is ``max(v - t, 0)`` with the threshold
@@ -124,15 +125,15 @@ def project_simplex(rows: Any, size: float = 1.0) -> Any:
         raise ValueError("rows must be finite: a row with infinity or NaN has no nearest point.")
     if xp is not np:
         return _project_simplex(rows, size, xp)
-    projected = np.empty_like(rows)
+    projected = xp.empty_like(rows)
     step = max(64, 2**17 // rows.shape[1])  # a block that stays in the cache
     with np.errstate(over="ignore"):  # of entries that do not count
-        for start in range(0, len(rows), step):
+        for start in range(0, rows.shape[0], step):
             projected[start : start + step] = _project_simplex(rows[start : start + step], size, np)
     return projected
 
 
-def _project_simplex(rows: Any, size: float, xp: Any) -> Any:
+def _project_simplex(rows: _A, size: float, xp: Namespace) -> _A:
     # Entries lower than the largest by more than the size never count, and could only overflow the sums.
     shifted = rows - xp.max(rows, axis=1, keepdims=True)
     upwards = xp.sort(xp.clip(shifted, -size, None), axis=1)
@@ -150,7 +151,7 @@ def random_orthonormal(n_rows: int, n_columns: int, rng: np.random.RandomState) 
 
 
 def top_eigenvectors(
-    diagonal: Float, factor: Float, k: int, guess: Float | None = None, device: Any = None
+    diagonal: Float, factor: Float, k: int, guess: Float | None = None, device: Array | None = None
 ) -> tuple[Float, Float]:
     """Leading eigenpairs of ``diag(a) + B'B``, largest first.
 
@@ -213,14 +214,14 @@ def _dense(diagonal: Float, factor: Float, k: int) -> tuple[Float, Float]:
     return values[::-1], vectors[:, ::-1]
 
 
-def _dense_on(device: Any, diagonal: Float, factor: Float, k: int) -> tuple[Float, Float]:
+def _dense_on(device: Array, diagonal: Float, factor: Float, k: int) -> tuple[Float, Float]:
     xp = namespace(device)
     B = like(factor, device, xp.float64)
     values, vectors = eigh_on(device, B.T @ B + like(np.diag(diagonal), device, xp.float64))
     return to_host(values)[::-1][:k], to_host(vectors[:, -k:])[:, ::-1]
 
 
-def eigh_on(device: Any, matrix: Any) -> tuple[Any, Any]:
+def eigh_on(device: Array, matrix: Array) -> tuple[Array, Array]:
     """All eigenpairs of a symmetric matrix, on a device, smallest first."""
     return tuple(namespace(device).linalg.eigh(matrix))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from jointclust.rows import Projected, Swept, blocks, sweep
 from jointclust.rows.arrays import like, namespace, to_host
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels, Sweepable
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Partition:
     inertia: float
 
 
-def assign(Y: Any, centers: Any) -> Labels:
+def assign(Y: Sweepable, centers: Array) -> Labels:
     """Index of the nearest center for each row; the first one on a tie."""
     host = to_host(centers)
     # Of equal centers the first one, whatever rounding makes of them.
@@ -33,11 +33,11 @@ def assign(Y: Any, centers: Any) -> Labels:
     return sweep(lambda y: Swept(rows=[nearest(y)[:, 0]]), Y, width=centers.shape[0]).rows[0]
 
 
-def nearest_of(centers: NDArray, penalty: Float | None = None) -> Any:
+def nearest_of(centers: NDArray, penalty: Float | None = None) -> Callable[[Array], Array]:
     """A function of blocks: the nearest of the c centers of each of R sets, labels of shape (n, R)."""
     flat = centers.reshape(-1, centers.shape[2])
 
-    def nearest(y: Any) -> Any:
+    def nearest(y: Array) -> Array:
         own = like(flat, y)
         offset = 0.5 * namespace(own).sum(own * own, axis=1)
         if penalty is not None:
@@ -47,12 +47,12 @@ def nearest_of(centers: NDArray, penalty: Float | None = None) -> Any:
     return nearest
 
 
-def nearest_in(y: Any, centers: Float) -> Any:
+def nearest_in(y: Array, centers: Float) -> Array:
     """Index of the nearest center for each row of a block."""
     return nearest_of(centers[None])(y)[:, 0]
 
 
-def counts(labels: Any, n_clusters: int, weights: Any = None) -> Float:
+def counts(labels: Array, n_clusters: int, weights: Array | None = None) -> Float:
     """Total weight of each cluster."""
     if isinstance(labels, np.ndarray):
         return blocks.counts(labels, n_clusters, weights)
@@ -64,16 +64,16 @@ def means(sums: Float, sizes: Float) -> Float:
     return sums / np.where(sizes > 0, sizes, 1.0)[..., None]
 
 
-def centers_of(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Float:
+def centers_of(Y: Sweepable, labels: Array, n_clusters: int, weights: Array | None = None) -> Float:
     """Weighted cluster means of the rows of an embedding."""
 
-    def sums(y: Any, block: Any, w: Any) -> Swept:
+    def sums(y: Array, block: Array, w: Array | None) -> Swept:
         return Swept(sums=blocks.sums_and_sizes(y, block, n_clusters, w, None))
 
     return means(*sweep(sums, Y, labels, weights, width=Y.shape[1], budget=2**19).sums)
 
 
-def fill_empty(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Labels:
+def fill_empty(Y: Sweepable, labels: Labels, n_clusters: int, weights: Array | None = None) -> Labels:
     """Give each empty cluster the point farthest from its own center, with all rows that lie there.
 
     Every move lowers the within-cluster sum of squares. A point that is alone in its cluster, has no weight or lies on
@@ -88,7 +88,7 @@ def fill_empty(Y: Any, labels: Any, n_clusters: int, weights: Any = None) -> Lab
     return labels
 
 
-def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Float]:
+def _fill_some(Y: Sweepable, labels: Labels, sizes: Float, weights: Array | None) -> tuple[Labels, Float]:
     """One round of filling, from the rows that are farthest from their centers now.
 
     Rows may be in many places, so a row is known by its values and its label, never by its number: a pass brings the
@@ -97,7 +97,7 @@ def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Fl
     n_clusters, wanted = sizes.size, 8 + 2 * int(np.sum(sizes == 0))
     centers = centers_of(Y, labels, n_clusters, weights)
 
-    def far(y: Any, block: Any, w: Any) -> Swept:
+    def far(y: Array, block: Array, w: Array | None) -> Swept:
         return Swept(pieces=blocks.farthest(y, block, centers, w, wanted))
 
     points, own, distance = sweep(far, Y, labels, weights, width=Y.shape[1], budget=2**19).pieces
@@ -127,17 +127,17 @@ def _fill_some(Y: Any, labels: Any, sizes: Float, weights: Any) -> tuple[Any, Fl
     return sweep(move, Y, labels, **size).rows[0], sizes
 
 
-def same_labels(a: Any, b: Any, weights: Any = None) -> bool:
+def same_labels(a: Array, b: Array, weights: Array | None = None) -> bool:
     """Whether two labellings agree on all rows that have weight."""
     return n_changed(a, b, weights) == 0
 
 
-def n_changed(a: Any, b: Any, weights: Any = None) -> int:
+def n_changed(a: Array, b: Array, weights: Array | None = None) -> int:
     """How many rows that have weight two labellings disagree on."""
     return int(sweep(lambda x, y, w: Swept(sums=[blocks.n_changed(x, y, w)]), a, b, weights).sums[0])
 
 
-def renumbered(labels: Any, like_these: Any, n_clusters: int) -> Labels:
+def renumbered(labels: Array, like_these: Array, n_clusters: int) -> Labels:
     """The same partition, numbered so that as many labels as possible agree with others."""
     pairs = lambda a, b: Swept(sums=[blocks.confusion(a, b, n_clusters)])  # noqa: E731
     _, number = linear_sum_assignment(-sweep(pairs, labels, like_these, width=2 * n_clusters).sums[0])
@@ -145,32 +145,32 @@ def renumbered(labels: Any, like_these: Any, n_clusters: int) -> Labels:
     return sweep(lambda a: Swept(rows=[namespace(a).take(like(number, a), a, axis=0)]), labels).rows[0]
 
 
-def weighted_norm(Y: Any, weights: Any) -> float:
+def weighted_norm(Y: Sweepable, weights: Array | None) -> float:
     """``sum_i w_i |y_i|^2``."""
 
-    def norm(y: Any, w: Any) -> Swept:
+    def norm(y: Array, w: Array | None) -> Swept:
         lengths = blocks.squared_lengths(y)
         return Swept(sums=[namespace(y).sum(lengths if w is None else lengths * w)])
 
     return float(sweep(norm, Y, weights, width=Y.shape[1], budget=2**20).sums[0])
 
 
-def within_norm(Y: Any, labels: Any, centers: Any, weights: Any) -> float:
+def within_norm(Y: Sweepable, labels: Array, centers: Array, weights: Array | None) -> float:
     """``sum_i w_i |y_i - c_i|^2`` about the centers of the rows' clusters."""
     host = to_host(centers)
 
-    def norm(y: Any, block: Any, w: Any) -> Swept:
+    def norm(y: Array, block: Array, w: Array | None) -> Swept:
         squares = blocks.residuals(y, block, host) ** 2
         return Swept(sums=[namespace(y).sum(squares if w is None else squares * w)])
 
     return float(sweep(norm, Y, labels, weights, width=Y.shape[1], budget=2**20).sums[0])
 
 
-def scatters(Y: Any, labels: Any, centers: Any, weights: Any) -> tuple[Float, Float]:
+def scatters(Y: Sweepable, labels: Array, centers: Array, weights: Array | None) -> tuple[Float, Float]:
     """``sum_i w_i y_i y_i'``, and the same about the centers of the rows' clusters."""
     host = to_host(centers)
 
-    def both(y: Any, block: Any, w: Any) -> Swept:
+    def both(y: Array, block: Array, w: Array | None) -> Swept:
         residual = y - namespace(y).take(like(host, y), block, axis=0)
         return Swept(sums=[blocks.scatter(y, w, None), blocks.scatter(residual, w, None)])
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from jointclust.rows import Swept, blocks, is_remote, sample, sweep
 from jointclust.rows.arrays import like, namespace, to_host
-from jointclust.types import Float
+from jointclust.types import Array, Float, Sweepable
 
 # Columns up to which the scatter is formed; beyond, Lanczos needs only its products, a pass each.
 _FEW = 64
 
 
-def leading_direction_share(Y: Any, weights: Any) -> float:
+def leading_direction_share(Y: Sweepable, weights: Sweepable | None) -> float:
     """Largest eigenvalue of the (weighted) mean of ``y y' / |y|^2`` over the rows that are not zero.
 
     1 where all rows lie on one line through the origin, and where there are none.
@@ -29,7 +27,7 @@ def leading_direction_share(Y: Any, weights: Any) -> float:
         return float(np.linalg.eigvalsh(found / total)[-1])
 
     def multiply(x: Float) -> Float:
-        def product(y: Any, w: Any) -> Swept:
+        def product(y: Array, w: Array | None) -> Swept:
             units, present = _directions(y, w)
             return Swept(sums=[units.T @ (present * (units @ like(x.ravel(), units)))])
 
@@ -40,7 +38,7 @@ def leading_direction_share(Y: Any, weights: Any) -> float:
     return float(eigsh(operator, 1, which="LA", v0=start, tol=1e-3, return_eigenvectors=False)[0])
 
 
-def _directions(y: Any, w: Any) -> tuple[Any, Any]:
+def _directions(y: Array, w: Array | None) -> tuple[Array, Array]:
     """Rows scaled to length one, and their weights; rows of zeros have none."""
     xp, y = namespace(y), blocks.float64(y)
     units = blocks.unit(y)
@@ -48,7 +46,7 @@ def _directions(y: Any, w: Any) -> tuple[Any, Any]:
     return units, present if w is None else present * w
 
 
-def weighted_median(values: Any, weights: Any) -> float:
+def weighted_median(values: Sweepable, weights: Array | None) -> float:
     """The middle value when each is repeated as often as its weight says; of remote rows, that of a sample."""
     if is_remote(values):
         values, weights = sample(values, 100_000, np.random.RandomState(0), weights)

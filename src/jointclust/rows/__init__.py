@@ -12,9 +12,9 @@ from jointclust.rows import _dask, blocks
 from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
 from jointclust.rows._store import Projected, Store, as_store
 from jointclust.rows._sweep import Scaled, block_length, sweep
-from jointclust.rows._swept import Swept
+from jointclust.rows._swept import Swept, Visit
 from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels, Sweepable
 
 __all__ = [
     "PLACES",
@@ -22,6 +22,7 @@ __all__ = [
     "Rows",
     "Store",
     "Swept",
+    "Visit",
     "as_rows",
     "as_table",
     "block_length",
@@ -81,7 +82,7 @@ class Rows:
         return sweep(function, self.X, *others, width=self.n_features if width is None else width, budget=budget)
 
     @property
-    def device(self) -> Any:
+    def device(self) -> Array | None:
         """The rows, where they lie on a device that small problems are solved on too; None elsewhere."""
         return self.X if is_device_array(self.X) else None
 
@@ -91,7 +92,7 @@ class Rows:
             return values
         return like(values, self.X, getattr(namespace(self.X), str(values.dtype)))
 
-    def mean(self, weights: Any) -> Float:
+    def mean(self, weights: Array | None) -> Float:
         """Weighted mean row."""
         total = self.sweep(lambda x, w: Swept(sums=[blocks.column_sums(x, w)]), weights).sums[0]
         return total / (self.n_samples if weights is None else total_weight(weights))
@@ -101,12 +102,12 @@ class Rows:
         low, high = self.sweep(_ranges).pieces
         return float(np.max(high.max(axis=0) - low.min(axis=0)))
 
-    def squared_norm(self, mean: Float, weights: Any) -> float:
+    def squared_norm(self, mean: Float, weights: Array | None) -> float:
         """``sum_i w_i |x_i - m|^2``, the trace of the scatter."""
         total = self.sweep(lambda x, w: Swept(sums=[blocks.squared_norm(x, w, mean)]), weights).sums[0]
         return max(float(total), 0.0)
 
-    def scatter(self, mean: Float | None, weights: Any) -> Float:
+    def scatter(self, mean: Float | None, weights: Array | None) -> Float:
         """``(X - 1m')' diag(w) (X - 1m')``, D x D."""
         # Few blocks, for the D x D sum is dear.
         return self.sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**20).sums[0]
@@ -123,23 +124,23 @@ class Rows:
                 return view
         return self.sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
 
-    def project_transposed(self, matrix: Any, mean: Float | None) -> Float:
+    def project_transposed(self, matrix: Sweepable, mean: Float | None) -> Float:
         """``(X - 1m')' B``, D x k, for a matrix B with one row per row."""
         return self.sweep(lambda x, b: Swept(sums=[blocks.project_transposed(x, b, mean)]), matrix).sums[0]
 
-    def scattered(self, matrix: Float, mean: Float, weights: Any) -> Float:
+    def scattered(self, matrix: Float, mean: Float, weights: Array | None) -> Float:
         """``(X - 1m')' diag(w) (X - 1m') B``: the scatter times a matrix, in one pass."""
 
-        def product(x: Any, w: Any) -> Swept:
+        def product(x: Array, w: Array | None) -> Swept:
             image = blocks.float64(blocks.project(x, matrix, mean))
             return Swept(sums=[blocks.project_transposed(x, image if w is None else w[:, None] * image, mean)])
 
         return self.sweep(product, weights, width=self.n_features + matrix.shape[1]).sums[0]
 
-    def cluster_sums(self, labels: Labels, n_clusters: int, weights: Any, mean: Float | None) -> Float:
+    def cluster_sums(self, labels: Labels, n_clusters: int, weights: Array | None, mean: Float | None) -> Float:
         """``sum_i w_i (x_i - m)`` over the rows of each cluster."""
 
-        def sums(x: Any, block: Any, w: Any) -> Swept:
+        def sums(x: Array, block: Array, w: Array | None) -> Swept:
             return Swept(sums=[blocks.cluster_sums(x, block, n_clusters, w, mean)])
 
         return self.sweep(sums, labels, weights).sums[0]
@@ -148,7 +149,7 @@ class Rows:
         """A host array with one row per row where the rows are."""
         return _dask.aligned(values, self.X) if _dask.is_dask(self.X) else self.here(values)
 
-    def take(self, index: Any) -> Rows:
+    def take(self, index: Array) -> Rows:
         """Some of the rows; not of remote ones."""
         return Rows(namespace(self.X).take(self.X, index, axis=0) if is_device_array(self.X) else self.X[index])
 
@@ -156,7 +157,7 @@ class Rows:
 PLACES = {"memory": "in memory", "device": "on a device", "file": "in a file", "dask": "of a Dask array"}
 
 
-def in_memory(X: Any, who: str) -> Any:
+def in_memory(X: object, who: str) -> Any:
     """Rows in the host's memory for what looks at pairs of rows: a file is loaded, anything else refused."""
     kind = kind_of(X)
     if kind in ("device", "dask"):
@@ -167,7 +168,7 @@ def in_memory(X: Any, who: str) -> Any:
     return np.array(X) if kind == "file" else X
 
 
-def kind_of(X: Any) -> str:
+def kind_of(X: object) -> str:
     """Where rows are: one of :data:`PLACES`."""
     if _dask.is_dask(X):
         return "dask"
@@ -179,31 +180,31 @@ def kind_of(X: Any) -> str:
 is_lazy, lazily, as_table = _dask.is_dask, _dask.mapped, _dask.as_table
 
 
-def is_remote(array: Any) -> bool:
+def is_remote(array: object) -> bool:
     """Whether an array with one row per row is read from a file, or lives with Dask."""
     return isinstance(array, Store | Projected) or _dask.is_dask(array)
 
 
-def total_weight(weights: Any) -> float:
+def total_weight(weights: Array) -> float:
     """The sum of the weights of the rows."""
     return float(sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w))]), weights).sums[0])
 
 
-def n_present(weights: Any) -> int:
+def n_present(weights: Array) -> int:
     """The number of rows that have weight."""
     found = sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w > 0))]), weights)
     return int(found.sums[0])
 
 
-def materialised(Y: Any) -> Any:
+def materialised(Y: Sweepable) -> Any:
     """An embedding that is not kept anywhere, computed."""
     return sweep(lambda y: Swept(rows=[y]), Y).rows[0] if isinstance(Y, Projected) else Y
 
 
-def weight_limits(weights: Any) -> tuple[float, float]:
+def weight_limits(weights: Array) -> tuple[float, float]:
     """The least of the weights, and their sum."""
 
-    def limits(w: Any) -> Swept:
+    def limits(w: Array) -> Swept:
         xp = namespace(w)
         return Swept(sums=[xp.sum(w)], pieces=[xp.reshape(xp.min(w), (1,))])
 
@@ -211,7 +212,9 @@ def weight_limits(weights: Any) -> tuple[float, float]:
     return float(found.pieces[0].min()), float(found.sums[0])
 
 
-def sample(Y: Any, size: int, rng: np.random.RandomState, weights: Any) -> tuple[Any, Any]:
+def sample(
+    Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None
+) -> tuple[NDArray, NDArray | None]:
     """About so many of the remote rows, drawn by weight, on the host, with the weights that they have left.
 
     All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above.
@@ -221,7 +224,7 @@ def sample(Y: Any, size: int, rng: np.random.RandomState, weights: Any) -> tuple
     seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
     share = size / n if weights is None or everything else _share(weights, size)
 
-    def drawn(y: Any, w: Any, numbers: Any) -> Swept:
+    def drawn(y: NDArray, w: NDArray | None, numbers: NDArray) -> Swept:
         if everything:
             return Swept(pieces=[y] if w is None else [y, w])
         if w is None:
@@ -246,13 +249,13 @@ def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
     return sample(X, size, rng, None)[0] if is_remote(X) else X
 
 
-def _share(weights: Any, size: int) -> float:
+def _share(weights: Array, size: int) -> float:
     """The factor with which ``min(1, factor * weight)`` adds up to the size."""
     factor = size / total_weight(weights)
     for _ in range(50):
         limit = 1.0 / factor
 
-        def parts(w: Any, limit: float = limit) -> Swept:
+        def parts(w: NDArray, limit: float = limit) -> Swept:
             return Swept(sums=[np.sum(w >= limit), np.sum(np.where(w < limit, w, 0.0))])
 
         n_certain, rest = (float(part) for part in sweep(parts, weights).sums)
@@ -265,7 +268,7 @@ def _share(weights: Any, size: int) -> float:
     return factor
 
 
-def _ranges(x: Any) -> Swept:
+def _ranges(x: Array) -> Swept:
     low, high = blocks.column_range(x)
     return Swept(pieces=[low[None, :], high[None, :]])
 

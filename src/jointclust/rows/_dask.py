@@ -5,29 +5,43 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jointclust.rows._swept import Swept, joined
+from jointclust.rows._swept import Swept, Visit, joined
+from jointclust.types import Array, Sweepable
 
 # Copies of a chunk that a task holds at the most, some of them in float64.
 _COPIES = 4
+# Sums, pieces, and the shape and precision of what there is per row.
+Small = tuple[list[Array], list[Array], list[tuple[tuple[int, ...], Any]]]
 
 
-def is_dask(array: Any) -> bool:
+class Chunked(Array, Protocol):
+    """A Dask array."""
+
+    chunks: tuple[tuple[int, ...], ...]
+
+    def rechunk(self, chunks: Any) -> Any: ...
+    def astype(self, dtype: Any) -> Any: ...
+    def to_delayed(self) -> NDArray: ...
+
+
+def is_dask(array: object) -> TypeGuard[Chunked]:
     """Whether this is a Dask array (or data frame), without importing Dask."""
     return type(array).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(array, "dask")
 
 
-def row_numbers(array: Any) -> Any:
+def row_numbers(array: Chunked) -> Chunked:
     """0, 1, 2, ... in the row chunks of an array."""
     import dask.array as da
 
     return da.arange(array.shape[0], chunks=(array.chunks[0],), dtype=np.int64)
 
 
-def as_table(X: Any) -> Any:
+def as_table(X: Any) -> Chunked:
     """A Dask array or data frame as a Dask array of known chunks, split along its rows alone."""
     if hasattr(X, "to_dask_array"):
         if X.ndim == 2 and not (X.dtypes == np.float32).all():
@@ -53,7 +67,7 @@ def as_table(X: Any) -> Any:
     return X
 
 
-def aligned(values: Any, X: Any) -> Any:
+def aligned(values: Any, X: Chunked) -> Chunked:
     """An array with one row per row, in the row chunks of X."""
     import dask.array as da
 
@@ -62,19 +76,19 @@ def aligned(values: Any, X: Any) -> Any:
     return values.rechunk({0: X.chunks[0]})
 
 
-def mapped(function: Callable[..., Any], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
+def mapped(function: Callable[..., Array], X: Chunked, tail: tuple[int, ...], dtype: Any) -> Chunked:
     """``function`` of each chunk, when it is asked for."""
     import dask.array as da
 
     X = as_table(X)
     chunks = (X.chunks[0], *[(length,) for length in tail])
-    options: dict[str, Any] = {} if tail else {"drop_axis": 1}
+    options = {} if tail else {"drop_axis": 1}
     return da.map_blocks(
         function, X, chunks=chunks, dtype=dtype, meta=np.empty((0,) * (1 + len(tail)), dtype), **options
     )
 
 
-def sweep(task: Callable[..., Any], sources: Sequence[Any]) -> Any:
+def sweep(task: Visit, sources: Sequence[Sweepable | None]) -> Swept:
     """The pass: rows stay on the workers as persisted Dask arrays, sums are added in a tree there."""
     import dask
     import dask.array as da
@@ -106,7 +120,7 @@ def sweep(task: Callable[..., Any], sources: Sequence[Any]) -> Any:
     return Swept(rows, sums, pieces)
 
 
-def check_workers(X: Any) -> None:
+def check_workers(X: Chunked) -> None:
     """Refuse what workers of the cluster in use would only pause on, or die of, again and again."""
     try:
         from distributed import get_client
@@ -125,7 +139,7 @@ def check_workers(X: Any) -> None:
     _check_memory(X, client.scheduler_info(n_workers=-1)["workers"].values())
 
 
-def _check_memory(X: Any, workers: Iterable[dict[str, Any]]) -> None:
+def _check_memory(X: Chunked, workers: Iterable[dict[str, Any]]) -> None:
     largest = max(X.chunks[0]) * X.shape[1] * X.dtype.itemsize
     for worker in workers:
         limit, n_threads = worker["memory_limit"], worker["nthreads"]
@@ -138,7 +152,7 @@ def _check_memory(X: Any, workers: Iterable[dict[str, Any]]) -> None:
             )
 
 
-def _explain(error: Exception, X: Any) -> None:
+def _explain(error: Exception, X: Chunked) -> None:
     """Say of a worker that keeps dying what it dies of."""
     if type(error).__name__ == "KilledWorker":
         raise MemoryError(
@@ -147,7 +161,7 @@ def _explain(error: Exception, X: Any) -> None:
         ) from error
 
 
-def _chunks_of(source: Any, lead: Any) -> list[Any]:
+def _chunks_of(source: Any, lead: Chunked) -> list[Any]:
     """One delayed block per chunk of the rows; host arrays travel by pieces."""
     lengths = lead.chunks[0]
     if source is None:
@@ -158,23 +172,23 @@ def _chunks_of(source: Any, lead: Any) -> list[Any]:
     return [source[start:stop] for start, stop in itertools.pairwise(edges)]
 
 
-def _apply(task: Callable[..., Any], *chunks: Any) -> Any:
+def _apply(task: Visit, *chunks: Array) -> Swept:
     return task(*chunks)
 
 
-def _pick(parts: Sequence[Any], k: int) -> Any:
+def _pick(parts: Sequence[Array], k: int) -> Array:
     return parts[k]
 
 
-def _row_part(found: Any) -> Any:
+def _row_part(found: Swept) -> list[Array]:
     return list(found.rows)
 
 
-def _small_part(found: Any) -> Any:
+def _small_part(found: Swept) -> Small:
     return list(found.sums), list(found.pieces), [(part.shape[1:], part.dtype) for part in found.rows]
 
 
-def _add(level: Sequence[Any]) -> Any:
+def _add(level: Sequence[Small]) -> Small:
     sums = [sum(parts[1:], start=parts[0]) for parts in zip(*[part[0] for part in level], strict=True)]
     pieces = [joined(parts) for parts in zip(*[part[1] for part in level], strict=True)]
     return sums, pieces, level[0][2]

@@ -11,10 +11,11 @@ from jointclust.rows import _dask
 from jointclust.rows._store import as_store, is_file, is_large_map
 from jointclust.rows._sweep import sweep
 from jointclust.rows._swept import Swept
-from jointclust.rows.arrays import is_device_array, like, namespace, to_host
+from jointclust.rows.arrays import is_device_array, is_sparse, like, namespace, to_host
+from jointclust.types import Array, Sweepable
 
 
-def is_elsewhere(X: Any) -> bool:
+def is_elsewhere(X: object) -> bool:
     """Whether X is on a device, in a large file or with Dask: not for scikit-learn's validation."""
     if is_device_array(X) or _dask.is_dask(X):
         return True
@@ -42,7 +43,7 @@ def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
     return X
 
 
-def _floating(X: Any) -> Any:
+def _floating(X: Any) -> Sweepable:
     """float32 and float64 as they are, other real numbers as float64."""
     name = str(X.dtype).rsplit(".", maxsplit=1)[-1]
     if name in ("float32", "float64"):
@@ -54,10 +55,10 @@ def _floating(X: Any) -> Any:
     return namespace(X).astype(X, namespace(X).float64) if is_device_array(X) else X.astype(np.float64)
 
 
-def _check_finite(X: Any) -> None:
+def _check_finite(X: Sweepable) -> None:
     """One pass, which also says where the first row lies that is not finite."""
     n = X.shape[0]
-    numbers = _dask.row_numbers(X) if _dask.is_dask(X) else np.arange(n)
+    numbers: Array = _dask.row_numbers(X) if _dask.is_dask(X) else np.arange(n)
     if is_device_array(X):
         numbers = like(numbers, X, namespace(X).int64)
     n_bad, first = sweep(_not_finite, X, numbers, width=X.shape[1]).pieces
@@ -68,19 +69,19 @@ def _check_finite(X: Any) -> None:
         )
 
 
-def _not_finite(x: Any, numbers: Any) -> Swept:
-    values = x.data if sp.issparse(x) else x
+def _not_finite(x: Array, numbers: Array) -> Swept:
+    values = x.data if is_sparse(x) else x
     xp = namespace(values)
     if xp.all(xp.isfinite(values)):
         none = xp.zeros_like(numbers[:1])
         return Swept(pieces=[none, none - 1])
-    dense = x.toarray() if sp.issparse(x) else x
+    dense = x.toarray() if is_sparse(x) else x
     bad = ~xp.all(xp.isfinite(dense), axis=1)
     found = numbers[bad]
     return Swept(pieces=[xp.reshape(xp.sum(xp.astype(bad, numbers.dtype)), (1,)), found[:1]])
 
 
-def check_weights_elsewhere(weights: Any, X: Any) -> Any:
+def check_weights_elsewhere(weights: Any, X: Sweepable) -> Any:
     """Weights next to the rows that they belong to."""
     if getattr(weights, "requires_grad", False):
         raise TypeError("sample_weight is a tensor that requires grad: pass sample_weight.detach().")

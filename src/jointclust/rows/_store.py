@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.types import Float
+from jointclust.types import Float, Sweepable
 
 # Bytes up to which rows in a file are simply loaded.
 IN_MEMORY = 2**28
@@ -56,11 +56,11 @@ class Store:
             mapped._mmap.madvise(mmap.MADV_DONTNEED, start, stop - start)
 
 
-def memory_map(array: Any) -> Any:
+def memory_map(array: object) -> Any:
     """The memory map that an array is a view of by whole rows, if there is one."""
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.strides[0] <= 0:
         return None
-    base: Any = array
+    base: object = array
     while isinstance(base, np.ndarray):
         if isinstance(base, np.memmap) and getattr(base, "_mmap", None) is not None:
             return base
@@ -68,17 +68,17 @@ def memory_map(array: Any) -> Any:
     return None
 
 
-def is_large_map(X: Any) -> bool:
+def is_large_map(X: object) -> bool:
     """Whether this is an array in a mapped file that should not be loaded as a whole."""
     return isinstance(X, np.ndarray) and X.nbytes > IN_MEMORY and memory_map(X) is not None
 
 
-def is_file(X: Any) -> bool:
+def is_file(X: object) -> bool:
     """Whether this is a matrix in a file of which stretches of rows can be read, as HDF5 and Zarr have them."""
     return all(hasattr(X, name) for name in ("chunks", "dtype", "shape", "__getitem__")) and not hasattr(X, "dask")
 
 
-def as_store(X: Any) -> Any:
+def as_store(X: Any) -> Store | NDArray | None:
     """A :class:`Store` for a memory map or file that is large; an array for a file that is not; None otherwise."""
     if is_large_map(X):
         return Store(X)
@@ -93,7 +93,7 @@ def as_store(X: Any) -> Any:
 class Base(Protocol):
     """The rows that a projection is of: :class:`jointclust.rows.Rows`."""
 
-    X: Any
+    X: Sweepable
     n_samples: int
     n_features: int
     n_passes: int

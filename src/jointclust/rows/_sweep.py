@@ -5,7 +5,7 @@ The engines differ in where the blocks come from (memory, a device, a file, Dask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ import scipy.sparse as sp
 
 from jointclust.rows import _dask, threads
 from jointclust.rows._store import Projected, Store
-from jointclust.rows._swept import Swept, joined
+from jointclust.rows._swept import Swept, Visit, joined
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.rows.blocks import project, unit
+from jointclust.types import Array, Sweepable
 
 # Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
 _CACHE, _DEVICE = 2**18, 2**28
@@ -28,7 +29,7 @@ def block_length(n_columns: int, budget: int) -> int:
     return max(64, budget // max(1, n_columns))
 
 
-def sweep(function: Callable[..., Swept], *arrays: Any, width: int = 1, budget: int = _CACHE) -> Swept:
+def sweep(function: Visit, *arrays: Sweepable | None, width: int = 1, budget: int = _CACHE) -> Swept:
     """Apply ``function`` to blocks of arrays that have the same rows (None stays None).
 
     ``width`` is the number of values that the function makes of a row. The sums come back as float64 on the host, and
@@ -55,10 +56,10 @@ def sweep(function: Callable[..., Swept], *arrays: Any, width: int = 1, budget: 
 class _Projecting:
     """A function of projected blocks as a function of the blocks themselves."""
 
-    def __init__(self, function: Callable[..., Swept], views: list[Any]):
+    def __init__(self, function: Visit, views: list[Any]):
         self.function, self.views = function, views
 
-    def __call__(self, *blocks: Any) -> Swept:
+    def __call__(self, *blocks: Array) -> Swept:
         pairs = zip(blocks, self.views, strict=True)
         return self.function(*[block if view is None else project(block, *view) for block, view in pairs])
 
@@ -66,25 +67,25 @@ class _Projecting:
 class Scaled:
     """A function of blocks as a function of blocks whose rows are first scaled to length one."""
 
-    def __init__(self, function: Callable[..., Swept]):
+    def __init__(self, function: Visit):
         self.function = function
 
-    def __call__(self, x: Any, *others: Any) -> Swept:
+    def __call__(self, x: Array, *others: Array | None) -> Swept:
         return self.function(unit(x), *others)
 
 
 class _Task:
     """What a Dask worker does with a chunk."""
 
-    def __init__(self, function: Callable[..., Swept], width: int, budget: int):
+    def __init__(self, function: Visit, width: int, budget: int):
         self.function, self.width, self.budget = function, width, budget
 
-    def __call__(self, *chunks: Any) -> Swept:
+    def __call__(self, *chunks: Array | None) -> Swept:
         with threads.single():
             return _on_host(local(self.function, chunks, self.width, self.budget))
 
 
-def local(function: Callable[..., Swept], arrays: Sequence[Any], width: int, budget: int) -> Swept:
+def local(function: Visit, arrays: Sequence[Any], width: int, budget: int) -> Swept:
     """The pass over arrays in memory, in blocks."""
     n = next(array for array in arrays if array is not None).shape[0]
     step = block_length(width, budget)
@@ -133,7 +134,7 @@ class _Whole:
         return Swept(self.rows, self.sums, [joined(pieces) for pieces in self.pieces])
 
 
-def _empty(n: int, like: Any) -> Any:
+def _empty(n: int, like: Array) -> Array:
     if isinstance(like, np.ndarray):
         return np.empty((n, *like.shape[1:]), dtype=like.dtype)
     from array_api_compat import device
@@ -146,11 +147,11 @@ def _on_host(found: Swept) -> Swept:
     return Swept(found.rows, [to_host(part) for part in found.sums], [_small(part) for part in found.pieces])
 
 
-def _small(piece: Any) -> Any:
+def _small(piece: Array) -> Array:
     return piece if sp.issparse(piece) else to_host(piece)
 
 
-def _stretch(sources: Sequence[Any], width: int, budget: int) -> int:
+def _stretch(sources: Sequence[Sweepable | None], width: int, budget: int) -> int:
     """Rows that a thread takes at a time; it depends on the data alone, so that results do."""
     for source in sources:
         if isinstance(source, Store):
@@ -161,7 +162,7 @@ def _stretch(sources: Sequence[Any], width: int, budget: int) -> int:
     return step * max(1, _LARGE // (step * max(1, width)))
 
 
-def _pooled(function: Callable[..., Swept], sources: Sequence[Any], width: int, budget: int, step: int) -> Swept:
+def _pooled(function: Visit, sources: Sequence[Sweepable | None], width: int, budget: int, step: int) -> Swept:
     """The pass by threads: each reads a stretch of rows, computes and lets go of it; sums are added in order."""
     n = next(source for source in sources if source is not None).shape[0]
 

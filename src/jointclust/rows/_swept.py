@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import scipy.sparse as sp
 
 from jointclust.rows.arrays import namespace
+from jointclust.types import Array
 
 
 class Swept(NamedTuple):
@@ -18,7 +19,11 @@ class Swept(NamedTuple):
     pieces: Sequence[Any] = ()
 
 
-def joined(pieces: Sequence[Any]) -> Any:
+# What is done with a block of each of the arrays that are swept.
+Visit = Callable[..., Swept]
+
+
+def joined(pieces: Sequence[Array]) -> Array:
     """Blocks put below each other again."""
     if any(sp.issparse(piece) for piece in pieces):
         return sp.csr_array(sp.vstack(list(pieces), format="csr"))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from jointclust.types import Array, Namespace, Sparse, Sweepable
 
-def namespace(array: Any) -> Any:
+
+def namespace(array: object) -> Namespace:
     """The functions of the library that an array comes from, by the names of the array API standard."""
     if isinstance(array, np.ndarray):
         return np
@@ -17,7 +20,7 @@ def namespace(array: Any) -> Any:
     return array_namespace(array)
 
 
-def like(values: Any, array: Any, dtype: Any = None) -> Any:
+def like(values: object, array: Array, dtype: Any = None) -> Array:
     """Host values as an array of the library, device and (if none is given) precision of another one."""
     if isinstance(array, np.ndarray):
         return np.asarray(values, dtype=array.dtype if dtype is None else dtype)
@@ -47,7 +50,7 @@ def to_host(array: Any) -> NDArray:
         return np.from_dlpack(array).copy()
 
 
-def product(a: NDArray, b: Any, device: Any = None) -> NDArray:
+def product(a: NDArray, b: Any, device: Array | None = None) -> NDArray:
     """The product of two host matrices, computed on the device of an array if one is given."""
     if device is None:
         return a @ b
@@ -55,7 +58,7 @@ def product(a: NDArray, b: Any, device: Any = None) -> NDArray:
     return to_host(like(a, device, dtype) @ like(b, device, dtype))
 
 
-def described(array: Any) -> str:
+def described(array: object) -> str:
     """Library and device of an array, in words."""
     if not is_device_array(array):
         return "an array in memory"
@@ -64,7 +67,7 @@ def described(array: Any) -> str:
     return f"a {type(array).__module__.split('.')[0]} array on device {device(array)}"
 
 
-def precision(array: Any) -> np.dtype:
+def precision(array: Sweepable) -> np.dtype:
     """The precision of an array, as NumPy names it."""
     return _named(array.dtype)
 
@@ -76,6 +79,11 @@ def _named(dtype: Any) -> np.dtype:
         return np.dtype(str(dtype).rsplit(".", maxsplit=1)[-1])
 
 
-def is_device_array(array: Any) -> bool:
+def is_device_array(array: object) -> TypeGuard[Array]:
     """Whether this is an array of another library than NumPy that follows the array API standard."""
     return hasattr(array, "__dlpack__") and hasattr(array, "shape") and not isinstance(array, np.ndarray)
+
+
+def is_sparse(array: object) -> TypeGuard[Sparse]:
+    """Whether this is a sparse array, or matrix, of SciPy."""
+    return sp.issparse(array)

@@ -5,18 +5,20 @@ Centring is implicit for sparse blocks, by ``(X - 1m')B = XB - 1(m'B)`` and its 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from jointclust.rows.arrays import like, namespace
-from jointclust.types import Float
+from jointclust.rows.arrays import is_sparse, like, namespace
+from jointclust.types import Array, Float
+
+_A = TypeVar("_A", bound=Array)
 
 
-def float64(x: Any) -> Any:
+def float64(x: Array) -> Array:
     """The block in float64, as it is where it is that already."""
     if isinstance(x, np.ndarray):
         return x.astype(np.float64, copy=False)
@@ -24,15 +26,15 @@ def float64(x: Any) -> Any:
     return xp.astype(x, xp.float64, copy=False)
 
 
-def centred(x: Any, mean: Float | None) -> Any:
+def centred(x: Array, mean: Float | None) -> Array:
     """A dense block less the mean, in float64."""
     x = float64(x)
     return x if mean is None else x - like(mean, x)
 
 
-def unit(x: Any) -> Any:
+def unit(x: _A) -> _A:
     """Rows scaled to length one, however small they are; rows of zeros stay."""
-    if sp.issparse(x):
+    if is_sparse(x):
         largest = np.asarray(abs(x).max(axis=1).toarray()).ravel()
         scaled = sp.csr_array(sp.diags_array(1 / np.where(largest > 0, largest, 1).astype(x.dtype)) @ x)
         return normalize(scaled, copy=False)
@@ -43,35 +45,34 @@ def unit(x: Any) -> Any:
     return x
 
 
-def column_sums(x: Any, weights: Any) -> Any:
+def column_sums(x: Array, weights: Array | None) -> Array:
     """``sum_i w_i x_i``."""
-    if sp.issparse(x):
+    if is_sparse(x):
         return np.asarray(x.T @ (np.ones(x.shape[0]) if weights is None else weights))
     if weights is not None:
         return float64(weights) @ float64(x)
     return namespace(x).sum(float64(x), axis=0)
 
 
-def column_range(x: Any) -> tuple[Any, Any]:
+def column_range(x: Array) -> tuple[Array, Array]:
     """Least and largest value of each column."""
-    if sp.issparse(x):
+    if is_sparse(x):
         return x.min(axis=0).toarray().ravel(), x.max(axis=0).toarray().ravel()
     xp = namespace(x)
     return xp.min(x, axis=0), xp.max(x, axis=0)
 
 
-def squared_norm(x: Any, weights: Any, mean: Float) -> Any:
+def squared_norm(x: Array, weights: Array | None, mean: Float) -> Array:
     """``sum_i w_i |x_i - m|^2``."""
-    if sp.issparse(x):
-        weights = np.ones(x.shape[0]) if weights is None else weights
-        norms = np.asarray(x.multiply(x).sum(axis=1, dtype=np.float64)).ravel()
-        return weights @ norms - 2.0 * ((x.T @ weights) @ mean) + weights.sum() * (mean @ mean)
-    rows = centred(x, mean)
-    norms = squared_lengths(rows)
+    if is_sparse(x):
+        mass = np.ones(x.shape[0]) if weights is None else np.asarray(weights)
+        squares = np.asarray(x.multiply(x).sum(axis=1, dtype=np.float64)).ravel()
+        return mass @ squares - 2.0 * ((x.T @ mass) @ mean) + mass.sum() * (mean @ mean)
+    norms = squared_lengths(centred(x, mean))
     return namespace(x).sum(norms if weights is None else norms * float64(weights))
 
 
-def squared_lengths(y: Any) -> Any:
+def squared_lengths(y: Array) -> Array:
     """Squared length of each row, in float64."""
     if isinstance(y, np.ndarray):
         return np.einsum("ij,ij->i", y, y, dtype=np.float64)
@@ -79,15 +80,15 @@ def squared_lengths(y: Any) -> Any:
     return namespace(y).sum(y * y, axis=1)
 
 
-def scatter(x: Any, weights: Any, mean: Float | None) -> Any:
+def scatter(x: Array, weights: Array | None, mean: Float | None) -> Array:
     """``(X - 1m')' diag(w) (X - 1m')``."""
-    if sp.issparse(x):
-        weights = np.ones(x.shape[0]) if weights is None else weights
-        x = x.astype(np.float64)
-        product = (x.T @ (sp.diags_array(weights) @ x)).toarray()
+    if is_sparse(x):
+        mass = np.ones(x.shape[0]) if weights is None else np.asarray(weights)
+        wide = x.astype(np.float64)
+        product = (wide.T @ (sp.diags_array(mass) @ wide)).toarray()
         assert mean is not None
-        cross = np.outer(x.T @ weights, mean)
-        return product - cross - cross.T + weights.sum() * np.outer(mean, mean)
+        cross = np.outer(wide.T @ mass, mean)
+        return product - cross - cross.T + mass.sum() * np.outer(mean, mean)
     rows = centred(x, mean)
     if weights is not None:
         root = namespace(rows).sqrt(float64(weights))
@@ -95,19 +96,19 @@ def scatter(x: Any, weights: Any, mean: Float | None) -> Any:
     return rows.T @ rows
 
 
-def gram(x: Any, mean: Float) -> Any:
+def gram(x: Array, mean: Float) -> Array:
     """``(X - 1m')(X - 1m')'``."""
-    if sp.issparse(x):
-        x = x.astype(np.float64)
-        across = x @ mean
-        return (x @ x.T).toarray() - across[:, None] - across[None, :] + mean @ mean
+    if is_sparse(x):
+        wide = x.astype(np.float64)
+        across = wide @ mean
+        return (wide @ wide.T).toarray() - across[:, None] - across[None, :] + mean @ mean
     rows = centred(x, mean)
     return rows @ rows.T
 
 
-def project(x: Any, matrix: Any, mean: Any) -> Any:
+def project(x: Array, matrix: Array | None, mean: Float | None) -> Array:
     """``(X - 1m') B`` in the precision of the block; B and m may be left out."""
-    if sp.issparse(x):
+    if is_sparse(x):
         matrix = np.asarray(matrix, dtype=x.dtype)
         image = np.asarray(x @ matrix)
         return image if mean is None else image - np.asarray(mean, dtype=x.dtype) @ matrix
@@ -116,24 +117,27 @@ def project(x: Any, matrix: Any, mean: Any) -> Any:
     return x if matrix is None else x @ like(matrix, x)
 
 
-def project_transposed(x: Any, matrix: Any, mean: Float | None) -> Any:
+def project_transposed(x: Array, matrix: Array, mean: Float | None) -> Array:
     """``(X - 1m')' B`` for a matrix B with a row for each row of the block."""
-    if sp.issparse(x):
+    if is_sparse(x):
         product = np.asarray(x.T @ matrix, dtype=np.float64)
-        return product if mean is None else product - np.outer(mean, matrix.sum(axis=0, dtype=np.float64))
+        if mean is None:
+            return product
+        return product - np.outer(mean, np.asarray(matrix).sum(axis=0, dtype=np.float64))
     return centred(x, mean).T @ float64(matrix)
 
 
-def cluster_sums(x: Any, labels: Any, n_clusters: int, weights: Any, mean: Float | None) -> Any:
+def cluster_sums(x: Array, labels: Array, n_clusters: int, weights: Array | None, mean: Float | None) -> Array:
     """``sum_i w_i (x_i - m)`` over the rows of each cluster; for labels (n, R), of R sets numbered through."""
     return sums_and_sizes(x, labels, n_clusters, weights, mean)[0]
 
 
-def sums_and_sizes(x: Any, labels: Any, n_clusters: int, weights: Any, mean: Float | None) -> list[Any]:
+def sums_and_sizes(x: Array, labels: Array, n_clusters: int, weights: Array | None, mean: Float | None) -> list[Array]:
     """The sums over the rows of each cluster, and the clusters' total weights."""
-    if isinstance(x, np.ndarray) or sp.issparse(x):
+    if isinstance(x, np.ndarray) or is_sparse(x):
+        labels, weights = np.asarray(labels), None if weights is None else np.asarray(weights)
         matrix, sizes = indicator(labels, n_clusters, weights), counts(labels, n_clusters, weights)
-        if not sp.issparse(x):
+        if isinstance(x, np.ndarray):
             return [np.asarray(matrix @ centred(x, mean)), sizes]
         sums = (matrix @ x).toarray()
         return [sums if mean is None else sums - np.outer(sizes, mean), sizes]
@@ -143,11 +147,15 @@ def sums_and_sizes(x: Any, labels: Any, n_clusters: int, weights: Any, mean: Flo
     return [_short_sums(hot, rows) if single else hot.T @ rows, xp.sum(hot, axis=0, dtype=xp.float64)]
 
 
-def counts(labels: Any, n_clusters: int, weights: Any) -> Any:
+@overload
+def counts(labels: NDArray, n_clusters: int, weights: Array | None) -> Float: ...
+@overload
+def counts(labels: Array, n_clusters: int, weights: Array | None) -> Array: ...
+def counts(labels: Array, n_clusters: int, weights: Array | None) -> Array:
     """Total weight of each cluster; for labels (n, R), of R sets numbered through."""
     if isinstance(labels, np.ndarray):
         n_sets = 1 if labels.ndim == 1 else labels.shape[1]
-        repeated = None if weights is None else np.repeat(weights, n_sets)
+        repeated = None if weights is None else np.repeat(np.asarray(weights), n_sets)
         found = np.bincount(_stacked(labels, n_clusters), weights=repeated, minlength=n_clusters * n_sets)
         return found.astype(np.float64)
     return namespace(labels).sum(one_hot(labels, n_clusters, weights), axis=0)
@@ -168,7 +176,7 @@ def _stacked(labels: NDArray[np.int32], n_clusters: int) -> NDArray[np.int32]:
     return (labels + n_clusters * np.arange(labels.shape[1], dtype=np.int32)).ravel()
 
 
-def one_hot(labels: Any, n_clusters: int, weights: Any, dtype: Any = None) -> Any:
+def one_hot(labels: Array, n_clusters: int, weights: Array | None, dtype: Any = None) -> Array:
     """The dense one-hot label matrix, rows x clusters, for libraries without sparse matrices; float64 if not told."""
     xp = namespace(labels)
     dtype = xp.float64 if dtype is None else dtype
@@ -177,7 +185,7 @@ def one_hot(labels: Any, n_clusters: int, weights: Any, dtype: Any = None) -> An
     return hot if weights is None else hot * xp.astype(weights, dtype)[:, None]
 
 
-def _short_sums(a: Any, b: Any, length: int = 2**13) -> Any:
+def _short_sums(a: Array, b: Array, length: int = 2**13) -> Array:
     """``A'B`` of float32 blocks: products of short stretches of rows in float32, and their sum in float64.
 
     A float32 sum over millions of rows would lose most digits, and float64 products are slow on many devices.
@@ -192,7 +200,7 @@ def _short_sums(a: Any, b: Any, length: int = 2**13) -> Any:
     return total
 
 
-def nearest(y: Any, centers: Any, offset: Any, n_sets: int) -> Any:
+def nearest(y: Array, centers: Array, offset: Array, n_sets: int) -> Array:
     """Nearest of the c centers of each of R sets, stacked: labels of shape (n, R); the first one on a tie."""
     xp = namespace(y)
     closeness = y @ centers.T
@@ -201,13 +209,13 @@ def nearest(y: Any, centers: Any, offset: Any, n_sets: int) -> Any:
     return xp.astype(xp.argmax(shaped, axis=2), xp.int32)
 
 
-def residuals(y: Any, labels: Any, centers: Float) -> Any:
+def residuals(y: Array, labels: Array, centers: Float) -> Array:
     """Distance of each row from its center, in float64."""
     xp = namespace(y)
     return xp.sqrt(squared_lengths(y - xp.take(like(centers, y), labels, axis=0)))
 
 
-def farthest(y: Any, labels: Any, centers: Float, weights: Any, k: int) -> list[Any]:
+def farthest(y: Array, labels: Array, centers: Float, weights: Array | None, k: int) -> list[Array]:
     """The k rows that are farthest from their centers, with their labels and distances; 0 for rows not to be moved."""
     xp = namespace(y)
     distance = residuals(y, labels, centers) ** 2
@@ -218,20 +226,20 @@ def farthest(y: Any, labels: Any, centers: Float, weights: Any, k: int) -> list[
     return [xp.take(part, order, axis=0) for part in (y, labels, distance)]
 
 
-def _are_at(y: Any, labels: Any, points: NDArray, own: NDArray) -> Any:
+def _are_at(y: Array, labels: Array, points: NDArray, own: NDArray) -> Array:
     """Whether each row is one of the points, and in its cluster: rows x points."""
     xp = namespace(y)
     same = xp.all(y[:, None, :] == like(points, y)[None, :, :], axis=2)
     return same & (labels[:, None] == like(own, labels)[None, :])
 
 
-def mass_at(y: Any, labels: Any, points: NDArray, own: NDArray, weights: Any) -> Any:
+def mass_at(y: Array, labels: Array, points: NDArray, own: NDArray, weights: Array | None) -> Array:
     """Total weight of the rows at each of the points."""
     found = float64(_are_at(y, labels, points, own))
     return namespace(y).sum(found if weights is None else found * float64(weights)[:, None], axis=0)
 
 
-def moved_to(y: Any, labels: Any, points: NDArray, own: NDArray, target: NDArray) -> Any:
+def moved_to(y: Array, labels: Array, points: NDArray, own: NDArray, target: NDArray) -> Array:
     """Labels, with those of the rows at the points changed to the target."""
     found, xp = _are_at(y, labels, points, own), namespace(y)
     for index, label in enumerate(target):
@@ -239,16 +247,16 @@ def moved_to(y: Any, labels: Any, points: NDArray, own: NDArray, target: NDArray
     return labels
 
 
-def n_changed(a: Any, b: Any, weights: Any) -> Any:
+def n_changed(a: Array, b: Array, weights: Array | None) -> Array:
     """How many rows that have weight are labelled differently."""
     differ = a != b
     return namespace(a).sum(float64(differ if weights is None else differ & (weights > 0)))
 
 
-def confusion(a: Any, b: Any, n_clusters: int) -> Any:
+def confusion(a: Array, b: Array, n_clusters: int) -> Array:
     """How many rows have each pair of labels."""
     if isinstance(a, np.ndarray):
-        table = np.bincount(a.astype(np.intp) * n_clusters + b, minlength=n_clusters**2)
+        table = np.bincount(a.astype(np.intp) * n_clusters + np.asarray(b), minlength=n_clusters**2)
         return table.reshape(n_clusters, n_clusters)
     return one_hot(a, n_clusters, None).T @ one_hot(b, n_clusters, None)
 

@@ -6,31 +6,31 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from jointclust.choosing.consensus import JointConsensus
 from jointclust.choosing.criteria import jaccard_per_cluster
 from jointclust.choosing.members import training_labels
 from jointclust.rows import blocks
-from jointclust.types import Float, Labels
+from jointclust.types import Estimator, Float, Labels, Predictor
 
 # Dimensions from which on an embedding is no reduction.
 _FEW_COMPONENTS = 200
 
 
-def last_step(model: Any) -> Any:
+def last_step(model: Estimator) -> Any:
     """The clusterer itself: what a search chose, the last step of a pipeline."""
     model = getattr(model, "best_estimator_", model)
     return last_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
-def labels_of(model: Any) -> Labels:
+def labels_of(model: Estimator) -> Labels:
     """Labels of the training rows."""
     return np.asarray(last_step(model).labels_)
 
 
-def embedding_of(model: Any, X: Any) -> NDArray[Any]:
+def embedding_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     """Embedding of the training rows, equal to ``transform`` of them."""
     clusterer = last_step(model)
     if isinstance(clusterer, JointConsensus):
@@ -42,7 +42,7 @@ def embedding_of(model: Any, X: Any) -> NDArray[Any]:
     return np.asarray(model.transform(X))
 
 
-def map_of(model: Any, X: Any) -> NDArray[Any]:
+def map_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     """A few coordinates of the training rows in which to draw them and to measure how typical they are.
 
     The embedding, but for a consensus, whose embedding puts rows with the same votes in one place, and for methods that
@@ -63,30 +63,30 @@ def map_of(model: Any, X: Any) -> NDArray[Any]:
     return np.asarray(rows @ directions) - mean @ directions
 
 
-def _prepared(model: Any, X: Any) -> Any:
+def _prepared(model: Estimator, X: ArrayLike) -> Any:
     """The rows as the clusterer gets them."""
     model = getattr(model, "best_estimator_", model)
     return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
 
 
-def soft_labels_of(model: Any) -> Float | None:
+def soft_labels_of(model: Estimator) -> Float | None:
     """Probabilities of the training rows, where the method has them."""
     return getattr(last_step(model), "soft_labels_", None)
 
 
-def confidence_of(model: Any) -> Float | None:
+def confidence_of(model: Estimator) -> Float | None:
     """Probability of each training row's own label, where the method has them."""
     soft = soft_labels_of(model)
     return None if soft is None else np.asarray(soft).max(axis=1)
 
 
-def objective_of(model: Any) -> Float | None:
+def objective_of(model: Estimator) -> Float | None:
     """The objective, iteration by iteration, where the method iterates."""
     history = getattr(last_step(model), "objective_history_", None)
     return None if history is None else np.asarray(history)
 
 
-def member_stability(model: Any) -> Float | None:
+def member_stability(model: Estimator) -> Float | None:
     """For each cluster of a consensus, how well the members reproduce it: mean Jaccard index with the best match."""
     clusterer = last_step(model)
     if not isinstance(clusterer, JointConsensus):

@@ -21,7 +21,7 @@ from jointclust.rows import (
     total_weight,
 )
 from jointclust.rows.arrays import namespace, product
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels, Sweepable
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,20 +36,20 @@ class Block:
         Their sample weights.
     """
 
-    x: Any
+    x: Array
     mean: Float | None
-    y: Any
-    weights: Any
+    y: Array
+    weights: Array | None
 
-    def cluster_sums(self, labels: Any, n_clusters: int, weights: Any) -> list[Any]:
+    def cluster_sums(self, labels: Array, n_clusters: int, weights: Array | None) -> list[Array]:
         """Weighted sums over the clusters, to be taken :meth:`Coordinates.inside`, and the clusters' weights."""
         return blocks.sums_and_sizes(self.x, labels, n_clusters, weights, self.mean)
 
-    def scatter(self, weights: Any) -> Any:
+    def scatter(self, weights: Array | None) -> Array:
         """Weighted scatter of the rows, to be taken inside from both sides."""
         return blocks.scatter(self.x, weights, self.mean)
 
-    def products(self, matrix: Any) -> Any:
+    def products(self, matrix: Array) -> Array:
         """Products with the columns of a matrix that has a row for each row, to be taken inside transposed."""
         return blocks.project_transposed(self.x, matrix, self.mean)
 
@@ -160,7 +160,7 @@ class Coordinates:
         self,
         visit: Callable[..., Swept],
         projection: Float | None = None,
-        *others: Any,
+        *others: Sweepable,
         width: int = 0,
         budget: int = 2**19,
     ) -> Swept:
@@ -172,7 +172,7 @@ class Coordinates:
             Takes a :class:`Block`; sends back what :func:`jointclust.rows.sweep` adds up and puts together. It must not
             hold the rows.
         projection : array of shape (rank, n_components), optional
-            In these coordinates; the block's ``y`` are its rows in that embedding.
+            In these coordinates; the block's ``y`` are its rows in that embedding, or as swept where there is none.
         *others : arrays with one row per row
             Labels, soft labels.
         width : int, default=0
@@ -188,8 +188,8 @@ class Coordinates:
         rows, mean = self._swept
         matrix = None if projection is None else self._matrix(projection)
 
-        def on_block(x: Any, weights: Any, *more: Any) -> Swept:
-            y = None if matrix is None else blocks.project(x, matrix, mean)
+        def on_block(x: Array, weights: Array | None, *more: Array) -> Swept:
+            y = x if matrix is None else blocks.project(x, matrix, mean)
             return visit(Block(x, mean, y, weights), *more)
 
         return rows.sweep(on_block, self.weights, *others, width=rows.n_features + width, budget=budget)
@@ -229,12 +229,12 @@ class Coordinates:
         found = self.sweep(visit, projection)
         return Clusters(self, found.rows[0], len(centers), self.inside(found.sums[0]))
 
-    def scatter(self, weights: Any) -> Float:
+    def scatter(self, weights: Array | None) -> Float:
         """``sum_i w_i t_i t_i'`` over the rows' coordinates t, for other weights than their own."""
         rows, mean = self._swept
         return self.inside_both(rows.scatter(mean, weights))
 
-    def sums(self, labels: Any, n_clusters: int, weights: Any, index: Any = None) -> Float:
+    def sums(self, labels: Labels, n_clusters: int, weights: Array | None, index: Any = None) -> Float:
         """Weighted sums over the clusters of the coordinates of the rows, or of the rows in ``index``."""
         rows, mean = self._swept
         return self.inside(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from jointclust.numerics.kmeans import kmeans
@@ -12,7 +10,7 @@ from jointclust.numerics.partitions import centers_of, n_changed, nearest_in
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.types import Labels
+from jointclust.types import Array, Labels
 
 # PCA gives one subspace; runs after the first also look elsewhere, where PCA would stick.
 _PCA_CYCLE = ("pca", "random", "partition")
@@ -30,7 +28,7 @@ def start_labels(
     n_components: int,
     rng: np.random.RandomState,
     n_restarts: int,
-    weights: Any,
+    weights: Array | None,
 ) -> Labels:
     """Labels of k-means in the embedding that ``init`` names.
 
@@ -69,10 +67,10 @@ def robust_start_labels(
         return plain
     robust = start_labels(init, coordinates, n_clusters, n_components, rng, n_restarts, reduced)
 
-    def distance(labels: Labels, weights: Any) -> float:
+    def distance(labels: Labels, weights: Array | None) -> float:
         centers = centers_of(scores, labels, n_clusters, weights)
 
-        def total(y: Any, w: Any) -> Swept:
+        def total(y: Array, w: Array) -> Swept:
             return Swept(sums=[namespace(y).sum(w * blocks.residuals(y, nearest_in(y, centers), centers))])
 
         return float(sweep(total, scores, own, width=scores.shape[1]).sums[0])
@@ -80,7 +78,7 @@ def robust_start_labels(
     return robust if distance(robust, reduced) <= distance(plain, own) else plain
 
 
-def reduced_weights(scores: Any, own: Any) -> Any:
+def reduced_weights(scores: Array, own: Array) -> Array:
     """Weights less for rows beyond twice the median radius, where k-means++ would look for centers first."""
     xp = namespace(scores)
     radius = xp.sqrt(blocks.squared_lengths(scores))
@@ -94,7 +92,7 @@ def reduced_weights(scores: Any, own: Any) -> Any:
     return xp.where(far, own * (2 * median / xp.where(far, radius, xp.ones_like(radius))) ** 2, own)
 
 
-def own_weights(coordinates: Coordinates) -> Any:
+def own_weights(coordinates: Coordinates) -> Array:
     """Sample weights; ones when there are none."""
     weights = coordinates.weights
     return coordinates.rows.beside(np.ones(coordinates.n_samples)) if weights is None else weights

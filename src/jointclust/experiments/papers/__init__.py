@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from jointclust.experiments.findings import PAPERS, Claim, Findings
 from jointclust.experiments.journal import Journal
 from jointclust.experiments.papers import _dec, _dec_rules, _dec_times, _ec, _leaderboard, _odc, _rurr
 from jointclust.experiments.papers._lab import Lab
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _ROMAN = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6"}
 
@@ -151,7 +154,7 @@ def reproduce(
     return found
 
 
-def differences(found: Sequence[Findings]) -> Any:
+def differences(found: Sequence[Findings]) -> DataFrame:
     """Mean absolute difference to the papers' numbers, per paper and measure."""
     rows = []
     for paper in PAPERS:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 from jointclust import datasets
-from jointclust.experiments.experiment import frame, pandas
+from jointclust.experiments.experiment import Method, frame, pandas
 from jointclust.experiments.findings import Claim, Findings
 from jointclust.experiments.papers._lab import Lab, beside_paper, curves, grid_of_axes, judged, percent, untestable
 from jointclust.experiments.selection import SELECTIONS
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.metrics import clustering_accuracy
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 # Table III: the reduced dimensions of each set.
 DIMENSIONS = {
@@ -65,7 +69,7 @@ _STYLE = {
 # -- the trade-off ----------------------------------------------------------------------------------------------
 
 
-def trade_off_runs(lab: Lab, names: list[str]) -> Any:
+def trade_off_runs(lab: Lab, names: list[str]) -> DataFrame:
     """Runs of DEC over both levels of trade-offs, at c - 1 dimensions; the fine level once for each way of choosing."""
     tables = [_over(lab, names, COARSE).assign(level="coarse")]
     for name in names:
@@ -79,16 +83,16 @@ def trade_off_runs(lab: Lab, names: list[str]) -> Any:
     return pandas().concat(tables, ignore_index=True)
 
 
-def _over(lab: Lab, names: list[str], trade_offs: list[float]) -> Any:
+def _over(lab: Lab, names: list[str], trade_offs: list[float]) -> DataFrame:
     table = lab.run({"DEC": (DEC(), {"trade_off": trade_offs})}, names, 50, shared=True)
     return table.assign(trade_off=[json.loads(text)["trade_off"] for text in table["parameters"]])
 
 
-def _best(runs: Any, column: str | None) -> float:
+def _best(runs: DataFrame, column: str | None) -> float:
     return float(runs.groupby("trade_off")[column or "accuracy"].mean().idxmax())
 
 
-def chosen_trade_offs(table: Any) -> dict[str, dict[str, float]]:
+def chosen_trade_offs(table: DataFrame) -> dict[str, dict[str, float]]:
     """For each data set the trade-off that each way of choosing takes, from the coarse level and its own fine one."""
     return {
         name: {
@@ -161,8 +165,8 @@ def figure2(lab: Lab) -> Findings:
     draws = [
         datasets.Dataset(*datasets.two_gaussians(random_state=seed), f"draw {seed}") for seed in range(lab.runs(10))
     ]
-    base = {"trade_off": [5.0], "n_components": [1]}
-    methods: dict[str, Any] = {"K-means": KMeans(n_init=1), "0": (DEC(), base | {"trade_off": [0.0]})}
+    base: dict[str, list[float]] = {"trade_off": [5.0], "n_components": [1]}
+    methods: dict[str, Method] = {"K-means": KMeans(n_init=1), "0": (DEC(), base | {"trade_off": [0.0]})}
     for T in (1, 10, 20):
         methods[str(T)] = (DEC(max_iter=T, update_rule="fixed"), base)
     methods["comparison"] = (DEC(), base)
@@ -205,7 +209,7 @@ def figure2(lab: Lab) -> Findings:
     return Findings("dec", "figure 2", "Projection directions on the toy", table, _toy_figure(), claims, notes)
 
 
-def _toy_figure() -> Any:
+def _toy_figure() -> Figure:
     X, y = datasets.two_gaussians(random_state=0)
     figure, axes = grid_of_axes(4, 3.0, 3.4, 4)
     for ax, T in zip(axes, (0, 1, 10, 20), strict=True):
@@ -226,11 +230,11 @@ def _toy_figure() -> Any:
 # -- accuracy against the dimension -----------------------------------------------------------------------------
 
 
-def _dimension_methods(lab: Lab, name: str, trade_offs: dict[str, float]) -> dict[str, Any]:
+def _dimension_methods(lab: Lab, name: str, trade_offs: dict[str, float]) -> dict[str, Method]:
     c = lab.load(name).n_classes
     dimensions = lab.few(DIMENSIONS[name])
     lda = [d for d in dimensions if d <= c - 1]
-    found: dict[str, Any] = {"K-means": KMeans(n_init=1)}
+    found: dict[str, Method] = {"K-means": KMeans(n_init=1)}
     found |= {method: (model, {"n_components": dimensions}) for method, model in FAMILY.items()}
     found["LDAKM"] = (LDAKMeans(), {"n_components": lda})
     found["DEC"] = (DEC(), {"n_components": dimensions, "trade_off": [trade_offs["oracle"]]})
@@ -277,7 +281,7 @@ def figure3(lab: Lab) -> Findings:
     return Findings("dec", "figure 3", title, table, figure, claims, notes, missing, used)
 
 
-def _figure3_claims(table: Any, names: list[str]) -> list[Claim]:
+def _figure3_claims(table: DataFrame, names: list[str]) -> list[Claim]:
     wide = {
         name: table[(table["dataset"] == name) & (table["dimension"] != "")].pivot(
             index="dimension", columns="method", values="ours"

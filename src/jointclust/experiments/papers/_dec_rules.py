@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from jointclust.experiments.experiment import frame
+from jointclust.experiments.experiment import Grid, frame
 from jointclust.experiments.findings import Claim, Findings
 from jointclust.experiments.papers._dec import DIMENSIONS, NOTES, chosen_trade_offs, trade_off_runs
 from jointclust.experiments.papers._lab import Lab, grid_of_axes, judged, percent
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
+from jointclust.types import Matrix
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame, Series
 
 RULES = ("comparison", "fixed", "minimization")
 
@@ -19,7 +24,7 @@ RULES = ("comparison", "fixed", "minimization")
 class OneStart(DEC):
     """DEC from k-means, run once, in PCA's subspace, whatever the rule."""
 
-    def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Matrix, y: object = None, sample_weight: object = None) -> Self:
         """Fit from that start."""
         given = self.get_params()
         tandem = DEC(**given | {"trade_off": 0.0, "update_rule": "fixed"}).fit(X)
@@ -33,7 +38,7 @@ def figure4(lab: Lab) -> Findings:
     trade_offs = chosen_trade_offs(trade_off_runs(lab, names))
     rows, histories = [], {}
     for name in names:
-        grid = {"n_components": lab.few(DIMENSIONS[name]), "trade_off": [trade_offs[name]["oracle"]]}
+        grid: Grid = {"n_components": lab.few(DIMENSIONS[name]), "trade_off": [trade_offs[name]["oracle"]]}
         full = {"trade_off": [trade_offs[name]["oracle"]]}
         rules = {rule: OneStart(update_rule=rule) for rule in RULES}
         given = {rule: (model, grid) for rule, model in rules.items()}
@@ -66,12 +71,12 @@ def figure4(lab: Lab) -> Findings:
     return Findings("dec", "figure 4", title, table, figure, claims, notes, missing, used)
 
 
-def _rule_row(name: str, rule: str, measure: str, d: Any, values: Any) -> dict[str, Any]:
+def _rule_row(name: str, rule: str, measure: str, d: int | str, values: Series) -> dict[str, Any]:
     row = {"dataset": name, "method": rule, "measure": measure, "dimension": d, "ours": values.mean()}
     return row | {"sd": values.std(ddof=0)}
 
 
-def _figure4_claims(table: Any, names: list[str]) -> list[Claim]:
+def _figure4_claims(table: DataFrame, names: list[str]) -> list[Claim]:
     objective, kept = (
         table[table["measure"] == measure].pivot(index="dataset", columns="method", values="ours")
         for measure in ("objective at the end", "objective kept")
@@ -81,7 +86,7 @@ def _figure4_claims(table: Any, names: list[str]) -> list[Claim]:
     higher = {n: bool(objective.loc[n, "comparison"] >= most[n] - 1e-9 * abs(most[n])) for n in names}
     better = {n: bool(accuracy.loc[n, "comparison"] >= accuracy.loc[n].max()) for n in names}
 
-    def values(found: Any, shown: str) -> str:
+    def values(found: DataFrame, shown: str) -> str:
         return "; ".join(f"{n}: " + ", ".join(f"{rule} {found.loc[n, rule]:{shown}}" for rule in RULES) for n in names)
 
     return [
@@ -95,7 +100,7 @@ def _figure4_claims(table: Any, names: list[str]) -> list[Claim]:
     ]
 
 
-def _convergence(histories: dict[str, Any]) -> Claim:
+def _convergence(histories: dict[str, DataFrame]) -> Claim:
     """The objective of 'comparison' never falls; how often that of the others does."""
     falls = {
         rule: float(np.mean([_falls(one) for runs in histories.values() for one in _of(runs, rule)])) for rule in RULES
@@ -108,7 +113,7 @@ def _convergence(histories: dict[str, Any]) -> Claim:
     )
 
 
-def _of(runs: Any, rule: str) -> list[list[float]]:
+def _of(runs: DataFrame, rule: str) -> list[list[float]]:
     return list(runs[runs["method"] == rule]["objective_history_"])
 
 
@@ -116,7 +121,7 @@ def _falls(history: list[float]) -> bool:
     return bool(np.any(np.diff(history) < -1e-9 * abs(history[-1])))
 
 
-def _rules_figure(names: list[str], table: Any, histories: dict[str, Any]) -> Any:
+def _rules_figure(names: list[str], table: DataFrame, histories: dict[str, DataFrame]) -> Figure:
     figure, axes = grid_of_axes(2 * len(names), columns=len(names))
     colours = dict(zip(RULES, ("#c8102e", "#1f77b4", "#7a7a00"), strict=True))
     for top, bottom, name in zip(axes[: len(names)], axes[len(names) :], names, strict=True):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sklearn.cluster import KMeans
 
+from jointclust.experiments.experiment import Method
 from jointclust.experiments.findings import Findings
 from jointclust.experiments.papers._dec import FAMILY, METHODS, NOTES, chosen_trade_offs, trade_off_runs
 from jointclust.experiments.papers._lab import Lab, beside_paper, grid_of_axes, judged
@@ -14,15 +16,18 @@ from jointclust.experiments.papers._textbook import TextbookDEC
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
 from jointclust.methods.discriminative import LDAKMeans
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-def _times(item: str, name: str, dimensions: list[int]) -> Any:
+
+def _times(item: str, name: str, dimensions: list[int]) -> Callable[[Lab], Findings]:
     def reproduce(lab: Lab) -> Findings:
         names, missing, used = lab.find((name,), stand_ins=("mixture",))
         dataset = lab.load(names[0])
         dims = [d for d in lab.few(dimensions) if d <= min(dataset.data.shape)]
         few = [d for d in dims if d < dataset.n_classes] or [dataset.n_classes - 1]
         trade_off = chosen_trade_offs(trade_off_runs(lab, names))[names[0]]["oracle"]
-        methods: dict[str, Any] = {"K-means": KMeans(n_init=1)}
+        methods: dict[str, Method] = {"K-means": KMeans(n_init=1)}
         methods |= {m: (model, {"n_components": dims}) for m, model in FAMILY.items()}
         methods |= {
             "LDAKM": (LDAKMeans(), {"n_components": few}),
@@ -45,7 +50,9 @@ def _times(item: str, name: str, dimensions: list[int]) -> Any:
     return reproduce
 
 
-def _time_findings(item: str, name: str, table: Any, missing: list[str], used: list[str], trade_off: float) -> Findings:
+def _time_findings(
+    item: str, name: str, table: DataFrame, missing: list[str], used: list[str], trade_off: float
+) -> Findings:
     means = table.groupby("method", sort=False)[["paper", "ours"]].mean()
     ratio = {m: float(means.loc[m, "ours"] / means.loc["DEC", "ours"]) for m in means.index}
     printed = {m: float(means.loc[m, "paper"] / means.loc["DEC", "paper"]) for m in METHODS} if not used else {}

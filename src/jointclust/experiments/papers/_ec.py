@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 from jointclust.datasets import Dataset
-from jointclust.experiments.experiment import frame
+from jointclust.experiments.experiment import Method, frame
 from jointclust.experiments.findings import Claim, Findings
 from jointclust.experiments.papers._lab import Lab, beside_paper, curves, judged, percent, untestable
 from jointclust.experiments.selection import summary
@@ -17,6 +17,9 @@ from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
 from jointclust.methods.robust import RobustEmbeddedClustering
 from jointclust.methods.robust_kmeans import RobustKMeans
 from jointclust.subspace.decomposition import decompose
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SETS = ("orl", "coil20", "coil100", "fei", "imm", "yale")
 CURVES = ("PCA + k-means", "PCA + RMKMC", "OLSDA", "EC", "EC (random start)")
@@ -44,7 +47,7 @@ def _dimensions(dataset: Dataset, n: int) -> list[int]:
     return np.unique(np.linspace(rank / n, rank, n).round().clip(1).astype(int)).tolist()
 
 
-def methods(lab: Lab, dataset: Dataset) -> dict[str, Any]:
+def methods(lab: Lab, dataset: Dataset) -> dict[str, Method]:
     """The two baselines and the four methods over dimensions, and EC from the paper's start."""
     grid = {"n_components": _dimensions(dataset, 3 if lab.quick else 10)}
     tandem = DiscriminativeEmbeddedClustering(trade_off=0, update_rule="fixed")
@@ -79,7 +82,7 @@ def figure1(lab: Lab) -> Findings:
     return Findings("ec", "figure 1", title, table, curves(names, table, _STYLE), claims, notes, missing, used)
 
 
-def _figure1_claims(table: Any, names: list[str]) -> list[Claim]:
+def _figure1_claims(table: DataFrame, names: list[str]) -> list[Claim]:
     best, gains = {}, {}
     for name in names:
         one = table[table["dataset"] == name]
@@ -126,7 +129,7 @@ def table1(lab: Lab) -> Findings:
     return Findings("ec", "table 1", "Error and NMI", table, None, claims, notes, missing, used)
 
 
-def measure_row(found: Any, dataset: str, method: str, measure: str, metric: str) -> dict[str, Any]:
+def measure_row(found: DataFrame, dataset: str, method: str, measure: str, metric: str) -> dict[str, Any]:
     """Ours for one cell of a printed table: oracle mean, its spread and best run; the label-free mean beside it."""
     own = found[(found["dataset"] == dataset) & (found["method"] == method)].set_index("selection")
     oracle, free = own.loc["oracle"], own.loc["label-free"]

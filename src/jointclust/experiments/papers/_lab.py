@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import csv
 import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from jointclust import datasets
-from jointclust.experiments.experiment import Experiment, frame
+from jointclust.experiments.experiment import Experiment, Method, frame
 from jointclust.experiments.findings import Claim
 from jointclust.experiments.journal import Journal
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+_T = TypeVar("_T")
 # Neither is in a paper; they take the place of sets that are not here, so that every item can be tried.
 STAND_INS = ("digits", "mixture")
 QUICK_RUNS = 3
@@ -43,14 +50,14 @@ class Lab:
     journal: Journal = field(default_factory=Journal)
     quick: bool = True
     n_jobs: int | None = None
-    data_home: Any = None
+    data_home: str | os.PathLike[str] | None = None
     progress: Callable[[int, int], None] = lambda done, total: None
 
     def runs(self, full: int) -> int:
         """The paper's number of runs, or the quick one."""
         return QUICK_RUNS if self.quick else full
 
-    def few(self, values: Sequence[Any], n_quick: int = 3) -> list[Any]:
+    def few(self, values: Sequence[_T], n_quick: int = 3) -> list[_T]:
         """All values, or a few spread over them."""
         if not self.quick or len(values) <= n_quick:
             return list(values)
@@ -69,7 +76,9 @@ class Lab:
         """A data set."""
         return datasets.load(name, self.data_home)
 
-    def run(self, methods: Mapping[str, Any], data: Sequence[Any], runs: int, **options: Any) -> Any:
+    def run(
+        self, methods: Mapping[str, Method], data: Sequence[str | datasets.Dataset], runs: int, **options: Any
+    ) -> DataFrame:
         """The table of an experiment; cells that have been run are not run again."""
         n_jobs = options.pop("n_jobs", self.n_jobs)
         experiment = Experiment(methods, data, range(self.runs(runs)), data_home=self.data_home, **options)
@@ -83,7 +92,7 @@ def published() -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(text.splitlines()))
 
 
-def beside_paper(paper: str, item: str, rows: list[dict[str, Any]]) -> Any:
+def beside_paper(paper: str, item: str, rows: list[dict[str, Any]]) -> DataFrame:
     """Our rows (with dataset, method, measure, perhaps setting, and ours) beside the printed numbers."""
     keys = ("dataset", "method", "measure", "setting")
     printed = {
@@ -142,7 +151,7 @@ def grid_of_axes(n: int, width: float = 4.2, height: float = 3.2, columns: int =
     return figure, panels[:n]
 
 
-def curves(names: Sequence[str], table: Any, styles: Mapping[str, tuple[str, str]]) -> Any:
+def curves(names: Sequence[str], table: DataFrame, styles: Mapping[str, tuple[str, str]]) -> Figure:
     """Accuracy against the dimension, a panel per data set; a method without dimensions is a level line."""
     figure, axes = grid_of_axes(len(names))
     for ax, name in zip(axes, names, strict=True):
@@ -161,18 +170,18 @@ def curves(names: Sequence[str], table: Any, styles: Mapping[str, tuple[str, str
 # -- preparation, by functions that a worker can load by name ---------------------------------------------------
 
 
-def unit_scatter(X: Any) -> Any:
+def unit_scatter(X: NDArray) -> NDArray:
     """Scaled so that the mean non-zero eigenvalue of the total scatter is 1, which gives ridges one meaning."""
     centred = X - X.mean(axis=0)
     rank = np.linalg.matrix_rank(centred @ centred.T if len(X) < X.shape[1] else centred.T @ centred, hermitian=True)
     return X * np.sqrt(max(rank, 1) / np.sum(centred**2))
 
 
-def log_unit_scatter(X: Any) -> Any:
+def log_unit_scatter(X: NDArray) -> NDArray:
     """The same, of logarithms."""
     return unit_scatter(np.log(X))
 
 
-def standardised(X: Any) -> Any:
+def standardised(X: NDArray) -> NDArray:
     """Every feature with mean 0 and variance 1."""
     return StandardScaler().fit_transform(X)

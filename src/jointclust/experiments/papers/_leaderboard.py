@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans, SpectralClustering
 
 from jointclust import datasets
 from jointclust.choosing import registry
-from jointclust.experiments.experiment import frame
+from jointclust.experiments.experiment import Grid, Method, frame
 from jointclust.experiments.findings import Findings
 from jointclust.experiments.papers._lab import Lab, grid_of_axes, log_unit_scatter, standardised, unit_scatter
 from jointclust.experiments.ranking import CriticalDifferenceDisplay, Ranking, rank
 from jointclust.experiments.selection import SELECTIONS, scores, summary
+from jointclust.types import Sparse
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Too large for every method on two cores, or the same data again.
 LEFT_OUT = ("coil100", "mnist", "newsgroups20", "satellite_train", "two_gaussians", "three_clusters", "multi_clusters")
 
 
-def dense_unit_scatter(X: Any) -> Any:
+def dense_unit_scatter(X: Sparse) -> NDArray:
     """Unit scatter of rows that are stored as sparse."""
     return unit_scatter(X.toarray())
 
 
-def standard_unit_scatter(X: Any) -> Any:
+def standard_unit_scatter(X: NDArray) -> NDArray:
     """Unit scatter of standardised features."""
     return unit_scatter(standardised(X))
 
@@ -36,9 +42,9 @@ PREPARE = {
 }
 
 
-def methods() -> dict[str, Any]:
+def methods() -> dict[str, Method]:
     """The library's methods with a few values of their main parameter, the default among them, and the usual ones."""
-    found: dict[str, Any] = {
+    found: dict[str, Method] = {
         "k-means": KMeans(n_init=10),
         "spectral clustering": (SpectralClustering(affinity="nearest_neighbors"), {"n_neighbors": [5, 10, 20]}),
     }
@@ -50,7 +56,7 @@ def methods() -> dict[str, Any]:
     return found
 
 
-def _of_dataset(grid: registry.Grid) -> Any:
+def _of_dataset(grid: registry.Grid) -> Grid | Callable[[datasets.Dataset], Grid]:
     """A grid, or a function of the data set that gives one."""
     return (lambda dataset: grid(dataset.n_classes)) if callable(grid) else grid
 
@@ -60,7 +66,7 @@ def _names(lab: Lab) -> list[str]:
     return [name for name in found if name in ("iris", "wine", "mixture")] if lab.quick else found
 
 
-def _found(lab: Lab) -> Any:
+def _found(lab: Lab) -> DataFrame:
     names = _names(lab)
     prepare = dict.fromkeys(names, unit_scatter) | {name: f for name, f in PREPARE.items() if name in names}
     return summary(lab.run(methods(), names, 5, prepare=prepare))
@@ -120,7 +126,7 @@ def accuracies(lab: Lab) -> Findings:
     return Findings("all", "accuracies", "Accuracies behind the leaderboard", found[columns], None, [], notes)
 
 
-def _relative_time(found: Any, method: str) -> float:
+def _relative_time(found: DataFrame, method: str) -> float:
     seconds = found[found["selection"] == "label-free"].pivot(index="dataset", columns="method", values="seconds")
     return float(np.exp(np.log(seconds[method] / seconds["k-means"]).mean()))
 

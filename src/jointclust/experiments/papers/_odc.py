@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
@@ -16,6 +17,10 @@ from jointclust.experiments.papers._lab import Lab, beside_paper, grid_of_axes, 
 from jointclust.experiments.selection import summary
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 SETS = ("orl", "yale", "pie", "srbct", "iris", "yeast", "segmentation", "satellite")
 SHORT = {"segmentation": "image segmentation", "satellite": "statlog landsat satellite"}
@@ -46,7 +51,7 @@ def _cuts(lab: Lab, dataset: Dataset) -> list[dict[str, list[Any]]]:
     return grids
 
 
-def _runs(lab: Lab, names: list[str]) -> Any:
+def _runs(lab: Lab, names: list[str]) -> DataFrame:
     """All methods on all sets, standardised."""
     grid, wide = {"ridge": lab.few(RIDGES, 4)}, {"ridge": lab.few(WIDE, 4)}
     methods = {
@@ -81,7 +86,7 @@ def table2(lab: Lab) -> Findings:
     )
 
 
-def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
+def _claims(table: DataFrame, names: list[str], missing: list[str]) -> list[Claim]:
     nmi = table[table["measure"] == "nmi"].pivot(index="dataset", columns="method", values="ours")
     best = table[table["measure"] == "nmi"].pivot(index="dataset", columns="method", values="best run")
     error = table[table["measure"] == "error"].pivot(index="dataset", columns="method", values="ours")
@@ -129,7 +134,7 @@ def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
     return claims
 
 
-def _bars(table: Any, names: list[str]) -> Any:
+def _bars(table: DataFrame, names: list[str]) -> Figure:
     figure, axes = grid_of_axes(2, max(0.9 * len(names) + 2, 6), 3.6, 1)
     for ax, measure in zip(axes, ("nmi", "error"), strict=True):
         wide = table[table["measure"] == measure].pivot(index="dataset", columns="method", values="ours").loc[names]
@@ -142,7 +147,7 @@ def _bars(table: Any, names: list[str]) -> Any:
     return figure
 
 
-def _sweep(item: str, measure: str, metric: str) -> Any:
+def _sweep(item: str, measure: str, metric: str) -> Callable[[Lab], Findings]:
     def reproduce(lab: Lab) -> Findings:
         names, missing, used = lab.find(SETS)
         table = _runs(lab, names)
@@ -184,7 +189,7 @@ def _sweep_claim(measure: str, spread: dict[str, dict[str, float]]) -> Claim:
     )
 
 
-def _sweep_figure(table: Any, names: list[str], measure: str) -> Any:
+def _sweep_figure(table: DataFrame, names: list[str], measure: str) -> Figure:
     figure, axes = grid_of_axes(len(names), 3.2, 2.6, 4)
     for ax, name in zip(axes, names, strict=True):
         own = table[table["dataset"] == name]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from jointclust import datasets
@@ -29,6 +31,11 @@ from jointclust.methods.fuzzy import FuzzyKMeans
 from jointclust.methods.ridge import UncorrelatedRidgeClustering
 from jointclust.methods.robust_kmeans import RobustKMeans
 from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 SETS = ("imm", "orl", "flower17", "colon", "gt", "ethz53", "fei", "glioma")
 RIDGES = [10.0**k for k in range(-4, 5)]
@@ -59,7 +66,7 @@ def _neighbours(lab: Lab, dataset: Dataset) -> dict[str, list[int]]:
     return {"n_neighbors": sorted({max(1, min(k, dataset.n_classes - 1)) for k in lab.few(NEIGHBOURS)})}
 
 
-def _runs(lab: Lab, names: list[str]) -> Any:
+def _runs(lab: Lab, names: list[str]) -> DataFrame:
     ridges = {"ridge": lab.few(RIDGES, 5)}
 
     def neighbours(dataset: Dataset) -> dict[str, list[int]]:
@@ -101,7 +108,7 @@ def table1(lab: Lab) -> Findings:
     )
 
 
-def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
+def _claims(table: DataFrame, names: list[str], missing: list[str]) -> list[Claim]:
     claims = []
     others = list(METHODS[:5])
     for measure, text in (
@@ -136,7 +143,7 @@ def _claims(table: Any, names: list[str], missing: list[str]) -> list[Claim]:
     return claims
 
 
-def _gain_claims(wide: Any) -> list[Claim]:
+def _gain_claims(wide: DataFrame) -> list[Claim]:
     """The two gains that the paper prints in its text."""
     claims = []
     for name, measure, claimed in (("flower17", "accuracy", 0.0268), ("imm", "nmi", 0.0963)):
@@ -147,7 +154,7 @@ def _gain_claims(wide: Any) -> list[Claim]:
     return claims
 
 
-def _bars(table: Any, names: list[str]) -> Any:
+def _bars(table: DataFrame, names: list[str]) -> Figure:
     figure, (ax,) = grid_of_axes(1, max(1.1 * len(names) + 2, 6), 3.6)
     wide = table[table["measure"] == "accuracy"].pivot(index="dataset", columns="method", values="ours").loc[names]
     for index, method in enumerate((*METHODS, *EXTRA)):
@@ -162,7 +169,7 @@ def _bars(table: Any, names: list[str]) -> Any:
 # -- figures ----------------------------------------------------------------------------------------------------
 
 
-def _fitted(X: Any, c: int, **parameters: Any) -> tuple[Any, Any]:
+def _fitted(X: NDArray, c: int, **parameters: Any) -> tuple[UncorrelatedRidgeClustering, UncorrelatedRidgeClustering]:
     """URR-SL and RURR-SL on scaled rows, to the end of the objective's descent."""
     parameters = {"ridge": 1.0, "max_iter": 50, "tol": 0.0, "random_state": 0} | parameters
     with warnings.catch_warnings():
@@ -172,7 +179,7 @@ def _fitted(X: Any, c: int, **parameters: Any) -> tuple[Any, Any]:
         return urr, UncorrelatedRidgeClustering(c, **parameters).fit(scaled)
 
 
-def _descent(ax: Any, urr: Any, rurr: Any) -> None:
+def _descent(ax: Axes, urr: UncorrelatedRidgeClustering, rurr: UncorrelatedRidgeClustering) -> None:
     for name, model, colour in (("URR-SL", urr, "#c46a1b"), ("RURR-SL", rurr, "#c8102e")):
         history = model.objective_history_
         ax.plot(np.arange(1, len(history) + 1), history, color=colour, marker=".", ms=3, lw=1.2, label=name)
@@ -242,7 +249,7 @@ def figure2(lab: Lab) -> Findings:
     )
 
 
-def _toy(lab: Lab, generate: Any, name: str) -> Any:
+def _toy(lab: Lab, generate: Callable[..., tuple[NDArray, NDArray]], name: str) -> DataFrame:
     """k-means, URR-SL and RURR-SL over draws of a toy: mean accuracies."""
     rows = []
     for seed in range(lab.runs(10)):
@@ -256,7 +263,7 @@ def _toy(lab: Lab, generate: Any, name: str) -> Any:
     return lab.run(methods, rows, 10, label_free=False, shared=True)
 
 
-def _toy_table(table: Any, name: str) -> Any:
+def _toy_table(table: DataFrame, name: str) -> DataFrame:
     runs = table.groupby("method", sort=False)["accuracy"]
     rows = [
         {"dataset": name, "method": method, "measure": "accuracy", "ours": value, "sd": runs.std(ddof=0)[method]}
@@ -299,7 +306,7 @@ def figure3(lab: Lab) -> Findings:
     )
 
 
-def _lower_claim(urr: Any, rurr: Any) -> Claim:
+def _lower_claim(urr: UncorrelatedRidgeClustering, rurr: UncorrelatedRidgeClustering) -> Claim:
     values = rurr.objective_history_[-1], urr.objective_history_[-1]
     text = f"{values[0]:.4f} against {values[1]:.4f} from the same start; no objective is below {rurr.lower_bound_:.4f}"
     return judged("RURR-SL ends with a smaller objective than URR-SL", {"smaller": bool(values[0] < values[1])}, text)

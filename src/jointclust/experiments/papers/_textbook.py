@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 
@@ -28,7 +29,7 @@ class TextbookDEC(ClusterMixin, BaseEstimator):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: NDArray, y: object = None) -> Self:
         """Run the loop."""
         X = X - X.mean(axis=0)
         total = X.T @ X

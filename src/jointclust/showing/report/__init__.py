@@ -15,12 +15,13 @@ from jointclust.showing import fitted
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._page import page
 from jointclust.showing.report._profile import profile
+from jointclust.types import Predictor
 
 __all__ = ["write_report"]
 
 
 def write_report(
-    model: Any,
+    model: Predictor,
     X: ArrayLike,
     path: str | os.PathLike[str],
     *,
@@ -32,8 +33,8 @@ def write_report(
     image_shape: tuple[int, int] | None = None,
     image_order: str = "C",
     title: str = "Clusters",
-    parameters: Mapping[str, tuple[Any, str]] | None = None,
-    candidates: Mapping[str, Sequence[Any]] | None = None,
+    parameters: Mapping[str, tuple[object, str]] | None = None,
+    candidates: Mapping[str, Sequence[object]] | None = None,
     warnings: Sequence[str] = (),
 ) -> None:
     """Write a page that shows a fitted model: a map of the rows, a card per cluster, and what to beware of.
@@ -120,7 +121,7 @@ def _check_lengths(n: int, **given: Any) -> None:
             raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
 
 
-def _own_parameters(model: Any) -> dict[str, tuple[Any, str]]:
+def _own_parameters(model: Predictor) -> dict[str, tuple[object, str]]:
     """The estimator's parameters, and whether they are its defaults."""
     clusterer = fitted.last_step(model)
     defaults = type(clusterer)().get_params()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing import fitted
 from jointclust.showing.report._profile import Profile
-from jointclust.types import Float, Labels
+from jointclust.types import Float, Labels, Predictor, Sparse
 
 # Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
 DOUBTFUL, STABLE = 0.6, 0.85
@@ -24,7 +24,7 @@ _FEW_ROWS = 5
 class Content:
     """What is shown; user text is still raw here."""
 
-    model: Any
+    model: Predictor
     title: str
     labels: Labels
     Y: NDArray[Any]
@@ -32,11 +32,11 @@ class Content:
     classes: NDArray[Any] | None
     names: list[str]
     profile: Profile
-    data: Any
+    data: NDArray | Sparse
     stability: Float | None
     image: tuple[tuple[int, ...], str] | None
-    parameters: dict[str, tuple[Any, str]]
-    candidates: dict[str, list[Any]] | None
+    parameters: dict[str, tuple[object, str]]
+    candidates: dict[str, list[object]] | None
     warnings: list[str]
 
     @property

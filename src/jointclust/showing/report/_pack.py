@@ -24,14 +24,14 @@ def packed(values: NDArray[Any]) -> str:
     return base64.b64encode(gzip.compress(np.ascontiguousarray(values).tobytes(), 6, mtime=0)).decode()
 
 
-def axis(name: str, values: NDArray[Any]) -> dict[str, Any]:
+def axis(name: str, values: NDArray[Any]) -> dict[str, object]:
     """Positions at 65,536 levels: finer than a screen at thirty times zoom."""
     low, high = float(values.min()), float(values.max())
     unit = (values - low) / ((high - low) or 1.0)
     return {"name": name, "min": low, "max": high, "data": packed(np.round(unit * 65535).astype("<u2"))}
 
 
-def numbers(name: str, values: NDArray[Any]) -> dict[str, Any]:
+def numbers(name: str, values: NDArray[Any]) -> dict[str, object]:
     """A column to colour by, at 255 levels: more than an eye tells apart."""
     values = np.asarray(values, dtype=np.float64)
     known = np.isfinite(values)
@@ -41,13 +41,13 @@ def numbers(name: str, values: NDArray[Any]) -> dict[str, Any]:
     return {"name": name, "kind": "number", "min": low, "max": high, "bits": 8, "data": packed(codes)}
 
 
-def categories(name: str, values: NDArray[Any]) -> dict[str, Any] | None:
+def categories(name: str, values: NDArray[Any]) -> dict[str, object] | None:
     """A column of names; None where there are more of them than codes."""
     found, codes = np.unique(values, return_inverse=True)
     if found.size > _MOST_CATEGORIES:
         return None
     bits = 8 if found.size <= 256 else 16
-    kind: Any = np.uint8 if bits == 8 else np.dtype("<u2")
+    kind = np.dtype(np.uint8) if bits == 8 else np.dtype("<u2")
     sizes = np.bincount(codes.ravel(), minlength=found.size)
     return {
         "name": name,
@@ -64,7 +64,7 @@ def names(ids: list[str]) -> str:
     return base64.b64encode(gzip.compress(json.dumps(ids).encode(), 6, mtime=0)).decode()
 
 
-def script_json(value: Any) -> str:
+def script_json(value: object) -> str:
     """JSON that cannot end the script element it stands in."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
 

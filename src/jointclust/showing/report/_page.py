@@ -7,9 +7,9 @@ import hashlib
 from html import escape
 from importlib import resources
 from string import Template
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jointclust._version import __version__
 from jointclust.showing import fitted
@@ -53,7 +53,7 @@ def _resource(name: str) -> str:
 # -- the map ----------------------------------------------------------------------------------------------------
 
 
-def _map_data(content: Content) -> dict[str, Any]:
+def _map_data(content: Content) -> dict[str, object]:
     columns = [_pack.categories("cluster", content.labels)]
     if content.classes is not None:
         columns.append(_pack.categories("class", content.classes))
@@ -78,7 +78,7 @@ def _map_data(content: Content) -> dict[str, Any]:
     }
 
 
-def _axes(Y: Any) -> list[dict[str, Any]]:
+def _axes(Y: NDArray) -> list[dict[str, object]]:
     """The embedding along its own directions of largest variance; one dimension is spread out to be seen."""
     rows = np.asarray(Y, dtype=np.float64)
     rows = rows - rows.mean(axis=0)
@@ -161,7 +161,7 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
-def _prototypes(content: Content, title: str, rows: Any) -> str:
+def _prototypes(content: Content, title: str, rows: NDArray[np.intp]) -> str:
     if len(rows) == 0:
         return ""
     names = [escape(content.row_name(int(row))) for row in rows]
@@ -178,7 +178,7 @@ def _prototypes(content: Content, title: str, rows: Any) -> str:
     return f'<p class="rows">{title}</p><div class="images">{pictures}</div>'
 
 
-def _picture(image: Any) -> str:
+def _picture(image: NDArray) -> str:
     return _pack.picture(image, float(np.nanmin(image)), float(np.nanmax(image)))
 
 
@@ -274,5 +274,5 @@ def _candidates(content: Content) -> str:
     )
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)

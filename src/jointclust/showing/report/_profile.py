@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.numerics.partitions import centers_of
-from jointclust.types import Float, Labels
+from jointclust.rows.arrays import is_sparse
+from jointclust.types import Float, Labels, Sparse
 
 _BLOCK = 8192
 _PROTOTYPES = 4
@@ -42,7 +43,7 @@ class Profile:
     farthest: list[NDArray[np.intp]]
 
 
-def profile(X: Any, Y: NDArray[Any], labels: Labels) -> Profile:
+def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels) -> Profile:
     """Sums by cluster in one pass over the rows, then small arithmetic."""
     n_clusters = int(labels.max()) + 1
     shift = _shift(X)
@@ -63,7 +64,7 @@ def profile(X: Any, Y: NDArray[Any], labels: Labels) -> Profile:
     return Profile(sizes, means + shift, rest + shift, effects, nearest, farthest)
 
 
-def _shift(X: Any) -> Any:
+def _shift(X: NDArray | Sparse) -> Float:
     """A value near each feature's mean, without which squares of large values would leave nothing of their spread."""
     if sp.issparse(X):
         return np.zeros(X.shape[1])
@@ -72,7 +73,7 @@ def _shift(X: Any) -> Any:
     return np.where(known, block, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
 
 
-def _sums(X: Any, labels: Labels, n_clusters: int, shift: Float) -> tuple[Float, Float, Float]:
+def _sums(X: NDArray | Sparse, labels: Labels, n_clusters: int, shift: Float) -> tuple[Float, Float, Float]:
     """Numbers of values, sums and sums of squares of each feature by cluster; empty cells count nowhere."""
     counts = np.zeros((n_clusters, X.shape[1]))
     sums, squares = counts.copy(), counts.copy()
@@ -80,7 +81,7 @@ def _sums(X: Any, labels: Labels, n_clusters: int, shift: Float) -> tuple[Float,
         own = labels[start : start + _BLOCK]
         member = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(n_clusters, own.size))
         block = X[start : start + _BLOCK].astype(np.float64)
-        if sp.issparse(block):
+        if is_sparse(block):
             counts += np.asarray(member.sum(axis=1)).reshape(-1, 1)
             sums += (member @ block).toarray()
             squares += (member @ block.multiply(block)).toarray()
@@ -99,7 +100,9 @@ def _moments(counts: Float, sums: Float, squares: Float) -> tuple[Float, Float]:
     return means, np.maximum(squares - size * means**2, 0.0) / np.maximum(counts - 1, 1)
 
 
-def _prototypes(Y: NDArray[Any], labels: Labels, n_clusters: int) -> tuple[list[Any], list[Any]]:
+def _prototypes(
+    Y: NDArray[Any], labels: Labels, n_clusters: int
+) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
     centers = centers_of(Y, labels, n_clusters, None)
     distances = np.linalg.norm(Y - centers[labels], axis=1)
     order = np.lexsort((distances, labels))

@@ -1,58 +1,29 @@
-"""The report's views as scikit-learn style displays, drawn by matplotlib.
-
-A display holds what it shows; ``plot`` draws it, and leaves ``ax_`` (or ``axes_``) and ``figure_`` behind.
-"""
+"""Displays of rows: in the embedding, with the features that it is made of, by their soft labels, as images."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from jointclust.choosing.stability import bootstrap_stability
-from jointclust.choosing.trade_off_path import TradeOffPath
 from jointclust.numerics.partitions import centers_of
+from jointclust.rows.arrays import is_sparse
 from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE
-from jointclust.types import Float, Labels
+from jointclust.showing.plots._display import Display
+from jointclust.types import Float, Labels, Predictor
 
-__all__ = [
-    "BiplotDisplay",
-    "EmbeddingDisplay",
-    "ObjectiveDisplay",
-    "PrototypesDisplay",
-    "SoftLabelsDisplay",
-    "StabilityDisplay",
-    "TradeOffPathDisplay",
-]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MARKERS = "os^D"
-# Hennig's marks for the Jaccard index.
-_DOUBTFUL, _STABLE = 0.6, 0.85
 
 
-class _Display:
-    """What the displays share: axes to draw on."""
-
-    ax_: Any
-    figure_: Any
-
-    def _prepare(self, ax: Any, **options: Any) -> Any:
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError as error:
-            raise ImportError(f"{type(self).__name__} needs matplotlib: pip install 'jointclust[plot]'.") from error
-        if ax is None:
-            _, ax = plt.subplots(layout="constrained", **options)
-        self.ax_, self.figure_ = ax, ax.figure
-        return ax
-
-
-class EmbeddingDisplay(_Display):
+class EmbeddingDisplay(Display):
     """Rows in two dimensions of the embedding, coloured by cluster.
 
     Parameters
@@ -77,12 +48,12 @@ class EmbeddingDisplay(_Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: Predictor,
         X: ArrayLike,
         *,
         components: tuple[int, int] = (0, 1),
         labels: ArrayLike | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Draw the rows that an estimator was fitted on.
@@ -117,7 +88,7 @@ class EmbeddingDisplay(_Display):
         found = fitted.labels_of(estimator) if labels is None else np.asarray(labels)
         return cls(Y[:, list(components)], found, names=(names[0], names[1])).plot(ax, **options)
 
-    def plot(self, ax: Any = None, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to ``scatter``."""
         ax = self._prepare(ax)
         options = {"s": 12, "alpha": 0.8, "linewidths": 0, **options}
@@ -131,220 +102,7 @@ class EmbeddingDisplay(_Display):
         return self
 
 
-class ObjectiveDisplay(_Display):
-    """The objective over the iterations of the run that was kept.
-
-    Parameters
-    ----------
-    history : array of shape (n_iter,)
-        Its values.
-    name : str
-        Of the method.
-    """
-
-    def __init__(self, history: Float, *, name: str = ""):
-        self.history, self.name = history, name
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Self:
-        """Draw the objective of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator
-            One that iterates.
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``plot``.
-
-        Returns
-        -------
-        display : ObjectiveDisplay
-            Drawn.
-        """
-        history = fitted.objective_of(estimator)
-        name = type(fitted.last_step(estimator)).__name__
-        if history is None:
-            raise TypeError(f"{name} has no objective_history_: it does not iterate.")
-        return cls(history, name=name).plot(ax, **options)
-
-    def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw on ``ax``, or on new axes; options go to ``plot``."""
-        ax = self._prepare(ax)
-        ax.plot(np.arange(1, len(self.history) + 1), self.history, **{"marker": "o", "color": PALETTE[0], **options})
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set(xlabel="iteration", ylabel="objective", title=self.name)
-        return self
-
-
-class SoftLabelsDisplay(_Display):
-    """Soft labels as a picture: one line per row, sorted by cluster and confidence.
-
-    Parameters
-    ----------
-    soft_labels : array of shape (n_samples, n_clusters)
-        Probabilities.
-    labels : array of shape (n_samples,)
-        What to sort by.
-    """
-
-    def __init__(self, soft_labels: Float, labels: NDArray[Any]):
-        self.soft_labels, self.labels = soft_labels, labels
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, labels: ArrayLike | None = None, ax: Any = None, **options: Any) -> Self:
-        """Draw the soft labels of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : estimator
-            One with ``soft_labels_``.
-        labels : array-like of shape (n_samples,), default=None
-            What to sort the rows by; None takes the clusters.
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``imshow``.
-
-        Returns
-        -------
-        display : SoftLabelsDisplay
-            Drawn.
-        """
-        soft = fitted.soft_labels_of(estimator)
-        if soft is None:
-            raise TypeError(f"{type(fitted.last_step(estimator)).__name__} has no soft_labels_.")
-        found = fitted.labels_of(estimator) if labels is None else np.asarray(labels)
-        return cls(np.asarray(soft), found).plot(ax, **options)
-
-    def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw on ``ax``, or on new axes; options go to ``imshow``."""
-        ax = self._prepare(ax)
-        order = np.lexsort((-self.soft_labels.max(axis=1), self.labels))
-        options = {"aspect": "auto", "cmap": "cividis", "vmin": 0, "vmax": 1, "interpolation": "nearest", **options}
-        image = ax.imshow(self.soft_labels[order], **options)
-        self.figure_.colorbar(image, ax=ax, label="soft label")
-        ax.set(xlabel="cluster", ylabel="row, sorted by cluster")
-        return self
-
-
-class StabilityDisplay(_Display):
-    """How far each cluster can be trusted, with Hennig's marks.
-
-    Parameters
-    ----------
-    stability : array of shape (n_clusters,)
-        0 to 1.
-    """
-
-    def __init__(self, stability: Float):
-        self.stability = stability
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: ArrayLike,
-        *,
-        n_resamples: int = 20,
-        random_state: int | np.random.RandomState | None = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the stability of an estimator's clusters: by bootstrap or, for a consensus, by its members.
-
-        Parameters
-        ----------
-        estimator : estimator
-            A fitted clusterer.
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows it was fitted on.
-        n_resamples : int, default=20
-            Resamples.
-        random_state : int, RandomState or None, default=None
-            Seed of the resampling.
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``bar``.
-
-        Returns
-        -------
-        display : StabilityDisplay
-            Drawn.
-        """
-        found = fitted.member_stability(estimator)
-        if found is None:
-            found = bootstrap_stability(estimator, X, n_resamples=n_resamples, random_state=random_state)
-        return cls(found).plot(ax, **options)
-
-    def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw on ``ax``, or on new axes; options go to ``bar``."""
-        ax = self._prepare(ax)
-        positions = np.arange(self.stability.size)
-        colours = [PALETTE[index % len(PALETTE)] for index in positions]
-        ax.bar(positions, self.stability, **{"color": colours, **options})
-        for mark, text in ((_DOUBTFUL, "doubtful below"), (_STABLE, "stable above")):
-            ax.axhline(mark, color="grey", linestyle="--", linewidth=1)
-            ax.annotate(text, (1, mark), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize="small")
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set(xlabel="cluster", ylabel="stability", ylim=(0, 1.05))
-        return self
-
-
-class TradeOffPathDisplay(_Display):
-    """What DEC finds along the trade-off, and where its clusters change.
-
-    Parameters
-    ----------
-    path : TradeOffPath
-        As from :func:`jointclust.trade_off_path`, for one dimension.
-    """
-
-    def __init__(self, path: TradeOffPath):
-        self.path = path
-
-    @classmethod
-    def from_path(cls, path: TradeOffPath, *, ax: Any = None, **options: Any) -> Self:
-        """Draw a path.
-
-        Parameters
-        ----------
-        path : TradeOffPath
-            As from :func:`jointclust.trade_off_path`, for one dimension.
-        ax : matplotlib axes, default=None
-            Where to draw.
-        **options
-            Passed on to ``plot``.
-
-        Returns
-        -------
-        display : TradeOffPathDisplay
-            Drawn.
-        """
-        return cls(path).plot(ax, **options)
-
-    def plot(self, ax: Any = None, **options: Any) -> Self:
-        """Draw on ``ax``, or on new axes; options go to ``plot``."""
-        ax = self._prepare(ax)
-        table = self.path.table
-        positions = np.arange(len(self.path))
-        agreement = [np.nan if value is None else value for value in table["agreement"]]
-        curves = {
-            "variance in the subspace": table["variance_share"],
-            "of which inside clusters": table["within_share"],
-            "agreement with the labels before": agreement,
-        }
-        for index, (name, values) in enumerate(curves.items()):
-            ax.plot(positions, values, **{"marker": "os^"[index], "color": PALETTE[index], "label": name, **options})
-        ax.set_xticks(positions, [f"{trade_off:g}" for trade_off in table["trade_off"]])
-        ax.set(xlabel="trade-off", ylim=(0, 1.05))
-        ax.legend(fontsize="small", frameon=False)
-        return self
-
-
-class BiplotDisplay(_Display):
+class BiplotDisplay(Display):
     """Rows in two components with the features that these are made of as arrows.
 
     Parameters
@@ -365,13 +123,13 @@ class BiplotDisplay(_Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: Predictor,
         X: ArrayLike,
         *,
         components: tuple[int, int] = (0, 1),
         feature_names: Sequence[str] | None = None,
         n_features: int = 8,
-        ax: Any = None,
+        ax: Axes | None = None,
         **options: Any,
     ) -> Self:
         """Draw the rows and the loadings of a fitted estimator.
@@ -414,7 +172,7 @@ class BiplotDisplay(_Display):
         display = cls(Y, fitted.labels_of(estimator), chosen[order], [names[index] for index in order])
         return display.plot(ax, **options)
 
-    def plot(self, ax: Any = None, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to ``scatter``."""
         rows = EmbeddingDisplay(self.Y, self.labels, names=("first component", "second component"))
         ax = self._prepare(ax)
@@ -429,7 +187,7 @@ class BiplotDisplay(_Display):
         return self
 
 
-class PrototypesDisplay(_Display):
+class PrototypesDisplay(Display):
     """The most typical rows of each cluster, as images.
 
     Parameters
@@ -444,11 +202,11 @@ class PrototypesDisplay(_Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: Predictor,
         X: ArrayLike,
         *,
         image_shape: tuple[int, int],
-        image_order: Any = "C",
+        image_order: Literal["C", "F"] = "C",
         n_prototypes: int = 5,
         **options: Any,
     ) -> Self:
@@ -474,7 +232,7 @@ class PrototypesDisplay(_Display):
         display : PrototypesDisplay
             Drawn.
         """
-        rows: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+        rows = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
         labels, Y = fitted.labels_of(estimator), fitted.map_of(estimator, X)
         n_clusters = int(labels.max()) + 1
         distances = np.linalg.norm(Y - centers_of(Y, labels, n_clusters, None)[labels], axis=1)
@@ -483,7 +241,7 @@ class PrototypesDisplay(_Display):
             own = np.flatnonzero(labels == cluster)
             nearest = own[np.argsort(distances[own], kind="stable")][:n_prototypes]
             for place, row in enumerate(nearest):
-                image = rows[[row]].toarray() if sp.issparse(rows) else rows[row]
+                image = rows[[row]].toarray() if is_sparse(rows) else rows[row]
                 images[cluster, place] = image.reshape(image_shape, order=image_order)
         return cls(images).plot(**options)
 
@@ -504,4 +262,57 @@ class PrototypesDisplay(_Display):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", RuntimeWarning)  # a blank one has no range
                     axes.imshow(image, **{"cmap": "gray", **options})
+        return self
+
+
+class SoftLabelsDisplay(Display):
+    """Soft labels as a picture: one line per row, sorted by cluster and confidence.
+
+    Parameters
+    ----------
+    soft_labels : array of shape (n_samples, n_clusters)
+        Probabilities.
+    labels : array of shape (n_samples,)
+        What to sort by.
+    """
+
+    def __init__(self, soft_labels: Float, labels: NDArray[Any]):
+        self.soft_labels, self.labels = soft_labels, labels
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Predictor, *, labels: ArrayLike | None = None, ax: Axes | None = None, **options: Any
+    ) -> Self:
+        """Draw the soft labels of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            One with ``soft_labels_``.
+        labels : array-like of shape (n_samples,), default=None
+            What to sort the rows by; None takes the clusters.
+        ax : matplotlib axes, default=None
+            Where to draw.
+        **options
+            Passed on to ``imshow``.
+
+        Returns
+        -------
+        display : SoftLabelsDisplay
+            Drawn.
+        """
+        soft = fitted.soft_labels_of(estimator)
+        if soft is None:
+            raise TypeError(f"{type(fitted.last_step(estimator)).__name__} has no soft_labels_.")
+        found = fitted.labels_of(estimator) if labels is None else np.asarray(labels)
+        return cls(np.asarray(soft), found).plot(ax, **options)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw on ``ax``, or on new axes; options go to ``imshow``."""
+        ax = self._prepare(ax)
+        order = np.lexsort((-self.soft_labels.max(axis=1), self.labels))
+        options = {"aspect": "auto", "cmap": "cividis", "vmin": 0, "vmax": 1, "interpolation": "nearest", **options}
+        image = ax.imshow(self.soft_labels[order], **options)
+        self.figure_.colorbar(image, ax=ax, label="soft label")
+        ax.set(xlabel="cluster", ylabel="row, sorted by cluster")
         return self

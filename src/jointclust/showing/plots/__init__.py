@@ -1,0 +1,17 @@
+"""The report's views as scikit-learn style displays, drawn by matplotlib.
+
+A display holds what it shows; ``plot`` draws it, and leaves ``ax_`` (or ``axes_``) and ``figure_`` behind.
+"""
+
+from jointclust.showing.plots._curves import ObjectiveDisplay, StabilityDisplay, TradeOffPathDisplay
+from jointclust.showing.plots._rows import BiplotDisplay, EmbeddingDisplay, PrototypesDisplay, SoftLabelsDisplay
+
+__all__ = [
+    "BiplotDisplay",
+    "EmbeddingDisplay",
+    "ObjectiveDisplay",
+    "PrototypesDisplay",
+    "SoftLabelsDisplay",
+    "StabilityDisplay",
+    "TradeOffPathDisplay",
+]

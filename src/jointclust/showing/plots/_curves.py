@@ -1,0 +1,183 @@
+"""Displays of what a model, or a path of models, is like as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jointclust.choosing.stability import bootstrap_stability
+from jointclust.choosing.trade_off_path import TradeOffPath
+from jointclust.showing import fitted
+from jointclust.showing.colours import PALETTE
+from jointclust.showing.plots._display import Display
+from jointclust.types import Float, Predictor
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Hennig's marks for the Jaccard index.
+_DOUBTFUL, _STABLE = 0.6, 0.85
+
+
+class ObjectiveDisplay(Display):
+    """The objective over the iterations of the run that was kept.
+
+    Parameters
+    ----------
+    history : array of shape (n_iter,)
+        Its values.
+    name : str
+        Of the method.
+    """
+
+    def __init__(self, history: Float, *, name: str = ""):
+        self.history, self.name = history, name
+
+    @classmethod
+    def from_estimator(cls, estimator: Predictor, *, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw the objective of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            One that iterates.
+        ax : matplotlib axes, default=None
+            Where to draw.
+        **options
+            Passed on to ``plot``.
+
+        Returns
+        -------
+        display : ObjectiveDisplay
+            Drawn.
+        """
+        history = fitted.objective_of(estimator)
+        name = type(fitted.last_step(estimator)).__name__
+        if history is None:
+            raise TypeError(f"{name} has no objective_history_: it does not iterate.")
+        return cls(history, name=name).plot(ax, **options)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw on ``ax``, or on new axes; options go to ``plot``."""
+        ax = self._prepare(ax)
+        ax.plot(np.arange(1, len(self.history) + 1), self.history, **{"marker": "o", "color": PALETTE[0], **options})
+        ax.locator_params(axis="x", integer=True)
+        ax.set(xlabel="iteration", ylabel="objective", title=self.name)
+        return self
+
+
+class StabilityDisplay(Display):
+    """How far each cluster can be trusted, with Hennig's marks.
+
+    Parameters
+    ----------
+    stability : array of shape (n_clusters,)
+        0 to 1.
+    """
+
+    def __init__(self, stability: Float):
+        self.stability = stability
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Predictor,
+        X: ArrayLike,
+        *,
+        n_resamples: int = 20,
+        random_state: int | np.random.RandomState | None = None,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the stability of an estimator's clusters: by bootstrap or, for a consensus, by its members.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted clusterer.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows it was fitted on.
+        n_resamples : int, default=20
+            Resamples.
+        random_state : int, RandomState or None, default=None
+            Seed of the resampling.
+        ax : matplotlib axes, default=None
+            Where to draw.
+        **options
+            Passed on to ``bar``.
+
+        Returns
+        -------
+        display : StabilityDisplay
+            Drawn.
+        """
+        found = fitted.member_stability(estimator)
+        if found is None:
+            found = bootstrap_stability(estimator, X, n_resamples=n_resamples, random_state=random_state)
+        return cls(found).plot(ax, **options)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw on ``ax``, or on new axes; options go to ``bar``."""
+        ax = self._prepare(ax)
+        positions = np.arange(self.stability.size)
+        colours = [PALETTE[index % len(PALETTE)] for index in positions]
+        ax.bar(positions, self.stability, **{"color": colours, **options})
+        for mark, text in ((_DOUBTFUL, "doubtful below"), (_STABLE, "stable above")):
+            ax.axhline(mark, color="grey", linestyle="--", linewidth=1)
+            ax.annotate(text, (1, mark), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize="small")
+        ax.locator_params(axis="x", integer=True)
+        ax.set(xlabel="cluster", ylabel="stability", ylim=(0, 1.05))
+        return self
+
+
+class TradeOffPathDisplay(Display):
+    """What DEC finds along the trade-off, and where its clusters change.
+
+    Parameters
+    ----------
+    path : TradeOffPath
+        As from :func:`jointclust.trade_off_path`, for one dimension.
+    """
+
+    def __init__(self, path: TradeOffPath):
+        self.path = path
+
+    @classmethod
+    def from_path(cls, path: TradeOffPath, *, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw a path.
+
+        Parameters
+        ----------
+        path : TradeOffPath
+            As from :func:`jointclust.trade_off_path`, for one dimension.
+        ax : matplotlib axes, default=None
+            Where to draw.
+        **options
+            Passed on to ``plot``.
+
+        Returns
+        -------
+        display : TradeOffPathDisplay
+            Drawn.
+        """
+        return cls(path).plot(ax, **options)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw on ``ax``, or on new axes; options go to ``plot``."""
+        ax = self._prepare(ax)
+        table = self.path.table
+        positions = np.arange(len(self.path))
+        agreement = [np.nan if value is None else value for value in table["agreement"]]
+        curves = {
+            "variance in the subspace": table["variance_share"],
+            "of which inside clusters": table["within_share"],
+            "agreement with the labels before": agreement,
+        }
+        for index, (name, values) in enumerate(curves.items()):
+            ax.plot(positions, values, **{"marker": "os^"[index], "color": PALETTE[index], "label": name, **options})
+        ax.set_xticks(positions, [f"{trade_off:g}" for trade_off in table["trade_off"]])
+        ax.set(xlabel="trade-off", ylim=(0, 1.05))
+        ax.legend(fontsize="small", frameon=False)
+        return self
