@@ -16,12 +16,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler, StandardScaler
 
 import jointclust as jc
-from jointclust.choosing import registry
+from jointclust.choosing import cluster, registry
+from jointclust.choosing.members import fit_member
 
 SCALES = ("none", "standard", "robust", "log1p", "tfidf", "l2")
 
 
-def nearest(name: str, known: list[str]) -> str:
+def hint(name: str, known: list[str]) -> str:
     """A hint at what may have been meant, and all that there is."""
     close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     return (f"Did you mean {close[0]!r}? " if close else "") + f"There are {', '.join(known)}."
@@ -32,7 +33,7 @@ def method_of(name: str) -> type[BaseEstimator]:
     methods = {entry.name: entry.cls for entry in registry.METHODS}
     found = methods | {cls.__name__.lower(): cls for cls in methods.values()}
     if name.lower() not in found:
-        raise click.UsageError(f"There is no method {name!r}. {nearest(name, list(methods))}")
+        raise click.UsageError(f"There is no method {name!r}. {hint(name, list(methods))}")
     return found[name.lower()]
 
 
@@ -74,7 +75,7 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: Any) -> Any:
         if name not in known:
             raise click.UsageError(
                 f"{options.get(name, '--set ' + name)} does not go with --method {method}: {cls.__name__} has no "
-                f"parameter {name}. {nearest(name, sorted(known))}"
+                f"parameter {name}. {hint(name, sorted(known))}"
             )
     return cls(n_clusters, **{"random_state": seed, **settings})
 
@@ -114,10 +115,13 @@ def joined(steps: list[tuple[str, Any]], fitted: Any, names: list[str] | None) -
     return model
 
 
-def number_of_clusters(X: Any, given: int | None, seed: int) -> int:
-    """The number given, or the one that the data show; where they show no clusters, a warning says so."""
-    if given is not None:
-        return given
-    found = jc.number_of_clusters(X, random_state=seed)
-    found.warn()
-    return found.n_clusters
+def counted(X: Any, given: int | None, seed: int) -> tuple[Any, int]:
+    """What to fit and the number of clusters: rows and the number given, or coordinates and the number they show."""
+    return (X, given) if given is not None else cluster.counted(X, seed)
+
+
+def fitted(estimator: Any, X: Any, seed: int) -> Any:
+    """The estimator fitted on what suits it: rows, or coordinates where there are some and it takes them."""
+    if isinstance(X, jc.Coordinates) and not isinstance(estimator, jc.JointConsensus):
+        return fit_member(estimator, X.rows.X, X, None, seed)
+    return estimator.fit(X)
