@@ -5,7 +5,6 @@ A display holds what it shows; ``plot`` draws it, and leaves ``ax_`` (or ``axes_
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jointclust.choosing.stability import bootstrap_stability
 from jointclust.choosing.trade_off_path import TradeOffPath
+from jointclust.exceptions import collected
 from jointclust.numerics.partitions import centers_of
 from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE
@@ -501,7 +501,6 @@ class PrototypesDisplay(_Display):
             for axes, image in zip(line, self.images[cluster], strict=True):
                 axes.set(xticks=[], yticks=[])
                 axes.set_frame_on(False)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", RuntimeWarning)  # a blank one has no range
+                with collected():  # a blank one has no range
                     axes.imshow(image, **{"cmap": "gray", **options})
         return self
