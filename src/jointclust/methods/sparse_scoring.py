@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from sklearn.linear_model import ElasticNet
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import Clusterer
 from jointclust.estimators.embedding_first import EmbeddingClusterer
-from jointclust.exceptions import CollapseWarning, tell
+from jointclust.exceptions import CollapseWarning, collected, tell
 from jointclust.methods.scoring import RIDGE_SHARE, procrustes_loss, scoring_loss
 from jointclust.numerics.linalg import fix_signs
 from jointclust.subspace.alternating import Ending
@@ -208,8 +207,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
             warm_start=True,
         )
         net.coef_ = np.asfortranarray(W.T)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with collected():  # a few sweeps do not converge
             net.fit(data, scores)
         return np.atleast_2d(net.coef_).T
 
