@@ -34,8 +34,8 @@ def collected() -> Iterator[list[str]]:
     """Messages of all warnings inside, each once, which go to a list in place of the user.
 
     It holds for this context, that is, for this thread and those that :mod:`jointclust.rows.threads` starts from it;
-    other threads warn as ever. Warnings of other libraries are heard too, but for those that Python has shown from the
-    same line before, and those in scikit-learn's own workers.
+    other threads warn as ever. Warnings of other libraries are heard too, as far as Python lets them pass by us: not
+    those that it has shown from the same line before, nor those in scikit-learn's own workers.
     """
     heard: list[str] = []
     token = _heard.set(heard)

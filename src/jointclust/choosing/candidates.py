@@ -141,5 +141,6 @@ def fit_all(
         candidate.seconds = time.perf_counter() - began
         report()
 
-    with threads.suited_to(coordinates.rank, n_jobs):
+    # Each has a list of its own; this one opens the ear before there are threads.
+    with collected(), threads.suited_to(coordinates.rank, n_jobs):
         threads.each(one, len(unfitted), n_jobs)

@@ -22,7 +22,7 @@ from jointclust.choosing.number import FEWEST_ROWS, number_of_clusters
 from jointclust.choosing.stability import check_halves, half_stability
 from jointclust.estimators.base import Clusterer, LooksAtPairs
 from jointclust.exceptions import collected
-from jointclust.rows import threads
+from jointclust.rows import is_elsewhere, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Labels
 
@@ -259,6 +259,11 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
 
     # -- use ----------------------------------------------------------------------------------------------------
 
+    def _plain(self, X: ArrayLike) -> Any:
+        """Rows as the candidates saw them, without names; elsewhere they are left to the one chosen."""
+        check_is_fitted(self)
+        return X if is_elsewhere(X) else self._validated(X, reset=False)
+
     def predict(self, X: ArrayLike) -> Labels:
         """Labels from the chosen candidate.
 
@@ -272,8 +277,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         labels : array of shape (n_samples,)
             Cluster of each row.
         """
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
+        return self.best_estimator_.predict(self._plain(X))
 
     @available_if(lambda self: hasattr(self.best_estimator_, "transform"))
     def transform(self, X: ArrayLike) -> NDArray:
@@ -289,8 +293,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         Y : array
             The embedding.
         """
-        check_is_fitted(self)
-        return self.best_estimator_.transform(X)
+        return self.best_estimator_.transform(self._plain(X))
 
     @available_if(lambda self: hasattr(self.best_estimator_, "predict_proba"))
     def predict_proba(self, X: ArrayLike) -> NDArray:
@@ -306,8 +309,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         probabilities : array of shape (n_samples, n_clusters)
             The soft labels.
         """
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
+        return self.best_estimator_.predict_proba(self._plain(X))
 
 
 def check_any(tried: list[Candidate]) -> None:

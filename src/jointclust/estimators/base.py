@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
@@ -98,7 +99,10 @@ class TakesRows(BaseEstimator):
 
 
 class LooksAtPairs(TakesRows):
-    """The same for what looks at pairs of rows, which have to lie in memory: a file is loaded."""
+    """The same for what fits others, to pairs of rows too: the rows have to lie in memory, and a file is loaded.
+
+    The others see rows without names, when they are fitted and when they predict: the names are compared once, here.
+    """
 
     def _refuse(self, X: Any) -> None:
         if is_remote(X) or is_device_array(X):
@@ -106,7 +110,7 @@ class LooksAtPairs(TakesRows):
 
     def _coordinates_of(self, X: ArrayLike | Coordinates, *arguments: Any, **options: Any) -> Coordinates:
         given = X if isinstance(X, Coordinates) else in_memory(X, type(self).__name__)
-        return super()._coordinates_of(given, *arguments, **options)
+        return replace(super()._coordinates_of(given, *arguments, **options), feature_names=None)
 
 
 def check_n_clusters(n_clusters: int, n_samples: int, weights: Float | None) -> None:
