@@ -28,7 +28,7 @@ import jointclust as jc
 from fixed_settings import PREPARE
 from jointclust.choosing.candidates import TRADE_OFF_COARSE, Candidate, fit_all
 from jointclust.choosing.members import training_labels
-from jointclust.choosing.search import agreements, best_of
+from jointclust.choosing.search import agreements, best_candidate
 
 DEC = jc.DiscriminativeEmbeddedClustering
 # Clusters, features and rows of the generated mixtures; rows and features of data without clusters.
@@ -75,7 +75,7 @@ def accuracies(X: Any, y: Any, coordinates: jc.Coordinates, seed: int) -> dict[s
     # The search's references are members of the consensus: these, instead of fitting them a second time.
     agreements(tried, [training_labels(member, X) for member in consensus.members_[::2]], coordinates)
     labels = {name: candidate.labels for name, candidate in by_name.items()}
-    labels |= {"chosen by agreement": best_of(tried).labels, "consensus": consensus.labels_}
+    labels |= {"chosen by agreement": best_candidate(tried).labels, "consensus": consensus.labels_}
     return {name: jc.metrics.clustering_accuracy(y, found) for name, found in labels.items()}
 
 

@@ -1,9 +1,14 @@
-"""Warnings that tell a user why a result should not be trusted, and what to do."""
+"""Warnings that tell a user why a result should not be trusted, and what to do; and who hears them."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
 
 class CollapseWarning(UserWarning):
@@ -15,11 +20,77 @@ class PlainKMeansWarning(UserWarning):
 
 
 def tell(message: str, category: type[Warning]) -> None:
-    """Warn, pointing at the first line outside this library and scikit-learn: the user's."""
+    """Warn, pointing at the first line outside this library and scikit-learn: the user's; or whoever collects."""
+    if _ear.match(message):
+        return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
+@contextmanager
+def collected() -> Iterator[list[str]]:
+    """Messages of all warnings inside, each once, which go to a list in place of the user.
+
+    It holds for this context, that is, for this thread and those that :mod:`jointclust.rows.threads` starts from it;
+    other threads warn as ever. Warnings of other libraries are heard too, as far as Python lets them pass by us: not
+    those that it has shown from the same line before, nor those in scikit-learn's own workers.
+    """
+    heard: list[str] = []
+    token = _heard.set(heard)
+    _ear.open()
+    try:
+        yield heard
+    finally:
+        _ear.close()
+        _heard.reset(token)
+
+
+class _Ear:
+    """A filter of Python's for the warnings of other libraries, there while anyone collects.
+
+    Filters belong to the process, but Python asks this one, in the thread that warns, whether it matches the message:
+    so it can look at that thread's context, write the message down, and have it ignored; for others it is not there.
+    """
+
+    # scikit-learn's workers make the filters again, by their patterns: there this one matches nothing.
+    pattern = "(?!)"
+
+    def __init__(self) -> None:
+        self.lock, self.depth, self.joined = threading.Lock(), 0, list[list[Any]]()
+
+    def open(self) -> None:
+        with self.lock:
+            self.depth += 1
+            filters: list[Any] = warnings.filters  # type: ignore[assignment]
+            if _FILTER not in filters:
+                filters.insert(0, _FILTER)
+                self.joined.append(filters)
+
+    def close(self) -> None:
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0:
+                # A thread in the middle of catch_warnings has put a copy in the place of the list that it brings back.
+                filters: Any
+                for filters in (*self.joined, warnings.filters):
+                    if _FILTER in filters:
+                        filters.remove(_FILTER)
+                self.joined.clear()
+
+    def match(self, message: str) -> bool:
+        heard = _heard.get()
+        if heard is not None and message not in heard:
+            heard.append(message)
+        return heard is not None
+
+    def __reduce__(self) -> str:
+        return "_ear"  # it travels to workers in other processes by name
+
+
 _INSIDE = {"jointclust", "sklearn", "joblib", "contextlib"}
+_heard: ContextVar[list[str] | None] = ContextVar("heard", default=None)
+_ear = _Ear()
+# Action, message, category, module and line, as in warnings.filters.
+_FILTER = ("ignore", _ear, Warning, None, 0)

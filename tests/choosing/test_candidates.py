@@ -3,7 +3,7 @@
 import numpy as np
 
 import jointclust as jc
-from jointclust.choosing.candidates import TRADE_OFF_COARSE, Candidate, candidates, finer, trade_off_fine
+from jointclust.choosing.candidates import TRADE_OFF_COARSE, Candidate, finer, trade_off_fine, unfitted_candidates
 
 
 def test_two_levels():
@@ -16,7 +16,7 @@ def test_two_levels():
 
 def test_the_second_level_keeps_the_other_parameters():
     grid = {"trade_off": "two-level", "n_init": [2]}
-    first = list(candidates(jc.DiscriminativeEmbeddedClustering(4), grid))
+    first = list(unfitted_candidates(jc.DiscriminativeEmbeddedClustering(4), grid))
     assert [candidate.estimator.trade_off for candidate in first] == list(TRADE_OFF_COARSE)
     second = finer(first[4])
     assert {candidate.estimator.trade_off for candidate in second} == set(trade_off_fine(2.0)) - set(TRADE_OFF_COARSE)

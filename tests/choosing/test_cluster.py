@@ -1,10 +1,14 @@
 """The default in one line."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import jointclust as jc
+from jointclust.estimators import base
 from jointclust.metrics import clustering_accuracy
+from jointclust.subspace import coordinates
+from jointclust.subspace.coordinates import coordinates_of
 
 
 def test_the_number_is_chosen():
@@ -25,3 +29,22 @@ def test_no_structure(rng):
     np.testing.assert_array_equal(model.predict(X[:7]), np.zeros(7))
     with pytest.raises(ValueError, match="20 rows are too few.*Give n_clusters"):
         jc.cluster(X[:20])
+
+
+def test_one_decomposition(monkeypatch):
+    """Finds the number and is fitted; the same as one for each."""
+    X, _ = jc.datasets.mixture(300, 60, 4, n_nuisance=6, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"feature {index}" for index in range(60)])
+    expected = jc.JointConsensus(jc.number_of_clusters(X, random_state=0).n_clusters, random_state=0).fit(X)
+    decomposed = []
+
+    def counting(rows, *arguments, **options):
+        decomposed.append(rows.X.shape)
+        return coordinates_of(rows, *arguments, **options)
+
+    for module in (base, coordinates):
+        monkeypatch.setattr(module, "coordinates_of", counting)
+    model = jc.cluster(frame, random_state=0)
+    assert decomposed.count(X.shape) == 1
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    assert list(model.feature_names_in_) == list(frame.columns)

@@ -1,6 +1,7 @@
 """Consensus: what many members agree on."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
@@ -123,3 +124,33 @@ def test_bad_input(blobs):
         Consensus(4, members="all").fit(X)
     with pytest.warns(jc.CollapseWarning, match="nothing to cluster"):
         Consensus(2, random_state=0).fit(np.ones((20, 3)))
+    with pytest.raises(ValueError, match=r"n_clusters=4 exceeds the number of rows with weight \(3\)"):
+        Consensus(4).fit(X, sample_weight=np.r_[np.ones(3), np.zeros(297)])
+    with pytest.raises(ValueError, match="sample_weight belongs to the coordinates"):
+        Consensus(4).fit(jc.decompose(X), sample_weight=np.ones(300))
+
+
+@pytest.mark.parametrize("kind", ["consensus", "search"])
+def test_names_of_coordinates(kind, blobs, recwarn):
+    """They are noted, compared once and not for each member, and forgotten with the next fit."""
+    X = blobs[0][::3]
+    frame = pd.DataFrame(X, columns=[f"feature {index}" for index in range(X.shape[1])])
+    members = [jc.LDAKMeans(4), KMeans(4, n_init=1), make_pipeline(jc.OptimalDiscriminantClustering(4), KMeans(4))]
+    model = (
+        Consensus(4, members=members, random_state=0)
+        if kind == "consensus"
+        else jc.LabelFreeSearch([(member, {}) for member in members], criterion="bic", random_state=0)
+    )
+    model.fit(jc.decompose(frame))
+    assert list(model.feature_names_in_) == list(frame.columns)
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+    np.testing.assert_array_equal(model.labels_, model.fit(frame).labels_)
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame.rename(columns={"feature 0": "other"}))
+    if kind == "search":
+        assert model.results_["warnings"] == ["", "", ""]
+    model.fit(jc.decompose(X))
+    assert not hasattr(model, "feature_names_in_")
+    model.predict(X)
+    assert not recwarn.list

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.cluster import KMeans
+from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
@@ -328,7 +328,7 @@ def test_compare_the_family(noisy):
 
 def test_compare_own_methods(noisy):
     X, y = noisy
-    methods = {"good": jc.LDAKMeans(4), "bad": DEC(4, trade_off=-1), "no predict": jc.comparison.HDBSCAN(copy=True)}
+    methods = {"good": jc.LDAKMeans(4), "bad": DEC(4, trade_off=-1), "no predict": HDBSCAN(copy=True)}
     table = pd.DataFrame(jc.compare(sp.csr_array(X), 4, {"good": methods["good"]}, random_state=0))
     assert table["agreement"][0] > 0.8
     table = pd.DataFrame(jc.compare(X, 4, methods, y_true=y, random_state=0)).set_index("method")

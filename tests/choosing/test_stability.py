@@ -26,3 +26,10 @@ def test_bootstrap_stability_tells_real_clusters_from_made_up_ones(rng):
 def test_too_few_rows(rng):
     with pytest.raises(ValueError, match="10 rows are too few to resample.*n_clusters=6"):
         jc.bootstrap_stability(KMeans(6, n_init=1), rng.standard_normal((10, 3)))
+
+
+def test_resamples_of_few_rows_hold_the_clusters():
+    """Of four rows, a resample often has a single one."""
+    X = np.array([[0.0], [0.1], [9.0], [9.1]])
+    stability = jc.bootstrap_stability(KMeans(2, n_init=1, random_state=0), X, n_resamples=100, random_state=0)
+    assert stability.shape == (2,)

@@ -22,10 +22,13 @@ import scipy.sparse
 
 import jointclust as jc
 from jointclust import cli, files
-from jointclust.choosing import registry
+from jointclust.choosing import comparison, registry
 from jointclust.cli import models, results, runs
 from jointclust.datasets import _download
+from jointclust.estimators import base
 from jointclust.readers import _table
+from jointclust.subspace import coordinates
+from jointclust.subspace.coordinates import coordinates_of
 from test_persistence import rewrite
 
 HELP = Path(__file__).parent / "help"
@@ -340,6 +343,30 @@ def test_stability_in_few_components(sparse, monkeypatch):
     assert results.stability_of(model, rows, 5, 0).min() > 0.99
     model.labels_ = np.random.RandomState(0).randint(4, size=400).astype(np.int32)
     assert results.stability_of(model, rows, 5, 0).max() < 0.5, "clusters that are not there"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("fit", "--method", "ldakm"), ("fit",), ("select", "--method", "ldakm"), ("compare", "--method", "ldakm")],
+    ids=" ".join,
+)
+def test_one_decomposition(arguments, tmp_path, monkeypatch):
+    """Finds the number of clusters and is fitted."""
+    X, _ = jc.datasets.mixture(200, 30, 3, separation=20, n_nuisance=0, random_state=0)
+    np.save(tmp_path / "x.npy", X)
+    decomposed = []
+
+    def counting(rows, *arguments, **options):
+        decomposed.append(rows.X.shape)
+        return coordinates_of(rows, *arguments, **options)
+
+    for module in (base, comparison, coordinates):
+        monkeypatch.setattr(module, "coordinates_of", counting)
+    out = () if arguments[0] == "compare" else ("--resamples", 1, "--out", tmp_path / "run")
+    assert call(*arguments, tmp_path / "x.npy", "--quiet", *out) == 0
+    assert decomposed.count(X.shape) == 1
+    if out:
+        assert json.loads((tmp_path / "run" / "run.json").read_text())["result"]["clusters"] == 3
 
 
 # -- what can go wrong ------------------------------------------------------------------------------------------

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +13,7 @@ from sklearn.model_selection import ParameterGrid
 
 from jointclust.choosing.members import fit_member, training_labels
 from jointclust.choosing.trade_off_path import DEFAULT_TRADE_OFFS
+from jointclust.exceptions import collected
 from jointclust.rows import threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels
@@ -67,7 +66,7 @@ class Candidate:
         return f"{type(self.estimator).__name__}({params})"
 
 
-def candidates(estimator: Any, param_grid: Any) -> Iterator[Candidate]:
+def unfitted_candidates(estimator: Any, param_grid: Any) -> Iterator[Candidate]:
     """Unfitted candidates from an estimator and a grid, or from (estimator, grid) pairs."""
     pairs = estimator if isinstance(estimator, list) else [(estimator, {} if param_grid is None else param_grid)]
     if isinstance(estimator, list) and param_grid is not None:
@@ -126,28 +125,22 @@ def fit_all(
 ) -> None:
     """Fit every candidate on the shared coordinates; what it warns of, or why it fails, is written down."""
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(unfitted))
-    messages: dict[int, list[str]] = {}
 
     def one(index: int) -> None:
         candidate = unfitted[index]
-        messages[threading.get_ident()] = candidate.messages
         began = time.perf_counter()
-        try:
-            candidate.estimator = fit_member(candidate.estimator, X, coordinates, weights, int(seeds[index]))
-            found = training_labels(candidate.estimator, X)
-            candidate.labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
-        except Exception as error:  # one that fails is recorded; the others go on
-            candidate.messages.append(f"{type(error).__name__}: {error}")
-            candidate.score = -np.inf
+        with collected() as messages:
+            try:
+                candidate.estimator = fit_member(candidate.estimator, X, coordinates, weights, int(seeds[index]))
+                found = training_labels(candidate.estimator, X)
+                candidate.labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
+            except Exception as error:  # one that fails is recorded; the others go on
+                messages.append(f"{type(error).__name__}: {error}")
+                candidate.score = -np.inf
+        candidate.messages += messages
         candidate.seconds = time.perf_counter() - began
         report()
 
-    def listen(message: Warning | str, *_: Any, **__: Any) -> None:
-        heard = messages.setdefault(threading.get_ident(), [])
-        if str(message) not in heard:
-            heard.append(str(message))
-
-    with warnings.catch_warnings(), threads.suited_to(coordinates.rank, n_jobs):
-        warnings.simplefilter("always")
-        warnings.showwarning = listen
+    # Each has a list of its own; this one opens the ear before there are threads.
+    with collected(), threads.suited_to(coordinates.rank, n_jobs):
         threads.each(one, len(unfitted), n_jobs)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from jointclust.choosing.consensus import JointConsensus
 from jointclust.choosing.number import number_of_clusters
+from jointclust.rows import in_memory
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import decompose
 
 
 def cluster(
@@ -36,8 +40,16 @@ def cluster(
     >>> jc.cluster(X, random_state=0).n_clusters
     4
     """
-    if n_clusters is None:
-        found = number_of_clusters(X, random_state=random_state)
-        found.warn()
-        n_clusters = found.n_clusters
-    return JointConsensus(n_clusters, random_state=random_state).fit(X)
+    if n_clusters is not None:
+        return JointConsensus(n_clusters, random_state=random_state).fit(X)
+    coordinates, n_clusters = counted(in_memory(X, "JointConsensus"), random_state)
+    return JointConsensus(n_clusters, random_state=random_state).fit(coordinates)
+
+
+def counted(X: ArrayLike, random_state: int | np.random.RandomState | None) -> tuple[Coordinates, int]:
+    """Coordinates of X, to be fitted, and how many clusters they show; where they show none, a warning says so."""
+    rng = check_random_state(random_state)
+    coordinates = decompose(X, random_state=rng)
+    found = number_of_clusters(coordinates, random_state=rng)
+    found.warn()
+    return coordinates, found.n_clusters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,12 @@ from jointclust.choosing import registry
 from jointclust.choosing.candidates import Candidate, fit_all
 from jointclust.choosing.search import agreements, check_any, number_of, reference_labels, reference_members
 from jointclust.choosing.stability import half_stability
+from jointclust.exceptions import collected
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.rows import as_rows, in_memory
+from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
+from jointclust.types import Float
 
 # Rows beyond which the quadratic alternatives are left out.
 _QUADRATIC = 10_000
@@ -48,7 +50,7 @@ def usual_methods(n_clusters: int, n_rows: int, n_columns: int, *, sparse: bool)
 
 
 def compare(
-    X: ArrayLike,
+    X: ArrayLike | Coordinates,
     n_clusters: int,
     methods: dict[str, Any] | None = None,
     y_true: ArrayLike | None = None,
@@ -60,8 +62,8 @@ def compare(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The data.
+    X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
+        The data, or its coordinates from :func:`decompose`.
     n_clusters : int
         Number of clusters (HDBSCAN finds its own).
     methods : dict of estimators, default=None
@@ -91,8 +93,9 @@ def compare(
     ['agreement', 'clusters', 'method', 'seconds', 'stability', 'warnings']
     """
     rng = check_random_state(random_state)
+    given: Any = X.rows.X if isinstance(X, Coordinates) else X
     data = check_array(
-        in_memory(X, "compare"), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4
+        in_memory(given, "compare"), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4
     )
     sparse = not isinstance(data, np.ndarray)
     if methods is None:
@@ -102,9 +105,13 @@ def compare(
     truth = None if y_true is None else column_or_1d(y_true)
     if truth is not None and truth.size != data.shape[0]:
         raise ValueError(f"y_true must have one class per row ({data.shape[0]}); got {truth.size}.")
-    coordinates = coordinates_of(as_rows(data), None, variance=None, max_rank=500, rng=rng)
+    if isinstance(X, Coordinates):
+        coordinates = X
+    else:
+        coordinates = coordinates_of(as_rows(data), None, variance=None, max_rank=500, rng=rng)
+    weights = coordinates.weights
     tried = [Candidate(clone(method), {}) for method in methods.values()]
-    fit_all(tried, data, coordinates, rng, None)
+    fit_all(tried, data, coordinates, rng, None, weights)
     check_any(tried)
     members = reference_members(number_of(tried), data, coordinates)
     agreements(tried, reference_labels(members, data, coordinates, rng, None), coordinates)
@@ -117,7 +124,9 @@ def compare(
         table["method"].append(list(methods)[index])
         table["agreement"].append(candidate.score)
         stable = labels is not None and hasattr(candidate.estimator, "predict")
-        table["stability"].append(quiet_stability(candidate.estimator, data, n_resamples, seed) if stable else np.nan)
+        table["stability"].append(
+            quiet_stability(candidate.estimator, data, n_resamples, seed, weights) if stable else np.nan
+        )
         table["clusters"].append(0 if labels is None else np.unique(labels).size)
         table["seconds"].append(candidate.seconds)
         table["warnings"].append("; ".join(candidate.messages))
@@ -128,11 +137,10 @@ def compare(
     return table
 
 
-def quiet_stability(estimator: Any, X: Any, n_resamples: int, seed: int) -> float:
+def quiet_stability(estimator: Any, X: Any, n_resamples: int, seed: int, weights: Float | None) -> float:
     """Stability on halves; NaN where a half is too small to fit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with collected():
         try:
-            return half_stability(estimator, X, n_resamples, np.random.RandomState(seed))
+            return half_stability(estimator, X, n_resamples, np.random.RandomState(seed), weights)
         except ValueError:
             return float("nan")

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import StrOptions, fit_context
 from jointclust.choosing.members import automatic_members, fit_member, training_labels
-from jointclust.estimators.base import Clusterer, cluster_order
-from jointclust.exceptions import CollapseWarning, tell
+from jointclust.estimators.base import Clusterer, LooksAtPairs, check_n_clusters, cluster_order
+from jointclust.exceptions import CollapseWarning, collected, tell
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.linalg import signs_of
 from jointclust.numerics.partitions import centers_of, counts
-from jointclust.rows import as_rows, blocks, in_memory, threads
+from jointclust.rows import blocks, threads
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Labels
 
 _RESTARTS = 30
 
 
-class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
     r"""The partition that many fits agree on: do not choose, average.
 
     .. math:: B = \tfrac{1}{\sqrt M} [L_1, \dots, L_M], \quad L_m = F_m (F_m'F_m)^{-1/2}, \quad
@@ -133,45 +131,22 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             The fitted estimator.
         """
         rng = check_random_state(self.random_state)
-        data, coordinates, weights = self._prepared(X, sample_weight, rng)
+        coordinates = self._coordinates_of(X, sample_weight, rng, max_rank=self.max_rank)
+        data, weights = coordinates.rows.X, coordinates.weights
+        check_n_clusters(self.n_clusters, coordinates.n_samples, weights)
         members = self._members(data, coordinates)
         seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 1)
 
         def fitted(index: int) -> Any:
             return fit_member(members[index], data, coordinates, weights, int(seeds[index]))
 
-        with warnings.catch_warnings(), threads.suited_to(coordinates.rank, self.n_jobs):
-            warnings.simplefilter("ignore")  # a member that errs is outvoted; agreement_ says how they differ
+        # A member that errs is outvoted; agreement_ says how they differ.
+        with collected(), threads.suited_to(coordinates.rank, self.n_jobs):
             self.members_ = threads.each(fitted, len(members), self.n_jobs)
         votes = np.column_stack([training_labels(member, data) for member in self.members_])
         self._publish(votes, weights, np.random.RandomState(seeds[-1]))
         self._warn(coordinates)
         return self
-
-    def _prepared(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
-    ) -> tuple[Any, Coordinates, Float | None]:
-        if isinstance(X, Coordinates):
-            if sample_weight is not None:
-                raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
-            if X.rows.is_remote or X.rows.device is not None:
-                raise TypeError(
-                    "JointConsensus takes coordinates of rows in memory: its members look at pairs of rows."
-                )
-            self.n_features_in_ = X.rows.n_features
-            rows: Any = X.rows
-            data, coordinates = rows.X, X
-        else:
-            X = in_memory(X, "JointConsensus")
-            data = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-            coordinates = coordinates_of(
-                as_rows(data), check_weights(sample_weight, data), variance=None, max_rank=self.max_rank, rng=rng
-            )
-        weights = coordinates.weights
-        present = data.shape[0] if weights is None else int(np.count_nonzero(weights))
-        if self.n_clusters > present:
-            raise ValueError(f"n_clusters={self.n_clusters} exceeds the number of rows ({present}): lower it.")
-        return data, coordinates, weights
 
     def _members(self, X: Any, coordinates: Coordinates) -> list[Any]:
         if isinstance(self.members, str):
@@ -231,7 +206,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     def _groups(self, X: ArrayLike) -> list[NDArray]:
         check_is_fitted(self)
-        data = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        data = self._validated(X, reset=False)
         found = [
             np.searchsorted(names, member.predict(data))
             for names, member in zip(self._group_names, self.members_, strict=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from itertools import count
 from numbers import Integral
@@ -10,25 +9,25 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import CallbackContext, CallbackSupportMixin, HasMethods, Interval, StrOptions, fit_context
 from jointclust.choosing import criteria
-from jointclust.choosing.candidates import Candidate, candidates, finer, fit_all
+from jointclust.choosing.candidates import Candidate, finer, fit_all, unfitted_candidates
 from jointclust.choosing.members import automatic_members, fit_member, training_labels
 from jointclust.choosing.number import FEWEST_ROWS, number_of_clusters
 from jointclust.choosing.stability import check_halves, half_stability
-from jointclust.estimators.base import Clusterer
-from jointclust.rows import as_rows, in_memory, threads
+from jointclust.estimators.base import Clusterer, LooksAtPairs
+from jointclust.exceptions import collected
+from jointclust.rows import is_elsewhere, threads
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Labels
 
 
-class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     """Chooses among estimators and parameters with no labels.
 
     By default the candidate is taken that *agrees* most: whose labels have the largest mean adjusted Rand index with
@@ -121,13 +120,13 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     # -- fit ----------------------------------------------------------------------------------------------------
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit all candidates and choose one.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The data.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
+            The data, or its coordinates from :func:`jointclust.decompose`.
         y : ignored
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -140,11 +139,9 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             The fitted search.
         """
         rng = check_random_state(self.random_state)
-        X = in_memory(X, "LabelFreeSearch")
-        data = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
-        weights = check_weights(sample_weight, data)
-        coordinates = coordinates_of(as_rows(data), weights, variance=None, max_rank=500, rng=rng)
-        tried = list(candidates(self.estimator, self.param_grid))
+        coordinates = self._coordinates_of(X, sample_weight, rng, min_samples=4)
+        data, weights = coordinates.rows.X, coordinates.weights
+        tried = list(unfitted_candidates(self.estimator, self.param_grid))
         wanted = self._wanted(tried, coordinates, rng)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self)
@@ -157,11 +154,11 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             report = self._reporter(root, "reference", len(members))
             references = reference_labels(members, data, coordinates, rng, self.n_jobs, report)
         self._score(wanted, references, data, coordinates, seed)
-        if fine := finer(best_of(wanted)):
+        if fine := finer(best_candidate(wanted)):
             fit_all(fine, data, coordinates, rng, self.n_jobs, weights, self._reporter(root, "candidate", len(fine)))
             tried, wanted = tried + fine, wanted + fine
             self._score(wanted, references, data, coordinates, seed)
-        self._publish(tried, best_of(wanted))
+        self._publish(tried, best_candidate(wanted))
         root.call_on_fit_task_end(estimator=self)
         return self
 
@@ -220,8 +217,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 candidate.messages.append(f"{type(error).__name__}: {error}")
                 candidate.score = -np.inf
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with collected():
             threads.each(one, len(missing), self.n_jobs)
         check_any(tried)
 
@@ -263,6 +259,11 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     # -- use ----------------------------------------------------------------------------------------------------
 
+    def _plain(self, X: ArrayLike) -> Any:
+        """Rows as the candidates saw them, without names; elsewhere they are left to the one chosen."""
+        check_is_fitted(self)
+        return X if is_elsewhere(X) else self._validated(X, reset=False)
+
     def predict(self, X: ArrayLike) -> Labels:
         """Labels from the chosen candidate.
 
@@ -276,8 +277,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         labels : array of shape (n_samples,)
             Cluster of each row.
         """
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
+        return self.best_estimator_.predict(self._plain(X))
 
     @available_if(lambda self: hasattr(self.best_estimator_, "transform"))
     def transform(self, X: ArrayLike) -> NDArray:
@@ -293,8 +293,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Y : array
             The embedding.
         """
-        check_is_fitted(self)
-        return self.best_estimator_.transform(X)
+        return self.best_estimator_.transform(self._plain(X))
 
     @available_if(lambda self: hasattr(self.best_estimator_, "predict_proba"))
     def predict_proba(self, X: ArrayLike) -> NDArray:
@@ -310,8 +309,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         probabilities : array of shape (n_samples, n_clusters)
             The soft labels.
         """
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
+        return self.best_estimator_.predict_proba(self._plain(X))
 
 
 def check_any(tried: list[Candidate]) -> None:
@@ -321,7 +319,7 @@ def check_any(tried: list[Candidate]) -> None:
         raise ValueError(f"No candidate could be fitted. {reasons}")
 
 
-def best_of(tried: list[Candidate]) -> Candidate:
+def best_candidate(tried: list[Candidate]) -> Candidate:
     """The first of those with the largest score."""
     return max(tried, key=lambda candidate: candidate.score)
 
@@ -354,8 +352,7 @@ def reference_labels(
         report()
         return training_labels(fitted, X)
 
-    with warnings.catch_warnings(), threads.suited_to(coordinates.rank, n_jobs):
-        warnings.simplefilter("ignore")
+    with collected(), threads.suited_to(coordinates.rank, n_jobs):
         return threads.each(labels, len(members), n_jobs)
 
 

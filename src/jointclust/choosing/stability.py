@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_array, check_random_state
 
 from jointclust.choosing import criteria
-from jointclust.choosing.members import weight_options
+from jointclust.choosing.members import training_labels, weight_options
+from jointclust.exceptions import collected
 from jointclust.rows import in_memory
-from jointclust.types import Float
+from jointclust.types import Float, Labels
 
 
 def check_halves(n_clusters: int, n_rows: int) -> None:
@@ -80,11 +80,18 @@ def bootstrap_stability(
     labels = np.asarray(fitted.predict(data)).astype(np.int32)
     n_clusters = int(labels.max()) + 1
     check_halves(n_clusters, data.shape[0])
-    total = np.zeros(n_clusters)
+    return resampled_jaccard(estimator, data, labels, n_clusters, n_resamples, rng)
+
+
+def resampled_jaccard(
+    estimator: Any, X: Any, labels: Labels, n_clusters: int, n_resamples: int, rng: np.random.RandomState
+) -> Float:
+    """Mean Jaccard index of each cluster of the labels with its best match in fits on bootstrap resamples of X."""
+    n, total = X.shape[0], np.zeros(n_clusters)
     for _ in range(n_resamples):
-        rows = np.unique(rng.randint(data.shape[0], size=data.shape[0]))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            other = np.asarray(clone(estimator).fit(data[rows]).predict(data[rows])).astype(np.int32)
+        while (rows := np.unique(rng.randint(n, size=n))).size < n_clusters:
+            pass  # few rows, of which too few were drawn
+        with collected():
+            other = training_labels(clone(estimator).fit(X[rows]), X[rows]).astype(np.int32)
         total += criteria.jaccard_per_cluster(labels[rows], other - other.min(), n_clusters)
     return total / n_resamples

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
+from jointclust.exceptions import collected
 from jointclust.methods.discriminative import TRADE_OFFS, DiscriminativeEmbeddedClustering
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
@@ -136,15 +136,14 @@ def _fit(
     """The better of a warm start, if there is one, and what is left of ``n_init`` cold ones; and a row about it."""
     began = time.perf_counter()
     asked = {"init": estimator.init, "n_init": estimator.n_init}
-    candidates = [estimator]
+    models = [estimator]
     if labels is not None:
         warm = clone(estimator).set_params(init=labels, n_init=1)
-        candidates = [warm, estimator.set_params(n_init=estimator.n_init - 1)] if estimator.n_init > 1 else [warm]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for candidate in candidates:
-            candidate.fit(coordinates)
-    best = max(candidates, key=lambda model: (model.objective_, -model.within_share_))
+        models = [warm, estimator.set_params(n_init=estimator.n_init - 1)] if estimator.n_init > 1 else [warm]
+    with collected() as messages:
+        for model in models:
+            model.fit(coordinates)
+    best = max(models, key=lambda model: (model.objective_, -model.within_share_))
     best.set_params(**asked)
     return best, {
         "trade_off": best.trade_off,
@@ -155,5 +154,5 @@ def _fit(
         "n_iter": best.n_iter_,
         "converged": best.converged_,
         "seconds": time.perf_counter() - began,
-        "warnings": sorted({str(warning.message) for warning in caught}),
+        "warnings": sorted(messages),
     }

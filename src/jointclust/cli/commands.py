@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,9 @@ import jointclust as jc
 from jointclust.cli import models, options
 from jointclust.cli.console import Voice, shown
 from jointclust.cli.errors import OutputError
-from jointclust.cli.results import Run, finish, image_of
+from jointclust.cli.results import Outcome, finish, image_of
 from jointclust.cli.runs import (
-    Source,
+    InputFile,
     claim_file,
     claim_folder,
     embedding_columns,
@@ -26,12 +25,13 @@ from jointclust.cli.runs import (
     write_table,
     written,
 )
+from jointclust.exceptions import collected
 from jointclust.readers import ReadError, Table
 from jointclust.readers._matrix import told_apart
 from jointclust.types import Predictor
 
 # What `select` tries when no method is named: kinds that err in different ways.
-CANDIDATES: dict[str, dict[str, list[Any]]] = {
+TRIED_BY_DEFAULT: dict[str, dict[str, list[Any]]] = {
     "ldakm": {"variance": [0.7, 0.8, 0.9, 0.95]},
     "dec": {"trade_off": [0, 1.5, 2, 3]},
     "odc": {"kernel": ["linear", "nearest_neighbors"]},
@@ -47,7 +47,7 @@ out_folder = click.option(
 out_file = click.option("-o", "--out", metavar="FILE", help="Write the result to this file, too.")
 
 
-def _source(voice: Voice, data: str, given: dict[str, Any], **more: Any) -> Source:
+def _read(voice: Voice, data: str, given: dict[str, Any], **more: Any) -> InputFile:
     return load_data(voice, data, **{key: given[key] for key in _READING if key in given}, **more)
 
 
@@ -66,14 +66,10 @@ def _origins(context: click.Context) -> dict[str, tuple[Any, str]]:
     }
 
 
-def _tell_number(run: Run, found: int, given: int | None) -> None:
+def _tell_number(run: Outcome, found: int, given: int | None) -> None:
     """Say that the number of clusters was not given."""
     if given is None:
         run.chosen["number of clusters"] = (found, "found in the data")
-
-
-def _texts(heard: list[warnings.WarningMessage]) -> list[str]:
-    return list(dict.fromkeys(str(warning.message) for warning in heard))
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
@@ -119,20 +115,20 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
     settings = _settings(given)
     models.clusterer(given["method"], clusters or 2, given["seed"], **settings)  # names are right, before reading
     claim_folder(Path(out), force=given["force"])
-    source = _source(voice, data, given)
+    source = _read(voice, data, given)
     image_of(source, given)  # is right, before the work
     X = source.table.data
     steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(X, np.ndarray))
     with (
         voice.step("fit", f"Fitting {X.shape[0]} rows, {X.shape[1]} columns"),
-        warnings.catch_warnings(record=True) as heard,
+        collected() as messages,
     ):
-        warnings.simplefilter("always")
         rows = models.prepared(steps, X, given["scale"])
-        number = models.number_of_clusters(rows, clusters, given["seed"])
-        clusterer = models.clusterer(given["method"], number, given["seed"], **settings).fit(rows)
+        known, number = models.counted(rows, clusters, given["seed"])
+        clusterer = models.clusterer(given["method"], number, given["seed"], **settings)
+        clusterer = models.fitted(clusterer, known, given["seed"])
     model = models.joined(steps, clusterer, source.table.names)
-    run = Run(voice, Path(out), source, model, rows, _origins(context), _texts(heard), given)
+    run = Outcome(voice, Path(out), source, model, rows, _origins(context), messages, given)
     _tell_number(run, number, clusters)
     finish(run)
 
@@ -165,7 +161,7 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     wanted = None if names is None else [str(name) for name in names]
     given |= {"missing": missing}
     features = {"wanted": wanted, "n_features": getattr(loaded, "n_features_in_", None)}
-    table = _source(voice, data, given, categories="drop", **features).table
+    table = _read(voice, data, given, categories="drop", **features).table
     with voice.step("predict", f"Labelling {table.data.shape[0]} rows"):
         columns = _predicted(loaded, table)
         write_table(Path(out), columns)
@@ -229,26 +225,25 @@ def select(context: click.Context, data: str, clusters: int | None, out: str, **
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
     pairs = _pairs(given["methods"], given["grid"])
     claim_folder(Path(out), force=given["force"])
-    source = _source(voice, data, given)
+    source = _read(voice, data, given)
     image_of(source, given)  # is right, before the work
     X = source.table.data
     steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(X, np.ndarray))
-    with voice.step("fit", f"Trying candidates on {X.shape[0]} rows"), warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
+    with voice.step("fit", f"Trying candidates on {X.shape[0]} rows"), collected() as messages:
         rows = models.prepared(steps, X, given["scale"])
-        number = models.number_of_clusters(rows, clusters, given["seed"])
-        candidates = [(method(number), grid) for method, grid in pairs]
-        search = jc.LabelFreeSearch(candidates, criterion=given["criterion"], random_state=given["seed"]).fit(rows)
-    table = _candidates(search)
+        known, number = models.counted(rows, clusters, given["seed"])
+        grids = [(method(number), grid) for method, grid in pairs]
+        search = jc.LabelFreeSearch(grids, criterion=given["criterion"], random_state=given["seed"]).fit(known)
+    table = _tried(search)
     model = models.joined(steps, search.best_estimator_, source.table.names)
-    run = Run(voice, Path(out), source, model, rows, _origins(context), _texts(heard), given, candidates=table)
+    run = Outcome(voice, Path(out), source, model, rows, _origins(context), messages, given, tried=table)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     run.chosen.update({name: (value, f"best {given['criterion']}") for name, value in best.items()})
     _tell_number(run, number, clusters)
     finish(run)
 
 
-def _candidates(search: Any) -> dict[str, list[Any]]:
+def _tried(search: Any) -> dict[str, list[Any]]:
     results = search.results_
     params = [", ".join(f"{key}={value}" for key, value in row.items()) for row in results["params"]]
     return {"estimator": results["estimator"], "params": params} | {
@@ -263,11 +258,11 @@ def _pairs(methods: tuple[str, ...], grid: tuple[str, ...]) -> list[tuple[Any, d
     values = {name: text if isinstance(text, list) else _values(text) for name, text in map(_named, grid)}
     pairs: list[tuple[Any, dict[str, list[Any]]]] = []
     used: set[str] = set()
-    for name in methods or tuple(CANDIDATES):
+    for name in methods or tuple(TRIED_BY_DEFAULT):
         method = models.method_of(name)
         own = {key: found for key, found in values.items() if key in method().get_params()}
         used |= own.keys()
-        pairs.append((method, own if methods else CANDIDATES[name]))
+        pairs.append((method, own if methods else TRIED_BY_DEFAULT[name]))
     if unused := sorted(values.keys() - used):
         raise click.UsageError(f"--grid {unused[0]}: none of {', '.join(methods)} has such a parameter.")
     return pairs
@@ -303,13 +298,13 @@ def compare(data: str, clusters: int | None, out: str | None, **given: Any) -> N
     methods = {name: models.method_of(name) for name in given["methods"]}
     if out is not None:
         claim_file(Path(out), force=given["force"])
-    table = _source(voice, data, given).table
+    table = _read(voice, data, given).table
     steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(table.data, np.ndarray))
     with voice.step("fit", f"Comparing on {table.data.shape[0]} rows, {table.data.shape[1]} columns"):
         rows = models.prepared(steps, table.data, given["scale"])
-        number = models.number_of_clusters(rows, clusters, given["seed"])
+        known, number = models.counted(rows, clusters, given["seed"])
         chosen = {name: method(number) for name, method in methods.items()} or None
-        found = jc.compare(rows, number, chosen, table.classes, given["seed"])
+        found = jc.compare(known, number, chosen, table.classes, given["seed"])
     if out is not None:
         write_table(Path(out), found)
     if not given["quiet"] or given["as_json"]:
@@ -340,7 +335,7 @@ def datasets(name: str | None, out: str | None, download: bool, **given: Any) ->
     if name not in known:
         name = jc.datasets.canonical(name) or name
     if name not in known:
-        raise click.UsageError(f"There is no data set {name!r}. {models.nearest(name, known)}")
+        raise click.UsageError(f"There is no data set {name!r}. {models.hint(name, known)}")
     if download and (given["force"] or not jc.datasets.cached(name)):
         voice.say(f"Downloading {name}. Terms: {registry[name].terms}." if name in registry else f"Downloading {name}.")
         jc.datasets.fetch(name, force=True, quiet=given["quiet"])

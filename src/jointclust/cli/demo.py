@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 import jointclust as jc
 from jointclust.cli import commands, options
 from jointclust.cli.console import Voice
+from jointclust.exceptions import collected
 from jointclust.types import Labels
 
 
@@ -62,8 +62,7 @@ def _comparison(consensus: Labels) -> dict[str, list[Any]]:
         "LDAKMeans": jc.LDAKMeans(10, n_init=5, random_state=0),
         "ODC, neighbour graph": jc.OptimalDiscriminantClustering(10, kernel="nearest_neighbors", random_state=0),
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with collected():
         found = {name: method.fit_predict(digits.data) for name, method in methods.items()}
     found["JointConsensus (the run above)"] = consensus
     return {

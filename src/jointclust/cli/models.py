@@ -9,7 +9,6 @@ from typing import Any
 import click
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
@@ -17,7 +16,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler, StandardScaler
 
 import jointclust as jc
-from jointclust.choosing import registry
+from jointclust.choosing import cluster, registry
+from jointclust.choosing.members import fit_member
 from jointclust.types import Predictor
 
 # Fitted before the clusterer, by name.
@@ -25,7 +25,7 @@ Steps = list[tuple[str, Any]]
 SCALES = ("none", "standard", "robust", "log1p", "tfidf", "l2")
 
 
-def nearest(name: str, known: list[str]) -> str:
+def hint(name: str, known: list[str]) -> str:
     """A hint at what may have been meant, and all that there is."""
     close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     return (f"Did you mean {close[0]!r}? " if close else "") + f"There are {', '.join(known)}."
@@ -36,7 +36,7 @@ def method_of(name: str) -> type[BaseEstimator]:
     methods = {entry.name: entry.cls for entry in registry.METHODS}
     found = methods | {cls.__name__.lower(): cls for cls in methods.values()}
     if name.lower() not in found:
-        raise click.UsageError(f"There is no method {name!r}. {nearest(name, list(methods))}")
+        raise click.UsageError(f"There is no method {name!r}. {hint(name, list(methods))}")
     return found[name.lower()]
 
 
@@ -78,7 +78,7 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Pr
         if name not in known:
             raise click.UsageError(
                 f"{options.get(name, '--set ' + name)} does not go with --method {method}: {cls.__name__} has no "
-                f"parameter {name}. {nearest(name, sorted(known))}"
+                f"parameter {name}. {hint(name, sorted(known))}"
             )
     return cls(n_clusters, **{"random_state": seed, **settings})
 
@@ -118,10 +118,13 @@ def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Predictor:
     return model
 
 
-def number_of_clusters(X: ArrayLike, given: int | None, seed: int) -> int:
-    """The number given, or the one that the data show; where they show no clusters, a warning says so."""
-    if given is not None:
-        return given
-    found = jc.number_of_clusters(X, random_state=seed)
-    found.warn()
-    return found.n_clusters
+def counted(X: ArrayLike, given: int | None, seed: int) -> tuple[ArrayLike | jc.Coordinates, int]:
+    """What to fit and the number of clusters: rows and the number given, or coordinates and the number they show."""
+    return (X, given) if given is not None else cluster.counted(X, seed)
+
+
+def fitted(estimator: Any, X: ArrayLike | jc.Coordinates, seed: int) -> Any:
+    """The estimator fitted on what suits it: rows, or coordinates where there are some and it takes them."""
+    if isinstance(X, jc.Coordinates) and not isinstance(estimator, jc.JointConsensus):
+        return fit_member(estimator, X.rows.X, X, None, seed)
+    return estimator.fit(X)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from jointclust.choosing.registry import METHODS
-from jointclust.cli.models import SCALES, nearest
+from jointclust.cli.models import SCALES, hint
 from jointclust.readers import FORMATS, ReadError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,7 +48,7 @@ def _configured(context: click.Context, option: click.Parameter, path: str | Non
     found = {}
     for name, value in values.items():
         if name.replace("-", "_") not in known:
-            raise click.UsageError(f"--config {path} sets {name!r}. {nearest(name, sorted(known))}")
+            raise click.UsageError(f"--config {path} sets {name!r}. {hint(name, sorted(known))}")
         found[known[name.replace("-", "_")]] = value
     context.default_map = {**(context.default_map or {}), **found}
     return path

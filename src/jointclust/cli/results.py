@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
-from jointclust.choosing.criteria import jaccard_per_cluster
+from jointclust.choosing.stability import resampled_jaccard
 from jointclust.cli.console import Voice
 from jointclust.cli.options import image_shape
 from jointclust.cli.runs import (
     OUTPUTS,
     RECORD,
-    Source,
+    InputFile,
     embedding_columns,
     embedding_name,
     evaluation,
@@ -39,7 +37,7 @@ _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Outcome:
     """A fitted model and all that is known of how it came about.
 
     Attributes
@@ -48,27 +46,27 @@ class Run:
         The rows as the clusterer got them.
     origins, chosen : dict of name to (value, who chose it)
         Parameters of the command, which repeat it, and those found on the way.
-    candidates : dict of columns or None
-        What else was tried.
+    tried : dict of columns or None
+        All candidates, where there were several.
     """
 
     voice: Voice
     folder: Path
-    source: Source
+    source: InputFile
     model: Predictor
     rows: Matrix
     origins: dict[str, tuple[Any, str]]
     messages: list[str]
     given: dict[str, Any]
     chosen: dict[str, tuple[Any, str]] = field(default_factory=dict)
-    candidates: dict[str, list[Any]] | None = None
+    tried: dict[str, list[Any]] | None = None
 
     @property
     def warnings(self) -> list[str]:
         return [*self.source.table.notes, *self.messages]
 
 
-def finish(run: Run) -> None:
+def finish(run: Outcome) -> None:
     """Write the folder of a run, its record last."""
     _check_same_data(run)
     with run.voice.step("stability", "Judging the clusters' stability"):
@@ -90,7 +88,7 @@ def finish(run: Run) -> None:
     shape = run.source.table.data.shape
     write_record(
         run.folder,
-        command="select" if run.candidates is not None else "fit",
+        command="select" if run.tried is not None else "fit",
         parameters={name: value for name, (value, _) in run.origins.items()} | {"data": run.source.path},
         chosen={name: value for name, (value, _) in run.chosen.items()},
         input={"path": run.source.path, "sha256": run.source.sha256, "rows": shape[0], "columns": shape[1]},
@@ -101,7 +99,7 @@ def finish(run: Run) -> None:
     _say(run, result, [*files, "run.json"])
 
 
-def _write(run: Run, stability: Float | None) -> list[str]:
+def _write(run: Outcome, stability: Float | None) -> list[str]:
     """All files but the record; returns their names."""
     folder, table = run.folder, run.source.table
     # Without its record a folder does not claim to be a whole run.
@@ -125,12 +123,12 @@ def _write(run: Run, stability: Float | None) -> list[str]:
             image_order=order,
             title=Path(run.source.path).name if run.source.path != "-" else "standard input",
             parameters=run.origins | run.chosen,
-            candidates=run.candidates,
+            candidates=run.tried,
             warnings=run.warnings,
         )
     files = ["labels.csv", embedding_name(), "model.skops", "report.html"]
-    if run.candidates is not None:
-        write_table(folder / "candidates.csv", run.candidates)
+    if run.tried is not None:
+        write_table(folder / "candidates.csv", run.tried)
         files.append("candidates.csv")
     for stale in set(OUTPUTS) - set(files):  # of an earlier run, replaced by --force
         (folder / stale).unlink(missing_ok=True)
@@ -151,17 +149,11 @@ def stability_of(model: Predictor, rows: Matrix, n_resamples: int, seed: int) ->
     labels, clusterer = fitted.labels_of(model), fitted.last_step(model)
     n_clusters, own = int(labels.max()) + 1, labels[sample]
     small = _leading_components(rows[sample], max(_STABILITY_COLUMNS, getattr(clusterer, "n_components", None) or 0))
-    total = np.zeros(n_clusters)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(n_resamples):
-            drawn = np.unique(rng.randint(sample.size, size=sample.size))
-            if drawn.size < n_clusters:
-                return None
-            other = clone(clusterer).fit(small[drawn]).labels_
-            total += jaccard_per_cluster(own[drawn], other, n_clusters)
+    if n_clusters > sample.size // 2:
+        return None  # a resample may not hold them
+    found = resampled_jaccard(clusterer, small, own, n_clusters, n_resamples, rng)
     absent = np.bincount(own, minlength=n_clusters) == 0
-    return np.where(absent, np.nan, total / n_resamples)
+    return np.where(absent, np.nan, found)
 
 
 def _leading_components(rows: Matrix, most: int) -> Matrix:
@@ -171,7 +163,7 @@ def _leading_components(rows: Matrix, most: int) -> Matrix:
     return reduce(min(most, min(rows.shape) - 1), random_state=0).fit_transform(rows)
 
 
-def image_of(source: Source, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
+def image_of(source: InputFile, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
     """Shape of rows that are images: as the user says, or as the data sets of that name are."""
     n_features = source.table.data.shape[1]
     shape = image_shape(given["image_shape"], n_features)
@@ -181,7 +173,7 @@ def image_of(source: Source, given: dict[str, Any]) -> tuple[tuple[int, int] | N
     return shape, given["image_order"]
 
 
-def _check_same_data(run: Run) -> None:
+def _check_same_data(run: Outcome) -> None:
     """Say so when a run is repeated on other data than its record names."""
     path = run.given.get("config")
     if path and path.endswith(".json"):
@@ -190,7 +182,7 @@ def _check_same_data(run: Run) -> None:
             run.voice.say(f"Warning: {run.source.path} is not the file of {path}; its content differs.")
 
 
-def _say(run: Run, result: dict[str, Any], files: list[str]) -> None:
+def _say(run: Outcome, result: dict[str, Any], files: list[str]) -> None:
     for message in run.messages:
         run.voice.say(f"Warning: {message}")
     lines = [f"{result['rows']} rows in {result['clusters']} clusters of {', '.join(map(str, result['sizes'][:20]))}"]

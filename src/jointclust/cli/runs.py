@@ -36,7 +36,7 @@ _PACKAGES = ("jointclust", "numpy", "scipy", "scikit-learn", "skops")
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class InputFile:
     """Data as read, and how to recognise the file again."""
 
     table: Table
@@ -44,7 +44,9 @@ class Source:
     sha256: str
 
 
-def load_data(voice: Voice, path: str, *, format: str | None, no_header: bool, missing: str, **options: Any) -> Source:
+def load_data(
+    voice: Voice, path: str, *, format: str | None, no_header: bool, missing: str, **options: Any
+) -> InputFile:
     """Read a file, or standard input, which is kept in a temporary file meanwhile."""
     with _as_file(path, format) as file:
         size = file.stat().st_size if file.is_file() else None
@@ -61,7 +63,7 @@ def load_data(voice: Voice, path: str, *, format: str | None, no_header: bool, m
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
     for note in table.notes:
         voice.say(note)
-    return Source(table, path if path == "-" else str(Path(path).resolve()), digest)
+    return InputFile(table, path if path == "-" else str(Path(path).resolve()), digest)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, TypeVar
 
@@ -23,8 +24,10 @@ from jointclust.rows import (
     as_rows,
     as_table,
     check_elsewhere,
+    in_memory,
     is_elsewhere,
     is_lazy,
+    is_remote,
     kind_of,
     lazily,
     materialised,
@@ -42,9 +45,84 @@ RESTARTS = 10
 _T = TypeVar("_T")
 
 
-class Clusterer(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator, ABC
-):
+class TakesRows(BaseEstimator):
+    """Rows, or their coordinates, to be fitted: checked, named and weighted in one way, for clusterers or not."""
+
+    @property
+    def _accepts_sparse(self) -> bool:
+        return True
+
+    def _refuse(self, X: Any) -> None:
+        """Raise where rows lie in a place that they cannot be fitted in."""
+
+    def _coordinates_of(
+        self,
+        X: ArrayLike | Coordinates,
+        sample_weight: ArrayLike | None,
+        rng: np.random.RandomState,
+        *,
+        variance: float | None = None,
+        max_rank: int = 500,
+        leading: int | None = None,
+        min_samples: int = 2,
+    ) -> Coordinates:
+        """The coordinates given, or those of the rows given, whose columns are counted and their names noted."""
+        if not isinstance(X, Coordinates):
+            rows = self._validated(X, ensure_min_samples=min_samples)
+            weights = check_weights(sample_weight, rows)
+            return coordinates_of(
+                as_rows(rows), weights, variance=variance, max_rank=max_rank, leading=leading, rng=rng
+            )
+        if sample_weight is not None:
+            raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
+        if X.n_samples < min_samples:
+            raise ValueError(
+                f"X holds coordinates of {X.n_samples} rows, while a minimum of {min_samples} is required."
+            )
+        self._refuse(X.rows.X)
+        self.n_features_in_ = X.rows.n_features
+        if X.feature_names is not None:
+            self.feature_names_in_ = X.feature_names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return X.keep(variance)
+
+    def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
+        """Rows, and y where it is among the options, as scikit-learn checks them."""
+        if isinstance(X, Coordinates):
+            raise TypeError("X holds Coordinates, which only fit takes, of clusterers: pass the rows themselves.")
+        accepted = "csr" if self._accepts_sparse else False
+        try:
+            return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
+        except (TypeError, ValueError) as error:
+            error.add_note("X must be a table of finite real numbers, rows by features, with two rows or more.")
+            raise
+
+
+class LooksAtPairs(TakesRows):
+    """The same for what fits others, to pairs of rows too: the rows have to lie in memory, and a file is loaded.
+
+    The others see rows without names, when they are fitted and when they predict: the names are compared once, here.
+    """
+
+    def _refuse(self, X: Any) -> None:
+        if is_remote(X) or is_device_array(X):
+            raise TypeError(f"{type(self).__name__} takes coordinates of rows in memory: it looks at pairs of rows.")
+
+    def _coordinates_of(self, X: ArrayLike | Coordinates, *arguments: Any, **options: Any) -> Coordinates:
+        given = X if isinstance(X, Coordinates) else in_memory(X, type(self).__name__)
+        return replace(super()._coordinates_of(given, *arguments, **options), feature_names=None)
+
+
+def check_n_clusters(n_clusters: int, n_samples: int, weights: Float | None) -> None:
+    """There must be a row, one with weight, for each cluster."""
+    present = n_samples if weights is None else n_present(weights)
+    if n_clusters > present:
+        kind = "rows" if weights is None else "rows with weight"
+        raise ValueError(f"n_clusters={n_clusters} exceeds the number of {kind} ({present}): lower it.")
+
+
+class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, TakesRows, ABC):
     """Base of all estimators: an embedding of the rows, and the nearest of the cluster centers in it."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -114,28 +192,11 @@ class Clusterer(
         rng: np.random.RandomState,
         leading: int | None = None,
     ) -> Coordinates:
-        if isinstance(X, Coordinates):
-            if sample_weight is not None:
-                raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
-            if X.rows.is_sparse and self._in_full_space:
-                raise TypeError("Sparse rows do not fit the full space: set n_components to work in principal ones.")
-            self._refuse(X.rows.X)
-            coordinates = X.keep(self.variance)
-            self.n_features_in_ = X.rows.n_features
-            if X.feature_names is not None:
-                self.feature_names_in_ = X.feature_names
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-        else:
-            X = self._validated(X, ensure_min_samples=2)
-            coordinates = coordinates_of(
-                as_rows(X),
-                check_weights(sample_weight, X),
-                variance=self.variance,
-                max_rank=self.max_rank,
-                leading=leading,
-                rng=rng,
-            )
+        if isinstance(X, Coordinates) and X.rows.is_sparse and self._in_full_space:
+            raise TypeError("Sparse rows do not fit the full space: set n_components to work in principal ones.")
+        coordinates = self._coordinates_of(
+            X, sample_weight, rng, variance=self.variance, max_rank=self.max_rank, leading=leading
+        )
         self._counted = coordinates.rows, coordinates.rows.n_passes if isinstance(X, Coordinates) else 0
         self._check_n_clusters(coordinates.n_samples, coordinates.weights)
         if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
@@ -147,10 +208,7 @@ class Clusterer(
         return coordinates
 
     def _check_n_clusters(self, n_samples: int, weights: Float | None) -> None:
-        present = n_samples if weights is None else n_present(weights)
-        if self.n_clusters > present:
-            kind = "rows" if weights is None else "rows with weight"
-            raise ValueError(f"n_clusters={self.n_clusters} exceeds the number of {kind} ({present}): lower it.")
+        check_n_clusters(self.n_clusters, n_samples, weights)
 
     def _n_components(self, coordinates: Coordinates) -> int:
         """Number of components the data allow."""
@@ -266,16 +324,7 @@ class Clusterer(
                 setattr(self, name, rows.here(value))
 
     def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
-        if isinstance(X, Coordinates):
-            raise TypeError("X holds Coordinates, which only fit takes: pass the rows themselves.")
-        accepted = "csr" if self._accepts_sparse else False
-        if is_elsewhere(X):
-            return self._validated_elsewhere(X, **options)
-        try:
-            return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
-        except (TypeError, ValueError) as error:
-            error.add_note("X must be a table of finite real numbers, rows by features, with two rows or more.")
-            raise
+        return self._validated_elsewhere(X, **options) if is_elsewhere(X) else super()._validated(X, **options)
 
     def _validated_elsewhere(self, X: Any, *, reset: bool = True, ensure_min_samples: int = 1) -> Any:
         """Rows on a device, in a large file or with Dask."""

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from jointclust.choosing.candidates import check_grid
 from jointclust.choosing.members import fit_member, training_labels
 from jointclust.choosing.search import reference_labels, reference_members
 from jointclust.datasets import Dataset
+from jointclust.exceptions import collected
 from jointclust.experiments.journal import Journal
 from jointclust.files import replacing
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
@@ -104,8 +104,7 @@ class Cell:
         rows = _rows(self.source)
         coordinates = rows.coordinates if self.shared else None
         found: dict[str, Any] = {}
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
+        with collected() as messages:
             began = time.perf_counter()
             try:
                 fitted = _fit(clone(self.estimator), rows.dataset.data, coordinates, self.seed)
@@ -114,7 +113,7 @@ class Cell:
             except Exception as error:  # one cell that fails does not end the others
                 found["error"] = f"{type(error).__name__}: {error}"
                 found.setdefault("seconds", time.perf_counter() - began)
-        found["warnings"] = "; ".join(dict.fromkeys(str(one.message) for one in heard))
+        found["warnings"] = "; ".join(messages)
         return found
 
     def _measured(self, fitted: Any, rows: _Rows) -> dict[str, Any]:

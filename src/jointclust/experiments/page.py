@@ -19,6 +19,7 @@ import numpy as np
 from jointclust._version import __version__
 from jointclust.experiments.findings import PAPERS, VERDICTS, Claim, Findings
 from jointclust.files import replacing
+from jointclust.showing.style import shared_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -149,9 +150,9 @@ def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, fa
     papers: dict[str, list[Findings]] = {}
     for one in findings:
         papers.setdefault(one.paper, []).append(one)
-    return Template(_resource("experiments", "page.html")).substitute(
+    return Template(_resource("page.html")).substitute(
         title=escape(title),
-        style=_style(),
+        style=shared_style() + _resource("page.css"),
         facts="".join(
             f"<div><dt>{escape(key)}</dt><dd>{escape(str(value))}</dd></div>" for key, value in facts.items()
         ),
@@ -167,15 +168,8 @@ def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, fa
     )
 
 
-def _style() -> str:
-    """The report's, which asks a script for light or dark; here the reader's setting decides."""
-    dark = r"@media (prefers-color-scheme: dark) { :root \1 }"
-    report = re.sub(r':root\[data-theme="dark"\] (\{.*?\})', dark, _resource("report", "report.css"), flags=re.DOTALL)
-    return report + _resource("experiments", "page.css")
-
-
-def _resource(package: str, name: str) -> str:
-    return resources.files(f"jointclust.{package}").joinpath(name).read_text(encoding="utf-8")
+def _resource(name: str) -> str:
+    return resources.files("jointclust.experiments").joinpath(name).read_text(encoding="utf-8")
 
 
 def _name(paper: str) -> str:

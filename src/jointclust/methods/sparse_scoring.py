@@ -15,7 +15,7 @@ from sklearn.linear_model import ElasticNet
 from jointclust._sklearn import CallbackContext, Interval, StrOptions
 from jointclust.estimators.base import Clusterer
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
-from jointclust.exceptions import CollapseWarning
+from jointclust.exceptions import CollapseWarning, collected
 from jointclust.methods.scoring import procrustes_loss, scoring_loss
 from jointclust.methods.scoring_embeddings import RIDGE_SHARE
 from jointclust.numerics.linalg import fix_signs
@@ -26,9 +26,8 @@ from jointclust.types import Float, Labels
 
 # "auto" sparsity, as a share of the one at which the first component loses its last feature.
 _SPARSITY_SHARE = 0.5
-# Sweeps after which coordinate descent gives up, with a warning. It takes about ten, or with hardly any ridge or
-# sparsity thousands. To stop it early would take a filter for its warnings, and all threads share those.
-_SWEEPS = 100_000
+# Sweeps of coordinate descent in one regression step: each lowers the objective, so there is no need to finish.
+_SWEEPS = 20
 
 
 class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
@@ -242,7 +241,8 @@ class SparseScoring:
             warm_start=True,
         )
         net.coef_ = np.array(now.W.T, order="F")  # a copy: descent changes a single row in place
-        net.fit(self.data, now.scores)
+        with collected():  # a few sweeps do not converge
+            net.fit(self.data, now.scores)
         return self.scored(np.atleast_2d(net.coef_).T)
 
     def scored(self, W: Float) -> Solution:

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from jointclust._sklearn import Interval, StrOptions, fit_context
+from jointclust.estimators.base import TakesRows
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.rows import as_rows
@@ -30,7 +31,7 @@ from jointclust.subspace.directions import (
 from jointclust.types import Float
 
 
-class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TakesRows):
     r"""Linear projection that shows given classes: the supervised parents of the clustering methods.
 
     .. math:: \min_{W'W = I} \mathrm{tr}(W'S_wW), \quad \max_{W'W = I} \mathrm{tr}(W'S_bW), \quad
@@ -131,9 +132,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self : object
             The fitted transformer.
         """
-        data, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, multi_output=False
-        )
+        data, y = self._validated(X, y=y, ensure_min_samples=2, multi_output=False)
         check_classification_targets(y)
         self.classes_, labels = np.unique(column_or_1d(y), return_inverse=True)
         coordinates = coordinates_of(
@@ -204,8 +203,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             ``(X - mean_) @ components_.T``.
         """
         check_is_fitted(self)
-        rows = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return as_rows(rows).project(self.components_.T, self.mean_)
+        return as_rows(self._validated(X, reset=False)).project(self.components_.T, self.mean_)
 
     @property
     def _n_features_out(self) -> int:

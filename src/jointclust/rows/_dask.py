@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.exceptions import tell
 from jointclust.rows._swept import Swept, Visit, joined
 from jointclust.types import Array, Sweepable
 
@@ -55,11 +55,10 @@ def as_table(X: Any) -> Chunked:
             "(for a data frame: frame.to_dask_array(lengths=True))."
         )
     if len(X.chunks[1]) > 1:
-        warnings.warn(
+        tell(
             f"X is split along its columns ({len(X.chunks[1])} chunks) and is rechunked, for every method looks at "
             "whole rows. Save it chunked by rows to spare the copy.",
             UserWarning,
-            stacklevel=2,
         )
         X = X.rechunk({1: -1})
     if X.shape[0] and 0 in X.chunks[0]:

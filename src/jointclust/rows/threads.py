@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 # Size from which on a dense eigenvalue problem keeps several threads busy.
@@ -24,6 +23,12 @@ _T = TypeVar("_T")
 _I = TypeVar("_I")
 # Runs that go on side by side, which have to share the cores.
 _side_by_side = contextvars.ContextVar("side_by_side", default=1)
+
+
+@functools.cache
+def _n_cores() -> int:
+    """Cores that this process may use, by affinity and by the limits of its container."""
+    return cpu_count()
 
 
 @functools.cache
@@ -64,34 +69,33 @@ def suited_to(n_columns: int, n_jobs: int | None = None) -> AbstractContextManag
 
 
 def each(run: Callable[[int], _T], n_runs: int, n_jobs: int | None) -> list[_T]:
-    """``run(0)`` to ``run(n_runs - 1)``, spread over ``n_jobs`` threads."""
+    """``run(0)`` to ``run(n_runs - 1)``, spread over ``n_jobs`` threads, each in a copy of the caller's context."""
     if n_runs == 1 or n_jobs in (None, 1):
         return [run(index) for index in range(n_runs)]
-    together = min(n_runs, effective_n_jobs(n_jobs))
+    together = _side_by_side.get() * min(n_runs, effective_n_jobs(n_jobs))
 
     def beside_others(index: int) -> _T:
-        token = _side_by_side.set(together)
-        try:
-            return run(index)
-        finally:
-            _side_by_side.reset(token)
+        _side_by_side.set(together)
+        return run(index)
 
-    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(beside_others)(index) for index in range(n_runs))
+    # Made here: joblib takes the later tasks from one of its own threads.
+    tasks = [delayed(contextvars.copy_context().run)(beside_others, index) for index in range(n_runs)]
+    return Parallel(n_jobs=n_jobs, require="sharedmem")(tasks)
 
 
 def in_order(run: Callable[[_I], _T], items: Iterable[_I]) -> Iterator[tuple[_I, _T]]:
     """``run`` of each item, a few at a time by threads; results come in the order of the items."""
-    workers = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    workers = max(1, workers // _side_by_side.get())
+    workers = max(1, _n_cores() // _side_by_side.get())
     if workers == 1:
         for item in items:
             yield item, run(item)
         return
     waiting: deque[tuple[_I, Future[_T]]] = deque()
+    # A pool of its own: it costs a hundredth of the pass, survives no fork, and waits for no other one.
     with ThreadPoolExecutor(max_workers=workers) as pool:
         try:
             for item in items:
-                waiting.append((item, pool.submit(run, item)))
+                waiting.append((item, pool.submit(contextvars.copy_context().run, run, item)))
                 if len(waiting) > workers:
                     first, future = waiting.popleft()
                     yield first, future.result()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 from jointclust import datasets
+from jointclust.exceptions import collected
 from jointclust.experiments.experiment import Method, frame, pandas
 from jointclust.experiments.findings import Claim, Findings
 from jointclust.experiments.papers._lab import Lab, beside_paper, curves, grid_of_axes, judged, percent, untestable
@@ -216,8 +216,7 @@ def _toy_figure() -> Figure:
         model = DEC(
             2, n_components=1, trade_off=5.0 if T else 0.0, max_iter=max(T, 1), update_rule="fixed", random_state=0
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the runs are cut short on purpose
+        with collected():  # the runs are cut short on purpose
             labels = model.fit(X).labels_
         ax.scatter(*X.T, c=np.array(["#1f77b4", "#c46a1b"])[labels], s=3, rasterized=True)
         direction = 14 * model.components_[0]

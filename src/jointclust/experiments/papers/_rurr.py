@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from sklearn.cluster import KMeans
 
 from jointclust import datasets
 from jointclust.datasets import Dataset
+from jointclust.exceptions import collected
 from jointclust.experiments.experiment import frame
 from jointclust.experiments.findings import Claim, Findings
 from jointclust.experiments.papers._ec import measure_row
@@ -172,8 +172,7 @@ def _bars(table: DataFrame, names: list[str]) -> Figure:
 def _fitted(X: NDArray, c: int, **parameters: Any) -> tuple[UncorrelatedRidgeClustering, UncorrelatedRidgeClustering]:
     """URR-SL and RURR-SL on scaled rows, to the end of the objective's descent."""
     parameters = {"ridge": 1.0, "max_iter": 50, "tol": 0.0, "random_state": 0} | parameters
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # tol = 0 always ends at max_iter
+    with collected():  # tol = 0 always ends at max_iter
         scaled = unit_scatter(X)
         urr = UncorrelatedRidgeClustering(c, rescale=False, **parameters).fit(scaled)
         return urr, UncorrelatedRidgeClustering(c, **parameters).fit(scaled)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -10,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from jointclust.exceptions import collected
 from jointclust.numerics.partitions import centers_of
 from jointclust.rows.arrays import is_sparse
 from jointclust.showing import fitted
@@ -259,8 +259,7 @@ class PrototypesDisplay(Display):
             for axes, image in zip(line, self.images[cluster], strict=True):
                 axes.set(xticks=[], yticks=[])
                 axes.set_frame_on(False)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", RuntimeWarning)  # a blank one has no range
+                with collected():  # a blank one has no range
                     axes.imshow(image, **{"cmap": "gray", **options})
         return self
 

@@ -16,6 +16,7 @@ from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE, SCALE
 from jointclust.showing.report import _pack
 from jointclust.showing.report._content import DOUBTFUL, STABLE, Content
+from jointclust.showing.style import shared_style
 from jointclust.types import Float
 
 _FEATURES_PER_CARD = 6
@@ -33,7 +34,7 @@ def page(content: Content) -> str:
     return Template(_resource("page.html")).substitute(
         title=escape(content.title),
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:",
-        style=_resource("report.css"),
+        style=shared_style() + _resource("report.css"),
         script=script,
         data=_pack.script_json(_map_data(content)),
         facts=_facts(content),

@@ -482,11 +482,9 @@ function controls() {
 }
 
 function theme() {
-  const root = document.documentElement, dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const follow = () => { root.dataset.theme = dark.matches ? "dark" : "light"; };
-  follow();
-  dark.addEventListener("change", follow);
-  by("theme").onclick = () => { root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark"; };
+  // The style has the dark colours for readers who ask for them; from the first click on, the button decides.
+  const { media } = [...document.styleSheets[0].cssRules].find((rule) => rule.media?.mediaText.includes("dark"));
+  by("theme").onclick = () => { media.mediaText = window.matchMedia(media.mediaText).matches ? "not all" : "all"; };
 }
 
 async function start() {
