@@ -8,7 +8,7 @@ import jointclust as jc
 from jointclust.estimators import base
 from jointclust.metrics import clustering_accuracy
 from jointclust.subspace import coordinates
-from jointclust.subspace.coordinates import coordinates_of
+from jointclust.subspace.decomposition import coordinates_of
 
 
 def test_the_number_is_chosen():

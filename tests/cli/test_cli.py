@@ -28,7 +28,7 @@ from jointclust.datasets import _download
 from jointclust.estimators import base
 from jointclust.readers import _table
 from jointclust.subspace import coordinates
-from jointclust.subspace.coordinates import coordinates_of
+from jointclust.subspace.decomposition import coordinates_of
 from test_persistence import rewrite
 
 HELP = Path(__file__).parent / "help"

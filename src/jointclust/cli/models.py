@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
