@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -14,8 +13,6 @@ Labels = NDArray[np.int32]
 
 # The functions of an array library, by the names of the array API standard.
 Namespace = ModuleType
-# The parameters of an estimator or of a run, by name.
-Params = Mapping[str, object]
 # A table: columns of equal length, by name.
 Columns = dict[str, list[Any]]
 
@@ -67,8 +64,6 @@ class Sparse(Sweepable, Protocol):
     indices: NDArray
     indptr: NDArray
 
-    @property
-    def nnz(self) -> int: ...
     @property
     def T(self) -> Any: ...  # noqa: N802
     def __getitem__(self, key: Any, /) -> Any: ...
