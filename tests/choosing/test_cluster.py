@@ -7,7 +7,7 @@ import pytest
 import jointclust as jc
 from jointclust.estimators import base
 from jointclust.metrics import clustering_accuracy
-from jointclust.subspace import coordinates
+from jointclust.subspace import decomposition
 from jointclust.subspace.decomposition import coordinates_of
 
 
@@ -42,7 +42,7 @@ def test_one_decomposition(monkeypatch):
         decomposed.append(rows.X.shape)
         return coordinates_of(rows, *arguments, **options)
 
-    for module in (base, coordinates):
+    for module in (base, decomposition):
         monkeypatch.setattr(module, "coordinates_of", counting)
     model = jc.cluster(frame, random_state=0)
     assert decomposed.count(X.shape) == 1

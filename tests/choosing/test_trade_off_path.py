@@ -3,6 +3,8 @@ import pandas as pd
 import pytest
 
 import jointclust as jc
+import jointclust.choosing.trade_off_path as module
+from jointclust.estimators import base
 
 
 def test_one_row_per_dimension_and_trade_off(digits):
@@ -30,9 +32,9 @@ def test_warnings_are_recorded_not_raised(iris):
 
 def test_decomposes_once(digits, monkeypatch):
     calls = []
-    original = jc.path.decompose
-    monkeypatch.setattr(jc.path, "decompose", lambda *a, **k: calls.append(1) or original(*a, **k))
-    monkeypatch.setattr(jc.base, "coordinates_of", lambda *a, **k: pytest.fail("decomposed again"))
+    original = module.decompose
+    monkeypatch.setattr(module, "decompose", lambda *a, **k: calls.append(1) or original(*a, **k))
+    monkeypatch.setattr(base, "coordinates_of", lambda *a, **k: pytest.fail("decomposed again"))
     jc.trade_off_path(digits.data, 10, trade_offs=[0, 1.5, 3], random_state=0)
     assert len(calls) == 1
 
