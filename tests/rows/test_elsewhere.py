@@ -19,7 +19,6 @@ import scipy.sparse as sp
 import torch
 import zarr
 from sklearn.base import clone
-from threadpoolctl import threadpool_info
 
 import jointclust as jc
 import jointclust.numerics.kmeans as km
@@ -320,12 +319,6 @@ def test_tasks_are_small(model, monkeypatch):
     chunked = da.from_array(X, chunks=(1000, 40))
     clone(model).set_params(n_clusters=4).fit(chunked).score(chunked)
     assert max(sizes) < X.nbytes / 10
-
-
-def test_blas_threads_come_back(elsewhere):
-    before = [pool["num_threads"] for pool in threadpool_info()]
-    jc.LDAKMeans(4, random_state=0).fit(elsewhere["dask"].rechunk((20, 20)))
-    assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
 def test_lazy_transform_of_whole_numbers(elsewhere):
