@@ -14,7 +14,7 @@ from elsewhere import TOUCHING, check_same_answer, on_host, settings
 from jointclust import cli
 from jointclust.choosing import registry
 from jointclust.estimators.base import Clusterer
-from jointclust.estimators.embedding_first import EmbeddingClusterer
+from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer, LinearMap
 from jointclust.experiments.papers import _leaderboard
 from jointclust.numerics.partitions import within_norm
 
@@ -51,14 +51,15 @@ class PrincipalKMeans(EmbeddingClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit_embedding(self, X, sample_weight, rng):
+    def _fit_embedding(self, X, sample_weight, rng, task):
         coordinates = self._coordinates(X, sample_weight, rng)
         leading = np.eye(coordinates.rank, self._n_components(coordinates))
-        return self._publish_projection(coordinates, leading), coordinates.weights
+        found = LinearMap.from_coordinates(coordinates, leading)
+        self.mean_, self.components_ = found.mean_, found.components_
+        return Embedded(found.fitted_values(coordinates.rows), coordinates.weights, coordinates.is_constant)
 
-    def _finish(self, Y, weights):
-        self.objective_ = self._score(Y, self.labels_, weights)
-        self._warn_if_fewer(is_constant=False)
+    def _publish_objective(self, embedded):
+        self.objective_ = self._score(embedded.Y, self.labels_, embedded.weights)
 
     def _score(self, Y, labels, weights):
         return -within_norm(Y, labels, self.cluster_centers_, weights)

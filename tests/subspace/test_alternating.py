@@ -1,67 +1,73 @@
 """The one loop, by a method whose steps are written down."""
 
+import functools
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from jointclust.subspace.alternating import PATIENCE, Ending, alternate, best_of
+import jointclust as jc
+from jointclust.subspace.alternating import PATIENCE, Ending, Method, alternate, best_of
 
 
 class Scripted:
-    """Steps with the given objectives; labels change at every step, or are those given."""
+    """Steps with the given objectives, which come to rest at the step of that number."""
 
-    def __init__(self, objectives, labels=None, *, ends_with_labels=True, weights=None, sign=1):
-        self.objectives, self.sign = objectives, sign
-        self.labels = [[step, 0] for step in range(1, len(objectives) + 1)] if labels is None else labels
-        self.ends_with_labels, self.weights = ends_with_labels, weights
-        self.seen = []
+    def __init__(self, objectives, *, rest=None, sign=1):
+        self.objectives, self.rest, self.sign = objectives, rest, sign
+        self.stepped, self.asked = [], []
 
-    def step(self, clusters, previous):
-        number = len(self.seen)
-        self.seen.append((clusters, previous))
-        labels = np.array(self.labels[number], dtype=np.int32)
-        return SimpleNamespace(
-            objective=self.objectives[number], clusters=SimpleNamespace(labels=labels), number=number
-        )
+    def step(self, start, previous):
+        number = len(self.stepped)
+        self.stepped.append((start, previous))
+        return SimpleNamespace(objective=self.objectives[number], number=number)
+
+    def rests(self, start, previous, state):
+        self.asked.append((start, previous, state))
+        return state.number == self.rest
 
     def merit(self, state):
         return self.sign * state.objective
 
 
-def run(method, *, max_iter=100, tol=0.0, **options):
-    start = SimpleNamespace(labels=np.zeros(2, dtype=np.int32))
-    return alternate(method, start, max_iter=max_iter, tol=tol, **options)
+START = object()
+
+
+def run(steps, *, max_iter=100, tol=0.0, **options):
+    return alternate(steps, START, max_iter=max_iter, tol=tol, **options)
 
 
 def test_each_step_goes_on_from_the_last():
-    method = Scripted([1.0, 2.0, 4.0])
-    found = run(method, max_iter=3)
-    clusters, previous = zip(*method.seen, strict=True)
-    assert clusters[0] is found.start
-    assert previous[0] is None
-    assert [state.number for state in previous[1:]] == [0, 1]
-    assert all(given is state.clusters for given, state in zip(clusters[1:], previous[1:], strict=True))
+    steps = Scripted([1.0, 2.0, 4.0])
+    found = run(steps, max_iter=3)
+    assert all(start is START for start, _ in steps.stepped)
+    assert [None if state is None else state.number for _, state in steps.stepped] == [None, 0, 1]
+    assert [(start, previous) for start, previous, _ in steps.asked] == steps.stepped
+    assert [state.number for _, _, state in steps.asked] == [0, 1, 2]
+    assert found.start is START
     assert found.history == [1.0, 2.0, 4.0]
     assert (found.best, found.state.number) == (2, 2)
 
 
-def test_ends_when_the_labels_stop():
-    found = run(Scripted([1.0, 2.0, 3.0, 4.0], [[1, 0], [2, 0], [2, 0], [3, 0]]))
+@pytest.mark.parametrize("rest", [0, 2])
+def test_ends_when_the_steps_rest(rest):
+    found = run(Scripted([1.0, 2.0, 3.0, 4.0], rest=rest))
     assert found.ending is Ending.CONVERGED
-    assert found.history == [1.0, 2.0, 3.0]
+    assert len(found.history) == rest + 1
 
 
-def test_labels_of_rows_without_weight_do_not_matter():
-    script = [1.0, 2.0, 3.0], [[1, 0], [1, 5], [1, 6]]
-    assert len(run(Scripted(*script, weights=np.array([1.0, 0.0]))).history) == 2
-    assert len(run(Scripted(*script, weights=np.array([0.0, 1.0])), max_iter=3).history) == 1
-    assert len(run(Scripted(*script), max_iter=3).history) == 3
-
-
-def test_goes_on_with_the_same_labels_where_they_are_not_all():
-    method = Scripted([1.0, 2.0, 3.0, 3.0, 9.0], [[0, 0]] * 5, ends_with_labels=False)
-    assert run(method).history == [1.0, 2.0, 3.0, 3.0]
+def test_hard_clusters_rest_when_the_labels_of_rows_with_weight_stop(rng):
+    """The first step is compared with the start, later ones with the step before."""
+    X, weights = rng.standard_normal((6, 3)), np.array([1.0, 1, 1, 1, 1, 0])
+    labels = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 0], [1, 0, 0, 1, 1, 1]], dtype=np.int32)
+    for given, same in ((None, False), (weights, True)):
+        coordinates = jc.decompose(X, given)
+        rests = functools.partial(Method.rests, SimpleNamespace(coordinates=coordinates))
+        start, other, third = (coordinates.clusters(row, 2) for row in labels)
+        state = SimpleNamespace(clusters=other)
+        assert rests(start, None, state) is same
+        assert not rests(start, SimpleNamespace(clusters=third), state)
+        assert rests(third, SimpleNamespace(clusters=other), state)
 
 
 @pytest.mark.parametrize("scale", [1.0, -1e6, 1e-6])
@@ -93,7 +99,7 @@ def test_says_so_at_the_last_iteration():
     found = run(Scripted([1.0, 2.0, 3.0]), max_iter=2)
     assert found.ending is Ending.MAX_ITER
     assert "max_iter=2" in found.ending.value.format(max_iter=2)
-    rests = run(Scripted([1.0, 2.0], [[1, 0], [1, 0]]), max_iter=2)
+    rests = run(Scripted([1.0, 2.0], rest=1), max_iter=2)
     assert rests.ending is Ending.CONVERGED, "the last iteration came to rest"
 
 
@@ -108,9 +114,7 @@ def test_stops_when_told_and_asks_once_a_step():
     assert found.ending is Ending.STOPPED
     assert found.history == [1.0, 2.0, 3.0]
     assert found.state.number == 2
-    rests = run(Scripted([1.0, 2.0], [[1, 0], [1, 0]]), stop=lambda: len(answers) == 0)
-    assert rests.ending is Ending.CONVERGED
-    at_once = run(Scripted([1.0], [[0, 0]]), stop=lambda: True)
+    at_once = run(Scripted([1.0], rest=0), stop=lambda: True)
     assert at_once.ending is Ending.CONVERGED, "a run that rests has converged, whoever wants it to stop"
 
 
