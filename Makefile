@@ -25,7 +25,7 @@ test-slow: venv
 
 # On a machine with CUDA, torch and perhaps CuPy.
 test-gpu: venv
-	SCIPY_ARRAY_API=1 $(BIN)/pytest tests/test_gpu.py
+	SCIPY_ARRAY_API=1 $(BIN)/pytest tests/rows/test_gpu.py
 
 test-browser: venv
 	@test -n "$(CHROMIUM)" || { echo "Chromium is missing: apt-get install chromium, or CHROMIUM=path"; exit 1; }

@@ -2,20 +2,17 @@
 
 from docutils import nodes
 from docutils.statemachine import StringList
-from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 from sphinx.util.docutils import SphinxDirective
 
 import jointclust as jc
-
-SKIPPED = {"LabelFreeSearch"}
+from jointclust.choosing.registry import METHODS
 
 
 def estimators():
-    """Every estimator of the package, by name."""
-    found = {name: getattr(jc, name) for name in jc.__all__ if name not in SKIPPED}
-    return {name: cls for name, cls in found.items() if isinstance(cls, type) and issubclass(cls, BaseEstimator)}
+    """Every method of the registry, and the supervised parents, by name."""
+    return {cls.__name__: cls for cls in (*(entry.cls for entry in METHODS), jc.DiscriminantProjection)}
 
 
 def takes(estimator, kind):

@@ -1,52 +1,40 @@
-"""Rows on a device, in a file or with Dask: the same answer as NumPy's, from one list of what is supported."""
+"""Rows on a device, in a file or with Dask: the same answer as NumPy's, for all methods of the registry."""
 
 import ast
 import copy
+import re
 import tracemalloc
 import warnings
 from pathlib import Path
 
 import array_api_strict
 import cloudpickle
+import dask
 import dask.array as da
 import dask.dataframe as dd
-import h5py
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
 import zarr
-from threadpoolctl import threadpool_info
+from sklearn.base import clone
 
 import jointclust as jc
 import jointclust.numerics.kmeans as km
+from elsewhere import KINDS, TOUCHING, WEIGHTS, check_same_answer, every_place, named, on_host, refusal, settings
 from jointclust.numerics import partitions
 from jointclust.rows import Projected, Store, _dask, _store, _sweep, as_rows, sample
 from jointclust.rows.arrays import to_host
 
-CLUSTERERS = {
-    "DEC": jc.DiscriminativeEmbeddedClustering(4),
-    "DEC fixed": jc.DiscriminativeEmbeddedClustering(4, update_rule="fixed", trade_off=4),
-    "DEC inf": jc.DiscriminativeEmbeddedClustering(4, trade_off="olsda", variance=0.95),
-    "LDAKM": jc.LDAKMeans(4),
-    "EC": jc.RobustEmbeddedClustering(4),
-    "OLSDA": jc.RobustEmbeddedClustering(4, robust=False),
-    "RobustKMeans": jc.RobustKMeans(4),
-    "RobustKMeans PCA": jc.RobustKMeans(4, n_components=6, tol=1e-9, max_iter=1000),
-    "ODC": jc.OptimalDiscriminantClustering(4, n_components=8),
-    "DisKMeans": jc.DisKMeans(4),
-    "DisCluster": jc.DisCluster(4),
-    "RURR-SL": jc.UncorrelatedRidgeClustering(4),
-    "FuzzyKMeans": jc.FuzzyKMeans(4),
-    "RSFKM": jc.RobustSparseFuzzyKMeans(4),
-}
-HOST_ONLY = {
-    "SparseODC": jc.SparseOptimalDiscriminantClustering(4),
-    "ODC rbf": jc.OptimalDiscriminantClustering(4, kernel="rbf"),
-    "ODC graph": jc.OptimalDiscriminantClustering(4, kernel="nearest_neighbors"),
-}
-FULL_SPACE = {"RobustKMeans", "FuzzyKMeans", "RSFKM"}
+DEFAULTS, OTHERS = settings()
+TAKING = [model for model in DEFAULTS if model._refusal("dask") is None]
+# Every method on every kind of rows; weights, and settings other than the defaults, where these differ most.
+CASES = [
+    *((model, kind, False) for model in DEFAULTS for kind in KINDS),
+    *((model, kind, True) for model in TAKING for kind in ("torch float32", "memory map", "dask")),
+    *((model, *case) for model in OTHERS for case in (("torch", False), ("zarr", False), ("dask csr", True))),
+]
 
 
 @pytest.fixture(scope="module")
@@ -55,78 +43,32 @@ def data():
     return X, np.random.RandomState(1).uniform(0.5, 2, size=len(X))
 
 
-@pytest.fixture
-def elsewhere(data, tmp_path, monkeypatch):
-    """The same rows in every place there is."""
-    monkeypatch.setattr(_store, "IN_MEMORY", 1000)
-    X, _ = data
-    np.save(tmp_path / "X.npy", X)
-    with h5py.File(tmp_path / "X.h5", "w") as file:
-        file.create_dataset("X", data=X, chunks=(64, 20))
-    stored = zarr.create_array(tmp_path / "X.zarr", shape=X.shape, chunks=(70, 20), dtype=X.dtype)
-    stored[:] = X
-    chunked = da.from_array(X, chunks=(170, 20))
-    with h5py.File(tmp_path / "X.h5") as file:
-        yield {
-            "strict": array_api_strict.asarray(X),
-            "torch": torch.tensor(X),
-            "torch float32": torch.tensor(X, dtype=torch.float32),
-            "memory map": np.load(tmp_path / "X.npy", mmap_mode="r"),
-            "hdf5": file["X"],
-            "zarr": stored,
-            "dask": chunked,
-            "dask float32": chunked.astype(np.float32),
-            "dask csr": chunked.map_blocks(sp.csr_array),
-        }
+@pytest.fixture(scope="module")
+def elsewhere(data, tmp_path_factory):
+    with every_place(data[0], tmp_path_factory.mktemp("apart")) as places:
+        yield places
 
 
-KINDS = ["strict", "torch", "torch float32", "memory map", "hdf5", "zarr", "dask", "dask float32", "dask csr"]
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """Clusters that touch, in every place there is: where a run starts, and each of its steps, shows in the result."""
+    with every_place(TOUCHING, tmp_path_factory.mktemp("touching")) as places:
+        yield places
 
 
-def supported(name, kind):
-    if kind == "dask csr":
-        return name not in FULL_SPACE
-    return not (name == "RSFKM" and kind in ("strict", "torch", "torch float32"))
-
-
-@pytest.mark.filterwarnings("ignore::jointclust.CollapseWarning")
-@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", CLUSTERERS)
-def test_same_answer(name, kind, weighted, data, elsewhere):
-    X, weights = data
-    weights = weights if weighted else None
-    there = elsewhere[kind]
-    model = copy.deepcopy(CLUSTERERS[name]).set_params(random_state=0)
-    if not supported(name, kind):
-        with pytest.raises(TypeError, match=r"set n_components|Use FuzzyKMeans"):
-            model.fit(there)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("model", "kind", "weighted"), CASES, ids=named)
+def test_same_answer(model, kind, weighted, places):
+    there = places[kind]
+    reason = refusal(model, there)
+    if reason is not None:
+        with pytest.raises(TypeError, match=re.escape(reason)):
+            clone(model).fit(there)
+        assert re.search("Use |set n_components", reason)
         return
-    host = copy.deepcopy(model).fit(X, sample_weight=weights)
-    model.fit(there, sample_weight=weights)
-    tolerance = 1e-3 if "float32" in kind else 1e-6
-    np.testing.assert_array_equal(to_host(model.labels_), host.labels_)
-    np.testing.assert_allclose(model.objective_, host.objective_, rtol=tolerance)
-    np.testing.assert_array_equal(to_host(model.predict(there)), host.labels_)
-    np.testing.assert_allclose(
-        to_host(model.transform(there)), host.transform(X), atol=tolerance * np.abs(host.transform(X)).max() * 10
-    )
-    np.testing.assert_allclose(
-        model.score(there, sample_weight=weights), host.score(X, sample_weight=weights), rtol=max(tolerance, 1e-4)
-    )
-    if hasattr(host, "soft_labels_"):
-        np.testing.assert_allclose(to_host(model.soft_labels_), host.soft_labels_, atol=1e-3)
-        np.testing.assert_allclose(to_host(model.predict_proba(there)), to_host(model.soft_labels_), atol=1e-5)
-    if hasattr(host, "outlier_scores_"):
-        np.testing.assert_allclose(to_host(model.outlier_scores_), host.outlier_scores_, rtol=1e-2, atol=1e-3)
-    assert model.n_passes_ > 0
-
-
-@pytest.mark.parametrize("kind", ["torch", "memory map", "dask"])
-@pytest.mark.parametrize("name", HOST_ONLY)
-def test_what_needs_the_host_says_so(name, kind, elsewhere):
-    with pytest.raises(TypeError, match="Use "):
-        HOST_ONLY[name].fit(elsewhere[kind])
+    weights = WEIGHTS if weighted else None
+    with dask.config.set(scheduler="synchronous"):
+        check_same_answer(on_host(model, weighted=weighted), model, TOUCHING, there, weights)
 
 
 @pytest.mark.parametrize("kind", ["torch", "dask"])
@@ -215,7 +157,7 @@ def test_passes_per_iteration(elsewhere):
     def passes(model, n_iter):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return [copy.deepcopy(model).set_params(max_iter=k).fit(elsewhere["dask"]).n_passes_ for k in n_iter]
+            return [copy.deepcopy(model).set_params(max_iter=k).fit(elsewhere["zarr"]).n_passes_ for k in n_iter]
 
     start = np.arange(600) % 4
     fixed = jc.DiscriminativeEmbeddedClustering(4, update_rule="fixed", init=start, tol=0)
@@ -366,26 +308,17 @@ def test_rows_of_length_one_without_a_copy(kind):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", CLUSTERERS)
-def test_tasks_are_small(name, monkeypatch):
+@pytest.mark.parametrize("model", TAKING, ids=named)
+def test_tasks_are_small(model, monkeypatch):
     """What is sent to the workers holds small matrices, never the rows."""
     X, _ = jc.datasets.mixture(3000, 40, 4, separation=25, n_nuisance=2, random_state=0)
     sizes, original = [], _dask.sweep
     monkeypatch.setattr(
         _dask, "sweep", lambda task, s: (sizes.append(len(cloudpickle.dumps(task))), original(task, s))[1]
     )
-    model = copy.deepcopy(CLUSTERERS[name]).set_params(random_state=0)
     chunked = da.from_array(X, chunks=(1000, 40))
-    model.fit(chunked)
-    model.fit(chunked).score(chunked)
+    clone(model).set_params(n_clusters=4).fit(chunked).score(chunked)
     assert max(sizes) < X.nbytes / 10
-
-
-def test_blas_threads_come_back(elsewhere):
-    before = [pool["num_threads"] for pool in threadpool_info()]
-    for _ in range(3):
-        jc.LDAKMeans(4, random_state=0).fit(elsewhere["dask"].rechunk((20, 20)))
-    assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
 def test_lazy_transform_of_whole_numbers(elsewhere):

@@ -5,9 +5,11 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import jointclust as jc
+from jointclust.choosing.registry import METHODS
 from jointclust.rows.arrays import is_device_array, to_host
 
 torch = pytest.importorskip("torch")
@@ -15,17 +17,11 @@ if not torch.cuda.is_available():
     pytest.skip("no GPU here", allow_module_level=True)
 pytestmark = [pytest.mark.filterwarnings("ignore")]
 
-CLUSTERERS = [
-    jc.DiscriminativeEmbeddedClustering(4, random_state=0),
-    jc.DiscriminativeEmbeddedClustering(4, update_rule="fixed", trade_off=4, random_state=0),
-    jc.LDAKMeans(4, random_state=0),
-    jc.RobustEmbeddedClustering(4, random_state=0),
-    jc.RobustKMeans(4, random_state=0),
-    jc.OptimalDiscriminantClustering(4, n_components=8, random_state=0),
-    jc.DisKMeans(4, random_state=0),
-    jc.DisCluster(4, random_state=0),
-    jc.UncorrelatedRidgeClustering(4, random_state=0),
-    jc.FuzzyKMeans(4, random_state=0),
+MODELS = [
+    estimator.set_params(random_state=0)
+    for entry in METHODS
+    for estimator in entry.estimators(n_clusters=4)
+    if get_tags(estimator).array_api_support
 ]
 
 
@@ -37,7 +33,7 @@ def on_device(X, library):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("library", ["torch", "cupy"])
-@pytest.mark.parametrize("model", CLUSTERERS, ids=str)
+@pytest.mark.parametrize("model", MODELS, ids=str)
 def test_same_answer(model, library, dtype):
     X, _ = jc.datasets.mixture(3000, 20, 4, separation=25, n_nuisance=2, random_state=0)
     weights = np.random.RandomState(1).uniform(0.5, 2, size=len(X))
@@ -53,7 +49,7 @@ def test_same_answer(model, library, dtype):
 
 CHECKS = [
     (estimator, check)
-    for model in CLUSTERERS
+    for model in MODELS
     for estimator, check in estimator_checks_generator(model)
     if "array_api" in str(check) and ("cuda" in str(check) or "cupy" in str(check))
 ]

@@ -36,6 +36,13 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _let_any_thread_set_it() -> None:
+    """Who sets the limit need not be who lifts it, though from threadpoolctl 3.8 on nobody else may."""
+    for library in _controller().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
 class _Single(AbstractContextManager[None]):
     """The limit is the process's: the first of those who want it sets it, the last one lifts it."""
 
@@ -45,6 +52,7 @@ class _Single(AbstractContextManager[None]):
     def __enter__(self) -> None:
         with self.lock:
             if self.depth == 0:
+                _let_any_thread_set_it()
                 self.limit = _controller().limit(limits=1, user_api="blas")
             self.depth += 1
 
@@ -52,7 +60,9 @@ class _Single(AbstractContextManager[None]):
         with self.lock:
             self.depth -= 1
             if self.depth == 0 and self.limit is not None:
+                _let_any_thread_set_it()
                 self.limit.restore_original_limits()
+                _let_any_thread_set_it()
 
 
 _single = _Single()

@@ -1,0 +1,193 @@
+"""What is computed on a block, against the formula in its docstring: NumPy, sparse and torch, in both precisions."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from jointclust.rows import blocks
+from jointclust.rows.arrays import like, to_host
+
+N, D, C = 23, 5, 4
+RNG = np.random.RandomState(0)
+X = np.where(RNG.uniform(size=(N, D)) < 0.4, 0.0, RNG.standard_normal((N, D)) + 0.5)
+X[7] = 0.0
+WEIGHTS = np.where(np.arange(N) % 6 == 0, 0.0, RNG.uniform(0.5, 2, size=N))
+MEAN = RNG.standard_normal(D)
+MATRIX = RNG.standard_normal((D, 3))
+LABELS = RNG.randint(C - 1, size=N).astype(np.int32)  # the last cluster is empty
+CENTERS = RNG.standard_normal((C, D))
+
+FORMS = {
+    "numpy": np.array,
+    "numpy float32": lambda x: x.astype(np.float32),
+    "csr": sp.csr_array,
+    "csr float32": lambda x: sp.csr_array(x.astype(np.float32)),
+    "torch": torch.tensor,
+    "torch float32": lambda x: torch.tensor(x.astype(np.float32)),
+}
+DENSE = [name for name in FORMS if "csr" not in name]
+forms = pytest.mark.parametrize("form", FORMS)
+dense = pytest.mark.parametrize("form", DENSE)
+
+
+def beside(values, x):
+    """Weights or labels where the block is."""
+    return torch.tensor(values) if isinstance(x, torch.Tensor) and values is not None else values
+
+
+def same(found, expected, form):
+    found = found.toarray() if sp.issparse(found) else to_host(found)
+    tolerance = 1e-5 if "float32" in form else 1e-12
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * max(1, np.abs(expected).max()))
+
+
+def choices(*, mean=True):
+    """Weights and mean, given or not, each with what they stand for."""
+    for weights, m in itertools.product((None, WEIGHTS), (None, MEAN) if mean else (None,)):
+        yield weights, m, np.ones(N) if weights is None else weights, 0.0 if m is None else m
+
+
+@forms
+def test_rows_of_length_one(form):
+    for scale in (1.0, 1e-30):  # squares of the second are no float32
+        lengths = np.linalg.norm(X, axis=1, keepdims=True)
+        same(blocks.unit(FORMS[form](scale * X)), X / np.where(lengths > 0, lengths, 1), form)
+
+
+@forms
+def test_sums_over_rows(form):
+    x = FORMS[form](X)
+    low, high = blocks.column_range(x)
+    same(low, X.min(axis=0), form)
+    same(high, X.max(axis=0), form)
+    for weights, _, w, _ in choices(mean=False):
+        same(blocks.column_sums(x, beside(weights, x)), w @ X, form)
+        same(blocks.squared_norm(x, beside(weights, x), MEAN), w @ ((X - MEAN) ** 2).sum(axis=1), form)
+
+
+@forms
+def test_products(form):
+    x = FORMS[form](X)
+    rows = X - MEAN
+    same(blocks.gram(x, MEAN), rows @ rows.T, form)
+    B = RNG.standard_normal((N, 3))
+    for weights, mean, w, m in choices():
+        same(blocks.project(x, MATRIX, mean), (X - m) @ MATRIX, form)
+        same(blocks.project_transposed(x, beside(B, x), mean), (X - m).T @ B, form)
+        if mean is not None or "csr" not in form:  # sparse rows have a mean
+            same(blocks.scatter(x, beside(weights, x), mean), (X - m).T @ np.diag(w) @ (X - m), form)
+
+
+@dense
+def test_rows_less_the_mean(form):
+    x = FORMS[form](X)
+    same(blocks.centred(x, MEAN), X - MEAN, form)
+    same(blocks.project(x, None, MEAN), X - MEAN, form)
+    same(blocks.squared_lengths(x), (X**2).sum(axis=1), form)
+    assert str(blocks.centred(x, None).dtype).endswith("float64")
+    assert str(blocks.squared_lengths(x).dtype).endswith("float64")
+    assert blocks.project(x, MATRIX, MEAN).shape == (N, 3)
+    assert blocks.project(x, MATRIX, MEAN).dtype == x.dtype
+
+
+@forms
+def test_sums_over_clusters(form):
+    x, hot = FORMS[form](X), np.eye(C)[LABELS]
+    for weights, mean, w, m in choices():
+        sums, sizes = blocks.sums_and_sizes(x, beside(LABELS, x), C, beside(weights, x), mean)
+        same(sums, (w[:, None] * hot).T @ (X - m), form)
+        same(sizes, w @ hot, form)
+        same(blocks.cluster_sums(x, beside(LABELS, x), C, beside(weights, x), mean), to_host(sums), form)
+
+
+@forms
+def test_several_sets_of_labels_are_numbered_through(form):
+    x, sets = FORMS[form](X), np.column_stack([LABELS, LABELS[::-1]])
+    for weights, _, w, _ in choices(mean=False):
+        sums, sizes = blocks.sums_and_sizes(x, beside(sets, x), C, beside(weights, x), None)
+        hots = [np.eye(C)[sets[:, j]] for j in range(2)]
+        same(sums, np.vstack([(w[:, None] * hot).T @ X for hot in hots]), form)
+        same(sizes, np.concatenate([w @ hot for hot in hots]), form)
+        same(blocks.counts(beside(sets, x), C, beside(weights, x)), np.concatenate([w @ hot for hot in hots]), "")
+        same(blocks.indicator(sets, C, weights), np.vstack([(w[:, None] * hot).T for hot in hots]), "")
+
+
+def test_float32_sums_over_many_rows_are_float64():
+    """Two stretches of rows and a bit, each in float32, are added in float64."""
+    n = 2**14 + 17
+    y = torch.tensor(RNG.uniform(1, 2, size=(n, 2)), dtype=torch.float32)
+    labels = np.arange(n) % 3
+    sums, sizes = blocks.sums_and_sizes(y, torch.tensor(labels), 3, None, None)
+    assert sums.dtype == sizes.dtype == torch.float64
+    expected = [to_host(y).astype(np.float64)[labels == k].sum(axis=0) for k in range(3)]
+    np.testing.assert_allclose(to_host(sums), expected, rtol=1e-5)
+    np.testing.assert_array_equal(to_host(sizes), np.bincount(labels))
+
+
+@dense
+def test_nearest_centers(form):
+    y = FORMS[form](X)
+    sets = np.stack([CENTERS, CENTERS[::-1]])
+    flat = sets.reshape(-1, D)
+    found = blocks.nearest(y, like(flat, y), like(0.5 * (flat**2).sum(axis=1), y), 2)
+    distances = ((X[:, None, None] - sets) ** 2).sum(axis=3)
+    np.testing.assert_array_equal(to_host(found), distances.argmin(axis=2))
+    tied = np.repeat(CENTERS[:1], 3, axis=0)
+    first = blocks.nearest(y, like(tied, y), like(np.zeros(3), y), 1)
+    assert (to_host(first) == 0).all()
+
+
+@dense
+def test_distances_from_centers(form):
+    y = FORMS[form](X)
+    labels, expected = beside(LABELS, y), np.linalg.norm(X - CENTERS[LABELS], axis=1)
+    same(blocks.residuals(y, labels, CENTERS), expected, form)
+    for weights, _, w, _ in choices(mean=False):
+        order = np.argsort(-np.where(w > 0, expected, 0), kind="stable")[:3]
+        points, own, distance = blocks.farthest(y, labels, CENTERS, beside(weights, y), 3)
+        same(points, X[order], form)
+        np.testing.assert_array_equal(to_host(own), LABELS[order])
+        same(distance, expected[order] ** 2, form)
+    on_center = CENTERS.copy()
+    on_center[LABELS[0]] = X[0] * (1 + 1e-9)
+    _, _, distance = blocks.farthest(y[:1], labels[:1], on_center, None, 1)
+    assert to_host(distance) == [0], "a row on its center, up to rounding, is not to be moved"
+
+
+@dense
+def test_rows_at_points(form):
+    twice = np.repeat(X[:6], 2, axis=0)
+    y, labels = FORMS[form](twice), (np.arange(12) % 2).astype(np.int32)
+    points, own = to_host(y)[[0, 5]], labels[[0, 5]]  # row 1, at the same point as row 0, is in the other cluster
+    for weights in (None, np.arange(12.0)):
+        mass = blocks.mass_at(y, beside(labels, y), points, own, beside(weights, y))
+        np.testing.assert_allclose(to_host(mass), [1, 1] if weights is None else [0, 5])
+    moved = blocks.moved_to(y, beside(labels, y), points, own, np.array([7, 8]))
+    expected = labels.copy()
+    expected[[0, 5]] = 7, 8
+    np.testing.assert_array_equal(to_host(moved), expected)
+
+
+@pytest.mark.parametrize("where", [np.array, torch.tensor])
+def test_comparing_labels(where):
+    other = np.roll(LABELS, 1)
+    a, b = where(LABELS), where(other)
+    table = np.zeros((C, C))
+    np.add.at(table, (LABELS, other), 1)
+    np.testing.assert_array_equal(to_host(blocks.confusion(a, b, C)), table)
+    differ = other != LABELS
+    assert float(blocks.n_changed(a, b, None)) == differ.sum()
+    assert float(blocks.n_changed(a, b, where(WEIGHTS))) == (differ & (WEIGHTS > 0)).sum()
+
+
+def test_numbers_of_rows_draw_the_same_however_they_are_cut():
+    numbers = np.arange(20_000)
+    whole = blocks.uniform(numbers, 7)
+    np.testing.assert_array_equal(np.concatenate([blocks.uniform(part, 7) for part in np.split(numbers, 5)]), whole)
+    assert ((whole >= 0) & (whole < 1)).all()
+    np.testing.assert_allclose(np.histogram(whole, 10, (0, 1))[0], 2000, rtol=0.1)
+    assert abs(np.corrcoef(whole, blocks.uniform(numbers, 8))[0, 1]) < 0.05
+    assert abs(np.corrcoef(whole[1:], whole[:-1])[0, 1]) < 0.05
