@@ -117,6 +117,16 @@ def test_few_bare_any():
     assert share <= 0.08, f"{share:.1%} of {total} annotations are Any; most of them in {bare.most_common(8)}"
 
 
+def test_nobody_touches_the_warnings_of_the_process():
+    """Filters and hooks belong to all threads: `exceptions.collected` hears warnings without them."""
+    allowed = {"exceptions", "cli"}  # the one place that does it, and the command line before it starts
+    for path in PYTHON_FILES:
+        if module_of(path) not in allowed:
+            for node in ast.walk(ast.parse(path.read_text())):
+                name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "name", None)
+                assert name not in {"catch_warnings", "simplefilter", "filterwarnings", "showwarning"}, path
+
+
 def test_private_names_of_scikit_learn_are_in_one_file():
     """What a new version may move: each of these is there in this one, and no other file names one."""
     private = {}

@@ -111,7 +111,9 @@ def test_several_sets_of_labels_are_numbered_through(form):
         hots = [np.eye(C)[sets[:, j]] for j in range(2)]
         same(sums, np.vstack([(w[:, None] * hot).T @ X for hot in hots]), form)
         same(sizes, np.concatenate([w @ hot for hot in hots]), form)
-        same(blocks.counts(beside(sets, x), C, beside(weights, x)), np.concatenate([w @ hot for hot in hots]), "")
+        same(
+            blocks.cluster_sizes(beside(sets, x), C, beside(weights, x)), np.concatenate([w @ hot for hot in hots]), ""
+        )
         same(blocks.indicator(sets, C, weights), np.vstack([(w[:, None] * hot).T for hot in hots]), "")
 
 

@@ -333,7 +333,7 @@ def test_empty_clusters_are_filled_in_embeddings_that_are_not_kept():
     X, B = rng.standard_normal((60_000, 20)), np.linalg.qr(rng.standard_normal((20, 19)))[0]
     Y = Projected(as_rows(da.from_array(X, chunks=(-1, -1))), B, X.mean(axis=0))
     labels = da.from_array((np.arange(60_000) % 3).astype(np.int32), chunks=-1)
-    assert (partitions.counts(partitions.fill_empty(Y, labels, 6), 6) > 0).all()
+    assert (partitions.cluster_sizes(partitions.fill_empty(Y, labels, 6), 6) > 0).all()
 
 
 def test_many_blocks_on_a_device(data, monkeypatch):

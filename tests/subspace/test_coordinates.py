@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import jointclust as jc
-from jointclust.numerics.partitions import counts
+from jointclust.numerics.partitions import cluster_sizes
 from jointclust.subspace import decomposition as module
 
 
@@ -89,7 +89,7 @@ def test_cluster_sums_follow_the_labels(form, shared, weighted, rng):
         w = np.ones(120) if weights is None else weights
         expected = np.array([w[labels == k] @ T[labels == k] for k in range(6)])
         np.testing.assert_allclose(clusters.sums, expected, atol=1e-8)
-        np.testing.assert_allclose(clusters.sizes, counts(labels, 6, weights))
+        np.testing.assert_allclose(clusters.sizes, cluster_sizes(labels, 6, weights))
         basis = np.linalg.qr(rng.standard_normal((20, 3)))[0]
         centers = expected / np.maximum(clusters.sizes, 1)[:, None]
         within = np.sum(w[:, None] * ((T - centers[labels]) @ basis) ** 2)

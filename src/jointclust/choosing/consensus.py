@@ -18,7 +18,7 @@ from jointclust.estimators.base import Clusterer, LooksAtPairs, check_n_clusters
 from jointclust.exceptions import CollapseWarning, collected, tell
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.linalg import signs_of
-from jointclust.numerics.partitions import centers_of, counts
+from jointclust.numerics.partitions import centers_of, cluster_sizes
 from jointclust.rows import blocks, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels
@@ -175,7 +175,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             for group, names in zip(numbered, self._group_names, strict=True)
         ]
         voted = mean_votes(numbered, shares).argmax(axis=1).astype(np.int32)
-        sizes = counts(voted, self.n_clusters, weights)
+        sizes = cluster_sizes(voted, self.n_clusters, weights)
         order = cluster_order(sizes, centers_of(Y, voted, self.n_clusters, weights))
         self._shares = [share[:, order] for share in shares]
         self.soft_labels_ = mean_votes(numbered, self._shares)

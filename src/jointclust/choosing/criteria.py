@@ -50,7 +50,7 @@ def calinski_harabasz(coordinates: Coordinates, labels: Labels) -> float:
         return -np.inf
     shares = whitening(coordinates, int(labels.max()) + 1)
     between, within = whitened_scatter(coordinates, labels, shares)
-    return (between / (found - 1)) / (within / (total_weight(coordinates) - found))
+    return (between / (found - 1)) / (within / (coordinates.mass - found))
 
 
 def gap(coordinates: Coordinates, labels: Labels, references: list[tuple[Coordinates, Labels]]) -> float:
@@ -70,13 +70,8 @@ def gap(coordinates: Coordinates, labels: Labels, references: list[tuple[Coordin
 
 def structureless(coordinates: Coordinates, rng: np.random.RandomState) -> Coordinates:
     """As many rows of one Gaussian that has the same covariance, in its principal directions."""
-    scale = np.sqrt(coordinates.eigenvalues / total_weight(coordinates))
+    scale = np.sqrt(coordinates.eigenvalues / coordinates.mass)
     return decompose(rng.standard_normal((coordinates.n_samples, coordinates.rank)) * scale, random_state=rng)
-
-
-def total_weight(coordinates: Coordinates) -> float:
-    """Number of rows, or the sum of their weights."""
-    return float(coordinates.n_samples if coordinates.weights is None else coordinates.weights.sum())
 
 
 def silhouette(coordinates: Coordinates, labels: Labels, rng: np.random.RandomState) -> float:
@@ -84,7 +79,7 @@ def silhouette(coordinates: Coordinates, labels: Labels, rng: np.random.RandomSt
     found = np.unique(labels).size
     if found < 2 or found >= labels.size:
         return -1.0
-    present = slice(None) if coordinates.weights is None else coordinates.weights > 0
+    present = coordinates.present
     rows, labels = whitened_rows(coordinates, found)[present], labels[present]
     size = min(_SILHOUETTE_ROWS, labels.size)
     return float(silhouette_score(rows, labels, sample_size=size, random_state=rng))
@@ -96,7 +91,7 @@ def classification_bic(coordinates: Coordinates, labels: Labels) -> float:
     In the coordinates that carry 0.9 of the variance; the covariance is that of the rows less their cluster means.
     """
     kept = coordinates.keep(0.9)
-    n, r = total_weight(kept), kept.rank
+    n, r = kept.mass, kept.rank
     clusters = kept.clusters(labels, int(labels.max()) + 1)
     within = np.diag(kept.eigenvalues) - clusters.between_factor.T @ clusters.between_factor
     sizes = clusters.sizes[clusters.sizes > 0]

@@ -41,7 +41,7 @@ def automatic_members(n_clusters: int, X: Any, coordinates: Coordinates) -> Iter
         for share, init in _DISCRIMINANTS:
             yield LDAKMeans(n_clusters, variance=variance, ridge=share * level, init=init, max_iter=_ITERATIONS)
     sample = _GRAPH_ROWS if coordinates.n_samples > _GRAPH_ROWS else None
-    first, _ = distinct_rows(X if coordinates.weights is None else X[coordinates.weights > 0])
+    first, _ = distinct_rows(X if coordinates.weights is None else X[coordinates.present])
     most = max(2, first.size // 4)  # a graph of everything with everything says nothing
 
     def graph(n_neighbors: int) -> OptimalDiscriminantClustering:

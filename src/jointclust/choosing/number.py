@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.kmeans import kmeans
-from jointclust.numerics.partitions import assign, centers_of, counts
+from jointclust.numerics.partitions import assign, centers_of, cluster_sizes
 from jointclust.rows import some_rows, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
@@ -125,7 +125,7 @@ def number_of_clusters(
         raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
     X = X if isinstance(X, Coordinates) else some_rows(X, _MOST_ROWS, rng)
     coordinates = X if isinstance(X, Coordinates) else decompose(X, random_state=rng)
-    present = np.arange(coordinates.n_samples) if coordinates.weights is None else np.flatnonzero(coordinates.weights)
+    present = coordinates.present
     if present.size < FEWEST_ROWS:
         raise ValueError(
             f"{present.size} rows are too few to choose the number of clusters: the two halves that form and test "
@@ -211,7 +211,7 @@ def join(one: Float, other: Float, labels: Labels) -> tuple[int, float]:
     while (n_clusters := int(labels.max()) + 1) > 1:
         factor = within_factor(one, labels)
         centers = whitened(factor, centers_of(one, labels, n_clusters))
-        pairs, doubt = nearest_unseparated(whitened(factor, other), centers, counts(labels, n_clusters))
+        pairs, doubt = nearest_unseparated(whitened(factor, other), centers, cluster_sizes(labels, n_clusters))
         if not pairs:
             return n_clusters, doubt
         for first, second in pairs:

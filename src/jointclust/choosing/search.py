@@ -165,7 +165,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     def _wanted(self, tried: list[Candidate], coordinates: Coordinates, rng: np.random.RandomState) -> list[Candidate]:
         """The candidates to fit: for agreement, those of one number of clusters; and a word where there are none."""
         weights = coordinates.weights
-        n_rows = coordinates.n_samples if weights is None else int(np.count_nonzero(weights))
+        n_rows = coordinates.n_present
         numbers = sorted({candidate.n_clusters for candidate in tried if candidate.n_clusters is not None})
         if numbers and self.criterion == "stability":
             check_halves(numbers[0], n_rows)
@@ -358,7 +358,7 @@ def reference_labels(
 
 def agreements(tried: list[Candidate], references: list[Labels], coordinates: Coordinates) -> None:
     """Score each fitted candidate by its mean agreement with the other ones and with the references."""
-    present = slice(None) if coordinates.weights is None else coordinates.weights > 0
+    present = coordinates.present
     fitted = [candidate for candidate in tried if candidate.labels is not None]
     found = [candidate.labels[present] for candidate in fitted if candidate.labels is not None]
     known = [labels[present] for labels in references]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.numerics.partitions import Partition, assign, counts
+from jointclust.numerics.partitions import Partition, assign, cluster_sizes
 from jointclust.rows import (
     PLACES,
     Store,
@@ -138,6 +138,8 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         "n_jobs": [None, Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right")],
     }
 
+    # Attributes with a value for each of the training rows.
+    _per_row: ClassVar[tuple[str, ...]] = ("labels_",)
     # Projections of most methods are orthonormal; the others invert by pseudo-inverse.
     _orthonormal: ClassVar[bool] = True
 
@@ -197,7 +199,6 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         coordinates = self._coordinates_of(
             X, sample_weight, rng, variance=self.variance, max_rank=self.max_rank, leading=leading
         )
-        self._counted = coordinates.rows, coordinates.rows.n_passes if isinstance(X, Coordinates) else 0
         self._check_n_clusters(coordinates.n_samples, coordinates.weights)
         if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
             tell(
@@ -239,13 +240,14 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         rng: Any,
         size: tuple[int, int],
         context: CallbackContext | None = None,
+        max_iter: int | None = None,
     ) -> tuple[list[_T], CallbackContext]:
         """``run(index, generator, task)`` for each of the runs, reported to the callbacks as tasks of their own."""
         context = self._begun(n_init) if context is None else context
         seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
 
         def one(index: int) -> _T:
-            task = context.subcontext("run", task_id=index, max_subtasks=getattr(self, "max_iter", None))
+            task = context.subcontext("run", task_id=index, max_subtasks=max_iter)
             task.call_on_fit_task_begin(estimator=self)
             result = run(index, np.random.RandomState(seeds[index]), task)
             task.call_on_fit_task_end(estimator=self)
@@ -273,7 +275,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _publish_clusters(self, Y: NDArray, partition: Partition, weights: Float | None) -> None:
         """Number the clusters, and label the rows with predict's own code, so that the two agree."""
         centers = partition.centers.astype(precision(Y))
-        sizes = counts(assign(Y, centers), self.n_clusters, weights)
+        sizes = cluster_sizes(assign(Y, centers), self.n_clusters, weights)
         self.cluster_centers_ = centers[cluster_order(sizes, partition.centers)]
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
         self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
@@ -281,7 +283,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _warn_if_fewer(self, is_constant: bool) -> bool:
         """Say so when fewer clusters were found than asked for."""
-        found = np.count_nonzero(counts(self.labels_, self.n_clusters))
+        found = np.count_nonzero(cluster_sizes(self.labels_, self.n_clusters))
         if is_constant:
             tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
         elif found < self.n_clusters:
@@ -313,9 +315,6 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _move_published(self, rows: Any) -> None:
         """Published arrays go where the rows are: a fit on a GPU has its attributes there."""
-        if "_counted" in vars(self):
-            swept, before = self.__dict__.pop("_counted")
-            self.n_passes_ = swept.n_passes - before
         if not is_device_array(rows.X):
             return
         parameters = self.get_params(deep=False)
@@ -389,7 +388,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _bare(self) -> Any:
         """A copy without what belongs to the training rows, to be sent to other rows."""
         model = copy.copy(self)
-        for name in ("labels_", "soft_labels_", "sample_weights_", "outlier_scores_", "_counted"):
+        for name in self._per_row:
             model.__dict__.pop(name, None)
         return model
 
@@ -463,6 +462,11 @@ class _Method:
 
     def __call__(self, chunk: Any) -> Any:
         return getattr(self.model, self.name)(chunk)
+
+
+def passes_of(X: ArrayLike | Coordinates) -> int:
+    """Passes over the rows before the fit, which coordinates have behind them."""
+    return X.rows.n_passes if isinstance(X, Coordinates) else 0
 
 
 def cluster_order(sizes: Float, centers: NDArray) -> NDArray[np.intp]:

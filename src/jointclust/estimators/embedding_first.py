@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from jointclust._sklearn import CallbackContext, StrOptions, fit_context
-from jointclust.estimators.base import RESTARTS, Clusterer
+from jointclust.estimators.base import RESTARTS, Clusterer, passes_of
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.kmeans import kmeans, lloyd
 from jointclust.numerics.linalg import fix_signs
@@ -61,6 +61,8 @@ class Embedded:
         Why clusters in it are chance; it also explains why there may be fewer of them than asked for.
     notes : warnings
         What else there is to say.
+    swept : Rows or None
+        The rows, where passes over them count.
     """
 
     Y: NDArray
@@ -68,6 +70,7 @@ class Embedded:
     is_constant: bool
     doubt: str | None = None
     notes: tuple[Warning, ...] = ()
+    swept: Rows | None = None
 
 
 class EmbeddingClusterer(Clusterer):
@@ -117,7 +120,7 @@ class EmbeddingClusterer(Clusterer):
         self : object
             The fitted estimator.
         """
-        rng = check_random_state(self.random_state)
+        rng, before = check_random_state(self.random_state), passes_of(X)
         n_tasks = 1 + (self.n_init if isinstance(self.init, str) else 1)
         context = self._begun(n_tasks)
         task = context.subcontext("embedding", task_id=n_tasks - 1, max_subtasks=None)
@@ -137,6 +140,8 @@ class EmbeddingClusterer(Clusterer):
         self._publish_clusters(Y, min(runs, key=lambda partition: partition.inertia), weights)
         self._publish_objective(embedded)
         self._warn(embedded)
+        if embedded.swept is not None:
+            self.n_passes_ = embedded.swept.n_passes - before
         self._move_published(as_rows(Y))
         context.call_on_fit_task_end(estimator=self)
         return self

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from jointclust._sklearn import CallbackContext, fit_context
-from jointclust.estimators.base import RESTARTS, Clusterer
+from jointclust.estimators.base import RESTARTS, Clusterer, passes_of
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.numerics.partitions import assign, n_changed
@@ -73,7 +73,7 @@ class JointClusterer(Clusterer):
         self : object
             The fitted estimator.
         """
-        rng = check_random_state(self.random_state)
+        rng, before = check_random_state(self.random_state), passes_of(X)
         coordinates = self._coordinates(X, sample_weight, rng)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_labels(coordinates.n_samples)
@@ -86,10 +86,12 @@ class JointClusterer(Clusterer):
             stop = self._reporter(task)
             return method, alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=stop)
 
-        runs, context = self._make_runs(run, n_init, rng, (coordinates.n_samples, coordinates.rank))
+        size = coordinates.n_samples, coordinates.rank
+        runs, context = self._make_runs(run, n_init, rng, size, max_iter=self.max_iter)
         method, best = best_of(runs, lambda pair: pair[0].merit(pair[1].state))
         self._publish(coordinates, method, best)
         self._warn(coordinates, method, best, n_components)
+        self.n_passes_ = coordinates.rows.n_passes - before
         self._move_published(coordinates.rows)
         context.call_on_fit_task_end(estimator=self)
         return self

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from jointclust._sklearn import CallbackContext, StrOptions, fit_context
-from jointclust.estimators.base import Clusterer, cluster_order
+from jointclust.estimators.base import Clusterer, cluster_order, passes_of
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.numerics.partitions import assign, centers_of, counts
+from jointclust.numerics.partitions import assign, centers_of, cluster_sizes
 from jointclust.rows import Swept, is_lazy, sweep
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.alternating import Ending, Run, alternate, best_of
@@ -56,6 +56,7 @@ class SoftMethod(ABC):
 class SoftClusterer(Clusterer):
     """Base of the estimators whose labels are probabilities."""
 
+    _per_row = (*Clusterer._per_row, "soft_labels_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Clusterer._parameter_constraints,
         "init": [StrOptions({"k-means++", "random"}), "array-like"],
@@ -131,7 +132,7 @@ class SoftClusterer(Clusterer):
         self : object
             The fitted estimator.
         """
-        rng = check_random_state(self.random_state)
+        rng, before = check_random_state(self.random_state), passes_of(X)
         coordinates = self._coordinates(X, sample_weight, rng)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_soft_labels(coordinates.n_samples)
@@ -145,12 +146,14 @@ class SoftClusterer(Clusterer):
             stop = self._reporter(task)
             return method, alternate(method, start, max_iter=self._most_iterations, tol=self.tol, stop=stop)
 
-        runs, context = self._make_runs(run, n_init, rng, (coordinates.n_samples, coordinates.rank))
+        size = coordinates.n_samples, coordinates.rank
+        runs, context = self._make_runs(run, n_init, rng, size, max_iter=self.max_iter)
         method, best = best_of(runs, lambda pair: pair[0].preference(pair[1].state))
         self.mean_ = coordinates.mean.astype(coordinates.rows.dtype)
         self._publish_parameters(coordinates, method, best)
         self._publish_soft_labels(coordinates, best, keep_order=given is not None)
         self._warn(coordinates, best)
+        self.n_passes_ = coordinates.rows.n_passes - before
         self._move_published(coordinates.rows)
         context.call_on_fit_task_end(estimator=self)
         return self
@@ -202,7 +205,7 @@ class SoftClusterer(Clusterer):
         Y, weights = self._embed(coordinates.rows), coordinates.weights
         if not keep_order:
             labels = self._both_labels(Y)[1]
-            sizes = counts(labels, self.n_clusters, weights)
+            sizes = cluster_sizes(labels, self.n_clusters, weights)
             self._reorder(cluster_order(sizes, centers_of(Y, labels, self.n_clusters, weights)))
             Y = self._embed(coordinates.rows)
         self.soft_labels_, self.labels_ = soft, _ = self._both_labels(Y)
@@ -214,7 +217,7 @@ class SoftClusterer(Clusterer):
 
     def _warn(self, coordinates: Coordinates, run: Run) -> None:
         """Say everything that should keep a user from trusting the result."""
-        sizes = counts(self.labels_, self.n_clusters, coordinates.weights)
+        sizes = cluster_sizes(self.labels_, self.n_clusters, coordinates.weights)
         empty = int(np.sum(sizes == 0))
         if coordinates.is_constant:
             tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)

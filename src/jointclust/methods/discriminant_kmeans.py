@@ -14,7 +14,6 @@ from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer, 
 from jointclust.exceptions import PlainKMeansWarning
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.numerics.partitions import weighted_norm, within_norm
-from jointclust.rows import n_present
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.directions import relative_ridge, resolve_n_components
 from jointclust.types import Float, Labels
@@ -146,9 +145,8 @@ class DisKMeans(EmbeddingClusterer):
         self.mean_, self.components_, self.exact_ = found.mean_, found.components_, found.exact_
         doubt: str | None = None
         notes: tuple[Warning, ...] = ()
-        n = coordinates.n_samples if coordinates.weights is None else n_present(coordinates.weights)
         # Share of the whitened spectrum: 1 is none left of the data's own, 0 is all.
-        if q >= n - 1 and np.mean(values / shifted) > 0.99:
+        if q >= coordinates.n_present - 1 and np.mean(values / shifted) > 0.99:
             doubt = (
                 "DisKMeans collapsed: ridge is so small that all rows are equally far from each other, and the labels "
                 'chance. Raise ridge or leave it "auto", or keep fewer directions (variance=0.9).'
@@ -157,7 +155,7 @@ class DisKMeans(EmbeddingClusterer):
             message = "DisKMeans is plain k-means here: ridge is far above the data's variance. Lower it."
             notes = (PlainKMeansWarning(message),)
         Y = found.fitted_values(coordinates.rows)
-        return Embedded(Y, coordinates.weights, coordinates.is_constant, doubt, notes)
+        return Embedded(Y, coordinates.weights, coordinates.is_constant, doubt, notes, coordinates.rows)
 
     def _publish_objective(self, embedded: Embedded) -> None:
         self.objective_ = self._score(embedded.Y, self.labels_, embedded.weights)
@@ -259,7 +257,7 @@ class DisCluster(LDAKMeans):
         )
 
     def _ridge(self, coordinates: Coordinates) -> float:
-        n = coordinates.n_samples if coordinates.weights is None else n_present(coordinates.weights)
+        n = coordinates.n_present
         if self.ridge == 0 and coordinates.rank > n - self.n_clusters:
             raise ValueError(
                 f"ridge=0 needs a within-cluster scatter of full rank, but {n} rows in {self.n_clusters} clusters "

@@ -70,7 +70,7 @@ class _Discriminative(Method):
 
     def _nearest(self, projection: Float, centers: Float) -> State:
         """Each row to the nearest centroid, in one pass; where clusters go empty, in one more."""
-        nearest = self.coordinates.nearest(projection, centers)
+        nearest = self.coordinates.nearest_clusters(projection, centers)
         if (nearest.sizes == 0).any():
             Y, weights = self.coordinates.embed(projection), self.coordinates.weights
             nearest = nearest.relabelled(fill_empty(Y, nearest.labels, nearest.n_clusters, weights))

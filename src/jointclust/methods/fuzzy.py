@@ -16,7 +16,7 @@ from jointclust.estimators.base import RESTARTS
 from jointclust.estimators.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import fix_signs
-from jointclust.numerics.partitions import counts
+from jointclust.numerics.partitions import cluster_sizes
 from jointclust.numerics.spread import leading_direction_share, weighted_median
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import like, namespace, to_host
@@ -353,7 +353,7 @@ class FuzzyKMeans(CenterClusterer):
 
     def _warn(self, coordinates: Coordinates, run: Run) -> None:
         super()._warn(coordinates, run)
-        weights, sizes = coordinates.weights, counts(self.labels_, self.n_clusters)
+        weights, sizes = coordinates.weights, cluster_sizes(self.labels_, self.n_clusters)
         if coordinates.is_constant or self.n_clusters == 1 or (sizes == 0).any():
             return
         centers = self.cluster_centers_.astype(np.float64)

@@ -14,7 +14,7 @@ from jointclust.numerics.partitions import (
     Partition,
     assign,
     centers_of,
-    counts,
+    cluster_sizes,
     fill_empty,
     means,
     nearest_in,
@@ -134,7 +134,7 @@ class RobustSteps(Method):
         nearest = assign(Y, centers)
         labels = fill_empty(Y, nearest, len(centers), weights)
         if labels is not nearest:
-            filled = (counts(nearest, len(centers)) == 0) & (counts(labels, len(centers)) > 0)
+            filled = (cluster_sizes(nearest, len(centers)) == 0) & (cluster_sizes(labels, len(centers)) > 0)
             centers = np.where(filled[:, None], centers_of(Y, labels, len(centers)), centers)
         return labels, centers
 
@@ -151,7 +151,9 @@ class RobustSteps(Method):
 
     def _lost_one(self, labels: Labels, sizes: Float) -> bool:
         """Whether a cluster has no rows left; one whose rows have no weight is none."""
-        return bool((sizes == 0).any()) and bool((counts(labels, sizes.size, self.coordinates.weights) == 0).any())
+        return bool((sizes == 0).any()) and bool(
+            (cluster_sizes(labels, sizes.size, self.coordinates.weights) == 0).any()
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +195,7 @@ class _Robust(RobustSteps):
         (labels, weights), (total, sums, sizes, scatter) = found.rows, found.sums
         if self._lost_one(labels, sizes):
             labels, total, weights = self._repaired(coordinates.embed(projection), labels, centers)
-            sums, sizes = coordinates.sums(labels, n_clusters, weights), counts(labels, n_clusters, weights)
+            sums, sizes = coordinates.sums(labels, n_clusters, weights), cluster_sizes(labels, n_clusters, weights)
             scatter = coordinates.scatter(weights)
         else:
             sums, scatter = coordinates.inside(sums), coordinates.inside_both(scatter)
@@ -229,6 +231,8 @@ class _Squared(RobustSteps):
 
 class RobustClusterer(JointClusterer):
     """What robust embedded clustering and robust k-means share."""
+
+    _per_row = (*JointClusterer._per_row, "sample_weights_", "outlier_scores_")
 
     @property
     def _is_robust(self) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from jointclust.estimators.joint import JointClusterer
 from jointclust.methods.robust import RobustClusterer, RobustState, RobustSteps, weigh
-from jointclust.numerics.partitions import centers_of, counts, means, nearest_in
+from jointclust.numerics.partitions import centers_of, cluster_sizes, means, nearest_in
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.subspace.alternating import State
 from jointclust.subspace.coordinates import Clusters, Coordinates
@@ -46,7 +46,7 @@ class _FixedEmbedding(RobustSteps):
         (labels, weights), (total, sums, sizes) = found.rows, found.sums
         if self._lost_one(labels, sizes):
             labels, total, weights = self._repaired(Y, labels, centers)
-            sizes = counts(labels, n_clusters, weights)
+            sizes = cluster_sizes(labels, n_clusters, weights)
             sums = centers_of(Y, labels, n_clusters, weights) * sizes[:, None]
         return RobustState(clusters.relabelled(labels), self.project(clusters), float(total), weights, sums, sizes)
 

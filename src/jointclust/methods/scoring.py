@@ -212,7 +212,8 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         Y = self._normalized(found.values)
         present = Y.shape[0] if weights is None else n_present(weights)
         constant = bool(self.eigenvalues_[0] == 0)
-        return Embedded(Y, weights, constant, found.doubt or found.shrinkage.doubt(present))
+        swept = data.rows if isinstance(data, Coordinates) else None
+        return Embedded(Y, weights, constant, found.doubt or found.shrinkage.doubt(present), swept=swept)
 
     def _seen(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState

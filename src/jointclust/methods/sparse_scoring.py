@@ -195,7 +195,8 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
         notes: list[Warning] = [CollapseWarning(message)] if 0 < empty < q and not constant else []
         if ending is not Ending.CONVERGED:
             notes.append(ConvergenceWarning(ending.value.format(max_iter=self.max_iter)))
-        return Embedded(self._embed(coordinates.rows), coordinates.weights, constant, doubt, tuple(notes))
+        rows = coordinates.rows
+        return Embedded(self._embed(rows), coordinates.weights, constant, doubt, tuple(notes), rows)
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         return -scoring_loss(Y, weights) - penalty(self.components_.astype(np.float64), self.ridge_, self.sparsity_)

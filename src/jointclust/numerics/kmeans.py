@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from jointclust.numerics.partitions import (
     Partition,
     centers_of,
-    counts,
+    cluster_sizes,
     fill_empty,
     means,
     n_changed,
@@ -47,7 +47,7 @@ def lloyd_many(
             new[j] = fill_empty(Y, new[j], n_clusters, weights)
             old = labels[moving[j]]
             changed[j] = 1.0 if old is None else n_changed(new[j], old, weights)
-            sizes[j] = counts(new[j], n_clusters, weights)
+            sizes[j] = cluster_sizes(new[j], n_clusters, weights)
             sums[j] = centers_of(Y, new[j], n_clusters, weights) * sizes[j][:, None]
         updated = means(sums, sizes)
         within = np.maximum(total - np.einsum("rk,rkd,rkd->r", sizes, updated, updated), 0.0)

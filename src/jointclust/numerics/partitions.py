@@ -52,11 +52,11 @@ def nearest_in(y: Array, centers: Float) -> Array:
     return nearest_of(centers[None])(y)[:, 0]
 
 
-def counts(labels: Array, n_clusters: int, weights: Array | None = None) -> Float:
+def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None = None) -> Float:
     """Total weight of each cluster."""
     if isinstance(labels, np.ndarray):
-        return blocks.counts(labels, n_clusters, weights)
-    return sweep(lambda block, w: Swept(sums=[blocks.counts(block, n_clusters, w)]), labels, weights).sums[0]
+        return blocks.cluster_sizes(labels, n_clusters, weights)
+    return sweep(lambda block, w: Swept(sums=[blocks.cluster_sizes(block, n_clusters, w)]), labels, weights).sums[0]
 
 
 def means(sums: Float, sizes: Float) -> Float:
@@ -79,7 +79,7 @@ def fill_empty(Y: Sweepable, labels: Labels, n_clusters: int, weights: Array | N
     Every move lowers the within-cluster sum of squares. A point that is alone in its cluster, has no weight or lies on
     its center is never moved, so clusters stay empty when there are fewer distinct rows than clusters.
     """
-    sizes = counts(labels, n_clusters, weights)
+    sizes = cluster_sizes(labels, n_clusters, weights)
     while not (sizes > 0).all():
         before = int(np.sum(sizes == 0))
         labels, sizes = _fill_some(Y, labels, sizes, weights)

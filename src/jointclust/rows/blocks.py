@@ -136,7 +136,7 @@ def sums_and_sizes(x: Array, labels: Array, n_clusters: int, weights: Array | No
     """The sums over the rows of each cluster, and the clusters' total weights."""
     if isinstance(x, np.ndarray) or is_sparse(x):
         labels, weights = np.asarray(labels), None if weights is None else np.asarray(weights)
-        matrix, sizes = indicator(labels, n_clusters, weights), counts(labels, n_clusters, weights)
+        matrix, sizes = indicator(labels, n_clusters, weights), cluster_sizes(labels, n_clusters, weights)
         if isinstance(x, np.ndarray):
             return [np.asarray(matrix @ centred(x, mean)), sizes]
         sums = (matrix @ x).toarray()
@@ -148,10 +148,10 @@ def sums_and_sizes(x: Array, labels: Array, n_clusters: int, weights: Array | No
 
 
 @overload
-def counts(labels: NDArray, n_clusters: int, weights: Array | None) -> Float: ...
+def cluster_sizes(labels: NDArray, n_clusters: int, weights: Array | None) -> Float: ...
 @overload
-def counts(labels: Array, n_clusters: int, weights: Array | None) -> Array: ...
-def counts(labels: Array, n_clusters: int, weights: Array | None) -> Array:
+def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Array: ...
+def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Array:
     """Total weight of each cluster; for labels (n, R), of R sets numbered through."""
     if isinstance(labels, np.ndarray):
         n_sets = 1 if labels.ndim == 1 else labels.shape[1]

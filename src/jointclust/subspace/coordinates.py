@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.numerics.partitions import counts, means, n_changed, nearest_in
+from jointclust.numerics.partitions import cluster_sizes, means, n_changed, nearest_in
 from jointclust.rows import (
     Rows,
     Swept,
@@ -108,6 +108,11 @@ class Coordinates:
     def n_present(self) -> int:
         """Number of rows that have weight."""
         return self.n_samples if self.weights is None else n_present(self.weights)
+
+    @property
+    def present(self) -> NDArray[np.intp]:
+        """Numbers of the rows that have weight; not of remote ones."""
+        return np.arange(self.n_samples) if self.weights is None else np.flatnonzero(to_host(self.weights))
 
     @property
     def variance_kept(self) -> float:
@@ -219,7 +224,7 @@ class Coordinates:
         """The small sums that every projection step is made of."""
         return Clusters(self, labels, n_clusters)
 
-    def nearest(self, projection: Float, centers: Float) -> Clusters:
+    def nearest_clusters(self, projection: Float, centers: Float) -> Clusters:
         """Clusters of the rows that are nearest to each center in an embedding, with their sums, in one pass."""
 
         def visit(block: Block) -> Swept:
@@ -257,7 +262,7 @@ class Clusters:
 
     @cached_property
     def sizes(self) -> Float:
-        return counts(self.labels, self.n_clusters, self.coordinates.weights)
+        return cluster_sizes(self.labels, self.n_clusters, self.coordinates.weights)
 
     @property
     def between_factor(self) -> Float:
