@@ -164,7 +164,6 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
 
     def _wanted(self, tried: list[Candidate], coordinates: Coordinates, rng: np.random.RandomState) -> list[Candidate]:
         """The candidates to fit: for agreement, those of one number of clusters; and a word where there are none."""
-        weights = coordinates.weights
         n_rows = coordinates.n_present
         numbers = sorted({candidate.n_clusters for candidate in tried if candidate.n_clusters is not None})
         if numbers and self.criterion == "stability":

@@ -111,8 +111,8 @@ class Coordinates:
 
     @property
     def present(self) -> NDArray[np.intp]:
-        """Numbers of the rows that have weight; not of remote ones."""
-        return np.arange(self.n_samples) if self.weights is None else np.flatnonzero(to_host(self.weights))
+        """Numbers of the rows that have weight; not of remote ones, or on a device."""
+        return np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
 
     @property
     def variance_kept(self) -> float:
