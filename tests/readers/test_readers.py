@@ -23,7 +23,7 @@ NAMES = ["a", "b c", "d"]
 def _text_reader(request, monkeypatch):
     """Text is read with and without pyarrow, to the same effect."""
     if request.param == "by hand":
-        monkeypatch.setattr(_text._Text, "_by_arrow", lambda *_: None)
+        monkeypatch.setattr(_text.Delimited, "fast", lambda *_: None)
 
 
 def as_csv(folder, name="data.csv", delimiter=","):
