@@ -68,8 +68,8 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
     Parameters
     ----------
     path : path-like
-        CSV, TSV or JSON lines (also ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Excel's ``.xlsx``, Parquet, Feather, ``.npy`` (memory-mapped), ``.npz``, ``.mat``, Matrix
-        Market, svmlight or ``.h5ad``.
+        CSV, TSV or JSON lines (also ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Excel's ``.xlsx``, Parquet, Feather,
+        ``.npy`` (memory-mapped), ``.npz``, ``.mat``, Matrix Market, svmlight or ``.h5ad``.
     format : str, default=None
         One of ``FORMATS``; None goes by the name's ending.
     **options

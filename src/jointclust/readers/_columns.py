@@ -69,7 +69,7 @@ class Columns(Mapping[str, NDArray[Any]]):
         try:
             import pandas as pd
         except ImportError as error:
-            raise ImportError("a data frame needs pandas: pip install 'jointclust[files]'") from error
+            raise ImportError("a data frame needs pandas: pip install pandas") from error
         series = {
             name: pd.array(column.tolist(), dtype="boolean")
             if column.dtype == object and kind_of(column) == "boolean"
@@ -96,7 +96,7 @@ def gaps_of(column: NDArray[Any]) -> NDArray[np.bool_]:
     return np.isnan(column)
 
 
-class NotAll(ValueError):
+class KindError(ValueError):
     """A column is not of the kind it was said to be; holds the first cell that is not."""
 
 
@@ -117,7 +117,7 @@ def typed(cells: Sequence[str], numerals: Numerals, kind: str | None = None) -> 
         try:
             value_of[level] = convert(level)
         except (ValueError, KeyError):
-            raise NotAll(level) from None
+            raise KindError(level) from None
     return as_column([value_of[cell] for cell in cells], kind)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, time
 from pathlib import Path
@@ -54,7 +54,7 @@ class Worksheet(Source):
             yield sheet, [other.title for other in others]
             book.close()
 
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
+    def rows(self) -> Generator[tuple[int, list[str]]]:
         width = len(self.names)
         with self._sheet() as (sheet, _):
             filled = _filled(sheet)

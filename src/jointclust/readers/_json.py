@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from jointclust.readers._open import encoding_error, encoding_of, lines_of
@@ -50,7 +50,7 @@ class Lines(Source):
             self.notes.append(f"Not every line has the same keys (line {lacking}): what one lacks is a gap.")
         self.names = list(names)
 
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
+    def rows(self) -> Generator[tuple[int, list[str]]]:
         for line, found in self._objects():
             yield line, [self._cell(line, name, found.get(name)) for name in self.names]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from functools import cached_property
 from itertools import islice
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.readers._cells import Numerals, is_gap, readings
-from jointclust.readers._columns import Columns, NotAll, dates_of_unknown_order, typed
+from jointclust.readers._columns import Columns, KindError, dates_of_unknown_order, typed
 from jointclust.readers._table import (
     Options,
     ReadError,
@@ -66,7 +66,7 @@ class Source(ABC):
         self.n_bytes = 0
 
     @abstractmethod
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
+    def rows(self) -> Generator[tuple[int, list[str]]]:
         """Number and cells of every row, from the beginning."""
 
     def fast(
@@ -141,11 +141,13 @@ class Sheet:
         found = self.evidence
         if {"point", "comma"} <= found.keys():
             raise ReadError(
-                f"{self._place(*found['comma'])} has a decimal comma and {self._where(*found['point'][:2])}: "
-                f"{found['point'][2]!r} has a decimal point. Say which it is: --decimal , or --decimal ."
+                f"{self._place(*found['comma'])} has a decimal comma, and {self.source.unit} {found['point'][0]}: "
+                f"{found['point'][2]!r} a decimal point. Say which it is: --decimal , or --decimal ."
             )
         if "comma" in found:
-            self.notes.append(f"Numbers are read with a decimal comma ({found['comma'][2].strip()!r}). Else: --decimal .")
+            self.notes.append(
+                f"Numbers are read with a decimal comma ({found['comma'][2].strip()!r}). Else: --decimal ."
+            )
             return Numerals(",", certain=True)
         if "either" in found and "point" not in found:
             raise ReadError(
@@ -281,21 +283,30 @@ class Sheet:
     def _by_hand(self, numeric: list[int], text: list[int]) -> tuple[Matrix, dict[int, list[str]]]:
         values: array[float] = array("d")
         kept: dict[int, list[str]] = {index: [] for index in text}
-        shared: dict[str, str] = {}  # a text that occurs often is held once
-        pick: Any = itemgetter(*numeric) if len(numeric) > 1 else lambda row: [row[index] for index in numeric]
-        plain, n_rows = self.numerals.plain, 0
+        numbers_of, n_rows = self._row_reader(numeric), 0
         with closing(self.source.rows()) as rows:
             for line, row in rows:
                 n_rows += 1
-                length = len(values)
-                try:
-                    values.extend(map(plain, pick(row) if not self.signs else ("",)))
-                except ValueError:
-                    del values[length:]
-                    values.extend(self._number(line, row[index], index) for index in numeric)
+                values.extend(numbers_of(line, row))
                 for index in text:
-                    kept[index].append(shared.setdefault(row[index], row[index]))
+                    kept[index].append(row[index])
         return np.frombuffer(values, dtype=np.float64).reshape(n_rows, len(numeric)), kept
+
+    def _row_reader(self, numeric: list[int]) -> Callable[[int, list[str]], Iterable[float]]:
+        """A function of a row that returns its numbers, quickly where all of them are plain."""
+        pick: Any = itemgetter(*numeric) if len(numeric) > 1 else lambda row: [row[index] for index in numeric]
+        plain = self.numerals.plain
+
+        def careful(line: int, row: list[str]) -> list[float]:
+            return [self._number(line, row[index], index) for index in numeric]
+
+        def quick(line: int, row: list[str]) -> list[float]:
+            try:
+                return list(map(plain, pick(row)))
+            except ValueError:
+                return careful(line, row)
+
+        return careful if self.signs else quick
 
     def _number(self, line: int, cell: str, index: int) -> float:
         try:
@@ -312,12 +323,9 @@ class Sheet:
         if not self.numerals.certain and "point" in self.evidence:
             self.numerals.certain = True
             return self._number(line, cell, index)
-        advice = ""
-        if any(readings(cell)):
-            sign = self.signs.get(index)
-            advice = f" like the cells above, which have {sign}" if sign else " as the first rows write them"
-            advice += ". Write the column's numbers alike, or say --decimal , or --decimal ."
-        raise ReadError(f"{self._place(line, index, cell[:40])} is not a number{advice or '.'}")
+        advice = ", as the first rows write them: write them alike, or name their decimal sign with --decimal"
+        place = self._place(line, index, cell[:40])
+        raise ReadError(f"{place} is not a number{advice if any(readings(cell)) else ''}.")
 
     def _kept(self, matrix: Matrix, names: list[str], text: dict[str, list[str]]) -> tuple[Any, list[str]]:
         """The matrix where there is nothing but numbers, else columns of several types, in the file's order."""
@@ -334,10 +342,10 @@ class Sheet:
 
     def _typed(self, name: str, cells: list[str]) -> NDArray[Any]:
         kind = (self.options.kinds or {}).get(name)
-        self.gaps.update(dict.fromkeys(cell for cell in dict.fromkeys(cells) if is_gap(cell) and cell.strip()))
+        self.gaps |= dict.fromkeys(cell for cell in dict.fromkeys(cells) if is_gap(cell))
         try:
             return typed(cells, self.numerals, kind)
-        except NotAll as error:
+        except KindError as error:
             cell = str(error)
             place = f"{self.path}: {self._row_place(cells.index(cell))}, column {name!r}: {cell[:40]!r}"
             what = f"is no {kind}, as it should be" if kind else "is no day of the calendar"
@@ -356,7 +364,7 @@ class Sheet:
         for sign, names in signed.items():
             how = "as hundredths: 12% is 0.12" if sign == "%" else f"without their {sign}"
             self.notes.append(f"Numbers of {listed(names)} are read {how}.")
-        marks = list(dict.fromkeys(gap.strip() for gap in self.gaps))
+        marks = list(dict.fromkeys(gap.strip() for gap in self.gaps if gap.strip()))
         if marks and self.options.missing == "keep":
             self.notes.append(f"Cells with {listed(marks)} are read as gaps.")
 

@@ -312,10 +312,10 @@ def check_finite(path: Path, table: Table, options: Options) -> None:
                 continue
         bad = np.isinf(block) if keep else ~np.isfinite(block)
         if bad.any():
-            row, *column = (int(index) for index in np.argwhere(bad)[0])
-            if not column:  # the stored values of a sparse matrix
+            row, *rest = (int(index) for index in np.argwhere(bad)[0])
+            if not rest:  # the stored values of a sparse matrix
                 raise ReadError(f"{path} holds {block[row]} among its values: only finite numbers can be clustered.")
-            raise _not_finite(path, table, start + row, column[0], block[row, column[0]])
+            raise _not_finite(path, table, start + row, rest[0], block[row, rest[0]])
 
 
 def _not_finite(path: Path, table: Table, row: int, column: int, value: Any) -> ReadError:

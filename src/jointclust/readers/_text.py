@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
-import lzma
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from jointclust.readers._cells import is_gap, number
-from jointclust.readers._open import compression_of, encoding_error, encoding_of, lines_of
+from jointclust.readers._open import encoding_error, encoding_of, lines_of, opened
 from jointclust.readers._sheet import Matrix, Sheet, Source
 from jointclust.readers._table import Options, ReadError, Table
+
+if TYPE_CHECKING:
+    import _csv
 
 _DELIMITERS = (",", "\t", ";", "|")
 
@@ -47,21 +50,18 @@ class Delimited(Source):
         self.encoding = encoding
         with lines_of(path, encoding) as (_, lines):
             head = list(_head(lines))
-        # With a decimal comma, the comma is no candidate.
-        candidates = tuple(sign for sign in _DELIMITERS if sign != options.decimal)
-        first = next((line for line in head if not _is_aside(line)), head[0])
-        self.delimiter = options.delimiter or max(candidates, key=first.count)
+        self.delimiter = options.delimiter or self._delimiter(head)
         self.n_comments = self._comments(head)
         if self.n_comments:
-            what = "The first line is a comment" if self.n_comments == 1 else f"The first {self.n_comments} lines are comments"
-            self.notes.append(f"{what}, and left out.")
+            what = "line is a comment" if self.n_comments == 1 else f"{self.n_comments} lines are comments"
+            self.notes.append(f"The first {what}, and left out.")
         with lines_of(path, encoding) as (_, lines):
             reader = self._reader(lines)
             row = next(reader, None)
             self.n_before = self.n_comments + (reader.line_num if options.header else 0)
         self.names = self._names(row)
 
-    def _reader(self, lines: Iterable[str]) -> csv._reader:
+    def _reader(self, lines: Iterable[str]) -> _csv.Reader:
         return csv.reader(islice(lines, self.n_comments, None), delimiter=self.delimiter)
 
     def _names(self, first: list[str] | None) -> list[str]:
@@ -73,10 +73,18 @@ class Delimited(Source):
             self.notes.append("The first line holds numbers only; it is taken as names. If it is data: --no-header.")
         return [cell.strip() for cell in first]
 
+    def _delimiter(self, head: list[str]) -> str:
+        """The sign that the first line has most of, and the line before it has, too, where that one holds the names."""
+        at = next((index for index, line in enumerate(head) if not _is_aside(line)), 0)
+        first, before = ("".join(head[index : index + 1]) for index in (at, max(at - 1, 0)))
+        # With a decimal comma, the comma is no candidate.
+        candidates = (sign for sign in _DELIMITERS if sign != self.options.decimal)
+        return max(candidates, key=lambda sign: (min(first.count(sign), before.count(sign)), first.count(sign)))
+
     def _comments(self, head: list[str]) -> int:
         """How many lines at the top are comments: those with a # that are not names or rows.
 
-        A line such as ``#id,x,y`` has as many cells as the next one, and is no comment; unless the next is one of names.
+        A line such as ``#id,x,y`` has as many cells as the next one, and is no comment; unless the next holds names.
         """
         n_aside = next((index for index, line in enumerate(head) if not _is_aside(line)), 0)
         rows = [next(csv.reader([line], delimiter=self.delimiter), []) for line in head]
@@ -89,7 +97,7 @@ class Delimited(Source):
             n_aside -= 1
         return n_aside
 
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
+    def rows(self) -> Generator[tuple[int, list[str]]]:
         width, n_rows = len(self.names), 0
         with lines_of(self.path, self.encoding) as (raw, lines):
             reader = self._reader(lines)
@@ -127,13 +135,10 @@ class Delimited(Source):
             return None
         names = [str(index) for index in range(len(self.names))]
         kinds = {names[index]: pa.float64() for index in numeric} | {names[index]: pa.string() for index in text}
-        compression = compression_of(self.path)
         try:
-            packed = compression if compression != "xz" else None
-            content = lzma.open(self.path) if compression == "xz" else str(self.path)
-            with pa.input_stream(content, compression=packed) as stream:
+            with opened(self.path) as (raw, content), pa.OSFile(str(self.path)) as plain_content:
                 table = reader.read_csv(
-                    stream,
+                    plain_content if content is raw else content,
                     reader.ReadOptions(column_names=names, skip_rows=self.n_before),
                     reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=bool(text)),
                     reader.ConvertOptions(
