@@ -67,20 +67,20 @@ def test_every_guess_is_told(table_of, text):
 
 
 AS_EVER = {
-    "#a,b\n1,2\n": ["#a", "b"],
-    "#a;b\n1.5;2.5\n": ["#a", "b"],
-    "a,b\n1.234,2\n": ["a", "b"],
-    "\ufeffa\tb\n1e3\t.5\n": ["a", "b"],
-    "# a\n1\n2\n": ["# a"],
+    "#a,b\n1,2\n": (["#a", "b"], [[1, 2]]),
+    "#a;b\n1.5;2.5\n": (["#a", "b"], [[1.5, 2.5]]),
+    "a,b\n1.234,2\n": (["a", "b"], [[1.234, 2]]),
+    "\ufeffa\tb\n1e3\t.5\n": (["a", "b"], [[1000, 0.5]]),
+    "# a\n1\n2\n": (["# a"], [[1], [2]]),
+    "#a\n\n\n1\n2\n": (["#a"], [[1], [2]]),
 }
 
 
 @pytest.mark.parametrize("text", AS_EVER)
 def test_plain_files_are_read_without_a_guess(table_of, text):
     table = table_of(text)
-    assert table.names == AS_EVER[text]
+    assert (table.names, table.data.tolist()) == AS_EVER[text]
     assert table.notes == []
-    assert table.data[0, 0] == float(text.splitlines()[1].replace(";", ",").replace("\t", ",").split(",")[0])
 
 
 REFUSED = {

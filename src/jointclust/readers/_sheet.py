@@ -211,15 +211,15 @@ class Sheet:
         """Whether a column holds numbers (or should, but for a few errors) or text; or is left out."""
         name, categories = self.names[index], self.options.categories
         words = [(line, cell) for line, cell in candidates if self.numerals.sign_of(cell) is None]
+        known = sum(not is_gap(row[index]) for _, row in self.sample) if words or categories == "keep" else 0
         if categories == "keep":
-            known = sum(not is_gap(row[index]) for _, row in self.sample)
             if words and _FEW * known <= len(words) < known:
                 self.notes.append(
                     f"Column {name!r} holds numbers and other text ({words[0][1].strip()[:40]!r}, {self.source.unit} "
                     f"{words[0][0]}): it is taken as text."
                 )
             return "number" if len(words) < _FEW * known else "text"
-        if 2 * len(words) <= len(self.sample):
+        if 2 * len(words) <= known:
             return "number"
         if categories == "refuse":
             raise refuse_text(self.path, name, words[0][1])

@@ -93,9 +93,13 @@ class Delimited(Source):
         body, after = rows[n_aside], rows[n_aside + 1] if n_aside + 1 < len(rows) else []
         if self.options.header and _holds_words_only(body) and not _holds_words_only(after or body):
             return n_aside
-        while n_aside and len(rows[n_aside - 1]) == len(body):
-            n_aside -= 1
-        return n_aside
+        blank = [not line.strip() for line in head]
+        first = n_aside
+        while first and (blank[first - 1] or len(rows[first - 1]) == len(body)):
+            first -= 1
+        while first < n_aside and blank[first]:
+            first += 1
+        return first
 
     def rows(self) -> Generator[tuple[int, list[str]]]:
         width, n_rows = len(self.names), 0
