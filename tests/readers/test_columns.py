@@ -105,7 +105,9 @@ def test_what_is_found_in_text_is_told(table_of):
     assert table.data["day"][1] == np.datetime64("2020-02-01T23:59:59.5")
     for note in ("'code' holds numbers and other text ('B7', line 3)", "dates in 'day'", "true or false in 'ok'"):
         assert sum(note in found for found in table.notes) == 1
-    assert sum("'when' may hold dates" in found for found in table.notes) == 1
+    assert sum("'when' may hold dates, but for '1/2/2020'" in found for found in table.notes) == 1
+    notes = table_of("n,day\n1,2020-01-31\n2,unknown\n", **KEEP).notes
+    assert notes == ["Column 'day' may hold dates, but for 'unknown': it is taken as text."]
 
 
 def test_a_column_that_begins_with_gaps(table_of):
@@ -136,6 +138,8 @@ def test_new_rows_are_read_as_the_old_ones(table_of):
     assert again.names == first.names
     assert again.data["code"].tolist() == ["7"]
     assert again.data["ok"].tolist() == [None]
+    codes = table_of('n,code\n1.5,x\n2.5,"3,14"\n', kinds={"code": "text"}, **KEEP)
+    assert codes.data["code"].tolist() == ["x", "3,14"], "what is known to be text says nothing of decimals"
     with pytest.raises(ReadError, match="line 2, column 'ok': 'maybe' is no boolean"):
         table_of("ok,code,n\nmaybe,7,5\n", wanted=first.names, kinds=first.data.kinds, **KEEP)
     with pytest.raises(ReadError, match="lacks 1 of the model's 3 columns: 'ok'"):

@@ -163,3 +163,6 @@ def test_columns_by_number(table_of, tmp_path):
         assert table.names == ["x1", "x3"]
     again = read(tmp_path / "x.npy", wanted=["x1", "x3"])
     np.testing.assert_array_equal(again.data, X[:, [1, 3]])
+    np.savez(tmp_path / "x.npz", X=X, y=[7, 8, 9], feature_names=list("wxyz"))
+    table = read(tmp_path / "x.npz", label_column="y", columns=["y"])
+    assert (table.data.tolist(), table.classes.tolist()) == ([[2], [6], [10]], ["7", "8", "9"])

@@ -148,7 +148,9 @@ def _converter(kind: str, numerals: Numerals) -> Callable[[str], Any]:
     return converters[kind]
 
 
-def dates_of_unknown_order(column: NDArray[Any]) -> str | None:
-    """A cell of a text column that holds dates such as 01/02/2020, None where it does not."""
-    known = [value for value in set(column.tolist()) if value is not None]
-    return str(min(known)) if known and all(map(looks_like_other_date, known)) else None
+def near_dates(column: NDArray[Any]) -> str | None:
+    """The first cell of a text column that is no date, or one of unknown order, where most others are dates."""
+    known = [value for value in dict.fromkeys(column.tolist()) if value is not None]
+    others = [value for value in known if not looks_like_date(value)]
+    unordered = sum(map(looks_like_other_date, others))
+    return others[0] if others and 2 * (len(known) - len(others) + unordered) >= len(known) else None

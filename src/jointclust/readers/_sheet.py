@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.readers._cells import Numerals, is_gap, readings
-from jointclust.readers._columns import Columns, KindError, dates_of_unknown_order, typed
+from jointclust.readers._columns import Columns, KindError, near_dates, typed
 from jointclust.readers._table import (
     Options,
     ReadError,
@@ -103,8 +103,9 @@ class Sheet:
             self.notes.append("The first column has no name: it is taken as the names of the rows.")
         check_columns(self.path, self.names, options)
         self.special = {name for name in (self.id_column, options.label_column) if name is not None}
-        asked = features_of(self.path, self.names, options, numbered=not options.header)
-        self.features = [self.names.index(name) for name in asked if name not in self.special]
+        asked = set(features_of(self.path, self.names, options, numbered=not options.header)) - self.special
+        self.features = [index for index, name in enumerate(self.names) if name in asked]
+        self.forced = self._forced()
         self.signs: dict[int, str] = {}
         # Texts that stand for gaps: of each column in the first rows, and all that were met.
         self.marks: dict[int, dict[str, None]] = {}
@@ -121,6 +122,8 @@ class Sheet:
         """The first cell that has a decimal point for certain, a comma for certain, a comma that may be either."""
         found: dict[str, Place] = {}
         for index in self.features:
+            if self.forced.get(self.names[index], "number") != "number":
+                continue
             cells = [(line, row[index]) for line, row in self.sample if not is_gap(row[index])]
             ways = [(line, cell, readings(cell)) for line, cell in cells]
             if 2 * sum(any(way) for _, _, way in ways) < len(ways):
@@ -158,37 +161,31 @@ class Sheet:
 
     def _kinds(self) -> tuple[list[int], list[int]]:
         """Columns to read as numbers, and as text."""
-        options = self.options
         text = [self.names.index(name) for name in self.special]
-        if options.wanted is not None and options.categories != "keep":
-            encoded = check_wanted(self.path, self.names, options.wanted)
-            wanted = set(options.wanted)
-            self.features = [index for index in self.features if self.names[index] in wanted | encoded.keys()]
-            forced = {self.names[index]: "number" for index in self.features if self.names[index] in wanted}
-            forced |= {name: "text" for name in encoded if name not in wanted}
-        else:
-            forced = dict(options.kinds or {})
-            self.features = self._wanted_features()
         words = self._words()
         self.numerals = self._numerals([cell for cells in words.values() for _, cell in cells])
         numeric = []
         for index in self.features:
-            kind = forced.get(self.names[index]) or self._kind(index, words[index])
+            kind = self.forced.get(self.names[index]) or self._kind(index, words[index])
             if kind == "number":
                 numeric.append(index)
                 self.gaps |= self.marks[index]
                 self._find_sign(index, words[index])
-            elif kind == "text" or options.categories == "keep":
+            elif kind == "text" or self.options.categories == "keep":
                 text.append(index)
         if not numeric and len(text) == len(self.special):
             raise ReadError(f"{self.path} has no numeric column.")
         return numeric, text
 
-    def _wanted_features(self) -> list[int]:
-        if self.options.wanted is None:
-            return self.features
-        check_wanted(self.path, self.names, self.options.wanted, encode=False)
-        return [index for index in self.features if self.names[index] in self.options.wanted]
+    def _forced(self) -> dict[str, str]:
+        """Kinds that are known beforehand; where a model tells what it wants, all other columns are left aside."""
+        keep, wanted = self.options.categories == "keep", self.options.wanted
+        if wanted is None:
+            return dict(self.options.kinds or {})
+        encoded = check_wanted(self.path, self.names, wanted, encode=not keep)
+        known = dict.fromkeys(encoded, "text") | dict.fromkeys(wanted, "number")
+        self.features = [index for index in self.features if self.names[index] in known]
+        return dict(self.options.kinds or {}) if keep else known
 
     def _words(self) -> dict[int, list[tuple[int, str]]]:
         """Cells of every feature that are neither gaps nor plain numbers."""
@@ -388,9 +385,9 @@ def tell_kinds(columns: Columns) -> list[str]:
         if names:
             notes.append(f"Found {words} in {listed(names)}.")
     for name, kind in kinds.items():
-        example = dates_of_unknown_order(columns[name]) if kind == "text" else None
-        if example is not None:
-            notes.append(f"Column {name!r} may hold dates, in an unknown order ({example!r}): it is taken as text.")
+        doubtful = near_dates(columns[name]) if kind == "text" else None
+        if doubtful is not None:
+            notes.append(f"Column {name!r} may hold dates, but for {doubtful!r}: it is taken as text.")
     return notes
 
 

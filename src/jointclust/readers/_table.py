@@ -140,11 +140,11 @@ def features_of(path: Path, names: Sequence[str], options: Options, *, numbered:
         raise ReadError("--columns and --drop exclude each other: name the columns to take, or those to leave out.")
     special = {"--id-column": options.id_column, "--label-column": options.label_column}
     option, asked = ("--columns", options.columns) if options.drop is None else ("--drop", options.drop)
-    chosen = set()
+    chosen, known = set(), set(names)
     for name in asked or ():
         at = int(name) if numbered and name.isdecimal() else -1
         found = names[at] if 0 <= at < len(names) else name
-        if found not in names:
+        if found not in known:
             raise no_such_column(path, name, option, names)
         for other, value in special.items():
             if value == found:
@@ -158,7 +158,8 @@ def restricted(path: Path, table: Table, options: Options) -> Table:
     """A matrix with the features that are asked for; those without names are called x0, x1, and so on."""
     names = table.names or [f"x{index}" for index in range(table.data.shape[1])]
     unnamed = table.names is None
-    kept = features_of(path, names, options, numbered=unnamed)
+    # What names the rows and their classes is kept beside a matrix, not in it.
+    kept = features_of(path, names, replace(options, id_column=None, label_column=None), numbered=unnamed)
     if unnamed and options.wanted is not None and set(options.wanted) <= set(names):
         kept = list(options.wanted)
     if len(kept) == len(names):
