@@ -59,7 +59,8 @@ def as_feather(folder):
 
 @pytest.mark.parametrize("write", [as_csv, as_jsonl, as_xlsx, as_parquet, as_feather])
 def test_every_format_gives_the_same_columns(write, tmp_path):
-    table = read(write(tmp_path), **KEEP)
+    path = write(tmp_path)
+    table = read(path, **KEEP)
     found = table.data
     assert isinstance(found, Columns)
     assert found.names == table.names == ARROW.column_names
@@ -76,6 +77,8 @@ def test_every_format_gives_the_same_columns(write, tmp_path):
     ]
     assert pd.api.types.is_bool_dtype(frame["paid"])
     assert pd.api.types.is_datetime64_any_dtype(frame["since"])
+    wanted = read(path, wanted=["city", "age"], **KEEP)
+    assert wanted.names == wanted.data.names == ["city", "age"]
 
 
 @pytest.mark.parametrize("write", [as_csv, as_jsonl, as_xlsx, as_parquet, as_feather])
@@ -99,9 +102,9 @@ def test_numbers_alone_stay_a_matrix(table_of):
 
 
 def test_what_is_found_in_text_is_told(table_of):
-    text = "n,ok,day,when,code\n1,Yes,2020-01-31,1/2/2020,7\n2,no,2020/02/01 23:59:59.5,13/2/2020,B7\n"
+    text = "n,ok,day,when,code,odd\n1,Yes,2020-01-31,1/2/2020,7,yes\n2,no,2020/02/01 23:59:59.5,13/2/2020,B7,true\n"
     table = table_of(text, **KEEP)
-    assert list(table.data.kinds.values()) == ["number", "boolean", "date", "text", "text"]
+    assert list(table.data.kinds.values()) == ["number", "boolean", "date", "text", "text", "text"]
     assert table.data["day"][1] == np.datetime64("2020-02-01T23:59:59.5")
     for note in ("'code' holds numbers and other text ('B7', line 3)", "dates in 'day'", "true or false in 'ok'"):
         assert sum(note in found for found in table.notes) == 1

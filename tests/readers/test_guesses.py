@@ -49,6 +49,7 @@ GUESSES = {
         [[0.12, 5], [0.071, -3.5]],
         ["'a' are read as hundredths", "'b' are read without their $"],
     ),
+    "a;b\n0,123;7\n12;7\n": ([[0.123, 7], [12, 7]], ["decimal comma ('0,123')"]),
     "# by, hand\n#\n\na,b\n1,2\n3,4\n": ([[1, 2], [3, 4]], ["first 3 lines are comments"]),
     "# x,y\na,b\n1,2\n3,4\n": ([[1, 2], [3, 4]], ["first line is a comment"]),
     "# one; two\na;b\n1,5;2\n3;4\n": ([[1.5, 2], [3, 4]], ["first line is a comment", "decimal comma ('1,5')"]),
@@ -71,6 +72,7 @@ AS_EVER = {
     "#a;b\n1.5;2.5\n": (["#a", "b"], [[1.5, 2.5]]),
     "a,b\n1.234,2\n": (["a", "b"], [[1.234, 2]]),
     "\ufeffa\tb\n1e3\t.5\n": (["a", "b"], [[1000, 0.5]]),
+    "BZh9,b\n1,2\n": (["BZh9", "b"], [[1, 2]]),
     "# a\n1\n2\n": (["# a"], [[1], [2]]),
     "#a\n\n\n1\n2\n": (["#a"], [[1], [2]]),
 }
@@ -92,6 +94,7 @@ REFUSED = {
     "a;b\n" + "1;2\n" * 1500 + "1;3,14\n": "line 1502, column 'b': '3,14' is not a number, as the first.*--decimal",
     "a;b\n" + "1;2\n" * 1500 + "1;1,234\n": "line 1502, column 'b': '1,234' is not a number, as the first.*--decimal",
     "a;b\n" + "1;2%\n" * 1500 + "1;3\n": "line 1502, column 'b': '3' is not a number, as the first",
+    "# x\n\na,b\n1,2\n3,\n": "line 5, column 'b': the cell is empty",
     "a,b\n1,2\n".encode("utf-16-le"): "null bytes.*--encoding utf-16-le",
 }
 
