@@ -305,6 +305,28 @@ def test_missing_and_text_cells_go_through_the_model(tmp_path, rng):
     assert rows_of(tmp_path / "new.csv") == rows_of(tmp_path / "run" / "labels.csv")
 
 
+def test_files_as_they_come(tmp_path, capsys, rng):
+    """European numbers below a comment, an unknown column of text: told, recorded, repeated, predicted."""
+    rows = rng.standard_normal((60, 3)) + 5 * (np.arange(60) % 2)[:, None]
+    lines = [";".join(f"{value:.4f}" for value in row).replace(".", ",") + f";n{i}" for i, row in enumerate(rows)]
+    (tmp_path / "x.csv").write_text("\n".join(["# from the machine", "a;b;c;who", *lines]), encoding="utf-16")
+    fit = ("fit", tmp_path / "x.csv", "-k", 2, "--method", "ldakm", "--resamples", 0)
+    status, message = failure(capsys, *fit, "--drop", "whom", "--out", tmp_path / "none")
+    assert (status, "Did you mean 'who'?" in message) == (3, True)
+    assert call(*fit, "--drop", "who,c", "--out", tmp_path / "a") == 0
+    told = ["UTF-16", "comment", "decimal comma"]
+    record = json.loads((tmp_path / "a" / "run.json").read_text())
+    heard = capsys.readouterr().err
+    assert all(any(part in warning for warning in record["warnings"]) and part in heard for part in told)
+    assert record["input"]["columns"] == 2
+    assert call("fit", "--config", tmp_path / "a" / "run.json", "--out", tmp_path / "b", "--quiet") == 0
+    assert call(*fit, "--columns", "a", "--columns", "b", "--decimal", ",", "--out", tmp_path / "c", "--quiet") == 0
+    new = ("predict", tmp_path / "a" / "model.skops", tmp_path / "x.csv", "--out", tmp_path / "new.csv", "--quiet")
+    assert call(*new) == 0
+    paths = [*(tmp_path / name / "labels.csv" for name in "abc"), tmp_path / "new.csv"]
+    assert len({path.read_text() for path in paths}) == 1
+
+
 def test_rows_that_stay_on_the_disk(tmp_path, digits, monkeypatch):
     np.save(tmp_path / "x.npy", digits.data)
     fit = ("fit", tmp_path / "x.npy", "-k", 10, "--method", "ldakm", "--resamples", 2, "--quiet")

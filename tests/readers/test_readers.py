@@ -1,10 +1,15 @@
 """Every format gives the same rows; what is wrong with a file is said with its place."""
 
+import bz2
 import gzip
+import json
+import lzma
 
 import h5py
 import numpy as np
+import openpyxl
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 import scipy.io
@@ -13,17 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from jointclust.readers import ReadError, _table, _text, format_of, read
+from jointclust.readers import ReadError, _table, format_of, read
 
 ROWS = np.array([[1.5, 0.0, -2.0], [0.0, 3.0, 1e-3], [7.0, 0.0, 1e9], [0.25, 1.0, 2.0]])
 NAMES = ["a", "b c", "d"]
-
-
-@pytest.fixture(autouse=True, params=["pyarrow", "by hand"])
-def _text_reader(request, monkeypatch):
-    """Text is read with and without pyarrow, to the same effect."""
-    if request.param == "by hand":
-        monkeypatch.setattr(_text._Text, "_by_arrow", lambda *_: None)
 
 
 def as_csv(folder, name="data.csv", delimiter=","):
@@ -32,10 +30,35 @@ def as_csv(folder, name="data.csv", delimiter=","):
     return folder / name
 
 
-def as_gz(folder):
-    path = folder / "data.csv.gz"
-    path.write_bytes(gzip.compress(as_csv(folder, "plain.csv").read_bytes()))
+def as_compressed(folder, ending, compress):
+    path = folder / f"data.csv.{ending}"
+    path.write_bytes(compress(as_csv(folder, "plain.csv").read_bytes()))
     return path
+
+
+def as_utf_16(folder):
+    path = as_csv(folder)
+    path.write_text(path.read_text(), encoding="utf-16")
+    return path
+
+
+def as_jsonl(folder):
+    lines = [json.dumps(dict(zip(NAMES, row.tolist(), strict=True))) for row in ROWS]
+    (folder / "data.jsonl").write_text("\n".join(lines))
+    return folder / "data.jsonl"
+
+
+def as_xlsx(folder):
+    book = openpyxl.Workbook()
+    for row in (NAMES, *ROWS.tolist()):
+        book.active.append(row)
+    book.save(folder / "data.xlsx")
+    return folder / "data.xlsx"
+
+
+def as_feather(folder):
+    feather.write_feather(pa.table(dict(zip(NAMES, ROWS.T, strict=True))), folder / "data.feather")
+    return folder / "data.feather"
 
 
 def as_parquet(folder):
@@ -110,7 +133,14 @@ def as_h5ad(folder, kind="csr"):
     "write",
     [
         as_csv,
-        as_gz,
+        lambda folder: as_compressed(folder, "gz", gzip.compress),
+        lambda folder: as_compressed(folder, "bz2", bz2.compress),
+        lambda folder: as_compressed(folder, "xz", lzma.compress),
+        lambda folder: as_compressed(folder, "zst", lambda text: pa.compress(text, "zstd", asbytes=True)),
+        as_utf_16,
+        as_jsonl,
+        as_xlsx,
+        as_feather,
         lambda folder: as_csv(folder, "data.tsv", "\t"),
         lambda folder: as_csv(folder, "semicolons.csv", ";"),
         as_parquet,
@@ -272,7 +302,8 @@ BAD = {
     "a,b\n1,2\n3,4,5\n": "line 3 has 3 cells where the first line has 2",
     "a,b\n1,2\n3,x\n5,6\n": "line 3, column 'b': 'x' is not a number",
     "a,a,b\n1,2,3\n": "'a' names more than one column",
-    "a,b\n1,inf\n": "row 0 .*column 'b': inf is not a finite number",
+    "a,b\n1,inf\n": "line 2, row 0 .*column 'b': inf is not a finite number",
+    "a,b\n\n1,2\n1," + 400 * "9" + "\n": "line 4, row 1 .*column 'b': inf .*too large",
     "\n": "empty",
     "a,b\n1,nan\n": "row 0 .*column 'b': the cell is empty or NaN",
     'a,b\n"1,2\n': "line 2 has 1 cells",
@@ -307,7 +338,7 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "x.docx").write_text("x")
     with pytest.raises(ReadError, match="--format"):
         read(tmp_path / "x.docx")
-    for name in ("npy", "npz", "parquet", "mtx", "svm", "h5ad", "csv.gz"):
+    for name in ("npy", "npz", "parquet", "feather", "xlsx", "jsonl", "mtx", "svm", "h5ad", "csv.gz"):
         (tmp_path / f"x.{name}").write_bytes(b"\x1f\x8bnothing of the kind")
         with pytest.raises(ReadError, match=f"x.{name} "):
             read(tmp_path / f"x.{name}")
@@ -333,7 +364,7 @@ def test_available_memory_is_positive():
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), [("A.CSV", "csv"), ("x.tsv.gz", "tsv"), ("x.libsvm", "svmlight"), ("x.pq", "parquet")]
+    ("name", "kind"), [("A.CSV", "csv"), ("x.tsv.xz", "tsv"), ("x.libsvm", "svmlight"), ("x.arrow", "feather")]
 )
 def test_format_of(name, kind):
     assert format_of(name) == kind

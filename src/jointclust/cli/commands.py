@@ -37,7 +37,17 @@ TRIED_BY_DEFAULT: dict[str, dict[str, list[Any]]] = {
     "odc": {"kernel": ["linear", "nearest_neighbors"]},
     "rurr": {},
 }
-_READING = ("format", "id_column", "label_column", "categories", "encoding", "delimiter", "no_header", "missing")
+_READING = (
+    "format",
+    "id_column",
+    "label_column",
+    "categories",
+    "encoding",
+    "delimiter",
+    "decimal",
+    "no_header",
+    "missing",
+)
 clusters = click.option(
     "-k", "--clusters", type=click.IntRange(1), metavar="N", help="Number of clusters (default: found in the data)."
 )
@@ -48,7 +58,9 @@ out_file = click.option("-o", "--out", metavar="FILE", help="Write the result to
 
 
 def _read(voice: Voice, data: str, given: dict[str, Any], **more: Any) -> InputFile:
-    return load_data(voice, data, **{key: given[key] for key in _READING if key in given}, **more)
+    asked: dict[str, Any] = {key: given[key] for key in _READING if key in given}
+    asked |= {key: options.names_of(given[key]) for key in ("columns", "drop") if key in given}
+    return load_data(voice, data, **asked, **more)
 
 
 def _origins(context: click.Context) -> dict[str, tuple[Any, str]]:
@@ -103,8 +115,8 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
 def fit(context: click.Context, data: str, clusters: int | None, out: str, **given: Any) -> None:
     """Cluster the rows of DATA and write labels, embedding, model and report.
 
-    DATA is CSV or TSV (also .gz), Parquet, .npy, .npz, .mat, Matrix Market (.mtx),
-    svmlight (.svm) or .h5ad; - reads standard input.
+    DATA is CSV, TSV or JSON lines (also .gz, .bz2, .xz, .zst), .xlsx, Parquet, Feather,
+    .npy, .npz, .mat, Matrix Market (.mtx), svmlight (.svm) or .h5ad; - reads standard input.
 
     \b
     Writes to the folder: labels.csv (id, label, confidence or weight),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import tomllib
 from collections.abc import Callable
@@ -45,11 +46,13 @@ def _configured(context: click.Context, option: click.Parameter, path: str | Non
         for name in (str(parameter.name), *parameter.opts)
         if name.startswith("--") or not name.startswith("-")
     }
+    several = {parameter.name for parameter in context.command.params if getattr(parameter, "multiple", False)}
     found = {}
     for name, value in values.items():
         if name.replace("-", "_") not in known:
             raise click.UsageError(f"--config {path} sets {name!r}. {hint(name, sorted(known))}")
-        found[known[name.replace("-", "_")]] = value
+        key = known[name.replace("-", "_")]
+        found[key] = [value] if key in several and isinstance(value, str) else value
     context.default_map = {**(context.default_map or {}), **found}
     return path
 
@@ -63,10 +66,22 @@ reading = together(
     click.option("--id-column", metavar="NAME", help="Column that names the rows (default: their numbers, from 0)."),
     click.option("--encoding", default="utf-8-sig", metavar="NAME", help="Encoding of a text file (default: UTF-8)."),
     click.option("--delimiter", metavar="CHAR", help="What separates cells (default: found in the first line)."),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="Decimal sign; the other one is for thousands (default: found in the first rows).",
+    ),
     click.option("--no-header", is_flag=True, help="The first line of a text file is data, not names."),
 )
 columns = together(
     click.option("--label-column", metavar="NAME", help="Column of known classes: for evaluation only, never used."),
+    click.option(
+        "--columns",
+        multiple=True,
+        metavar="NAME,NAME",
+        help="Columns to take as features, and no others; numbers from 0 where they have no names.",
+    ),
+    click.option("--drop", multiple=True, metavar="NAME,NAME", help="Columns to leave out."),
     click.option(
         "--categories",
         type=click.Choice(["refuse", "onehot", "drop"]),
@@ -122,6 +137,17 @@ speaking = together(
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from."),
 )
+
+
+def names_of(texts: tuple[str, ...]) -> list[str] | None:
+    """Names with commas between them; those that hold a comma are in quotation marks.
+
+    Examples
+    --------
+    >>> names_of(("a,b", '"c, d"'))
+    ['a', 'b', 'c, d']
+    """
+    return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row] if texts else None
 
 
 def image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:

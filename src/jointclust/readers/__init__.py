@@ -7,18 +7,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from jointclust.readers._arrow import read_feather, read_parquet
+from jointclust.readers._columns import Columns
+from jointclust.readers._excel import read_xlsx
+from jointclust.readers._json import read_jsonl
 from jointclust.readers._mat import read_mat
 from jointclust.readers._matrix import read_h5ad, read_market, read_npy, read_npz, read_svmlight
-from jointclust.readers._parquet import read_parquet
-from jointclust.readers._table import Options, ReadError, Table, check_finite, text_columns
+from jointclust.readers._open import ENDINGS
+from jointclust.readers._table import Options, ReadError, Table, check_finite, restricted, text_columns
 from jointclust.readers._text import read_text
 
-__all__ = ["FORMATS", "Options", "ReadError", "Table", "format_of", "read", "text_columns"]
+__all__ = ["FORMATS", "Columns", "Options", "ReadError", "Table", "format_of", "read", "text_columns"]
 
 FORMATS: dict[str, Callable[[Path, Options], Table]] = {
     "csv": read_text,
     "tsv": read_text,
     "parquet": read_parquet,
+    "feather": read_feather,
+    "xlsx": read_xlsx,
+    "jsonl": read_jsonl,
     "npy": read_npy,
     "npz": read_npz,
     "mat": read_mat,
@@ -27,7 +34,9 @@ FORMATS: dict[str, Callable[[Path, Options], Table]] = {
     "h5ad": read_h5ad,
 }
 _ENDINGS = {"txt": "csv", "tab": "tsv", "pq": "parquet", "svm": "svmlight", "libsvm": "svmlight", "mm": "mtx"}
-_ENDINGS |= {name: name for name in FORMATS}
+_ENDINGS |= {"arrow": "feather", "ndjson": "jsonl"} | {name: name for name in FORMATS}
+# Formats whose readers take only the columns asked for; of the others, all are read first.
+_TABLES = {"csv", "tsv", "parquet", "feather", "xlsx", "jsonl"}
 
 # Columns of numbers that are more often names of rows than features.
 _ROW_NAMES = {"id", "index", "row", "unnamed: 0", "__index_level_0__"}
@@ -41,13 +50,15 @@ def format_of(path: str | os.PathLike[str]) -> str:
     >>> format_of("data.csv.gz")
     'csv'
     """
-    name = Path(path).name.lower().removesuffix(".gz")
+    name = Path(path).name.lower()
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
     try:
         return _ENDINGS[name.rpartition(".")[2]]
     except KeyError:
         raise ReadError(
             f"{path}: the ending of its name is none that is known ({', '.join(_ENDINGS)}, the text ones also with "
-            ".gz): name its format with --format."
+            f"{', '.join(ENDINGS)}): name its format with --format."
         ) from None
 
 
@@ -57,8 +68,8 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
     Parameters
     ----------
     path : path-like
-        CSV or TSV (also ``.gz``), Parquet, ``.npy`` (memory-mapped), ``.npz``, ``.mat``, Matrix
-        Market, svmlight or ``.h5ad``.
+        CSV, TSV or JSON lines (also ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Excel's ``.xlsx``, Parquet, Feather,
+        ``.npy`` (memory-mapped), ``.npz``, ``.mat``, Matrix Market, svmlight or ``.h5ad``.
     format : str, default=None
         One of ``FORMATS``; None goes by the name's ending.
     **options
@@ -90,6 +101,8 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
         raise ReadError(f"{path}: no permission to read it.") from error
     except Exception as error:  # whatever a library says of a damaged file
         raise ReadError(f"{path} cannot be read as {kind}: {error}") from error
+    if kind not in _TABLES:
+        table = restricted(path, table, chosen)
     if table.data.shape[0] == 0 or table.data.shape[1] == 0:
         raise ReadError(f"{path} holds {table.data.shape[0]} rows of {table.data.shape[1]} numeric columns.")
     check_finite(path, table, chosen)

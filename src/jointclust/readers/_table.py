@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from jointclust.readers._columns import Columns, gaps_of
 
 # The rows, their coordinates and one copy on the way: what a fit holds of the data at a time.
 _COPIES = 3
@@ -29,18 +32,25 @@ class Options:
     ----------
     id_column, label_column : str or None
         Columns that name the rows, and that hold known classes; neither is a feature.
+    columns, drop : sequence of str or None
+        Features to take, or to leave out; for files that name no columns, numbers from 0.
     wanted : sequence of str or None
-        Features to take, in this order; None takes all.
+        Features that a model needs, in this order; None takes all.
     n_features : int or None
         How many there are, for formats that name no columns and leave out trailing zeros.
-    categories : {"refuse", "onehot", "drop"}
-        What to do with columns of text.
+    categories : {"refuse", "onehot", "drop", "keep"}
+        What to do with columns that hold no numbers. Where they are kept, a file that has some becomes
+        :class:`Columns`; one that has none is a matrix, as ever.
+    kinds : mapping of str to str or None
+        What kept columns are known to hold: number, text, boolean or date; what others hold is found.
     missing : {"refuse", "keep"}
         What to do with empty cells; kept ones are NaN.
     encoding : str
-        Of text files.
+        Of text files; a mark of UTF-16 at their beginning goes before the default.
     delimiter : str or None
         Of text files; None looks at the first line.
+    decimal : {".", ","} or None
+        The decimal sign of cells of text, the other one being for thousands; None looks at the first rows.
     header : bool
         Whether the first line of a text file holds the columns' names.
     progress : callable or None
@@ -49,12 +59,16 @@ class Options:
 
     id_column: str | None = None
     label_column: str | None = None
+    columns: Sequence[str] | None = None
+    drop: Sequence[str] | None = None
     wanted: Sequence[str] | None = None
     n_features: int | None = None
     categories: str = "refuse"
+    kinds: Mapping[str, str] | None = None
     missing: str = "refuse"
     encoding: str = "utf-8-sig"
     delimiter: str | None = None
+    decimal: str | None = None
     header: bool = True
     progress: Callable[[int], None] | None = None
 
@@ -65,7 +79,7 @@ class Table:
 
     Attributes
     ----------
-    data : array or CSR array of shape (n_samples, n_features)
+    data : array, CSR array or Columns of shape (n_samples, n_features)
         The features.
     names : list of str or None
         Their names.
@@ -75,6 +89,8 @@ class Table:
         Known classes, for evaluation only.
     notes : list of str
         What the user should know about how the file was understood.
+    place : callable or None
+        Words for where in the file a row is, by its number.
     """
 
     data: Any
@@ -82,6 +98,7 @@ class Table:
     ids: NDArray[Any] | None = None
     classes: NDArray[Any] | None = None
     notes: list[str] = field(default_factory=list)
+    place: Callable[[int], str] | None = None
 
 
 def check_columns(path: Path, names: list[str], options: Options) -> None:
@@ -94,7 +111,62 @@ def check_columns(path: Path, names: list[str], options: Options) -> None:
         )
     for option, name in (("--id-column", options.id_column), ("--label-column", options.label_column)):
         if name is not None and name not in names:
-            raise ReadError(f"{path} has no column {name!r} ({option}); it has {listed(names)}.")
+            raise no_such_column(path, name, option, names)
+
+
+def no_such_column(path: Path, name: str, option: str, names: Sequence[str]) -> ReadError:
+    """The error for a name that is none, with the one that may have been meant."""
+    close = difflib.get_close_matches(name.lower(), [known.lower() for known in names], n=1)
+    meant = [known for known in names if known.lower() in close]
+    hint = f". Did you mean {meant[0]!r}? It" if meant else "; it"
+    return ReadError(f"{path} has no column {name!r} ({option}){hint} has {listed(names)}.")
+
+
+def features_of(path: Path, names: Sequence[str], options: Options, *, numbered: bool) -> list[str]:
+    """Names of the columns that are features, in the order of the file, by what is asked for and left out.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    names : sequence of str
+        All its columns.
+    options : Options
+        Which of them are wanted.
+    numbered : bool
+        Whether the file gives them no names, so that numbers from 0 stand for them, too.
+    """
+    if options.columns is not None and options.drop is not None:
+        raise ReadError("--columns and --drop exclude each other: name the columns to take, or those to leave out.")
+    special = {"--id-column": options.id_column, "--label-column": options.label_column}
+    option, asked = ("--columns", options.columns) if options.drop is None else ("--drop", options.drop)
+    chosen, known = set(), set(names)
+    for name in asked or ():
+        at = int(name) if numbered and name.isdecimal() else -1
+        found = names[at] if 0 <= at < len(names) else name
+        if found not in known:
+            raise no_such_column(path, name, option, names)
+        for other, value in special.items():
+            if value == found:
+                raise ReadError(f"{option} and {other} both name {name!r}, which is no feature then: take it from one.")
+        chosen.add(found)
+    kept = [name for name in names if name not in special.values()]
+    return kept if asked is None else [name for name in kept if (name in chosen) == (option == "--columns")]
+
+
+def restricted(path: Path, table: Table, options: Options) -> Table:
+    """A matrix with the features that are asked for; those without names are called x0, x1, and so on."""
+    names = table.names or [f"x{index}" for index in range(table.data.shape[1])]
+    unnamed = table.names is None
+    # What names the rows and their classes is kept beside a matrix, not in it.
+    kept = features_of(path, names, replace(options, id_column=None, label_column=None), numbered=unnamed)
+    if unnamed and options.wanted is not None and set(options.wanted) <= set(names):
+        kept = list(options.wanted)
+    if len(kept) == len(names):
+        return table
+    if isinstance(table.data, np.ndarray):
+        check_memory(path, table.data.shape[0] * len(kept), table.data.itemsize)
+    return replace(table, data=in_order(table.data, names, kept)[0], names=kept)
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
@@ -126,9 +198,11 @@ def _encoded_column(feature: str, known: set[str]) -> str | None:
     return next((feature[:end] for end in reversed(ends) if feature[:end] in known), None)
 
 
-def check_wanted(path: Path, names: Sequence[str], wanted: Sequence[str]) -> dict[str, list[str]]:
-    """Text columns to encode; the error lists every column that is missing."""
-    encoded = text_columns(names, wanted)
+def check_wanted(
+    path: Path, names: Sequence[str], wanted: Sequence[str], *, encode: bool = True
+) -> dict[str, list[str]]:
+    """Text columns to encode, where some may be; the error lists every column that is missing."""
+    encoded = text_columns(names, wanted) if encode else {}
     known = set(names)
     missing = [name for name in wanted if name not in known and _encoded_column(name, known) not in encoded]
     if missing:
@@ -221,7 +295,14 @@ def available_memory() -> float | None:
 
 def check_finite(path: Path, table: Table, options: Options) -> None:
     """No infinity anywhere, and no empty cell unless they are kept."""
-    data = table.data
+    data, keep = table.data, options.missing == "keep"
+    if isinstance(data, Columns):
+        for index, column in enumerate(data.values()):
+            bad = np.zeros(len(column), dtype=bool) if keep or column.dtype.kind == "b" else gaps_of(column)
+            bad = bad | np.isinf(column) if column.dtype.kind == "f" else bad
+            if bad.any():
+                raise _not_finite(path, table, int(np.argmax(bad)), index, column[np.argmax(bad)])
+        return
     blocks = [(0, data.data)] if not isinstance(data, np.ndarray) else None
     for start, block in blocks or ((s, data[s : s + _BLOCK]) for s in range(0, data.shape[0], _BLOCK)):
         if block.dtype.kind not in "fiub":
@@ -230,18 +311,18 @@ def check_finite(path: Path, table: Table, options: Options) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             if block.dtype.kind != "f" or np.isfinite(block.sum(dtype=np.float64)):
                 continue
-        bad = np.isinf(block) if options.missing == "keep" else ~np.isfinite(block)
+        bad = np.isinf(block) if keep else ~np.isfinite(block)
         if bad.any():
-            raise _not_finite(path, table, start, bad, block)
+            row, *rest = (int(index) for index in np.argwhere(bad)[0])
+            if not rest:  # the stored values of a sparse matrix
+                raise ReadError(f"{path} holds {block[row]} among its values: only finite numbers can be clustered.")
+            raise _not_finite(path, table, start + row, rest[0], block[row, rest[0]])
 
 
-def _not_finite(path: Path, table: Table, start: int, bad: NDArray[Any], block: NDArray[Any]) -> ReadError:
-    position = np.argwhere(bad)[0]
-    if bad.ndim == 1:  # the stored values of a sparse matrix
-        return ReadError(f"{path} holds {block[position[0]]} among its values: only finite numbers can be clustered.")
-    row, column = int(position[0]), int(position[1])
+def _not_finite(path: Path, table: Table, row: int, column: int, value: Any) -> ReadError:
     name = repr(table.names[column]) if table.names else str(column)
-    value = block[row, column]
-    what = "the cell is empty or NaN" if np.isnan(value) else f"{value} is not a finite number"
-    advice = "Fill it in: --missing mean or --missing median does" if np.isnan(value) else "Correct it or drop the row"
-    return ReadError(f"{path}: row {start + row} (from 0), column {name}: {what}. {advice}.")
+    place = f"row {row} (from 0)" if table.place is None else f"{table.place(row)}, row {row} (from 0)"
+    infinite = isinstance(value, float | np.floating) and np.isinf(value)
+    what = f"{value} is not a finite number, or too large for one" if infinite else "the cell is empty or NaN"
+    advice = "Correct it or drop the row" if infinite else "Fill it in: --missing mean or --missing median does"
+    return ReadError(f"{path}: {place}, column {name}: {what}. {advice}.")

@@ -1,0 +1,395 @@
+"""Rows of cells of text on their way to a table: memory holds the numbers, not the text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
+from functools import cached_property
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jointclust.readers._cells import Numerals, is_gap, readings
+from jointclust.readers._columns import Columns, KindError, near_dates, typed
+from jointclust.readers._table import (
+    Options,
+    ReadError,
+    Table,
+    assembled,
+    check_columns,
+    check_memory,
+    check_wanted,
+    features_of,
+    in_order,
+    listed,
+    refuse_text,
+)
+
+# Rows that decide which columns hold numbers.
+SAMPLE = 1000
+# A few words among numbers are errors in the data; more make a column that is kept one of text.
+_FEW = 0.1
+
+Matrix = NDArray[np.float64]
+Place = tuple[int, int, str]  # line, column, cell
+
+
+class Source(ABC):
+    """Where rows of cells come from.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    names : list of str
+        Names of the columns.
+    notes : list of str
+        What the user should know about how the file was understood.
+    unit : str
+        What the file counts its rows in.
+    n_bytes : int
+        How much of the file was read when the sample was, 0 where the file ended before.
+    """
+
+    unit = "line"
+
+    def __init__(self, path: Path, options: Options):
+        self.path, self.options = path, options
+        self.names: list[str] = []
+        self.notes: list[str] = []
+        self.n_bytes = 0
+
+    @abstractmethod
+    def rows(self) -> Generator[tuple[int, list[str]]]:
+        """Number and cells of every row, from the beginning."""
+
+    def fast(
+        self, numeric: Sequence[int], text: Sequence[int], gaps: Sequence[str], decimal: str
+    ) -> tuple[Matrix, dict[int, list[str]]] | None:
+        """Columns of numbers, and of text, by a reader that takes clean files only; None for others."""
+        return None
+
+    def advance(self, row: int, position: Callable[[], int]) -> None:
+        """Tell at times how far the reading has come."""
+        if row % SAMPLE == 0:
+            self.n_bytes = self.n_bytes or position()
+            if self.options.progress is not None:
+                self.options.progress(position())
+
+
+class Sheet:
+    """Cells of text, and what they are found to say.
+
+    Parameters
+    ----------
+    source : Source
+        Where they come from.
+    options : Options
+        How to read.
+    """
+
+    def __init__(self, source: Source, options: Options):
+        self.source, self.options = source, options
+        self.path, self.names, self.notes = source.path, source.names, source.notes
+        self.id_column = options.id_column
+        if self.names[0] == "" and self.id_column is None and "" not in (options.wanted or ()):
+            self.id_column = ""
+            self.notes.append("The first column has no name: it is taken as the names of the rows.")
+        check_columns(self.path, self.names, options)
+        self.special = {name for name in (self.id_column, options.label_column) if name is not None}
+        asked = set(features_of(self.path, self.names, options, numbered=not options.header)) - self.special
+        self.features = [index for index, name in enumerate(self.names) if name in asked]
+        self.forced = self._forced()
+        self.signs: dict[int, str] = {}
+        # Texts that stand for gaps: of each column in the first rows, and all that were met.
+        self.marks: dict[int, dict[str, None]] = {}
+        self.gaps: dict[str, None] = {}
+        with closing(source.rows()) as rows:
+            self.sample = list(islice(rows, SAMPLE))
+        if not self.sample:
+            raise ReadError(f"{self.path} holds column names and no rows.")
+
+    # -- what the columns hold --------------------------------------------------------------------------------
+
+    @cached_property
+    def evidence(self) -> dict[str, Place]:
+        """The first cell that has a decimal point for certain, a comma for certain, a comma that may be either."""
+        found: dict[str, Place] = {}
+        for index in self.features:
+            if self.forced.get(self.names[index], "number") != "number":
+                continue
+            cells = [(line, row[index]) for line, row in self.sample if not is_gap(row[index])]
+            ways = [(line, cell, readings(cell)) for line, cell in cells]
+            if 2 * sum(any(way) for _, _, way in ways) < len(ways):
+                continue
+            for line, cell, way in ways:
+                if way.point != way.comma:
+                    found.setdefault("point" if way.point else "comma", (line, index, cell))
+                elif way.point and "," in cell:
+                    found.setdefault("either", (line, index, cell))
+        return found
+
+    def _numerals(self, words: list[str]) -> Numerals:
+        """How the file writes numbers, by what is no plain number in its first rows."""
+        if self.options.decimal is not None:
+            return Numerals(self.options.decimal, certain=True)
+        if not any("," in word for word in words):
+            return Numerals(".", certain=False)
+        found = self.evidence
+        if {"point", "comma"} <= found.keys():
+            raise ReadError(
+                f"{self._place(*found['comma'])} has a decimal comma, and {self.source.unit} {found['point'][0]}: "
+                f"{found['point'][2]!r} a decimal point. Say which it is: --decimal , or --decimal ."
+            )
+        if "comma" in found:
+            self.notes.append(
+                f"Numbers are read with a decimal comma ({found['comma'][2].strip()!r}). Else: --decimal ."
+            )
+            return Numerals(",", certain=True)
+        if "either" in found and "point" not in found:
+            raise ReadError(
+                f"{self._place(*found['either'])} has a comma for thousands or for decimals, and nothing in the file "
+                "tells. Say which it is: --decimal . or --decimal ,"
+            )
+        return Numerals(".", certain="point" in found)
+
+    def _kinds(self) -> tuple[list[int], list[int]]:
+        """Columns to read as numbers, and as text."""
+        text = [self.names.index(name) for name in self.special]
+        words = self._words()
+        self.numerals = self._numerals([cell for cells in words.values() for _, cell in cells])
+        numeric = []
+        for index in self.features:
+            kind = self.forced.get(self.names[index]) or self._kind(index, words[index])
+            if kind == "number":
+                numeric.append(index)
+                self.gaps |= self.marks[index]
+                self._find_sign(index, words[index])
+            elif kind == "text" or self.options.categories == "keep":
+                text.append(index)
+        if not numeric and len(text) == len(self.special):
+            raise ReadError(f"{self.path} has no numeric column.")
+        return numeric, text
+
+    def _forced(self) -> dict[str, str]:
+        """Kinds that are known beforehand; where a model tells what it wants, all other columns are left aside."""
+        keep, wanted = self.options.categories == "keep", self.options.wanted
+        if wanted is None:
+            return dict(self.options.kinds or {})
+        encoded = check_wanted(self.path, self.names, wanted, encode=not keep)
+        known = dict.fromkeys(encoded, "text") | dict.fromkeys(wanted, "number")
+        self.features = [index for index in self.features if self.names[index] in known]
+        return dict(self.options.kinds or {}) if keep else known
+
+    def _words(self) -> dict[int, list[tuple[int, str]]]:
+        """Cells of every feature that are neither gaps nor plain numbers."""
+        found: dict[int, list[tuple[int, str]]] = {}
+        plain = Numerals(".", certain=True).plain
+        for index in self.features:
+            words = found[index] = []
+            marks = self.marks[index] = {}
+            for line, row in self.sample:
+                try:
+                    plain(row[index])
+                except ValueError:
+                    if not is_gap(row[index]):
+                        words.append((line, row[index]))
+                    elif row[index].strip():
+                        marks[row[index]] = None
+        return found
+
+    def _kind(self, index: int, candidates: list[tuple[int, str]]) -> str:
+        """Whether a column holds numbers (or should, but for a few errors) or text; or is left out."""
+        name, categories = self.names[index], self.options.categories
+        words = [(line, cell) for line, cell in candidates if self.numerals.sign_of(cell) is None]
+        known = sum(not is_gap(row[index]) for _, row in self.sample) if words or categories == "keep" else 0
+        if categories == "keep":
+            if words and _FEW * known <= len(words) < known:
+                self.notes.append(
+                    f"Column {name!r} holds numbers and other text ({words[0][1].strip()[:40]!r}, {self.source.unit} "
+                    f"{words[0][0]}): it is taken as text."
+                )
+            return "number" if len(words) < _FEW * known else "text"
+        if 2 * len(words) <= known:
+            return "number"
+        if categories == "refuse":
+            raise refuse_text(self.path, name, words[0][1])
+        return "text" if categories == "onehot" else "left out"
+
+    def _find_sign(self, index: int, candidates: list[tuple[int, str]]) -> None:
+        """The per cent or currency sign that all numbers of a column carry, or none of them."""
+        if not candidates:
+            return
+        examples: dict[str, tuple[int, str]] = {}
+        for line, row in self.sample:
+            sign = None if is_gap(row[index]) else self.numerals.sign_of(row[index])
+            if sign is not None:
+                examples.setdefault(sign, (line, row[index]))
+        if len(examples) > 1:
+            (line, cell), (other_line, other) = list(examples.values())[:2]
+            raise ReadError(
+                f"{self._place(line, index, cell)} and {self.source.unit} {other_line}: {other!r} are numbers of "
+                "different units: write the column's numbers alike, or leave it out with --drop."
+            )
+        sign = next(iter(examples), "")
+        if sign:
+            self.signs[index] = sign
+
+    # -- the columns themselves -------------------------------------------------------------------------------
+
+    def table(self) -> Table:
+        """The whole file."""
+        numeric, text = self._kinds()
+        self._check_memory(len(numeric))
+        matrix, kept = self._fast(numeric, text) or self._by_hand(numeric, text)
+        columns = {self.names[index]: column for index, column in kept.items()}
+        ids, classes = (columns.get(name) if name is not None else None for name in self._special_names())
+        columns = {name: column for name, column in columns.items() if name not in self.special}
+        names = [self.names[index] for index in numeric]
+        if self.options.categories == "keep":
+            data, names = self._kept(matrix, names, columns)
+        else:
+            data, names = assembled(self.path, self.names, matrix, names, columns, self.options)
+            data, names = in_order(data, names, self.options.wanted)
+        self._tell()
+        return Table(data, names, _objects(ids), _objects(classes), self.notes, self._row_place)
+
+    def _special_names(self) -> tuple[str | None, str | None]:
+        return self.id_column, self.options.label_column
+
+    def _check_memory(self, n_columns: int) -> None:
+        """From how much of the file the first rows take."""
+        size = self.path.stat().st_size
+        if 0 < self.source.n_bytes < size:
+            check_memory(self.path, len(self.sample) * (size / self.source.n_bytes) * n_columns)
+
+    def _fast(self, numeric: list[int], text: list[int]) -> tuple[Matrix, dict[int, list[str]]] | None:
+        """By the fast reader, which takes clean files; what it stumbles over, the careful one takes, or names."""
+        if self.signs or self.numerals.grouped is not None:
+            return None
+        # Where gaps are refused, an empty cell is an error, which the careful reader explains.
+        gaps = ["", *self.gaps] if self.options.missing == "keep" else []
+        return self.source.fast(numeric, text, gaps, self.numerals.decimal)
+
+    def _by_hand(self, numeric: list[int], text: list[int]) -> tuple[Matrix, dict[int, list[str]]]:
+        values: array[float] = array("d")
+        kept: dict[int, list[str]] = {index: [] for index in text}
+        numbers_of, n_rows = self._row_reader(numeric), 0
+        with closing(self.source.rows()) as rows:
+            for line, row in rows:
+                n_rows += 1
+                values.extend(numbers_of(line, row))
+                for index in text:
+                    kept[index].append(row[index])
+        return np.frombuffer(values, dtype=np.float64).reshape(n_rows, len(numeric)), kept
+
+    def _row_reader(self, numeric: list[int]) -> Callable[[int, list[str]], Iterable[float]]:
+        """A function of a row that returns its numbers, quickly where all of them are plain."""
+        pick: Any = itemgetter(*numeric) if len(numeric) > 1 else lambda row: [row[index] for index in numeric]
+        plain = self.numerals.plain
+
+        def careful(line: int, row: list[str]) -> list[float]:
+            return [self._number(line, row[index], index) for index in numeric]
+
+        def quick(line: int, row: list[str]) -> list[float]:
+            try:
+                return list(map(plain, pick(row)))
+            except ValueError:
+                return careful(line, row)
+
+        return careful if self.signs else quick
+
+    def _number(self, line: int, cell: str, index: int) -> float:
+        try:
+            return self.numerals.read(cell, self.signs.get(index, ""))
+        except ValueError:
+            pass
+        if is_gap(cell):
+            if self.options.missing == "keep":
+                self.gaps[cell] = None
+                return float("nan")
+            raise ReadError(
+                f"{self._where(line, index)}: the cell is empty. Fill it in: --missing mean or --missing median does."
+            )
+        if not self.numerals.certain and "point" in self.evidence:
+            self.numerals.certain = True
+            return self._number(line, cell, index)
+        advice = ", as the first rows write them: write them alike, or name their decimal sign with --decimal"
+        place = self._place(line, index, cell[:40])
+        raise ReadError(f"{place} is not a number{advice if any(readings(cell)) else ''}.")
+
+    def _kept(self, matrix: Matrix, names: list[str], text: dict[str, list[str]]) -> tuple[Any, list[str]]:
+        """The matrix where there is nothing but numbers, else columns of several types, in the file's order."""
+        order = list(self.options.wanted or (self.names[index] for index in self.features))
+        if not text:
+            return in_order(matrix, names, order)
+        arrays = {name: matrix[:, index] for index, name in enumerate(names)}
+        arrays |= {name: self._typed(name, cells) for name, cells in text.items()}
+        columns = Columns({name: arrays[name] for name in order})
+        self.notes += tell_kinds(columns)
+        if set(columns.kinds.values()) == {"number"}:
+            return np.column_stack(list(columns.values())), order
+        return columns, order
+
+    def _typed(self, name: str, cells: list[str]) -> NDArray[Any]:
+        kind = (self.options.kinds or {}).get(name)
+        self.gaps |= dict.fromkeys(cell for cell in dict.fromkeys(cells) if is_gap(cell))
+        try:
+            return typed(cells, self.numerals, kind)
+        except KindError as error:
+            cell = str(error)
+            place = f"{self.path}: {self._row_place(cells.index(cell))}, column {name!r}: {cell[:40]!r}"
+            what = f"is no {kind}, as it should be" if kind else "is no day of the calendar"
+            raise ReadError(f"{place} {what}. Correct it, or leave the column out with --drop.") from None
+
+    # -- what is said of them ---------------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        """A line for each guess."""
+        if self.numerals.grouped is not None:
+            value = self.numerals.read(self.numerals.grouped, self.numerals.sign_of(self.numerals.grouped) or "")
+            self.notes.append(f"Digits come in groups: {self.numerals.grouped!r} is read as {value:.15g}.")
+        signed: dict[str, list[str]] = {}
+        for index, sign in self.signs.items():
+            signed.setdefault(sign, []).append(self.names[index])
+        for sign, names in signed.items():
+            how = "as hundredths: 12% is 0.12" if sign == "%" else f"without their {sign}"
+            self.notes.append(f"Numbers of {listed(names)} are read {how}.")
+        marks = list(dict.fromkeys(gap.strip() for gap in self.gaps if gap.strip()))
+        if marks and self.options.missing == "keep":
+            self.notes.append(f"Cells with {listed(marks)} are read as gaps.")
+
+    def _row_place(self, row: int) -> str:
+        with closing(self.source.rows()) as rows:
+            return f"{self.source.unit} {next(islice(rows, row, None))[0]}"
+
+    def _where(self, line: int, index: int) -> str:
+        return f"{self.path}: {self.source.unit} {line}, column {self.names[index]!r}"
+
+    def _place(self, line: int, index: int, cell: str) -> str:
+        return f"{self._where(line, index)}: {cell!r}"
+
+
+def tell_kinds(columns: Columns) -> list[str]:
+    """A line for each kind that was found in cells of text."""
+    notes = []
+    kinds = columns.kinds
+    for kind, words in (("date", "dates"), ("boolean", "what is true or false")):
+        names = [name for name, found in kinds.items() if found == kind]
+        if names:
+            notes.append(f"Found {words} in {listed(names)}.")
+    for name, kind in kinds.items():
+        doubtful = near_dates(columns[name]) if kind == "text" else None
+        if doubtful is not None:
+            notes.append(f"Column {name!r} may hold dates, but for {doubtful!r}: it is taken as text.")
+    return notes
+
+
+def _objects(column: list[str] | None) -> Any:
+    return None if column is None else np.asarray(column, dtype=object)
