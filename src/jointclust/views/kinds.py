@@ -20,7 +20,7 @@ from jointclust.views.rule import Verdict, carried, kind_of_numbers, kind_of_spa
 __all__ = ["Description", "describe"]
 
 # Rows, and values of dense rows, that a description looks at.
-_MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 5_000_000
+_MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
 # Columns up to which each is shown.
 _SHOWN = 24
 

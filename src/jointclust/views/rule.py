@@ -24,6 +24,8 @@ _DOMINANT = 0.25
 _FILLED = 0.1
 # Neighbours are alike as pixels and bands are: correlation, how much more than of any two columns, factor of spreads.
 _ALIKE, _MORE_ALIKE, _SMOOTH = 0.5, 0.2, 1.5
+# Rows that tell whether columns have an order, and columns up to which sparse ones are asked for it.
+_FEW_ROWS, _MOST_PIXELS = 1000, 5000
 
 
 class Verdict(NamedTuple):
@@ -38,19 +40,22 @@ def kind_of_sparse(A: sp.csr_array) -> Verdict:
     zeros = 1.0 - A.count_nonzero() / np.prod(A.shape, dtype=np.float64)
     stored = f"the matrix is sparse: {percent(zeros)} of the cells are zero"
     counts = _counted(A.data[A.data != 0])
-    totals = A.sum(axis=1)
-    if counts is not None and not (A.data.max() <= 1 and np.ptp(totals) == 0):
-        return Verdict("counts", [counts, stored])
-    length = _one_length(np.sqrt(A.multiply(A).sum(axis=1)))
-    if length is not None and counts is None:
-        return Verdict("unit rows", [length, stored])
-    if counts is not None:
+    if counts is None:
+        length = _one_length(np.sqrt(A.multiply(A).sum(axis=1)))
+        return (
+            Verdict("features", [_why_no_counts(A.data), stored])
+            if length is None
+            else Verdict("unit rows", [length, stored])
+        )
+    if A.data.max() <= 1 and np.ptp(A.sum(axis=1)) == 0:
         return Verdict("features", ["the cells are 0 or 1, equally many in each row: levels of categories", stored])
-    return Verdict("features", [_why_no_counts(A.data), stored])
+    alike = _neighbours(A[:_FEW_ROWS].toarray()) if A.shape[1] <= _MOST_PIXELS else None
+    return Verdict("counts", [counts, stored]) if alike is None else Verdict("features", [alike, stored])
 
 
 def kind_of_numbers(A: Float, names: NDArray[np.str_]) -> Verdict:
     """The kind of dense columns that vary; gaps are NaN."""
+    A = A[:: max(1, len(A) // _FEW_ROWS)]
     for step in (
         _unit_rows,
         _zeros_and_ones,
@@ -138,7 +143,10 @@ def _few_columns(A: Float, names: NDArray[np.str_]) -> Verdict | None:
 
 
 def _dominated(A: Float, names: NDArray[np.str_]) -> Verdict | None:
-    return Verdict("table", carried(A, names)) if dominant(A, names)[0] > _DOMINANT else None
+    share, name = dominant(A, names)
+    return (
+        Verdict("table", [f"column {name!r} carries {percent(share)} of the variance"]) if share > _DOMINANT else None
+    )
 
 
 def _one_scale(A: Float, names: NDArray[np.str_]) -> Verdict | None:
@@ -200,6 +208,8 @@ def _ratio_of_spreads(A: Float) -> float:
 
 def _neighbours(A: Float) -> str | None:
     """How neighbouring columns are alike, as pixels and bands are; None where they are not."""
+    if A.shape[1] < _MANY_COLUMNS:
+        return None
     filled = np.where(np.isnan(A), np.nanmean(A, axis=0), A)
     spreads = filled.std(axis=0)
     Z = (filled - filled.mean(axis=0)) / np.where(spreads > 0, spreads, 1.0)
