@@ -23,6 +23,7 @@ from jointclust.persistence import load, save
 from jointclust.showing import plots
 from jointclust.showing.report import write_report
 from jointclust.subspace.coordinates import Coordinates, decompose
+from jointclust.views.gaps import LowRankImputer
 
 __all__ = [
     "ClusterNumber",
@@ -36,6 +37,7 @@ __all__ = [
     "JointConsensus",
     "LDAKMeans",
     "LabelFreeSearch",
+    "LowRankImputer",
     "OptimalDiscriminantClustering",
     "PlainKMeansWarning",
     "RobustEmbeddedClustering",
