@@ -24,11 +24,13 @@ from jointclust.showing import plots
 from jointclust.showing.report import write_report
 from jointclust.subspace.coordinates import Coordinates, decompose
 from jointclust.views.gaps import LowRankImputer
+from jointclust.views.kinds import Description, describe
 
 __all__ = [
     "ClusterNumber",
     "CollapseWarning",
     "Coordinates",
+    "Description",
     "DisCluster",
     "DisKMeans",
     "DiscriminantProjection",
@@ -52,6 +54,7 @@ __all__ = [
     "compare",
     "datasets",
     "decompose",
+    "describe",
     "load",
     "metrics",
     "number_of_clusters",

@@ -109,6 +109,7 @@ def found_in(column: Any, name: object, positions: NDArray | None, n_rows: int) 
         return Found(values, "constant" if _n_different(values[~np.isnat(values)]) < 2 else "date")
     if values.dtype.kind == "f":
         return Found(values, *_kind_of_numbers(values, str(name), positions, n_rows))
+    values = np.array([None if _is_blank(value) else value for value in values], dtype=object)
     present = [value for value in values if value is not None]
     if len(set(present)) < 2:
         return Found(values, "constant")
@@ -176,6 +177,10 @@ def _date(value: Any) -> np.datetime64:
 def _is_missing(value: object) -> bool:
     """None, NaN, and what pandas has for them; its NA is equal to nothing and not different from anything."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
 
 
 def _n_different(values: NDArray) -> int:

@@ -39,12 +39,13 @@ class TermWeights(AsIs):
 
     Examples
     --------
-    >>> from jointclust.views.scaling import TermWeights
+    >>> from jointclust.views.counts import TermWeights
     >>> TermWeights().fit_transform([[3.0, 0.0], [0.0, 1.0]])
     array([[1., 0.],
            [0., 1.]])
     """
 
+    reason: ClassVar[str] = "rare words say more than frequent ones, and the length of a row says nothing"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def __init__(self) -> None:
@@ -99,13 +100,14 @@ class LogCounts(AsIs):
 
     Examples
     --------
-    >>> from jointclust.views.scaling import LogCounts
+    >>> from jointclust.views.counts import LogCounts
     >>> LogCounts().fit_transform([[1.0, 3.0], [2.0, 6.0], [4.0, 4.0]]).round(2)
     array([[1.1 , 1.95],
            [1.1 , 1.95],
            [1.61, 1.61]])
     """
 
+    reason: ClassVar[str] = "rows of different totals become comparable, and large counts do not decide alone"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_columns": [Interval(Integral, 1, None, closed="left"), None]
     }
@@ -212,6 +214,7 @@ class Topics(TermWeights):
     (3, 1)
     """
 
+    reason: ClassVar[str] = "words that occur together count as one direction, what all rows share is left out"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")]
     }

@@ -275,9 +275,7 @@ class _Model:
     loadings: Float
     noise: Float
 
-    def expected(
-        self, centred: Float, observed: NDArray[np.bool_]
-    ) -> Iterator[tuple[NDArray[np.intp], Float, Float]]:
+    def expected(self, centred: Float, observed: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], Float, Float]]:
         """For blocks of rows: which, their expected t, and the covariance of t; rows of one pattern share a solve."""
         rank = self.loadings.shape[1]
         scaled = self.loadings / self.noise[:, None]

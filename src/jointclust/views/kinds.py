@@ -28,8 +28,8 @@ VIEWS = {
     "table": ["standardised", "rank-normal", "as is"],
     "mixed": ["standardised", "rank-normal", "as is"],
     "features": ["as is", "unit rows", "rank-normal"],
-    "counts": ["tf-idf", "log"],
-    "documents": ["words"],
+    "counts": ["topics", "tf-idf", "log"],
+    "documents": ["topics", "tf-idf"],
     "unit rows": ["as is", "unit rows"],
 }
 
@@ -133,7 +133,7 @@ def describe(X: Any) -> Description:
         return replace(describe(X.X), _names=np.array([str(name) for name in X.var.index]))
     n_samples, rows, positions = _looked_at(X)
     reasons = []
-    if rows.shape[0] < n_samples or positions is None:
+    if rows.shape[0] < n_samples:
         reasons = [f"from a sample of {rows.shape[0]:,} rows"]
     if not is_table(rows):
         return _of_matrix(_numbers(rows), positions, n_samples, reasons)
@@ -236,7 +236,7 @@ def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[
         kinds = np.where(spread > 0, "number", "constant")
         verdict = kind_of_sparse(A)
         kinds = np.where((kinds == "number") & (verdict.kind == "counts"), "count", kinds)
-        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread)
+        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, is_sparse=True)
     found = [found_in(column, name, positions, n_samples) for column, name in zip(A.T, names.tolist(), strict=True)]
     return _of_columns(found, names, n_samples, reasons)
 
@@ -277,8 +277,10 @@ def _description(
     kinds: NDArray[np.str_],
     missing: Float,
     spread: Float,
+    *,
+    is_sparse: bool = False,
 ) -> Description:
-    views = list(VIEWS[verdict.kind])
+    views = [view for view in VIEWS[verdict.kind] if not (is_sparse and view == "rank-normal")]
     return Description(verdict.kind, verdict.reasons + reasons, views, n_samples, names, kinds, missing, spread)
 
 
@@ -300,8 +302,8 @@ def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verd
     if coded.any():
         number = Counter(kinds[coded].tolist())
         plural = {"category": "categories", "boolean": "booleans", "date": "dates"}
-        held = ", ".join(f"{count} of {plural[kind]}" for kind, count in number.most_common())
-        reasons = [f"columns {held} beside {numeric.sum()} of numbers"]
+        held = ", ".join(f"{plural[kind]} ({count})" for kind, count in number.most_common())
+        reasons = [f"there are columns of {held} beside those of numbers ({numeric.sum()})"]
         return Verdict("mixed", reasons + carried(A, names[numeric]))
     if numeric.any():
         return kind_of_numbers(A, names[numeric])
@@ -327,8 +329,9 @@ def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], 
         told.append(
             f"{share} of the cells are missing, most in column {str(names[worst])!r} ({percent(missing[worst])})"
         )
-    codes = [name for column, name in zip(found, names, strict=True) if _may_be_codes(column)]
-    if 0 < len(codes) < len(names) <= _SHOWN:
+    few = len(names) <= _SHOWN
+    codes = [name for column, name in zip(found, names, strict=True) if few and _may_be_codes(column)]
+    if 0 < len(codes) < len(names):
         listed = ", ".join(repr(str(name)) for name in codes[:3]) + (", ..." if len(codes) > 3 else "")
         told.append(f"few whole numbers in {listed}: if they are codes, make these columns categories")
     return told

@@ -50,6 +50,7 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [3., 5.]])
     """
 
+    reason: ClassVar[str] = "the columns share a scale, which scaling would lose"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"numeric": ["array-like", None]}
 
     def __init__(self, numeric: ArrayLike | None = None):
@@ -163,6 +164,8 @@ class Standardised(AsIs):
            [ 1.,  1.]])
     """
 
+    reason: ClassVar[str] = "columns in units of their own count the same when each has spread 1"
+
     def _learn(self, X: Any, weights: Any) -> None:
         total = X.shape[0] if weights is None else total_weight(weights)
         mean = as_rows(X).mean(weights)
@@ -217,6 +220,8 @@ class RankNormal(AsIs):
            [ 0.  ],
            [ 0.97]])
     """
+
+    reason: ClassVar[str] = "neither units nor outliers count, only the order in each column"
 
     def _learn(self, X: Any, weights: Any) -> None:
         self._refuse_sparse(X)
@@ -288,6 +293,8 @@ class UnitRows(AsIs):
     array([[-0.6, -0.8],
            [ 0.6,  0.8]])
     """
+
+    reason: ClassVar[str] = "only the direction of a row from the mean counts, not how far it is"
 
     def _learn(self, X: Any, weights: Any) -> None:
         self.mean_ = as_rows(X).mean(weights)
