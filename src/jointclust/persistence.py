@@ -23,13 +23,15 @@ from jointclust.files import replacing
 from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.rows import is_elsewhere
 from jointclust.rows.arrays import to_host
+from jointclust.views.encoder import MixedEncoder
+from jointclust.views.gaps import LowRankImputer
 
 __all__ = ["load", "save"]
 
 FORMAT_VERSION = 1
 _HEADER, _SCHEMA = "jointclust.json", "schema.json"
 # Our classes that are not methods, which a model may be or hold.
-_BESIDE = (ClusterNumber, DiscriminantProjection, LabelFreeSearch)
+_BESIDE = (ClusterNumber, DiscriminantProjection, LabelFreeSearch, LowRankImputer, MixedEncoder)
 # Where 0.1 had the classes that its files name; those of other modules have not moved.
 _MOVED = {
     "jointclust.consensus": "jointclust.choosing.consensus",
