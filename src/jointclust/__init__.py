@@ -23,6 +23,7 @@ from jointclust.persistence import load, save
 from jointclust.showing import plots
 from jointclust.showing.report import write_report
 from jointclust.subspace.coordinates import Coordinates, decompose
+from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import Description, describe
 
@@ -40,6 +41,7 @@ __all__ = [
     "LDAKMeans",
     "LabelFreeSearch",
     "LowRankImputer",
+    "MixedEncoder",
     "OptimalDiscriminantClustering",
     "PlainKMeansWarning",
     "RobustEmbeddedClustering",

@@ -24,6 +24,8 @@ from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.rows import is_elsewhere
 from jointclust.rows.arrays import to_host
 from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
+from jointclust.views.encoder import MixedEncoder
+from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import Description
 from jointclust.views.preparation import Preparation
 from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
@@ -40,6 +42,8 @@ _BESIDE = (
     DiscriminantProjection,
     LabelFreeSearch,
     LogCounts,
+    LowRankImputer,
+    MixedEncoder,
     Preparation,
     RankNormal,
     Standardised,

@@ -162,7 +162,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         kept = np.flatnonzero((share >= self.min_observed) & (share > 0))
         if kept.size == 0:
             raise ValueError(
-                f"No column of X is observed in {self.min_observed:.0%} of the rows: there is nothing to fill gaps from."
+                f"No column of X is observed in {self.min_observed:.0%} of the rows: there is nothing to learn from."
             )
         names = OneToOneFeatureMixin.get_feature_names_out(self)
         self.notes_ += [
@@ -371,16 +371,12 @@ def _over_the_rows(
     model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Float, *, max_iter: int, tol: float
 ) -> tuple[_Model, int]:
     """EM over the observed cells until the gaps rest; no gaps, nothing to do."""
-    n_iter, gaps = 0, ~observed
-    if not gaps.any():
-        return model, 0
-    guess = np.zeros_like(scaled)
-    for n_iter in range(1, max_iter + 1):
+    gaps, guess, n_iter = ~observed, np.zeros_like(scaled), 0
+    rests = not gaps.any()
+    while not rests and n_iter < max_iter:
         model, now = _step(model, scaled, observed, weights)
-        change = np.sqrt(np.mean((now - guess)[gaps] ** 2))
-        guess = now
-        if change < tol:
-            break
+        rests = bool(np.sqrt(np.mean((now - guess)[gaps] ** 2)) < tol)
+        guess, n_iter = now, n_iter + 1
     return model, n_iter
 
 
@@ -396,7 +392,7 @@ def _step(model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Fl
         squares += cells.T @ (t[:, :, None] * t[:, None, :] + covariance).reshape(rows.size, -1)
         with_t += (weights[rows, None] * centred[rows]).T @ t
     prior = np.eye(rank)
-    loadings = np.linalg.solve(squares.reshape(-1, rank, rank) + prior, with_t[:, :, None])[:, :, 0]
+    loadings: Float = np.linalg.solve(squares.reshape(-1, rank, rank) + prior, with_t[:, :, None])[:, :, 0]
     count = weights @ observed
     noise = (weights @ centred**2 - (loadings * with_t).sum(axis=1)) / count
     guess = expected @ loadings.T
