@@ -24,7 +24,21 @@ from jointclust.views.scaling import AsIs, squares
 __all__ = ["LogCounts", "TermWeights", "Topics", "Words"]
 
 
-class TermWeights(AsIs):
+class Counts(AsIs):
+    """Base of the views of counts: all columns are changed, and none may be negative."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class TermWeights(Counts):
     r"""Counts as words are weighed: sublinear tf-idf, rows of length one.
 
     .. math:: z_{ij} \propto (1 + \ln x_{ij}) \left(1 + \ln \frac{1 + W}{1 + W_j}\right) \text{ for } x_{ij} > 0,
@@ -46,10 +60,6 @@ class TermWeights(AsIs):
     """
 
     reason: ClassVar[str] = "rare words say more than frequent ones, and the length of a row says nothing"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-
-    def __init__(self) -> None:
-        super().__init__()
 
     def _learn(self, X: Any, weights: Any) -> None:
         found = sweep(lambda x, w: Swept(sums=[blocks.column_sums(_is_filled(x), w)]), X, weights, width=X.shape[1])
@@ -77,10 +87,10 @@ def _is_filled(x: Any) -> Any:
 def _refuse_negative(x: Any) -> None:
     values = x.data if sp.issparse(x) else x
     if values.shape[0] and bool(namespace(values).any(values < 0)):
-        raise ValueError("Counts cannot be negative, and there are negative values: use another view than of counts.")
+        raise ValueError("Negative values in data passed to a view of counts: use another view.")
 
 
-class LogCounts(AsIs):
+class LogCounts(Counts):
     r"""Counts as those of cells are treated: rows scaled to the median total, then logarithms.
 
     .. math:: z_{ij} = \ln(1 + x_{ij} \, t / t_i), \quad t_i = \sum_j x_{ij}, \quad t = \mathrm{median}(t_i)

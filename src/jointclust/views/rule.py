@@ -93,9 +93,9 @@ def dominant(A: Float, names: NDArray[np.str_]) -> tuple[float, str]:
 
 
 def carried(A: Float, names: NDArray[np.str_]) -> list[str]:
-    """Which column carries most of the variance, where one carries half of it or more than its share by far."""
-    share, name = dominant(A, names) if A.shape[1] > 1 else (0.0, "")
-    return [f"column {name!r} carries {percent(share)} of the variance"] if share > max(0.5, 3 / A.shape[1]) else []
+    """Which of three columns or more carries most of the variance, if one does."""
+    share, name = dominant(A, names) if A.shape[1] > 2 else (0.0, "")
+    return [f"column {name!r} carries {percent(share)} of the variance"] if share > 0.5 else []
 
 
 # -- steps: a verdict, or None for the next step to say ------------------------------------------------------------
