@@ -208,6 +208,9 @@ class TestIds:
             "c": "id",
         }
 
+    def test_years_are_none(self):
+        assert self.kinds(year=np.arange(1920, 2020))["year"] == "number"
+
     def test_names_of_columns(self):
         whole = GEN.randint(0, 10**6, 100)
         found = self.kinds(index=whole, CustomerID=whole, user_id=whole, Id=whole % 7)
@@ -234,9 +237,10 @@ class TestIds:
 
     def test_of_a_sample(self):
         """Rows that are sampled still know their number."""
-        rows = np.column_stack([np.arange(20_000), GEN.randn(20_000, 3)])
+        numbers = np.arange(1, 20_001)
+        rows = np.column_stack([numbers, np.random.RandomState(0).permutation(numbers), 3 * numbers, GEN.randn(20_000)])
         found = jc.describe(rows)
-        assert [column.kind for column in found.columns] == ["id"] + ["number"] * 3
+        assert [column.kind for column in found.columns] == ["id", "id", "number", "number"]
         assert any("sample of 10,000 rows" in reason for reason in found.reasons)
 
 

@@ -4,12 +4,14 @@ import types
 import warnings
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+import torch
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
@@ -143,8 +145,20 @@ def test_counts_and_annotated_data():
 
 def test_rows_with_dask():
     X = np.random.RandomState(0).randn(200, 5) * [1, 10, 100, 1, 1]
-    lazy = da.from_array(X, chunks=(60, 5))
-    assert np.asarray(Preparation().fit(lazy).transform(lazy)) == pytest.approx(StandardScaler().fit_transform(X))
+    expected = StandardScaler().fit_transform(X)
+    numbered = np.column_stack([np.arange(200), X])
+    lazy = da.from_array(numbered, chunks=(60, 6))
+    for form in (lazy, dd.from_dask_array(lazy, columns=list("abcdef"))):
+        prepared = Preparation().fit(form)
+        assert np.asarray(prepared.transform(form)) == pytest.approx(expected)
+        assert len(prepared.get_feature_names_out()) == 5
+    with pytest.raises(TypeError, match="in memory"):
+        Preparation().fit(dd.from_pandas(frame(), npartitions=2))
+
+
+def test_rows_that_are_kept_are_told():
+    X = np.column_stack([np.arange(200), np.random.RandomState(0).randn(200, 4)])
+    assert "column '0' looks like it should be left out, and is not (id)" in Preparation().fit(torch.tensor(X)).notes_
 
 
 def test_gaps_of_features():

@@ -17,6 +17,7 @@ from jointclust.types import Float
 _WORDS_OF_TEXT = 5
 # Levels from which on text that is mostly different counts as names; fewer rows than that tell nothing.
 _MANY_LEVELS = 20
+_YEARS = (1500, 2200)
 _ROW_NAMES = {
     "id",
     "ids",
@@ -212,10 +213,14 @@ def is_whole(values: Float) -> bool:
 
 
 def _are_row_numbers(values: Float, different: Float, positions: NDArray | None, n_rows: int) -> bool:
-    """Numbers that go up by one from row to row; or, of all the rows, each of n consecutive numbers once."""
-    if positions is not None and np.all(values - positions == values[0] - positions[0]):
+    """Numbers from 0 or 1 that go up by one from row to row, or n consecutive numbers in any order, but no years."""
+    if positions is not None and values[0] - positions[0] in (0, 1) and np.all(np.diff(values - positions) == 0):
         return True
-    return different.size == n_rows > _MANY_LEVELS and different[-1] - different[0] == n_rows - 1
+    if different.size < max(values.size, _MANY_LEVELS) or (different[0] >= _YEARS[0] and different[-1] <= _YEARS[1]):
+        return False
+    # A sample of m of n consecutive numbers leaves out about n / m of them at either end.
+    span = different[-1] - different[0] + 1
+    return n_rows * (1 - 10 / values.size) <= span <= n_rows
 
 
 def _names_rows(name: str, n_different: int) -> bool:

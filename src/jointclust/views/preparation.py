@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import StrOptions, fit_context
-from jointclust.rows import is_elsewhere
+from jointclust.rows import is_elsewhere, is_lazy
 from jointclust.views.columns import is_table, names_of
 from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
@@ -204,25 +204,31 @@ class Preparation(TransformerMixin, BaseEstimator):
             self.encoder_ = Words()
             return
         left_out = found.of_kind("id", "text") | (found.of_kind("constant") & (found.kind in ("table", "mixed")))
-        if is_elsewhere(data):
-            return
-        if is_table(data):
+        if is_elsewhere(data) and found.kind == "mixed":
+            raise TypeError(
+                f"Categories, booleans and dates are coded in memory; X is {type(data).__name__}: load it first."
+            )
+        if is_table(data) and not is_elsewhere(data):
             kinds = {column.name: column.kind for column in found.columns}
             self.encoder_ = MixedEncoder(kinds, numbers="keep")
-        elif left_out.any():
+        elif left_out.any() and (is_lazy(data) or not is_elsewhere(data)):
             self.kept_ = np.flatnonzero(~left_out)
+        used = self.encoder_ is None and self.kept_ is None
         dropped = [column for column, out in zip(found.columns, left_out, strict=True) if out]
         for column in dropped[:5]:
-            self.notes_.append(f"column {column.name!r} is left out ({column.kind})")
+            what = "looks like it should be left out, and is not" if used else "is left out"
+            self.notes_.append(f"column {column.name!r} {what} ({column.kind})")
         if len(dropped) > 5:
-            self.notes_.append(f"{len(dropped) - 5} more columns are left out")
+            self.notes_.append(f"{len(dropped) - 5} more columns likewise")
 
     def _numbers(self, data: Any) -> Any:
         """Numbers, perhaps with gaps."""
         if self.encoder_ is not None:
             return self.encoder_.transform(data)
         if is_elsewhere(data):
-            return data
+            if self.kept_ is None:
+                return data
+            return data[[names_of(data)[index] for index in self.kept_]] if is_table(data) else data[:, self.kept_]
         dense = not sp.issparse(data)
         data = check_array(
             data, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan" if dense else True

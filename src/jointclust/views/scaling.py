@@ -15,6 +15,7 @@ from jointclust._sklearn import fit_context
 from jointclust.rows import (
     Swept,
     as_rows,
+    as_table,
     blocks,
     check_elsewhere,
     is_elsewhere,
@@ -93,6 +94,8 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if is_lazy(X):
+            self._check_names(X, reset=False)
+            X = as_table(X)
             kind = np.float32 if X.dtype == np.float32 else np.float64
             return lazily(self._change, X, (self._n_columns_out,), kind)
         rows = self._rows(X, reset=False)
@@ -102,9 +105,12 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not is_elsewhere(X):
             return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
         checked = check_elsewhere(X, accept_sparse=True, min_samples=1)
+        self._check_names(X, reset=reset)
+        return checked
+
+    def _check_names(self, X: Any, *, reset: bool) -> None:
         named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
         validate_data(self, named, skip_check_array=True, reset=reset)
-        return checked
 
     def _learn(self, X: Any, weights: Any) -> None:
         """Set the statistics, from clean rows."""
