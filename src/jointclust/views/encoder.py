@@ -143,6 +143,7 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for name, kind, column in zip(self._names, given, columns_of(X), strict=True):
             if kind in _LEFT_OUT:
                 self.kinds_[name] = kind
+                self.notes_.append(f"Column {name!r} is left out: its kind is given as {kind!r}.")
                 continue
             cells = cells_of(column, name)
             dropped = self._learn(cells, kind, weights)
@@ -240,7 +241,7 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if rare.size:
             self.rare_[cells.name] = [levels[code] for code in rare]
             self.notes_.append(
-                f"Column {cells.name!r}: {rare.size} levels of less than {self.min_share:.2%} of the rows are pooled."
+                f"Column {cells.name!r}: levels of less than {self.min_share:g} of the rows are pooled ({rare.size})."
             )
         self.shares_[cells.name] = np.append(shares[common], [shares[rare].sum()] if rare.size else [])
         return None
