@@ -25,11 +25,15 @@ from jointclust.showing import plots
 from jointclust.showing.report import write_report
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
+from jointclust.views.encoder import MixedEncoder
+from jointclust.views.gaps import LowRankImputer
+from jointclust.views.kinds import Description, describe
 
 __all__ = [
     "ClusterNumber",
     "CollapseWarning",
     "Coordinates",
+    "Description",
     "DisCluster",
     "DisKMeans",
     "DiscriminantProjection",
@@ -38,6 +42,8 @@ __all__ = [
     "JointConsensus",
     "LDAKMeans",
     "LabelFreeSearch",
+    "LowRankImputer",
+    "MixedEncoder",
     "OptimalDiscriminantClustering",
     "PlainKMeansWarning",
     "RobustEmbeddedClustering",
@@ -52,6 +58,7 @@ __all__ = [
     "compare",
     "datasets",
     "decompose",
+    "describe",
     "load",
     "metrics",
     "number_of_clusters",

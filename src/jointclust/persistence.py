@@ -23,13 +23,35 @@ from jointclust.files import replacing
 from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.rows import is_elsewhere
 from jointclust.rows.arrays import to_host
+from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
+from jointclust.views.encoder import MixedEncoder
+from jointclust.views.gaps import LowRankImputer
+from jointclust.views.kinds import Description
+from jointclust.views.preparation import Preparation
+from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
 
 __all__ = ["load", "save"]
 
 FORMAT_VERSION = 1
 _HEADER, _SCHEMA = "jointclust.json", "schema.json"
 # Our classes that are not methods, which a model may be or hold.
-_BESIDE = (ClusterNumber, DiscriminantProjection, LabelFreeSearch)
+_BESIDE = (
+    AsIs,
+    ClusterNumber,
+    Description,
+    DiscriminantProjection,
+    LabelFreeSearch,
+    LogCounts,
+    LowRankImputer,
+    MixedEncoder,
+    Preparation,
+    RankNormal,
+    Standardised,
+    TermWeights,
+    Topics,
+    UnitRows,
+    Words,
+)
 # Classes as files of 0.1 name them, and the modules where they are now; all others have not moved.
 _MOVED = {
     "jointclust.consensus.JointConsensus": "jointclust.choosing.consensus",

@@ -1,0 +1,175 @@
+"""The cells of one column: as numbers, as days, as levels; each an error that names the column where they are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jointclust.types import Float
+from jointclust.views.columns import is_declared_category, plain_values
+
+Level = str | float | int | bool
+
+# What a timestamp of nanoseconds can hold; beyond are mistakes and marks for "never".
+_FIRST, _LAST = np.datetime64("1678-01-01", "us"), np.datetime64("2262-01-01", "us")
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A column: ``values[codes]``, or the values themselves where there are no codes.
+
+    Values are float64 with NaN, datetime64 with NaT, or text or booleans with None for gaps.
+    """
+
+    name: str
+    values: NDArray
+    codes: NDArray[np.intp] | None
+    is_category: bool
+
+    @cached_property
+    def kind(self) -> str:
+        """The kind that follows from the type: "number", "date", "boolean" or "category"."""
+        if self.is_category:
+            return "category"
+        if self.values.dtype.kind != "O":
+            return {"f": "number", "M": "date"}[self.values.dtype.kind]
+        return "boolean" if any(isinstance(value, bool) for value in self.values) else "category"
+
+    @cached_property
+    def _gaps(self) -> NDArray[np.bool_]:
+        """Of the values."""
+        if self.values.dtype.kind == "O":
+            return np.array([value is None or _is_blank(value) for value in self.values], dtype=bool)
+        return np.isnan(self.values)
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether each cell is a gap."""
+        return self._expand(self._gaps)
+
+    @property
+    def n_blank(self) -> int:
+        """How many cells are empty strings, which are gaps, too."""
+        if self.values.dtype.kind != "O":
+            return 0
+        return int(self._expand(np.array([_is_blank(value) for value in self.values], dtype=bool)).sum())
+
+    def _expand(self, per_value: NDArray) -> NDArray:
+        return per_value if self.codes is None else per_value[self.codes]
+
+    def numbers(self) -> Float:
+        """Cells as numbers, NaN for gaps."""
+        if self.values.dtype.kind == "M":
+            return self.days()
+        values = self.values
+        if values.dtype.kind == "O":
+            values = np.array(
+                [np.nan if gap else self._number(value) for value, gap in zip(values, self._gaps, strict=True)],
+                dtype=np.float64,
+            )
+        found = self._expand(values)
+        if np.isinf(values).any():
+            row = int(np.flatnonzero(np.isinf(found))[0])
+            raise ValueError(
+                f"Input X contains infinity: column {self.name!r} has {found[row]} in row {row} (from 0). Correct it, "
+                "or make it a gap (NaN)."
+            )
+        return found
+
+    def _number(self, value: Any) -> float:
+        try:
+            return float(value)
+        except ValueError as error:
+            raise ValueError(
+                f"Column {self.name!r} is to hold numbers, and holds {value!r}: correct it, or encode it as a category."
+            ) from error
+
+    def days(self) -> Float:
+        """Dates as days since 1970-01-01, NaN for gaps."""
+        values = self.values
+        if values.dtype.kind == "f":
+            return self.numbers()
+        if values.dtype.kind == "O":
+            values = np.array(
+                [self._date(value, gap) for value, gap in zip(values, self._gaps, strict=True)], "datetime64[s]"
+            )
+        present = values[~np.isnat(values)]
+        wrong = (present < _FIRST) | (present > _LAST)
+        if wrong.any():
+            raise ValueError(
+                f"Column {self.name!r} has dates out of range, {present[wrong][0]} for one: they lie between "
+                f"{_FIRST.astype('datetime64[D]')} and {_LAST.astype('datetime64[D]')}. Make those that mean nothing "
+                "gaps."
+            )
+        whole = values.astype("datetime64[us]")
+        days = (whole - np.datetime64("1970-01-01", "us")) / np.timedelta64(1, "D")
+        return self._expand(np.where(np.isnat(whole), np.nan, days))
+
+    def _date(self, value: Any, gap: bool) -> np.datetime64:
+        try:
+            return np.datetime64("NaT", "s") if gap else np.datetime64(str(value).strip(), "s")
+        except ValueError as error:
+            raise ValueError(
+                f"Column {self.name!r} is to hold dates, and holds {value!r}: write them as 2024-12-31, or encode it "
+                "as a category."
+            ) from error
+
+    def levels(self) -> tuple[list[Level], NDArray[np.intp]]:
+        """The different values in order, and which of them each cell has; -1 for gaps."""
+        if self.codes is None:
+            different, inverse = np.unique(self.values, return_inverse=True)
+            levels = [_plain(value) for value in different[~np.isnan(different)]]
+            # NaN and NaT sort last, and are one value to np.unique.
+            return levels, np.where(inverse < len(levels), inverse, -1)
+        kept = [_plain(value) for value, gap in zip(self.values, self._gaps, strict=True) if not gap]
+        levels = sorted(set(kept))
+        position = {level: code for code, level in enumerate(levels)}
+        per_value = np.full(self.values.size, -1)
+        per_value[~self._gaps] = [position[level] for level in kept]
+        return levels, per_value[self.codes]
+
+
+def cells_of(column: Any, name: str) -> Cells:
+    """The cells of a column of any library; an error where it mixes types. Each different text is looked at once."""
+    if hasattr(column, "cat") and hasattr(column.cat, "codes"):  # pandas has done the work
+        codes = column.cat.codes.to_numpy().astype(np.intp)
+        values = plain_values(np.array([*column.cat.categories, None], dtype=object), name)
+        return Cells(name, values, codes, is_category=True)
+    declared = is_declared_category(column)
+    if declared and hasattr(column, "to_pylist"):  # pyarrow has no array of them
+        column = np.array(column.to_pylist(), dtype=object)
+    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if values.dtype.kind in "iufmM":
+        return Cells(name, plain_values(values, name), None, declared)
+    listed = values.tolist()
+    try:
+        position = {value: code for code, value in enumerate(dict.fromkeys(listed))}
+    except TypeError as error:
+        raise TypeError(
+            f"Column {name!r} holds values that are neither numbers nor text nor dates ({error}): an argument must be "
+            "a string or a real number. Take them apart, or leave the column out."
+        ) from error
+    codes = np.fromiter(map(position.__getitem__, listed), np.intp, len(listed))
+    different = np.empty(len(position), dtype=object)
+    different[:] = list(position)
+    # True and 1 are one key, so the types of the cells themselves tell whether they mix.
+    if bool in (types := set(map(type, listed))) and types & {int, float}:
+        plain_values(values, name)
+    return Cells(name, plain_values(different, name), codes, declared)
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def _plain(value: Any) -> Level:
+    """A level as Python has it, which files can hold: whole numbers as int, dates as text."""
+    if isinstance(value, np.datetime64):
+        return str(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value.item() if isinstance(value, np.generic) else value

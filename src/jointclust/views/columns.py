@@ -1,0 +1,246 @@
+"""Columns of a table, whichever library it is of: their names, their values, and what each of them holds."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jointclust.types import Float
+
+# Words that a text has and a name or a category has not.
+_WORDS_OF_TEXT = 5
+# Levels from which on text that is mostly different counts as names; fewer rows than that tell nothing.
+_MANY_LEVELS = 20
+_YEARS = (1500, 2200)
+_ROW_NAMES = {
+    "id",
+    "ids",
+    "index",
+    "idx",
+    "uid",
+    "uuid",
+    "guid",
+    "row",
+    "rowid",
+    "rownames",
+    "row number",
+    "unnamed: 0",
+}
+_ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
+
+
+class Column(NamedTuple):
+    """What a column of the data holds.
+
+    Attributes
+    ----------
+    name : str
+        Its name, or its number where there are no names.
+    kind : str
+        "number", "count", "category", "boolean", "date", "id", "constant" or "text".
+    missing : float
+        Share of the rows that have no value.
+    spread : float
+        Standard deviation of numbers, NaN of other kinds.
+    """
+
+    name: str
+    kind: str
+    missing: float
+    spread: float
+
+
+class Found(NamedTuple):
+    """The values of a column in a plain form: float64 with NaN, datetime64, or objects with None; and what it is."""
+
+    values: NDArray
+    kind: str
+    reason: str | None = None
+
+
+def is_table(X: object) -> bool:
+    """Whether this is a data frame of pandas, polars or pyarrow, or an array of objects with two dimensions."""
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "OSU" and X.ndim == 2
+    return (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape")
+
+
+def names_of(X: Any) -> list[Any]:
+    """The names of the columns of a table as it has them, none of them twice."""
+    if isinstance(X, np.ndarray):
+        return list(range(X.shape[1]))
+    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    seen: set[str] = set()
+    twice = [str(name) for name in names if str(name) in seen or seen.add(str(name))]  # type: ignore[func-returns-value]
+    if twice:
+        raise ValueError(f"{len(twice)} columns have a name that another has, the first is {twice[0]!r}: rename them.")
+    return names
+
+
+def rows_of(X: Any, index: NDArray) -> Any:
+    """Some rows of a table."""
+    if hasattr(X, "iloc"):
+        return X.iloc[index]
+    return X.take(index) if hasattr(X, "column_names") else X[index]
+
+
+def columns_of(X: Any) -> Iterator[Any]:
+    """The columns of a table, as its library has them."""
+    for position in range(X.shape[1]):
+        if hasattr(X, "iloc"):
+            yield X.iloc[:, position]
+        elif hasattr(X, "to_series") and not isinstance(X, np.ndarray):
+            yield X.to_series(position)
+        else:
+            yield X.column(position) if hasattr(X, "column_names") else X[:, position]
+
+
+def found_in(column: Any, name: object, positions: NDArray | None, n_rows: int) -> Found:
+    """What a column holds, from the rows at some positions; None where the positions are unknown."""
+    values = plain_values(column, name)
+    if is_declared_category(column):
+        values = np.array([None if _is_missing(value) else str(value) for value in values.tolist()], dtype=object)
+    if values.dtype.kind == "M":
+        return Found(values, "constant" if _n_different(values[~np.isnat(values)]) < 2 else "date")
+    if values.dtype.kind == "f":
+        return Found(values, *_kind_of_numbers(values, str(name), positions, n_rows))
+    values = np.array([None if _is_blank(value) else value for value in values], dtype=object)
+    present = [value for value in values if value is not None]
+    if len(set(present)) < 2:
+        return Found(values, "constant")
+    if isinstance(present[0], bool):
+        return Found(values, "boolean")
+    return Found(values, *_kind_of_text(present, str(name)))
+
+
+def plain_values(column: Any, name: object) -> NDArray:
+    """Values in a plain form; an error where a column mixes types, or holds what is neither of them."""
+    if is_declared_category(column) and hasattr(column, "to_pylist"):  # of pyarrow, which has no array of them
+        column = np.array(column.to_pylist(), dtype=object)
+    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if values.dtype.kind in "iuf":
+        return values.astype(np.float64)
+    if values.dtype.kind == "m":
+        return values / np.timedelta64(1, "D")
+    if values.dtype.kind == "M":
+        return values
+    plain = np.empty(len(values), dtype=object)
+    plain[:] = [None if _is_missing(value) else value for value in values.tolist()]
+    return _of_one_type(plain, name)
+
+
+def is_declared_category(column: Any) -> bool:
+    """Whether the type of a column says that its values are levels."""
+    declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    return declared.startswith(("category", "categorical", "enum", "dictionary"))
+
+
+def _of_one_type(values: NDArray, name: object) -> NDArray:
+    kinds = {_type_of(value) for value in values if value is not None}
+    if len(kinds) > 1 or "other" in kinds:
+        what = {kind: next(v for v in values if v is not None and _type_of(v) == kind) for kind in sorted(kinds)}
+        shown = ", ".join(f"{kind} ({value!r})" for kind, value in what.items())
+        raise TypeError(
+            f"Column {name!r} mixes types, or holds one that is not understood: {shown}. Make it numbers, text, "
+            "booleans or dates throughout, with missing cells empty, or leave it out."
+        )
+    if kinds <= {"numbers"}:
+        return np.array([np.nan if value is None else float(value) for value in values])
+    if kinds == {"dates"}:
+        return np.array([_date(value) for value in values], dtype="datetime64[us]")
+    return values
+
+
+def _type_of(value: object) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "booleans"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, datetime.date | np.datetime64):
+        return "dates"
+    return "numbers" if isinstance(value, numbers.Number) and not isinstance(value, complex) else "other"
+
+
+def _date(value: Any) -> np.datetime64:
+    if value is None:
+        return np.datetime64("NaT")
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
+
+
+def _is_missing(value: object) -> bool:
+    """None, NaN, and what pandas has for them; its NA is equal to nothing and not different from anything."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def _n_different(values: NDArray) -> int:
+    return np.unique(values).size
+
+
+def _kind_of_numbers(values: Float, name: str, positions: NDArray | None, n_rows: int) -> tuple[str, str | None]:
+    present = values[~np.isnan(values)]
+    if present.size == 0:
+        return "constant", f"column {name!r} is empty"
+    if present.min() == present.max():
+        return "constant", None
+    if not is_whole(present):  # a refractive index has decimals, and so has a price index; the number of a row has none
+        return "number", None
+    different = np.unique(present)
+    if present.size == values.size > 2 and _are_row_numbers(values, different, positions, n_rows):
+        return "id", f"column {name!r} holds the numbers of the rows"
+    if _names_rows(name, different.size):
+        return "id", f"column {name!r} is an id by its name"
+    most = different[-1]
+    if different.size > 10 and different[0] in (0, 1) and np.median(present) < most / 2:
+        return "count", None
+    return "number", None
+
+
+def is_whole(values: Float) -> bool:
+    """Whether all the numbers are whole."""
+    return bool(np.all(values == np.rint(values)))
+
+
+def _are_row_numbers(values: Float, different: Float, positions: NDArray | None, n_rows: int) -> bool:
+    """Numbers from 0 or 1 that go up by one from row to row, or n consecutive numbers in any order, but no years."""
+    if positions is not None and values[0] - positions[0] in (0, 1) and np.all(np.diff(values - positions) == 0):
+        return True
+    if different.size < max(values.size, _MANY_LEVELS) or (different[0] >= _YEARS[0] and different[-1] <= _YEARS[1]):
+        return False
+    # A sample of m of n consecutive numbers leaves out about n / m of them at either end.
+    span = different[-1] - different[0] + 1
+    return n_rows * (1 - 10 / values.size) <= span <= n_rows
+
+
+def _names_rows(name: str, n_different: int) -> bool:
+    """Whether a name says id; "station_id" of a few values is a coded category."""
+    if name.strip().lower().replace("_", " ") in _ROW_NAMES | {"row id"}:
+        return True
+    return bool(_ENDS_IN_ID.search(name.strip())) and n_different > _MANY_LEVELS
+
+
+def _kind_of_text(present: Sequence[str], name: str) -> tuple[str, str | None]:
+    n_different, n_present = len(set(present)), len(present)
+    varied = n_different == n_present or (n_different > _MANY_LEVELS and 2 * n_different > n_present)
+    if varied and isinstance(present[0], str):
+        words = np.median([len(value.split()) for value in present])
+        if words >= _WORDS_OF_TEXT:
+            return "text", f"column {name!r} holds text of {words:.0f} words"
+    if varied:
+        share = n_different / n_present
+        how = "that is all different" if share == 1 else f"of which {share:.0%} is different"
+        return "id", f"column {name!r} holds text {how}: a name of the row"
+    if _names_rows(name, n_different):
+        return "id", f"column {name!r} is an id by its name"
+    return "category", None

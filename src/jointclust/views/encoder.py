@@ -1,0 +1,337 @@
+"""Columns of any kind as numbers of one weight: levels of categories, days of dates, numbers by their spread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from jointclust._sklearn import Interval, StrOptions, check_sample_weight, fit_context
+from jointclust.exceptions import tell
+from jointclust.rows import is_elsewhere
+from jointclust.types import Float
+from jointclust.views.cells import Cells, Level, cells_of
+from jointclust.views.columns import columns_of, is_table, names_of
+
+_NUMBERS, _LEVELS, _LEFT_OUT = ("number", "count", "date"), ("category", "boolean"), ("id", "constant", "text")
+# A category in which no value comes twice names the rows; that few rows may differ by chance.
+_FEW = 10
+
+
+class Dropped(NamedTuple):
+    """A column that is left out, with its kind and the reason."""
+
+    kind: str
+    reason: str
+
+
+class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    r"""Coded columns: PCA of them is FAMD, and multiple correspondence analysis where all columns are categories.
+
+    .. math:: z_l = \frac{1[x = l] - p_l}{\sqrt{p_l}} \text{ for each level } l, \qquad z = \frac{x - m}{s}
+              \text{ for a number}
+
+    where p_l is the share of the level. A number has inertia 1, a category of L levels L - 1, and a principal axis has
+    the largest sum of squared correlations (numbers) and correlation ratios (categories). Booleans are categories,
+    dates are days since 1970. Shares, means and spreads are those of the cells that are there.
+
+    Parameters
+    ----------
+    columns : dict of str to str, default=None
+        Kind of columns by name (or number, where they have no names): "number", "count", "category", "boolean", "date";
+        "id", "constant" and "text" leave a column out. Kinds that are not given follow from the type: text is
+        a category.
+    numbers : {"standardise", "keep"}, default="standardise"
+        Numbers of mean 0 and spread 1, or as they are, for what scales them later.
+    gaps : {"keep", "mean"}, default="keep"
+        A gap (NaN, None, an empty string) stays NaN, in all levels of a category, for :class:`LowRankImputer` to fill;
+        or it is the mean, which spreads it over the levels by their shares: zeros.
+    min_share : float, default=0.01
+        Levels of a smaller share of the rows are pooled.
+
+    Attributes
+    ----------
+    kinds_ : dict of str to str
+        Kind of each column of the input.
+    levels_ : dict of str to list
+        Levels of the categories, the rare ones left out.
+    rare_ : dict of str to list
+        Levels that are pooled, of the categories that have such.
+    shares_ : dict of str to array
+        p, the pooled level last.
+    mean_, scale_ : dict of str to float
+        m and s of the numbers.
+    notes_ : list of str
+        What a user should know of the fit: columns that are left out, dates, empty strings.
+
+    See Also
+    --------
+    LowRankImputer : Fills the gaps of what this returns.
+
+    Notes
+    -----
+    A level that fit has not seen is the mean, zeros, and is told in a warning.
+
+    Examples
+    --------
+    >>> import pandas as pd, jointclust as jc
+    >>> table = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "blue", "red", "red"]})
+    >>> encoder = jc.MixedEncoder().fit(table)
+    >>> encoder.get_feature_names_out().tolist()
+    ['size', 'colour = blue', 'colour = red']
+    >>> print(encoder.transform(table).round(2))
+    [[-1.34 -0.5   0.29]
+     [-0.45  1.5  -0.87]
+     [ 0.45 -0.5   0.29]
+     [ 1.34 -0.5   0.29]]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "columns": [dict, None],
+        "numbers": [StrOptions({"standardise", "keep"})],
+        "gaps": [StrOptions({"keep", "mean"})],
+        "min_share": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def __init__(
+        self,
+        columns: dict[str, str] | None = None,
+        *,
+        numbers: str = "standardise",
+        gaps: str = "keep",
+        min_share: float = 0.01,
+    ):
+        self.columns = columns
+        self.numbers = numbers
+        self.gaps = gaps
+        self.min_share = min_share
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the levels, their shares, and the means and spreads of numbers.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            A table of pandas, polars or pyarrow, or an array.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        X, labels = self._validated(X, reset=True)
+        weights = check_sample_weight(sample_weight, np.empty((X.shape[0], 1)), ensure_non_negative=True)
+        self.kinds_: dict[str, str] = {}
+        self.levels_: dict[str, list[Level]] = {}
+        self.rare_: dict[str, list[Level]] = {}
+        self.shares_: dict[str, Float] = {}
+        self.mean_: dict[str, float] = {}
+        self.scale_: dict[str, float] = {}
+        self.notes_: list[str] = []
+        given = self._given_kinds(labels)
+        told = []
+        for name, kind, column in zip(self._names, given, columns_of(X), strict=True):
+            if kind in _LEFT_OUT:
+                self.kinds_[name] = kind
+                self.notes_.append(f"Column {name!r} is left out: its kind is given as {kind!r}.")
+                continue
+            cells = cells_of(column, name)
+            dropped = self._learn(cells, kind, weights)
+            if dropped:
+                self.kinds_[name] = dropped.kind
+                told.append(f"Column {name!r} is left out: {dropped.reason}.")
+            elif cells.n_blank:
+                told.append(f"Column {name!r}: {cells.n_blank} empty strings are taken as gaps.")
+        self.notes_ += told
+        if not self.levels_ and not self.mean_:
+            raise ValueError("No column of X tells rows apart: " + " ".join(self.notes_ or ["all are left out."]))
+        if told:
+            tell(" ".join(told), UserWarning)
+        return self
+
+    @property
+    def _names(self) -> list[str]:
+        return [str(name) for name in OneToOneFeatureMixin.get_feature_names_out(self)]
+
+    def _validated(self, X: Any, *, reset: bool) -> tuple[Any, list[str]]:
+        """The table, or the array it is, and the names by which a user knows its columns."""
+        if is_elsewhere(X):
+            raise TypeError(f"MixedEncoder needs a table in memory; got {type(X).__name__}: compute or load it first.")
+        if is_table(X) and not isinstance(X, np.ndarray):
+            labels = [str(name) for name in names_of(X)]
+            validate_data(self, X, skip_check_array=True, reset=reset)
+            if min(X.shape) == 0:
+                raise ValueError(f"X has {X.shape[0]} rows and {X.shape[1]} columns: there is nothing to encode.")
+        else:
+            # Numbers and text side by side in a list would all become text.
+            X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
+            X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
+            labels = [str(number) for number in range(X.shape[1])]
+        if reset and X.shape[0] < 2:
+            raise ValueError("n_samples=1: one row has no levels and no spread; at least 2 are needed.")
+        return X, labels
+
+    def _given_kinds(self, labels: Sequence[str]) -> list[str | None]:
+        """The kind of each column that `columns` gives, None where it gives none."""
+        kinds: list[str | None] = [None] * len(labels)
+        positions = {name: position for names in (labels, self._names) for position, name in enumerate(names)}
+        for key, kind in (self.columns or {}).items():
+            if str(key) not in positions:
+                raise ValueError(f"columns names {key!r}, which X has not: its columns are {', '.join(labels[:20])}.")
+            if kind not in _NUMBERS + _LEVELS + _LEFT_OUT:
+                known = ", ".join(_NUMBERS + _LEVELS + _LEFT_OUT)
+                raise ValueError(f"columns[{key!r}]={kind!r} is no kind of column: give one of {known}.")
+            kinds[positions[str(key)]] = kind
+        return kinds
+
+    def _learn(self, cells: Cells, kind: str | None, weights: Float) -> Dropped | None:
+        """Levels and shares, or mean and spread, of one column; or why it is left out."""
+        kind = kind or cells.kind
+        present = ~cells.missing
+        if not (weights * present).any():
+            return Dropped("constant", "all its cells are gaps")
+        self.kinds_[cells.name] = kind
+        return self._learn_levels(cells, weights) if kind in _LEVELS else self._learn_numbers(cells, kind, weights)
+
+    def _learn_numbers(self, cells: Cells, kind: str, weights: Float) -> Dropped | None:
+        values = cells.days() if kind == "date" else cells.numbers()
+        weights = np.where(np.isnan(values), 0.0, weights)
+        values = np.nan_to_num(values)
+        mean = weights @ values / weights.sum()
+        scale = np.sqrt(weights @ (values - mean) ** 2 / weights.sum())
+        # Rounding is no spread.
+        if scale <= 1e-12 * abs(mean):
+            return Dropped("constant", f"all its values are {mean:g}")
+        self.mean_[cells.name], self.scale_[cells.name] = float(mean), float(scale)
+        if kind == "date":
+            self.notes_.append(f"Column {cells.name!r} holds dates: they are numbers, days since 1970-01-01.")
+        return None
+
+    def _learn_levels(self, cells: Cells, weights: Float) -> Dropped | None:
+        levels, codes = cells.levels()
+        seen = weights[codes >= 0] > 0
+        if len(levels) == seen.size > _FEW:
+            raise ValueError(
+                f"Column {cells.name!r} has a level of its own in each of its {len(levels)} rows, {levels[0]!r} for "
+                f"one: it names the rows. Drop it, or give columns={{{cells.name!r}: 'id'}}."
+            )
+        sizes = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(levels))
+        shares = sizes / sizes.sum()
+        common, rare = (
+            np.flatnonzero(shares >= self.min_share),
+            np.flatnonzero((shares < self.min_share) & (shares > 0)),
+        )
+        common = common[shares[common] > 0]
+        if common.size + (rare.size > 0) < 2:
+            if rare.size:
+                reason = f"each of its {rare.size} levels is rarer than min_share={self.min_share}: lower it"
+                return Dropped("text", reason)
+            return Dropped("constant", f"all its values are {levels[common[0]]!r}")
+        self.levels_[cells.name] = [levels[code] for code in common]
+        if rare.size:
+            self.rare_[cells.name] = [levels[code] for code in rare]
+            self.notes_.append(
+                f"Column {cells.name!r}: levels of less than {self.min_share:g} of the rows are pooled ({rare.size})."
+            )
+        self.shares_[cells.name] = np.append(shares[common], [shares[rare].sum()] if rare.size else [])
+        return None
+
+    def transform(self, X: Any) -> Float:
+        """Code the columns.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Rows, with the columns of fit.
+
+        Returns
+        -------
+        Z : array of shape (n_samples, n_features_out)
+            Coded rows.
+        """
+        check_is_fitted(self)
+        X, _ = self._validated(X, reset=False)
+        names = self._names
+        widths = [self.shares_[name].size if name in self.shares_ else int(name in self.mean_) for name in names]
+        coded = np.empty((X.shape[0], sum(widths)))
+        unknown: list[str] = []
+        start = 0
+        for name, width, column in zip(names, widths, columns_of(X), strict=True):
+            block, start = coded[:, start : start + width], start + width
+            if name in self.mean_:
+                block[:, 0] = self._coded_numbers(cells_of(column, name))
+            elif name in self.levels_:
+                block[:] = self._coded_levels(cells_of(column, name), unknown)
+        if unknown:
+            tell(f"Levels that fit has not seen are taken as the mean: {'; '.join(unknown)}.", UserWarning)
+        return coded
+
+    def _coded_numbers(self, cells: Cells) -> Float:
+        values = cells.days() if self.kinds_[cells.name] == "date" else cells.numbers()
+        if self.gaps == "mean":
+            values = np.where(np.isnan(values), self.mean_[cells.name], values)
+        if self.numbers == "standardise":
+            values = (values - self.mean_[cells.name]) / self.scale_[cells.name]
+        return values
+
+    def _coded_levels(self, cells: Cells, unknown: list[str]) -> Float:
+        """Rows of a table with one row per level, one for what is unknown, and one for gaps."""
+        shares = self.shares_[cells.name]
+        gap = 0.0 if self.gaps == "mean" else np.nan
+        table = np.vstack([np.eye(shares.size) - shares, np.zeros(shares.size), np.full(shares.size, gap)])
+        table /= np.sqrt(shares)
+        position = {level: code for code, level in enumerate(self.levels_[cells.name])}
+        position |= dict.fromkeys(self.rare_.get(cells.name, []), shares.size - 1)
+        levels, codes = cells.levels()
+        rows = np.array([position.get(level, shares.size) for level in levels] + [shares.size + 1])
+        found = rows[codes]
+        new = [repr(level) for level in levels if level not in position]
+        if new:
+            more = ", ..." if len(new) > 5 else ""
+            unknown.append(
+                f"column {cells.name!r} has {', '.join(new[:5])}{more} in {(found == shares.size).sum()} rows"
+            )
+        return table[found]
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """Names of the coded columns: "colour = red" for a level, the column's own for a number.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the input's columns; None takes those of fit.
+
+        Returns
+        -------
+        names : array of str
+            One per column of the output.
+        """
+        check_is_fitted(self)
+        found: list[str] = []
+        for name, shown in zip(self._names, super().get_feature_names_out(input_features), strict=True):
+            if name in self.mean_:
+                found.append(str(shown))
+            elif name in self.levels_:
+                levels = [str(level) for level in self.levels_[name]]
+                pooled = "other levels"
+                while pooled in levels:
+                    pooled = f"({pooled})"
+                found += [f"{shown} = {level}" for level in levels + [pooled] * (name in self.rare_)]
+        return np.array(found, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags

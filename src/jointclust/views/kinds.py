@@ -1,0 +1,348 @@
+"""What kind of data rows are, by a rule whose every step has its reason in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from jointclust.rows import is_elsewhere, is_lazy, some_rows
+from jointclust.types import Float
+from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
+from jointclust.views.rule import Verdict, carried, kind_of_numbers, kind_of_sparse, percent
+
+__all__ = ["Description", "describe"]
+
+# Rows, and values of dense rows, that a description looks at.
+_MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
+# Columns up to which each is shown.
+_SHOWN = 24
+
+VIEWS = {
+    "table": ["standardised", "rank-normal", "as is"],
+    "mixed": ["standardised", "rank-normal", "as is"],
+    "features": ["as is", "unit rows", "rank-normal"],
+    "counts": ["topics", "tf-idf", "log"],
+    "documents": ["topics", "tf-idf"],
+    "unit rows": ["as is", "unit rows"],
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """What data are, and why: the result of :func:`jointclust.describe`.
+
+    Attributes
+    ----------
+    kind : str
+        "table" (columns measured in units of their own), "mixed" (a table with categories, booleans or dates),
+        "features" (many columns of one scale: pixels, bands, genes, embeddings), "counts" (of words, of reads),
+        "documents" (text) or "unit rows" (rows of one length).
+    reasons : list of str
+        Why, in words; what is left out; what was looked at.
+    views : list of str
+        Names of the views that suit the kind, the best first.
+    n_samples : int
+        Number of rows.
+    """
+
+    kind: str
+    reasons: list[str]
+    views: list[str]
+    n_samples: int
+    _names: NDArray[np.str_]
+    _kinds: NDArray[np.str_]
+    _missing: Float
+    _spread: Float
+
+    @property
+    def columns(self) -> list[Column]:
+        """Name, kind, share of missing cells and spread of each column."""
+        parts = (self._names, self._kinds, self._missing, self._spread)
+        return [Column(*column) for column in zip(*[part.tolist() for part in parts], strict=True)]
+
+    def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
+        """Which of the columns are of these kinds."""
+        return np.isin(self._kinds, kinds)
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether a cell of those looked at is missing in a column that is used."""
+        return bool((self._missing[~self.of_kind("id", "constant", "text")] > 0).any())
+
+    def __str__(self) -> str:
+        n_columns = len(self._names)
+        lines = [f"{self.kind}: {self.n_samples:,} rows" + (f", {n_columns:,} columns" if n_columns else "")]
+        lines += [f"- {reason}" for reason in self.reasons]
+        lines.append(f"views: {', '.join(self.views)}")
+        if n_columns:
+            found = Counter(self._kinds.tolist())
+            lines.append("columns: " + ", ".join(f"{number:,} {kind}" for kind, number in found.most_common()))
+        if n_columns <= _SHOWN:
+            lines += [_shown(column) for column in self.columns]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _shown(column: Column) -> str:
+    line = f"  {column.name}: {column.kind}"
+    if np.isfinite(column.spread):
+        line += f", spread {column.spread:.3g}"
+    return line + (f", {percent(column.missing)} missing" if column.missing > 0 else "")
+
+
+def describe(X: Any) -> Description:
+    """The kind of the data and of each column, with the reasons in words, and the views that suit it.
+
+    The rule looks at a few plain things, in this order: are the rows text; are there categories or dates; have all rows
+    one length; are the values counts (whole, none negative, most of them small, and not on a fixed scale such as
+    a pixel's 0 to 255); are the columns principal components, or 0/1 throughout; are there few columns, or does one of
+    them carry much of the variance (a table); have the columns spreads of one order, or are neighbours alike as
+    pixels and bands are (features). Columns that only name the rows are ids.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, AnnData or list of str
+        The data: of NumPy, SciPy, pandas, polars, pyarrow, Dask, torch or CuPy, in memory, in a file or on a device.
+        Of many rows a sample is looked at, and the reasons say so.
+
+    Returns
+    -------
+    description : Description
+        ``kind``, ``reasons``, ``views`` and ``columns``; printing it gives a summary.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> print(jc.describe(jc.datasets.load("wine").data))  # doctest: +ELLIPSIS
+    table: 178 rows, 13 columns
+    - 13 columns of numbers are few: each may have a unit of its own
+    - column '12' carries 99.8% of the variance
+    ...
+    """
+    if is_documents(X):
+        return _of_documents(X)
+    if is_annotated(X):
+        return replace(describe(X.X), _names=np.array([str(name) for name in X.var.index]))
+    n_samples, rows, positions = _looked_at(X)
+    reasons = []
+    if rows.shape[0] < n_samples:
+        reasons = [f"from a sample of {rows.shape[0]:,} rows"]
+    if not is_table(rows):
+        return _of_matrix(_numbers(rows), positions, n_samples, reasons)
+    return _of_table(rows, positions, n_samples, reasons)
+
+
+def is_annotated(X: object) -> bool:
+    """Whether this is AnnData, or like it: a matrix with tables about its rows and its columns."""
+    return all(hasattr(X, name) for name in ("X", "obs", "var"))
+
+
+def is_documents(X: Any) -> bool:
+    """Whether each row is one string: a list, an array or a column of them; an error where some are not."""
+    if hasattr(X, "columns") or hasattr(X, "column_names") or sp.issparse(X) or is_elsewhere(X):
+        return False
+    if hasattr(X, "to_numpy") or isinstance(X, np.ndarray):
+        values = X.to_numpy() if hasattr(X, "to_numpy") else X
+        return values.ndim == 1 and values.dtype.kind in "OSUT" and any(isinstance(value, str) for value in values)
+    if not isinstance(X, list | tuple):
+        return False
+    if len(X) == 0:
+        raise ValueError("X is an empty list: give one string per row, or a table of numbers.")
+    return any(isinstance(value, str) for value in X)
+
+
+def strings_of(X: Any) -> list[str]:
+    """Documents as a list; an error where one of them is no string."""
+    documents = list(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    for row, document in enumerate(documents):
+        if not isinstance(document, str):
+            raise TypeError(
+                f"X is a list of strings, but row {row} holds {document!r}: give one string per row, empty where there "
+                "is no text."
+            )
+    return [str(document) for document in documents]
+
+
+def _of_documents(X: Any) -> Description:
+    documents = strings_of(X)
+    step = max(1, len(documents) // _MOST_ROWS)
+    words = np.median([len(document.split()) for document in documents[::step]])
+    reasons = [f"each row is text, of {words:.0f} words in the median"]
+    empty = sum(not document.strip() for document in documents)
+    if empty == len(documents):
+        raise ValueError(f"All {empty} documents are empty: there is nothing to describe.")
+    if empty:
+        reasons.append(f"{empty} of {len(documents)} documents are empty")
+    none, unnamed = np.empty(0), np.empty(0, dtype=str)
+    return _description(Verdict("documents", reasons), [], len(documents), unnamed, unnamed, none, none)
+
+
+def _looked_at(X: Any) -> tuple[int, Any, NDArray | None]:
+    """The number of rows, those that are looked at, and their positions; None where these are unknown."""
+    if is_lazy(X) and hasattr(X, "columns"):
+        n_samples = len(X)
+        size = _sample_size(n_samples, len(X.columns))
+        return n_samples, (X if size == n_samples else X.sample(frac=size / n_samples, random_state=0)).compute(), None
+    if is_elsewhere(X):
+        size = _sample_size(X.shape[0], X.shape[1])
+        rows = some_rows(X, size, np.random.RandomState(0))
+        return X.shape[0], rows, None if size < X.shape[0] else np.arange(X.shape[0])
+    if not (is_table(X) or sp.issparse(X)):
+        X = _as_array(X)
+    n_samples, n_columns = X.shape
+    if n_samples == 0 or n_columns == 0:
+        raise ValueError(f"X has {n_samples} rows and {n_columns} columns: there is nothing to describe.")
+    size = min(n_samples, _MOST_ROWS) if sp.issparse(X) else _sample_size(n_samples, n_columns)
+    if size == n_samples:
+        return n_samples, X, np.arange(n_samples)
+    positions = np.sort(np.random.RandomState(0).choice(n_samples, size, replace=False))
+    return n_samples, rows_of(sp.csr_array(X) if sp.issparse(X) else X, positions), positions
+
+
+def _as_array(X: Any) -> NDArray:
+    array = np.asarray(X)
+    if array.dtype.kind not in "biufOSU" or array.ndim != 2:
+        raise ValueError(
+            f"X must be a table, rows by columns, or a list of strings; got {array.ndim} dimensions of {array.dtype}."
+        )
+    if array.dtype.kind in "OSU":
+        array = np.array(X, dtype=object)  # numbers beside text would become text
+    return array
+
+
+def _sample_size(n_samples: int, n_columns: int) -> int:
+    return min(n_samples, max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_VALUES // max(1, n_columns))))
+
+
+def _numbers(rows: Any) -> Any:
+    """A matrix of numbers in float64, sparse where it is; gaps may be, infinite cells not."""
+    if sp.issparse(rows):
+        return sp.csr_array(check_array(rows, accept_sparse="csr", dtype=np.float64))
+    return check_array(rows, dtype=np.float64, ensure_all_finite="allow-nan")
+
+
+def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[str]) -> Description:
+    names = np.arange(A.shape[1]).astype(str)
+    if sp.issparse(A):
+        spread = np.sqrt(mean_variance_axis(A, axis=0)[1])
+        kinds = np.where(spread > 0, "number", "constant")
+        verdict = kind_of_sparse(A)
+        kinds = np.where((kinds == "number") & (verdict.kind == "counts"), "count", kinds)
+        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, is_sparse=True)
+    found = [found_in(column, name, positions, n_samples) for column, name in zip(A.T, names.tolist(), strict=True)]
+    return _of_columns(found, names, n_samples, reasons)
+
+
+def _of_table(rows: Any, positions: NDArray | None, n_samples: int, reasons: list[str]) -> Description:
+    names = names_of(rows)
+    found = [found_in(column, name, positions, n_samples) for column, name in zip(columns_of(rows), names, strict=True)]
+    for column, name in zip(found, names, strict=True):
+        if column.values.dtype.kind == "f" and np.isinf(column.values).any():
+            row = int(np.flatnonzero(np.isinf(column.values))[0])
+            raise ValueError(f"Column {name!r} holds an infinite number (row {row}): make it missing, or a number.")
+    return _of_columns(found, np.array([str(name) for name in names]), n_samples, reasons)
+
+
+def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, reasons: list[str]) -> Description:
+    """The description of dense columns."""
+    kinds = np.array([column.kind for column in found])
+    missing = np.array([_share_missing(column.values) for column in found])
+    if missing.min() == 1:
+        raise ValueError("All cells of X are missing: there is nothing to describe.")
+    numeric, spread = np.isin(kinds, ["number", "count"]), np.full(len(found), np.nan)
+    A = _matrix(found, numeric)
+    spread[numeric] = np.nanstd(A, axis=0)
+    verdict = _verdict(A, names, kinds)
+    reasons = verdict.reasons + _told(found, names, kinds, missing) + reasons
+    if verdict.kind not in ("counts", "mixed", "table"):
+        kinds = np.where(kinds == "count", "number", kinds)
+    elif verdict.kind == "counts":
+        kinds = np.where(numeric, "count", kinds)
+    return _description(verdict._replace(reasons=reasons), [], n_samples, names, kinds, missing, spread)
+
+
+def _description(
+    verdict: Verdict,
+    reasons: list[str],
+    n_samples: int,
+    names: NDArray[np.str_],
+    kinds: NDArray[np.str_],
+    missing: Float,
+    spread: Float,
+    *,
+    is_sparse: bool = False,
+) -> Description:
+    views = [view for view in VIEWS[verdict.kind] if not (is_sparse and view == "rank-normal")]
+    return Description(verdict.kind, verdict.reasons + reasons, views, n_samples, names, kinds, missing, spread)
+
+
+def _share_missing(values: NDArray) -> float:
+    if values.dtype.kind == "f":
+        return float(np.isnan(values).mean())
+    return float(np.mean(np.isnat(values) if values.dtype.kind == "M" else [value is None for value in values]))
+
+
+def _matrix(found: list[Found], chosen: NDArray[np.bool_]) -> Float:
+    columns = [column.values for column, use in zip(found, chosen, strict=True) if use]
+    return np.column_stack(columns) if columns else np.empty((len(found[0].values), 0))
+
+
+def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verdict:
+    """The kind of a table of columns."""
+    numeric = np.isin(kinds, ["number", "count"])
+    coded = np.isin(kinds, ["category", "boolean", "date"])
+    if coded.any():
+        number = Counter(kinds[coded].tolist())
+        plural = {"category": "categories", "boolean": "booleans", "date": "dates"}
+        held = ", ".join(f"{plural[kind]} ({count})" for kind, count in number.most_common())
+        reasons = [f"there are columns of {held} beside those of numbers ({numeric.sum()})"]
+        return Verdict("mixed", reasons + carried(A, names[numeric]))
+    if numeric.any():
+        return kind_of_numbers(A, names[numeric])
+    if (kinds == "text").sum() == 1:
+        return Verdict(
+            "documents", [f"the text of column {str(names[kinds == 'text'][0])!r} is all there is to compare"]
+        )
+    counted = ", ".join(f"{number} {kind}" for kind, number in Counter(kinds.tolist()).items())
+    raise ValueError(f"X has no column to compare rows by ({counted}): give numbers, categories or one column of text.")
+
+
+def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], missing: Float) -> list[str]:
+    """What else a user should know: ids, gaps, text and constants; a few by name, more as a number."""
+    told = []
+    for kind in ("id", "text", "constant"):
+        of_kind = np.flatnonzero(kinds == kind)
+        reasons = [found[index].reason or f"column {str(names[index])!r} is constant" for index in of_kind]
+        told += reasons if len(reasons) <= 3 else [f"{len(reasons)} columns are {_PLURAL[kind]}"]
+    used = ~np.isin(kinds, ["id", "constant", "text"])
+    if used.any() and missing[used].max() > 0:
+        worst = int(np.where(used, missing, 0.0).argmax())
+        share = percent(float(missing[used].mean()))
+        told.append(
+            f"{share} of the cells are missing, most in column {str(names[worst])!r} ({percent(missing[worst])})"
+        )
+    few = len(names) <= _SHOWN
+    codes = [name for column, name in zip(found, names, strict=True) if few and _may_be_codes(column)]
+    if 0 < len(codes) < len(names):
+        listed = ", ".join(repr(str(name)) for name in codes[:3]) + (", ..." if len(codes) > 3 else "")
+        told.append(f"few whole numbers in {listed}: if they are codes, make these columns categories")
+    return told
+
+
+_PLURAL = {"id": "ids", "text": "text", "constant": "constant"}
+
+
+def _may_be_codes(column: Found) -> bool:
+    """Whether a column of numbers has three to ten values, whole ones from 0 or 1: an order, or codes."""
+    if column.kind != "number":
+        return False
+    different = np.unique(column.values[~np.isnan(column.values)])
+    return 3 <= different.size <= 10 and is_whole(different) and different[0] in (0, 1) and different[-1] <= 10

@@ -1,0 +1,264 @@
+"""From data as people have them to the rows of one view, in one transformer."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from jointclust._sklearn import StrOptions, fit_context
+from jointclust.rows import is_elsewhere, is_lazy
+from jointclust.views.columns import is_table, names_of
+from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
+from jointclust.views.encoder import MixedEncoder
+from jointclust.views.gaps import LowRankImputer
+from jointclust.views.kinds import describe, is_annotated, is_documents
+from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
+
+__all__ = ["VIEWS", "Preparation"]
+
+VIEWS: dict[str, type[AsIs]] = {
+    "as is": AsIs,
+    "standardised": Standardised,
+    "rank-normal": RankNormal,
+    "unit rows": UnitRows,
+    "tf-idf": TermWeights,
+    "topics": Topics,
+    "log": LogCounts,
+}
+
+
+class Preparation(TransformerMixin, BaseEstimator):
+    """Data as they come, made the rows of one view: described, coded, their gaps filled, then scaled.
+
+    Ids and constant columns of tables are left out, categories and dates coded by :class:`MixedEncoder`, gaps filled by
+    :class:`LowRankImputer`, words of documents counted; coded categories stay as coded when numbers are scaled.
+    What was done is told in ``notes_``.
+
+    Parameters
+    ----------
+    view : str, default="auto"
+        "as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics" or "log"; "auto" is the first view that
+        :func:`jointclust.describe` names for the kind of data.
+
+    Attributes
+    ----------
+    description_ : Description
+        What the data are, and why.
+    view_ : str
+        Name of the view.
+    notes_ : list of str
+        What was done to the data, and why.
+    encoder_ : MixedEncoder, Words or None
+        What made numbers of the columns or documents; None where they are numbers.
+    imputer_ : LowRankImputer or None
+        What fills gaps.
+    scaler_ : transformer
+        The view itself.
+    numeric_ : array of bool or None
+        Which of the coded columns hold numbers; None where all do.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from jointclust.views.preparation import Preparation
+    >>> table = pd.DataFrame({"name": list("abcd"), "size": [1.0, 2.0, 3.0, 4.5], "red": [True, True, False, False]})
+    >>> preparation = Preparation().fit(table)
+    >>> preparation.get_feature_names_out().tolist()
+    ['size', 'red = False', 'red = True']
+    >>> preparation.view_
+    'standardised'
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"view": [StrOptions({"auto", *VIEWS})]}
+
+    def __init__(self, view: str = "auto"):
+        self.view = view
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn what the data are, and the statistics of the view.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix, AnnData or list of str
+            The data.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows; a weight of 2 is the row twice.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        self.description_ = describe(X)
+        self.view_ = self.description_.views[0] if self.view == "auto" else self.view
+        self.notes_: list[str] = []
+        self.encoder_: MixedEncoder | Words | None = None
+        self.imputer_: LowRankImputer | None = None
+        self.kept_: NDArray[np.intp] | None = None
+        data = self._data(X, reset=True)
+        self._learn_columns(data)
+        if self.encoder_ is not None:
+            self.encoder_.fit(data, sample_weight=sample_weight)
+            self.notes_ += getattr(self.encoder_, "notes_", [])
+        rows = self._numbers(data)
+        self._learn_gaps(rows, sample_weight)
+        rows = self._filled(rows)
+        kind = VIEWS[self.view_]
+        self.numeric_ = self._which_are_numeric()
+        self.scaler_ = kind() if self.numeric_ is None else kind(numeric=self.numeric_)
+        self.scaler_.fit(rows, sample_weight=sample_weight)
+        self.notes_.append(f"{self.description_.kind}: {self.description_.reasons[0]}")
+        self.notes_.append(f"view {self.view_!r}: {self.scaler_.reason}")
+        return self
+
+    def encode(self, X: Any) -> Any:
+        """Rows of numbers without gaps, before the view scales them.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix, AnnData or list of str
+            Data with the columns of fit.
+
+        Returns
+        -------
+        rows : array or sparse matrix of shape (n_samples, n_coded)
+            The coded rows.
+        """
+        check_is_fitted(self)
+        return self._filled(self._numbers(self._data(X, reset=False)))
+
+    def transform(self, X: Any) -> Any:
+        """The view of data.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix, AnnData or list of str
+            Data with the columns of fit.
+
+        Returns
+        -------
+        Z : array or sparse matrix of shape (n_samples, n_features_out)
+            Rows for a method.
+        """
+        return self.scaler_.transform(self.encode(X))
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
+        """Names of the columns of the view: "colour = red" for a level, a word, or the column's own.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Ignored: the names are those of fit.
+
+        Returns
+        -------
+        names : array of str
+            One per column.
+        """
+        check_is_fitted(self)
+        names = self._names() if self.encoder_ is None else self.encoder_.get_feature_names_out()
+        if self.kept_ is not None:
+            names = names[self.kept_]
+        if self.imputer_ is not None:
+            names = self.imputer_.get_feature_names_out(names)
+        return self.scaler_.get_feature_names_out(names)
+
+    def _names(self) -> NDArray:
+        unnamed = [f"x{number}" for number in range(getattr(self, "n_features_in_", 0))]
+        return np.asarray(getattr(self, "feature_names_in_", unnamed), dtype=object)
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def _data(self, X: Any, *, reset: bool) -> Any:
+        """Documents, a table, or a matrix of numbers; its columns counted and their names noted or compared."""
+        documents = is_documents(X)
+        if not reset and documents == hasattr(self, "n_features_in_"):
+            raise TypeError("X is not of the form that fit was given: a list of strings, or a table.")
+        if documents:
+            return X
+        matrix = X.X if is_annotated(X) else X
+        if not (is_table(matrix) or sp.issparse(matrix) or is_elsewhere(matrix)):
+            matrix = np.asarray(matrix)
+        named = getattr(matrix, "_meta", matrix) if hasattr(matrix, "columns") else matrix
+        validate_data(self, named, skip_check_array=True, reset=reset)
+        if self.description_.kind == "documents":
+            position = int(np.flatnonzero(self.description_.of_kind("text"))[0])
+            return matrix[names_of(matrix)[position]]
+        return matrix
+
+    def _learn_columns(self, data: Any) -> None:
+        """What makes numbers of the data, and which columns are used."""
+        found = self.description_
+        if found.kind == "documents":
+            self.encoder_ = Words()
+            return
+        left_out = found.of_kind("id", "text") | (found.of_kind("constant") & (found.kind in ("table", "mixed")))
+        if is_elsewhere(data) and found.kind == "mixed":
+            raise TypeError(
+                f"Categories, booleans and dates are coded in memory; X is {type(data).__name__}: load it first."
+            )
+        if is_table(data) and not is_elsewhere(data):
+            kinds = {column.name: column.kind for column in found.columns}
+            self.encoder_ = MixedEncoder(kinds, numbers="keep")
+        elif left_out.any() and (is_lazy(data) or not is_elsewhere(data)):
+            self.kept_ = np.flatnonzero(~left_out)
+        used = self.encoder_ is None and self.kept_ is None
+        dropped = [column for column, out in zip(found.columns, left_out, strict=True) if out]
+        for column in dropped[:5]:
+            what = "looks like it should be left out, and is not" if used else "is left out"
+            self.notes_.append(f"column {column.name!r} {what} ({column.kind})")
+        if len(dropped) > 5:
+            self.notes_.append(f"{len(dropped) - 5} more columns likewise")
+
+    def _numbers(self, data: Any) -> Any:
+        """Numbers, perhaps with gaps."""
+        if self.encoder_ is not None:
+            return self.encoder_.transform(data)
+        if is_elsewhere(data):
+            if self.kept_ is None:
+                return data
+            return data[[names_of(data)[index] for index in self.kept_]] if is_table(data) else data[:, self.kept_]
+        dense = not sp.issparse(data)
+        data = check_array(
+            data, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan" if dense else True
+        )
+        return data if self.kept_ is None else data[:, self.kept_]
+
+    def _learn_gaps(self, rows: Any, sample_weight: ArrayLike | None) -> None:
+        """Tables may have gaps later even if they have none now; other data have an imputer where they have gaps."""
+        if sp.issparse(rows) or is_elsewhere(rows):
+            return
+        has_gaps = bool(np.isnan(rows).any())
+        if has_gaps or self.description_.kind in ("table", "mixed"):
+            self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
+        if has_gaps:
+            self.notes_.append("gaps are filled with what the other columns of the row tell")
+
+    def _filled(self, rows: Any) -> Any:
+        if self.imputer_ is not None:
+            return self.imputer_.transform(rows)
+        if not sp.issparse(rows) and not is_elsewhere(rows) and np.isnan(rows).any():
+            raise ValueError("X has missing cells, and the rows of fit had none to learn from: fill them first.")
+        return rows
+
+    def _which_are_numeric(self) -> NDArray[np.bool_] | None:
+        if not isinstance(self.encoder_, MixedEncoder) or not self.encoder_.levels_:
+            return None
+        parts = [
+            np.full(self.encoder_.shares_[name].size, False) if name in self.encoder_.levels_ else np.array([True])
+            for name in self.encoder_.kinds_
+            if name in self.encoder_.levels_ or name in self.encoder_.mean_
+        ]
+        numeric = np.concatenate(parts)
+        return numeric if self.imputer_ is None else numeric[self.imputer_.kept_]

@@ -1,0 +1,226 @@
+"""The rule that tells kinds of numbers apart: each step is a plain fact about the values, and says which."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from jointclust.rows.blocks import squared_lengths
+from jointclust.types import Float
+from jointclust.views.columns import is_whole
+
+# Columns from which on they are more likely many of one thing (pixels, bands, genes) than one each of many things.
+_MANY_COLUMNS = 30
+# Columns so many that nobody has measured each of them in a unit of its own.
+_VERY_MANY_COLUMNS = 500
+# Columns of one scale have spreads within a factor of this.
+_FACTOR = 10.0
+# Share of the variance from which on one column of many decides what the clusters are.
+_DOMINANT = 0.25
+# Share of the values above half of the largest from which on they fill a scale; of counts most are small.
+_FILLED = 0.1
+# Neighbours are alike as pixels and bands are: correlation, how much more than of any two columns, factor of spreads.
+_ALIKE, _MORE_ALIKE, _SMOOTH = 0.5, 0.2, 1.5
+# Rows that tell whether columns have an order, and columns up to which sparse ones are asked for it.
+_FEW_ROWS, _MOST_PIXELS = 1000, 5000
+
+
+class Verdict(NamedTuple):
+    """A kind, and why."""
+
+    kind: str
+    reasons: list[str]
+
+
+def kind_of_sparse(A: sp.csr_array) -> Verdict:
+    """Counts, rows of one length, or features: nobody stores a table of units sparsely."""
+    zeros = 1.0 - A.count_nonzero() / np.prod(A.shape, dtype=np.float64)
+    stored = f"the matrix is sparse: {percent(zeros)} of the cells are zero"
+    counts = _counted(A.data[A.data != 0])
+    if counts is None:
+        length = _one_length(np.sqrt(A.multiply(A).sum(axis=1)))
+        return (
+            Verdict("features", [_why_no_counts(A.data), stored])
+            if length is None
+            else Verdict("unit rows", [length, stored])
+        )
+    if A.data.max() <= 1 and np.ptp(A.sum(axis=1)) == 0:
+        return Verdict("features", ["the cells are 0 or 1, equally many in each row: levels of categories", stored])
+    alike = _neighbours(A[:_FEW_ROWS].toarray()) if A.shape[1] <= _MOST_PIXELS else None
+    return Verdict("counts", [counts, stored]) if alike is None else Verdict("features", [alike, stored])
+
+
+def kind_of_numbers(A: Float, names: NDArray[np.str_]) -> Verdict:
+    """The kind of dense columns that vary; gaps are NaN."""
+    A = A[:: max(1, len(A) // _FEW_ROWS)]
+    for step in (
+        _unit_rows,
+        _zeros_and_ones,
+        _counts,
+        _components,
+        _few_columns,
+        _dominated,
+        _one_scale,
+        _ordered,
+        _wide,
+    ):
+        verdict = step(A, names)
+        if verdict is not None:
+            return verdict
+    ratio = _ratio_of_spreads(A)
+    return Verdict(
+        "table", [f"the spreads of the columns differ by a factor of {ratio:,.0f}: they have units of their own"]
+    )
+
+
+def percent(share: float) -> str:
+    """99.8%, 4%, 0.02%: never 0% or 100% of what is not."""
+    for digits in range(5):
+        text = f"{100 * share:.{digits}f}"
+        if share in (0.0, 1.0) or float(text) not in (0.0, 100.0):
+            return f"{text}%"
+    return f"{100 * share:.2g}%"
+
+
+def dominant(A: Float, names: NDArray[np.str_]) -> tuple[float, str]:
+    """The largest share of the variance that a column carries, and its name."""
+    variances = np.nanvar(A, axis=0)
+    largest = int(variances.argmax())
+    return float(variances[largest] / variances.sum()), str(names[largest])
+
+
+def carried(A: Float, names: NDArray[np.str_]) -> list[str]:
+    """Which of three columns or more carries most of the variance, if one does."""
+    share, name = dominant(A, names) if A.shape[1] > 2 else (0.0, "")
+    return [f"column {name!r} carries {percent(share)} of the variance"] if share > 0.5 else []
+
+
+# -- steps: a verdict, or None for the next step to say ------------------------------------------------------------
+
+
+def _unit_rows(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+    if A.shape[1] < 3 or np.isnan(A).any() or is_whole(A[:100]):
+        return None
+    length = _one_length(np.sqrt(squared_lengths(A)))
+    return None if length is None else Verdict("unit rows", [length])
+
+
+def _zeros_and_ones(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+    if A.shape[1] > 1 and np.all((A == 0) | (A == 1) | np.isnan(A)):
+        return Verdict("features", ["all cells are 0 or 1: one scale for all columns"])
+    return None
+
+
+def _counts(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+    if A.shape[1] < _MANY_COLUMNS or np.isnan(A).any():
+        return None
+    zeros = float(np.mean(A == 0))
+    counts = _counted(A[A != 0])
+    if counts is None or (zeros < 0.5 and A.shape[1] < _VERY_MANY_COLUMNS) or _neighbours(A) is not None:
+        return None
+    return Verdict("counts", [counts, f"{percent(zeros)} of the cells are zero"])
+
+
+def _components(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+    spreads, means = np.nanstd(A, axis=0), np.nanmean(A, axis=0)
+    if A.shape[1] < 5 or np.any(np.diff(spreads) > 1e-9 * spreads[0]) or np.any(np.abs(means) > 0.1 * spreads):
+        return None
+    if spreads[-1] > (1 - 1e-6) * spreads[0]:
+        return None
+    reason = "the columns are centred and their spread falls from the first to the last, as of principal components"
+    return Verdict("features", [reason])
+
+
+def _few_columns(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+    if A.shape[1] >= _MANY_COLUMNS:
+        return None
+    n_columns = A.shape[1]
+    number = f"{n_columns} columns of numbers are few: each may have a unit of its own"
+    return Verdict("table", ["there is one column of numbers" if n_columns == 1 else number, *carried(A, names)])
+
+
+def _dominated(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+    share, name = dominant(A, names)
+    return (
+        Verdict("table", [f"column {name!r} carries {percent(share)} of the variance"]) if share > _DOMINANT else None
+    )
+
+
+def _one_scale(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+    ratio = _ratio_of_spreads(A)
+    if ratio > _FACTOR:
+        return None
+    reason = f"{A.shape[1]:,} columns of similar spread (nearly all within a factor of {ratio:.1f}): one scale"
+    return Verdict("features", [reason])
+
+
+def _ordered(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+    alike = _neighbours(A)
+    return None if alike is None else Verdict("features", [alike])
+
+
+def _wide(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+    if A.shape[1] < _VERY_MANY_COLUMNS:
+        return None
+    share, name = dominant(A, names)
+    reason = f"{A.shape[1]:,} columns, none of which carries much of the variance ({name!r} has most, {percent(share)})"
+    return Verdict("features", [reason])
+
+
+# -- facts -----------------------------------------------------------------------------------------------------------
+
+
+def _one_length(lengths: Float) -> str | None:
+    mean = float(lengths.mean())
+    if mean == 0 or np.abs(lengths - mean).max() > 1e-3 * mean:
+        return None
+    return f"all rows have the length {mean:.3g}"
+
+
+def _counted(filled: Float) -> str | None:
+    """Why cells that are not zero are counts; None where they are not."""
+    if filled.size == 0 or filled.min() < 0 or not is_whole(filled):
+        return None
+    largest = filled.max()
+    if largest > 1 and np.mean(filled > largest / 2) > _FILLED:
+        return None
+    return f"the values are whole numbers, none is negative, most are small and the largest is {largest:,.0f}: counts"
+
+
+def _why_no_counts(filled: Float) -> str:
+    if filled.size and filled.min() < 0:
+        return "there are negative values: no counts"
+    if not is_whole(filled):
+        return "the values are not whole: no counts, or counts already scaled or in logarithms"
+    return f"the values fill a scale from 0 to {filled.max():,.0f}: no counts"
+
+
+def _ratio_of_spreads(A: Float) -> float:
+    """The factor between large and small spreads; columns that hardly ever leave one value tell nothing of scales."""
+    at_rest = np.nanmean(np.nanmedian(A, axis=0) == A, axis=0) > 0.8
+    spreads = np.nanstd(A if at_rest.mean() > 0.75 else A[:, ~at_rest], axis=0)
+    low, high = np.quantile(spreads, [0.05, 0.95])
+    return float(high / low)
+
+
+def _neighbours(A: Float) -> str | None:
+    """How neighbouring columns are alike, as pixels and bands are; None where they are not."""
+    if A.shape[1] < _MANY_COLUMNS:
+        return None
+    filled = np.where(np.isnan(A), np.nanmean(A, axis=0), A)
+    spreads = filled.std(axis=0)
+    Z = (filled - filled.mean(axis=0)) / np.where(spreads > 0, spreads, 1.0)
+    near = _median_correlation(Z[:, 1:], Z[:, :-1])
+    order = np.random.RandomState(0).permutation(Z.shape[1])
+    far = _median_correlation(Z[:, order[1:]], Z[:, order[:-1]])
+    steps = np.abs(np.diff(np.log(spreads[spreads > 0])))
+    if near < _ALIKE or near - far < _MORE_ALIKE or np.exp(np.median(steps)) > _SMOOTH:
+        return None
+    return f"neighbouring columns are alike (correlation {near:.2f}; any two: {far:.2f}), as pixels and bands are"
+
+
+def _median_correlation(left: Float, right: Float) -> float:
+    return float(np.median(np.abs(np.einsum("ij,ij->j", left, right))) / len(left))

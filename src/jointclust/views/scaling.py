@@ -1,0 +1,319 @@
+"""Views: what is done to rows before they are clustered. Statistics are weighted sums over the rows, in sweeps."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from jointclust._sklearn import fit_context
+from jointclust.rows import (
+    Swept,
+    as_rows,
+    as_table,
+    blocks,
+    check_elsewhere,
+    is_elsewhere,
+    is_lazy,
+    lazily,
+    sample,
+    sweep,
+    total_weight,
+)
+from jointclust.rows.arrays import is_device_array, like, namespace, to_host
+from jointclust.subspace.coordinates import check_weights
+from jointclust.types import Float
+
+__all__ = ["AsIs", "RankNormal", "Standardised", "UnitRows"]
+
+# Rows from which quantiles are estimated, and points of a column's distribution that are kept.
+_QUANTILE_ROWS, _POINTS = 100_000, 500
+
+
+class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Rows as they are, checked; the base of the other views.
+
+    Parameters
+    ----------
+    numeric : array-like of bool, default=None
+        The columns that hold numbers; others, such as coded categories, stay as they are. None: all.
+
+    Examples
+    --------
+    >>> from jointclust.views.scaling import AsIs
+    >>> AsIs().fit_transform([[1.0, 2.0], [3.0, 5.0]])
+    array([[1., 2.],
+           [3., 5.]])
+    """
+
+    reason: ClassVar[str] = "the columns share a scale, which scaling would lose"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"numeric": ["array-like", None]}
+
+    def __init__(self, numeric: ArrayLike | None = None):
+        self.numeric = numeric
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the statistics of the rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows: in memory, on a device, in a file or of a Dask array.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows; a weight of 2 is the row twice.
+
+        Returns
+        -------
+        self : object
+            The fitted view.
+        """
+        rows = self._rows(X, reset=True)
+        self._learn(rows, check_weights(sample_weight, rows))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The view of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        Z : array or sparse matrix
+            Where X is, and sparse where it is; of a file, in memory.
+        """
+        check_is_fitted(self)
+        if is_lazy(X):
+            self._check_names(X, reset=False)
+            X = as_table(X)
+            kind = np.float32 if X.dtype == np.float32 else np.float64
+            return lazily(self._change, X, (self._n_columns_out,), kind)
+        rows = self._rows(X, reset=False)
+        return sweep(lambda x: Swept(rows=[self._change(x)]), rows, width=2 * self.n_features_in_).rows[0]
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        if not is_elsewhere(X):
+            return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+        checked = check_elsewhere(X, accept_sparse=True, min_samples=1)
+        self._check_names(X, reset=reset)
+        return checked
+
+    def _check_names(self, X: Any, *, reset: bool) -> None:
+        named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
+        validate_data(self, named, skip_check_array=True, reset=reset)
+
+    def _learn(self, X: Any, weights: Any) -> None:
+        """Set the statistics, from clean rows."""
+
+    def _change(self, x: Any) -> Any:
+        """The view of a block."""
+        return x
+
+    @property
+    def _n_columns_out(self) -> int:
+        return self.n_features_in_
+
+    def _mask(self) -> NDArray[np.bool_]:
+        """Which columns are changed."""
+        if self.numeric is None:
+            return np.ones(self.n_features_in_, dtype=bool)
+        mask = np.asarray(self.numeric)
+        if mask.shape != (self.n_features_in_,) or mask.dtype != bool:
+            raise ValueError(
+                f"numeric must hold True or False for each of {self.n_features_in_} columns; got shape {mask.shape} "
+                f"of {mask.dtype}."
+            )
+        return mask
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Standardised(AsIs):
+    r"""Columns of mean 0 and spread 1: units no longer count.
+
+    .. math:: z_{ij} = (x_{ij} - m_j) / s_j
+
+    Sparse rows are scaled and not centred, which every method here does implicitly. Constant columns become 0.
+
+    Parameters
+    ----------
+    numeric : array-like of bool, default=None
+        The columns that hold numbers; others stay as they are. None: all.
+
+    Attributes
+    ----------
+    mean_, scale_ : arrays of shape (n_features,)
+        m and s; 0 and 1 for columns that stay, and a scale of 1 for constant columns.
+
+    Examples
+    --------
+    >>> from jointclust.views.scaling import Standardised
+    >>> Standardised().fit_transform([[1.0, 200.0], [3.0, 600.0]])
+    array([[-1., -1.],
+           [ 1.,  1.]])
+    """
+
+    reason: ClassVar[str] = "columns in units of their own count the same when each has spread 1"
+
+    def _learn(self, X: Any, weights: Any) -> None:
+        total = X.shape[0] if weights is None else total_weight(weights)
+        mean = as_rows(X).mean(weights)
+        found = sweep(lambda x, w: Swept(sums=[squares(x, w, mean)]), X, weights, width=X.shape[1])
+        variance, mask = found.sums[0] / total, self._mask()
+        # What centring leaves of a constant column is rounding.
+        rounding = total * np.finfo(np.float64).eps
+        varies = variance > rounding * variance + (rounding * mean) ** 2
+        self.mean_ = np.where(mask, mean, 0.0)
+        self.scale_ = np.where(mask & varies, np.sqrt(variance), 1.0)
+
+    def _change(self, x: Any) -> Any:
+        if sp.issparse(x):
+            return x @ sp.diags_array(1.0 / self.scale_).astype(x.dtype)
+        return (x - like(self.mean_, x)) / like(self.scale_, x)
+
+
+def squares(x: Any, weights: Any, mean: Float) -> Any:
+    """``sum_i w_i (x_ij - m_j)^2`` of each column."""
+    if not sp.issparse(x):
+        return blocks.column_sums(blocks.centred(x, mean) ** 2, weights)
+    weights = np.ones(x.shape[0]) if weights is None else weights
+    x = sp.csr_array(x, dtype=np.float64, copy=True)
+    centred, filled = (x.data - mean[x.indices]) ** 2, np.ones(x.nnz)
+    parts = [sp.csr_array((data, x.indices, x.indptr), shape=x.shape).T @ weights for data in (centred, filled)]
+    return parts[0] + (weights.sum() - parts[1]) * mean**2
+
+
+class RankNormal(AsIs):
+    r"""Columns with the quantiles of a normal distribution: neither units nor tails count, only the order.
+
+    .. math:: z_{ij} = \Phi^{-1}\left(\frac{W(x < x_{ij}) + W(x \le x_{ij})}{2 W}\right)
+
+    where W is the total weight of rows. Between the values seen it is interpolated, and beyond them it stays at the
+    last. From more than 100,000 rows a sample is taken, and of more than 500 values those at even steps are kept.
+
+    Parameters
+    ----------
+    numeric : array-like of bool, default=None
+        The columns that hold numbers; others stay as they are. None: all.
+
+    Attributes
+    ----------
+    values_, scores_ : arrays of shape (n_points, n_features)
+        What each column's values become, in order.
+
+    Examples
+    --------
+    >>> from jointclust.views.scaling import RankNormal
+    >>> RankNormal().fit_transform([[1.0], [2.0], [1000.0]]).round(2)
+    array([[-0.97],
+           [ 0.  ],
+           [ 0.97]])
+    """
+
+    reason: ClassVar[str] = "neither units nor outliers count, only the order in each column"
+
+    def _learn(self, X: Any, weights: Any) -> None:
+        self._refuse_sparse(X)
+        drawn, weights = _some_rows(X, _QUANTILE_ROWS, weights)
+        points = [_points(column, weights) for column in np.asarray(drawn, dtype=np.float64).T]
+        length = max(len(values) for values, _ in points)
+        padded = [[np.pad(part, (0, length - len(part)), mode="edge") for part in pair] for pair in points]
+        self.values_, self.scores_ = (np.column_stack(parts) for parts in zip(*padded, strict=True))
+
+    def _change(self, x: Any) -> Any:
+        self._refuse_sparse(x)
+        host = np.array(to_host(x))
+        for column in np.flatnonzero(self._mask()):
+            host[:, column] = np.interp(host[:, column], self.values_[:, column], self.scores_[:, column])
+        return like(host, x) if is_device_array(x) else host
+
+    def _refuse_sparse(self, X: Any) -> None:
+        if sp.issparse(X) or sp.issparse(getattr(X, "_meta", None)):
+            raise TypeError("Ranks of sparse rows are not sparse: use the rows as they are, or make them dense.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _some_rows(X: Any, size: int, weights: Any) -> tuple[Any, Any]:
+    """Rows on the host with their weights; a sample where there are more."""
+    if is_device_array(X):
+        index = np.sort(np.random.RandomState(0).permutation(X.shape[0])[:size])
+        rows = to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
+        return rows, None if weights is None else to_host(weights)[index]
+    return sample(X, size, np.random.RandomState(0), weights)
+
+
+def _points(column: Float, weights: Float | None) -> tuple[Float, Float]:
+    """Values of a column in order, and the normal scores of their middle ranks."""
+    values, inverse = np.unique(column, return_inverse=True)
+    mass = np.bincount(inverse, weights=weights)
+    values, mass = values[mass > 0], mass[mass > 0]
+    levels = (np.cumsum(mass) - mass / 2) / mass.sum()
+    if values.size > _POINTS:
+        even = np.unique(np.searchsorted(levels, np.linspace(levels[0], levels[-1], _POINTS)))
+        values, levels = values[even], levels[even]
+    return values, ndtri(levels)
+
+
+class UnitRows(AsIs):
+    r"""Rows less their mean, scaled to length one: only their direction counts.
+
+    .. math:: z_i = (x_i - m) / \|x_i - m\|
+
+    Sparse rows are not centred: they would not stay sparse.
+
+    Parameters
+    ----------
+    numeric : array-like of bool, default=None
+        The columns that hold numbers; others stay as they are. None: all.
+
+    Attributes
+    ----------
+    mean_ : array of shape (n_features,)
+        m.
+
+    Examples
+    --------
+    >>> from jointclust.views.scaling import UnitRows
+    >>> UnitRows().fit_transform([[1.0, 2.0], [4.0, 6.0]])
+    array([[-0.6, -0.8],
+           [ 0.6,  0.8]])
+    """
+
+    reason: ClassVar[str] = "only the direction of a row from the mean counts, not how far it is"
+
+    def _learn(self, X: Any, weights: Any) -> None:
+        self.mean_ = as_rows(X).mean(weights)
+
+    def _change(self, x: Any) -> Any:
+        mask = self._mask()
+        if sp.issparse(x):
+            if not mask.all():
+                raise TypeError("Sparse rows are scaled as a whole: leave numeric=None.")
+            return blocks.unit(x)
+        centred = x - like(self.mean_, x)
+        if mask.all():
+            return blocks.unit(centred)
+        xp = namespace(x)
+        numeric = like(mask, x, xp.bool)
+        return xp.where(numeric, blocks.unit(xp.where(numeric, centred, xp.zeros_like(x))), x)
