@@ -16,7 +16,7 @@ from jointclust._sklearn import Interval, check_sample_weight
 from jointclust.numerics.linalg import fix_signs
 from jointclust.rows import Swept, as_rows, blocks, is_lazy, lazily, sweep, total_weight
 from jointclust.rows.arrays import like, namespace, to_host
-from jointclust.subspace.coordinates import coordinates_of
+from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Float
 from jointclust.views.kinds import strings_of
 from jointclust.views.scaling import AsIs, squares

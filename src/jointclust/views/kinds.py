@@ -188,9 +188,7 @@ def _of_documents(X: Any) -> Description:
 def _looked_at(X: Any) -> tuple[int, Any, NDArray | None]:
     """The number of rows, those that are looked at, and their positions; None where these are unknown."""
     if is_lazy(X) and hasattr(X, "columns"):
-        n_samples = len(X)
-        size = _sample_size(n_samples, len(X.columns))
-        return n_samples, (X if size == n_samples else X.sample(frac=size / n_samples, random_state=0)).compute(), None
+        return *_drawn(X), None
     if is_elsewhere(X):
         size = _sample_size(X.shape[0], X.shape[1])
         rows = some_rows(X, size, np.random.RandomState(0))
@@ -205,6 +203,14 @@ def _looked_at(X: Any) -> tuple[int, Any, NDArray | None]:
         return n_samples, X, np.arange(n_samples)
     positions = np.sort(np.random.RandomState(0).choice(n_samples, size, replace=False))
     return n_samples, rows_of(sp.csr_array(X) if sp.issparse(X) else X, positions), positions
+
+
+def _drawn(frame: Any) -> tuple[int, Any]:
+    """The number of rows of Dask's data frame, and a sample of them in memory."""
+    n_samples = len(frame)
+    size = _sample_size(n_samples, len(frame.columns))
+    some = frame if size == n_samples else frame.sample(frac=size / n_samples, random_state=0)
+    return n_samples, some.compute()
 
 
 def _as_array(X: Any) -> NDArray:

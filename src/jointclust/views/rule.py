@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.rows.blocks import squared_lengths
 from jointclust.types import Float
 from jointclust.views.columns import is_whole
 
@@ -104,7 +103,7 @@ def carried(A: Float, names: NDArray[np.str_]) -> list[str]:
 def _unit_rows(A: Float, names: NDArray[np.str_]) -> Verdict | None:
     if A.shape[1] < 3 or np.isnan(A).any() or is_whole(A[:100]):
         return None
-    length = _one_length(np.sqrt(squared_lengths(A)))
+    length = _one_length(np.sqrt(np.einsum("ij,ij->i", A, A)))
     return None if length is None else Verdict("unit rows", [length])
 
 

@@ -26,7 +26,7 @@ from jointclust.rows import (
     total_weight,
 )
 from jointclust.rows.arrays import is_device_array, like, namespace, to_host
-from jointclust.subspace.coordinates import check_weights
+from jointclust.subspace.decomposition import check_weights
 from jointclust.types import Float
 
 __all__ = ["AsIs", "RankNormal", "Standardised", "UnitRows"]
