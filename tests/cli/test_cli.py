@@ -27,7 +27,6 @@ from jointclust.cli import models, results, runs
 from jointclust.datasets import _download
 from jointclust.estimators import base
 from jointclust.readers import _table
-from jointclust.subspace import coordinates
 from jointclust.subspace.decomposition import coordinates_of
 from test_persistence import rewrite
 
@@ -382,7 +381,7 @@ def test_one_decomposition(arguments, tmp_path, monkeypatch):
         decomposed.append(rows.X.shape)
         return coordinates_of(rows, *arguments, **options)
 
-    for module in (base, comparison, coordinates):
+    for module in (base, comparison, decomposition):
         monkeypatch.setattr(module, "coordinates_of", counting)
     out = () if arguments[0] == "compare" else ("--resamples", 1, "--out", tmp_path / "run")
     assert call(*arguments, tmp_path / "x.npy", "--quiet", *out) == 0
