@@ -27,6 +27,7 @@ from jointclust.cli import models, results, runs
 from jointclust.datasets import _download
 from jointclust.estimators import base
 from jointclust.readers import _table
+from jointclust.subspace import decomposition
 from jointclust.subspace.decomposition import coordinates_of
 from test_persistence import rewrite
 

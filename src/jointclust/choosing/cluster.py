@@ -8,7 +8,6 @@ from sklearn.utils import check_random_state
 
 from jointclust.choosing.consensus import JointConsensus
 from jointclust.choosing.number import number_of_clusters
-from jointclust.rows import in_memory
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
 
@@ -42,14 +41,20 @@ def cluster(
     """
     if n_clusters is not None:
         return JointConsensus(n_clusters, random_state=random_state).fit(X)
-    coordinates, n_clusters = counted(in_memory(X, "JointConsensus"), random_state)
-    return JointConsensus(n_clusters, random_state=random_state).fit(coordinates)
+    model = JointConsensus(random_state=random_state)
+    views = model._look(X, None, check_random_state(random_state))
+    model.set_params(n_clusters=_number(views[0].coordinates, check_random_state(random_state)))
+    return model._agree(views, check_random_state(random_state))
 
 
 def counted(X: ArrayLike, random_state: int | np.random.RandomState | None) -> tuple[Coordinates, int]:
     """Coordinates of X, to be fitted, and how many clusters they show; where they show none, a warning says so."""
     rng = check_random_state(random_state)
     coordinates = decompose(X, random_state=rng)
+    return coordinates, _number(coordinates, rng)
+
+
+def _number(coordinates: Coordinates, rng: np.random.RandomState) -> int:
     found = number_of_clusters(coordinates, random_state=rng)
     found.warn()
-    return coordinates, found.n_clusters
+    return found.n_clusters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils import ClassifierTags, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import ClassifierTags, check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from jointclust._sklearn import StrOptions, fit_context
 from jointclust.choosing.members import automatic_members, fit_member, training_labels
@@ -19,11 +20,23 @@ from jointclust.exceptions import CollapseWarning, collected, tell
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.linalg import signs_of
 from jointclust.numerics.partitions import centers_of, cluster_sizes
-from jointclust.rows import blocks, threads
+from jointclust.rows import as_rows, blocks, in_memory, threads
 from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Labels
+from jointclust.views.preparation import Preparation
 
 _RESTARTS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One way to look at the data: why, what prepares the rows (if anything does), and their coordinates."""
+
+    name: str
+    reason: str
+    preparation: Any
+    coordinates: Coordinates
 
 
 class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
@@ -50,6 +63,11 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     ----------
     n_clusters : int, default=8
         Number of clusters.
+    views : "auto", None or list of str or transformers, default="auto"
+        What is done to the data before the members see them. "auto" describes them (:func:`describe`), codes categories
+        and dates, fills gaps, and scales the rows as suits their kind; None takes rows of numbers as they are, and so
+        do Coordinates; or names of views ("as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics",
+        "log") and transformers, on each of which all members run.
     members : "auto" or list of estimators, default="auto"
         Clusterers with ``predict``; each is cloned, with a seed of its own where it has ``random_state=None``. "auto"
         is 31 of them over one decomposition: LDAKMeans at four shares of variance and two ridges, from k-means (twice)
@@ -76,6 +94,10 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         The adjusted Rand index of each pair.
     members_ : list of estimators
         The fitted members.
+    views_ : list of dict
+        ``name``, ``weight`` and ``reason`` of each view.
+    description_ : Description or None
+        What the data are, and why; None where they were taken as they are.
     cluster_centers_ : array of shape (n_clusters, n_components)
         Cluster means in the embedding.
     objective_ : float
@@ -93,18 +115,21 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{key: Clusterer._parameter_constraints[key] for key in ("n_clusters", "max_rank", "random_state", "n_jobs")},
         "members": [StrOptions({"auto"}), list, tuple],
+        "views": [StrOptions({"auto"}), list, tuple, None],
     }
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
+        views: str | list[Any] | None = "auto",
         members: str | list[Any] = "auto",
         max_rank: int = 500,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ):
         self.n_clusters = n_clusters
+        self.views = views
         self.members = members
         self.max_rank = max_rank
         self.random_state = random_state
@@ -118,8 +143,9 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
-            The data, or its coordinates from :func:`jointclust.decompose`.
+        X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
+            The data: numbers, with ``views`` also categories, booleans, dates, gaps and text; or the coordinates of
+            rows from :func:`jointclust.decompose`.
         y : ignored
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -131,26 +157,70 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             The fitted estimator.
         """
         rng = check_random_state(self.random_state)
-        coordinates = self._coordinates_of(X, sample_weight, rng, max_rank=self.max_rank)
-        data, weights = coordinates.rows.X, coordinates.weights
-        check_n_clusters(self.n_clusters, coordinates.n_samples, weights)
-        members = self._members(data, coordinates)
-        seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 1)
+        return self._agree(self._look(X, sample_weight, rng), rng)
+
+    def _look(self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState) -> list[View]:
+        """The data in each view."""
+        if self.views is None or isinstance(X, Coordinates):
+            coordinates = self._coordinates_of(X, sample_weight, rng, max_rank=self.max_rank)
+            return [View("as is", "the rows are taken as they are, as asked for", None, coordinates)]
+        if len(self.views) == 0:
+            raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
+        X = in_memory(X, type(self).__name__)
+        wanted = [self.views] if isinstance(self.views, str) else self.views
+        return [self._prepare(view, X, sample_weight, rng) for view in wanted]
+
+    def _prepare(self, view: Any, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState) -> View:
+        """The data in one view, by its name or by a transformer."""
+        preparation = Preparation(view) if isinstance(view, str) else clone(view)
+        options = {"sample_weight": sample_weight} if has_fit_parameter(preparation, "sample_weight") else {}
+        preparation.fit(X, **options)
+        rows = check_array(
+            preparation.transform(X), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
+        )
+        coordinates = coordinates_of(
+            as_rows(rows), check_weights(sample_weight, rows), variance=None, max_rank=self.max_rank, rng=rng
+        )
+        if isinstance(preparation, Preparation):
+            return View(preparation.view_, preparation.reason_, preparation, coordinates)
+        return View(type(preparation).__name__, "given", preparation, coordinates)
+
+    def _agree(self, views: list[View], rng: np.random.RandomState) -> Self:
+        """Fit the members on each view and find what they agree on."""
+        weights = views[0].coordinates.weights
+        check_n_clusters(self.n_clusters, views[0].coordinates.n_samples, weights)
+        unfitted = [(member, view) for view in views for member in self._members(view.coordinates)]
+        seeds = rng.randint(np.iinfo(np.int32).max, size=len(unfitted) + 1)
 
         def fitted(index: int) -> Any:
-            return fit_member(members[index], data, coordinates, weights, int(seeds[index]))
+            member, view = unfitted[index]
+            return fit_member(member, view.coordinates.rows.X, view.coordinates, weights, int(seeds[index]))
 
         # A member that errs is outvoted; agreement_ says how they differ.
-        with collected(), threads.suited_to(coordinates.rank, self.n_jobs):
-            self.members_ = threads.each(fitted, len(members), self.n_jobs)
-        votes = np.column_stack([training_labels(member, data) for member in self.members_])
-        self._publish(votes, weights, np.random.RandomState(seeds[-1]))
-        self._warn(coordinates)
+        with collected(), threads.suited_to(max(view.coordinates.rank for view in views), self.n_jobs):
+            self.members_ = threads.each(fitted, len(unfitted), self.n_jobs)
+        self._publish_views(views, [views.index(view) for _, view in unfitted])
+        rows = [view.coordinates.rows.X for _, view in unfitted]
+        votes = [training_labels(member, seen) for member, seen in zip(self.members_, rows, strict=True)]
+        self._publish(np.column_stack(votes), weights, np.random.RandomState(seeds[-1]))
+        self._warn(all(view.coordinates.is_constant for view in views))
         return self
 
-    def _members(self, X: Any, coordinates: Coordinates) -> list[Any]:
+    def _publish_views(self, views: list[View], view_of_member: list[int]) -> None:
+        self._preparations = [view.preparation for view in views]
+        self._view_of_member = view_of_member
+        self.views_ = [{"name": view.name, "weight": 1 / len(views), "reason": view.reason} for view in views]
+        first = views[0].preparation
+        self.description_ = getattr(first, "description_", None)
+        if first is not None:
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+                if hasattr(first, name):
+                    setattr(self, name, getattr(first, name))
+
+    def _members(self, coordinates: Coordinates) -> list[Any]:
         if isinstance(self.members, str):
-            return list(automatic_members(self.n_clusters, X, coordinates))
+            return list(automatic_members(self.n_clusters, coordinates.rows.X, coordinates))
         if len(self.members) == 0:
             raise ValueError('members is empty: give at least one estimator, or "auto".')
         for member in self.members:
@@ -192,9 +262,9 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.agreement_matrix_[first, second] = self.agreement_matrix_[second, first] = pairs
         self.agreement_ = float(np.mean(pairs)) if pairs else 1.0
 
-    def _warn(self, coordinates: Coordinates) -> None:
+    def _warn(self, is_constant: bool) -> None:
         found = np.unique(self.labels_).size
-        if coordinates.is_constant:
+        if is_constant:
             tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
         elif found < self.n_clusters:
             tell(
@@ -204,13 +274,35 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     # -- use ----------------------------------------------------------------------------------------------------
 
-    def _groups(self, X: ArrayLike) -> list[NDArray]:
+    def prepared(self, X: Any) -> list[Any]:
+        """Rows as the members see them, one matrix for each view.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, list of str or AnnData
+            Data like those of fit.
+
+        Returns
+        -------
+        rows : list of arrays or sparse matrices
+            One for each of ``views_``.
+        """
         check_is_fitted(self)
-        data = self._validated(X, reset=False)
-        found = [
-            np.searchsorted(names, member.predict(data))
-            for names, member in zip(self._group_names, self.members_, strict=True)
+        return [
+            self._validated(X, reset=False) if preparation is None else preparation.transform(X)
+            for preparation in self._preparations
         ]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Models of 0.1 took rows as they are."""
+        members = state.get("members_", [])
+        before = {"views": None, "_preparations": [None], "_view_of_member": [0] * len(members), "description_": None}
+        super().__setstate__({**before, **state})
+
+    def _groups(self, X: ArrayLike) -> list[NDArray]:
+        seen = self.prepared(X)
+        parts = zip(self._group_names, self.members_, self._view_of_member, strict=True)
+        found = [np.searchsorted(names, member.predict(seen[view])) for names, member, view in parts]
         return [group.clip(max=names.size - 1) for names, group in zip(self._group_names, found, strict=True)]
 
     def predict_proba(self, X: ArrayLike) -> Float:
@@ -269,6 +361,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = isinstance(self.members, str)
+        tags.input_tags.allow_nan = tags.input_tags.string = self.views is not None
         # scikit-learn's checks ask for it of everything that has predict_proba, and then expect two columns or four.
         tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)
         return tags

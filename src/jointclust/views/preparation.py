@@ -50,8 +50,8 @@ class Preparation(TransformerMixin, BaseEstimator):
     ----------
     description_ : Description
         What the data are, and why.
-    view_ : str
-        Name of the view.
+    view_, reason_ : str
+        Name of the view, and why it was taken.
     notes_ : list of str
         What was done to the data, and why.
     encoder_ : MixedEncoder, Words or None
@@ -118,8 +118,8 @@ class Preparation(TransformerMixin, BaseEstimator):
         self.numeric_ = self._which_are_numeric()
         self.scaler_ = kind() if self.numeric_ is None else kind(numeric=self.numeric_)
         self.scaler_.fit(rows, sample_weight=sample_weight)
-        self.notes_.append(f"{self.description_.kind}: {self.description_.reasons[0]}")
-        self.notes_.append(f"view {self.view_!r}: {self.scaler_.reason}")
+        self.reason_ = f"{self.description_.kind}: {self.description_.reasons[0]}; {self.scaler_.reason}"
+        self.notes_.append(f"view {self.view_!r}: {self.reason_}")
         return self
 
     def encode(self, X: Any) -> Any:
