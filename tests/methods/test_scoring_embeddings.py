@@ -1,5 +1,7 @@
 """What optimal discriminant clustering embeds rows with: one class per kernel, published and made again."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,11 @@ from test_scoring import ODC, random_data
 import jointclust as jc
 from jointclust.methods.scoring_embeddings import PUBLISHED, Parameters, attributes_of, mode_of
 from jointclust.rows import as_rows
+
+
+def named(value):
+    """The same in every process: functions without their address."""
+    return re.sub(r" at 0x\w+", "", str(value))
 
 
 def linear(A, B):
@@ -33,7 +40,7 @@ def data_of(options):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("options", MODES, ids=named)
 def test_made_again_from_what_is_published(options, weighted):
     """An embedding found by a fit, and the one that a fitted estimator makes of its attributes, are the same."""
     data, weights = data_of(options), np.arange(60) % 3.0 if weighted else None
@@ -55,7 +62,7 @@ def test_made_again_from_what_is_published(options, weighted):
     np.testing.assert_array_equal(model.predict(data), model.labels_)
 
 
-@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("options", MODES, ids=named)
 def test_what_a_mode_takes(options):
     """It does what it says of itself: sparse rows, pairs of rows, coordinates, the way back."""
     model, data = ODC(3, random_state=0, **options), data_of(options)
@@ -89,7 +96,7 @@ def test_takes_coordinates_is_what_fit_takes(sparse):
 @pytest.mark.parametrize(
     "model",
     [*(ODC(3, **options) for options in MODES), jc.SparseOptimalDiscriminantClustering(3), jc.DisKMeans(3)],
-    ids=str,
+    ids=named,
 )
 def test_a_fit_leaves_nothing_behind(model):
     """All that a fit keeps is published, or needed to use the model."""

@@ -289,9 +289,11 @@ BAD = {
     "one word": (pd.DataFrame({"a": ["word"] * 5}), "no column to compare rows by"),
     "ids alone": (pd.DataFrame({"id": [1, 2, 3]}), "no column to compare rows by"),
     "empty documents": (["", " "], "2 documents are empty"),
+    "lists in a column": (pd.DataFrame({"a": [[1], [2]]}), "Column 'a' holds"),
     "one dimension": (np.zeros(3), "1 dimensions"),
     "no rows": (np.empty((0, 3)), "0 rows"),
-    "complex": (np.array([[1j]]), "complex"),
+    "one row": (np.eye(1), "n_samples=1"),
+    "complex": (np.array([[1j]]), "Complex"),
 }
 
 

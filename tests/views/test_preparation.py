@@ -15,6 +15,7 @@ import torch
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import jointclust as jc
 from jointclust.views.counts import TermWeights, Topics, Words
@@ -23,6 +24,11 @@ from jointclust.views.preparation import VIEWS, Preparation
 from jointclust.views.scaling import RankNormal, Standardised
 
 N = 60
+
+
+@parametrize_with_checks([Preparation()])
+def test_conventions_of_scikit_learn(estimator, check):
+    check(estimator)
 
 
 def frame(seed=0, gaps=True):

@@ -143,12 +143,15 @@ def is_declared_category(column: Any) -> bool:
 
 def _of_one_type(values: NDArray, name: object) -> NDArray:
     kinds = {_type_of(value) for value in values if value is not None}
-    if len(kinds) > 1 or "other" in kinds:
+    if "other" in kinds:
+        odd = next(value for value in values if value is not None and _type_of(value) == "other")
+        raise TypeError(f"Column {name!r} holds {odd!r}: the argument must be a string, a number, a boolean or a date.")
+    if len(kinds) > 1:
         what = {kind: next(v for v in values if v is not None and _type_of(v) == kind) for kind in sorted(kinds)}
         shown = ", ".join(f"{kind} ({value!r})" for kind, value in what.items())
         raise TypeError(
-            f"Column {name!r} mixes types, or holds one that is not understood: {shown}. Make it numbers, text, "
-            "booleans or dates throughout, with missing cells empty, or leave it out."
+            f"Column {name!r} mixes types: {shown}. Make it numbers, text, booleans or dates throughout, with missing "
+            "cells empty, or leave it out."
         )
     if kinds <= {"numbers"}:
         return np.array([np.nan if value is None else float(value) for value in values])

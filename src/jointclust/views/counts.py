@@ -205,7 +205,7 @@ class Topics(TermWeights):
 
     Parameters
     ----------
-    n_components : int, default=100
+    n_components : int, default=50
         Number of directions, or what the counts allow.
 
     Attributes
@@ -229,7 +229,7 @@ class Topics(TermWeights):
         "n_components": [Interval(Integral, 1, None, closed="left")]
     }
 
-    def __init__(self, n_components: int = 100):
+    def __init__(self, n_components: int = 50):
         super().__init__()
         self.n_components = n_components
 

@@ -194,10 +194,14 @@ def _looked_at(X: Any) -> tuple[int, Any, NDArray | None]:
         rows = some_rows(X, size, np.random.RandomState(0))
         return X.shape[0], rows, None if size < X.shape[0] else np.arange(X.shape[0])
     if not (is_table(X) or sp.issparse(X)):
-        X = _as_array(X)
+        X = as_array(X)
     n_samples, n_columns = X.shape
     if n_samples == 0 or n_columns == 0:
-        raise ValueError(f"X has {n_samples} rows and {n_columns} columns: there is nothing to describe.")
+        raise ValueError(
+            f"Found {n_samples} rows of {n_columns} feature(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    if n_samples == 1:
+        raise ValueError("n_samples=1: there is no other row to compare it with.")
     size = min(n_samples, _MOST_ROWS) if sp.issparse(X) else _sample_size(n_samples, n_columns)
     if size == n_samples:
         return n_samples, X, np.arange(n_samples)
@@ -213,15 +217,18 @@ def _drawn(frame: Any) -> tuple[int, Any]:
     return n_samples, some.compute()
 
 
-def _as_array(X: Any) -> NDArray:
+def as_array(X: Any) -> NDArray:
+    """An array of numbers, or of objects where some are none, with two dimensions."""
     array = np.asarray(X)
-    if array.dtype.kind not in "biufOSU" or array.ndim != 2:
+    if array.dtype.kind not in "biufOSU":
+        what = "Complex data not supported" if array.dtype.kind == "c" else "X must hold numbers, text or dates"
+        raise ValueError(f"{what}: it holds {array.dtype}.")
+    if array.ndim != 2:
         raise ValueError(
-            f"X must be a table, rows by columns, or a list of strings; got {array.ndim} dimensions of {array.dtype}."
+            f"X must be a table, rows by columns, or a list of strings; got {array.ndim} dimensions. Reshape your "
+            "data, with X.reshape(-1, 1) if it is one column."
         )
-    if array.dtype.kind in "OSU":
-        array = np.array(X, dtype=object)  # numbers beside text would become text
-    return array
+    return np.array(X, dtype=object) if array.dtype.kind in "OSU" else array  # numbers beside text would become text
 
 
 def _sample_size(n_samples: int, n_columns: int) -> int:
@@ -243,7 +250,13 @@ def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[
         verdict = kind_of_sparse(A)
         kinds = np.where((kinds == "number") & (verdict.kind == "counts"), "count", kinds)
         return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, is_sparse=True)
-    found = [found_in(column, name, positions, n_samples) for column, name in zip(A.T, names.tolist(), strict=True)]
+    # Most columns of wide data are plainly numbers: found at once rather than one by one.
+    varies = np.fmax.reduce(A, axis=0) > np.fmin.reduce(A, axis=0)
+    plain = varies & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
+    found = [
+        Found(column, "number") if known else found_in(column, name, positions, n_samples)
+        for column, name, known in zip(A.T, names.tolist(), plain, strict=True)
+    ]
     return _of_columns(found, names, n_samples, reasons)
 
 

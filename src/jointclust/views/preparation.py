@@ -17,7 +17,7 @@ from jointclust.views.columns import is_table, names_of
 from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
-from jointclust.views.kinds import describe, is_annotated, is_documents
+from jointclust.views.kinds import as_array, describe, is_annotated, is_documents
 from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
 
 __all__ = ["VIEWS", "Preparation"]
@@ -189,7 +189,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             return X
         matrix = X.X if is_annotated(X) else X
         if not (is_table(matrix) or sp.issparse(matrix) or is_elsewhere(matrix)):
-            matrix = np.asarray(matrix)
+            matrix = as_array(matrix)
         named = getattr(matrix, "_meta", matrix) if hasattr(matrix, "columns") else matrix
         validate_data(self, named, skip_check_array=True, reset=reset)
         if self.description_.kind == "documents":
@@ -262,3 +262,9 @@ class Preparation(TransformerMixin, BaseEstimator):
         ]
         numeric = np.concatenate(parts)
         return numeric if self.imputer_ is None else numeric[self.imputer_.kept_]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        for kind in ("allow_nan", "categorical", "sparse", "string"):
+            setattr(tags.input_tags, kind, True)
+        return tags
