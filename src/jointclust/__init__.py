@@ -9,7 +9,7 @@ from jointclust.choosing.number import ClusterNumber, number_of_clusters
 from jointclust.choosing.search import LabelFreeSearch
 from jointclust.choosing.stability import bootstrap_stability
 from jointclust.choosing.trade_off_path import TradeOffPath, trade_off_path
-from jointclust.exceptions import CollapseWarning, PlainKMeansWarning
+from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, ScaleWarning
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
 from jointclust.methods.fuzzy import FuzzyKMeans
@@ -49,6 +49,7 @@ __all__ = [
     "RobustEmbeddedClustering",
     "RobustKMeans",
     "RobustSparseFuzzyKMeans",
+    "ScaleWarning",
     "SparseOptimalDiscriminantClustering",
     "TradeOffPath",
     "UncorrelatedRidgeClustering",

@@ -15,6 +15,10 @@ class CollapseWarning(UserWarning):
     """The subspace, or a cluster, has collapsed: the result says little about the data."""
 
 
+class ScaleWarning(UserWarning):
+    """One column of a table carries most of the variance, so that the clusters are those of this column alone."""
+
+
 class PlainKMeansWarning(UserWarning):
     """The parameters make the method equal to plain k-means: there is nothing to gain from it."""
 

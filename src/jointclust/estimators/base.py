@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions
-from jointclust.exceptions import CollapseWarning, tell
+from jointclust.exceptions import CollapseWarning, ScaleWarning, tell
 from jointclust.numerics.partitions import Partition, assign, cluster_sizes
 from jointclust.rows import (
     PLACES,
@@ -200,6 +200,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             X, sample_weight, rng, variance=self.variance, max_rank=self.max_rank, leading=leading
         )
         self._check_n_clusters(coordinates.n_samples, coordinates.weights)
+        self._warn_of_scale(None if coordinates.is_constant else coordinates.dominant)
         if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
             tell(
                 f"The randomised decomposition of rank {coordinates.rank} carries {coordinates.variance_kept:.3g} of "
@@ -207,6 +208,18 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
                 UserWarning,
             )
         return coordinates
+
+    def _warn_of_scale(self, dominant: tuple[int, float] | None) -> None:
+        """Say so where one column of a table decides."""
+        if dominant is None:
+            return
+        column, share = dominant
+        name = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))[column]
+        tell(
+            f"Column {str(name)!r} carries {100 * share:.1f}% of the variance, so that the clusters are those of this "
+            "column alone. Scale the columns first (scikit-learn's StandardScaler), or use JointConsensus, which does.",
+            ScaleWarning,
+        )
 
     def _check_n_clusters(self, n_samples: int, weights: Float | None) -> None:
         check_n_clusters(self.n_clusters, n_samples, weights)

@@ -471,6 +471,7 @@ def whole_space_reason(coordinates: Coordinates) -> str:
         if coordinates.variance_kept > 1 - 1e-9:
             return "the data vary in one direction only, so there is no subspace to choose."
         kept = coordinates.variance_kept
-        return f"one direction carries {kept:.2g} of the variance and is all that was kept. Raise variance."
+        remedy = "Raise variance" if coordinates.dominant is None else "Scale the columns"
+        return f"one direction carries {kept:.2g} of the variance and is all that was kept. {remedy}."
     kind = "data" if coordinates.exact else "randomised decomposition"
     return f"the subspace is the whole space (n_components={coordinates.rank} is the rank of the {kind}). Lower it."

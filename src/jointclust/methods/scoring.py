@@ -23,7 +23,7 @@ from jointclust.methods.scoring_embeddings import (
 )
 from jointclust.rows import Rows, as_rows, blocks, materialised, n_present, total_weight
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import check_weights
+from jointclust.subspace.decomposition import check_weights, dominant_column
 from jointclust.types import Float, Labels
 
 
@@ -227,6 +227,9 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         data = self._validated(X, ensure_min_samples=2)
         weights = check_weights(sample_weight, data)
         self._check_n_clusters(data.shape[0], weights)
+        if isinstance(data, np.ndarray) and not self._mode.is_pairwise:
+            with np.errstate(over="ignore", invalid="ignore"):  # answered by an error, later
+                self._warn_of_scale(dominant_column(data.var(axis=0, dtype=np.float64)))
         return data, weights
 
     def _publish_embedding(self, embedding: Embedding, shrinkage: Shrinkage) -> None:

@@ -85,6 +85,8 @@ class Coordinates:
     basis: Float | None = None
     dual: Float | None = None
     feature_names: NDArray[np.object_] | None = None
+    # The column of a table that carries nearly all of the variance, and the share of it.
+    dominant: tuple[int, float] | None = None
 
     @property
     def rank(self) -> int:

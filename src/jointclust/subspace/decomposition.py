@@ -31,6 +31,8 @@ from jointclust.types import Float
 
 # Up to this min(n, D) a dense decomposition is exact and takes seconds.
 EXACT_LIMIT = 4000
+# A table has so many columns, and one of them with more than this share of the variance decides alone.
+_TABLE, _DOMINANT = (3, 100), 0.9
 # Remote rows that starts look at: so many, or so many per cluster or coordinate.
 _SAMPLE, _SAMPLE_PER_CLUSTER, _SAMPLE_PER_COLUMN = 50_000, 512, 20
 
@@ -151,7 +153,7 @@ def coordinates_of(
     limit = max_rank if rows.is_sparse else EXACT_LIMIT
     # The n x n matrix needs all pairs of rows at once, which remote rows never are.
     tall = rows.n_features <= rows.n_samples or rows.is_remote
-    exact, gram = (rows.n_features if tall else rows.n_samples) <= limit, None
+    exact, gram, dominant = (rows.n_features if tall else rows.n_samples) <= limit, None, None
     # Squares may leave the range: `_check_scale` then says so in the user's words.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         mean = rows.mean(weights)
@@ -160,6 +162,7 @@ def coordinates_of(
         elif tall:
             gram = rows.scatter(mean, weights)
             total = float(np.trace(gram))
+            dominant = dominant_column(gram.diagonal())
         else:
             gram = rows.gram(mean)
             total = float(np.trace(gram) if weights is None else gram.diagonal() @ to_host(weights))
@@ -184,7 +187,18 @@ def coordinates_of(
     # The null space of the scatter is left out; what it would hold is zero for every row.
     rank = max(1, int(np.sum(values[:leading] > floor)))
     parts = {name: None if part is None else part[..., :rank] for name, part in parts.items()}
-    return Coordinates(rows, mean, weights, total_variance=total, exact=exact, **parts).keep(variance)
+    found = Coordinates(rows, mean, weights, total_variance=total, exact=exact, dominant=dominant, **parts)
+    return found.keep(variance)
+
+
+def dominant_column(variances: Float) -> tuple[int, float] | None:
+    """The column of a table that carries nearly all of the variance, and its share; None where none does."""
+    total = float(variances.sum())
+    if not (_TABLE[0] <= variances.size <= _TABLE[1] and 0 < total < np.inf):
+        return None
+    largest = int(variances.argmax())
+    share = float(variances[largest] / total)
+    return (largest, share) if share > _DOMINANT else None
 
 
 def checked_variance(rows: Rows, mean: Float, weights: Float | None) -> float:

@@ -1,0 +1,60 @@
+"""One column that drowns the others is told of, by every method and wherever the rows are."""
+
+import warnings
+
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+
+import jointclust as jc
+from registered import CLUSTERERS
+
+
+@pytest.fixture
+def drowned(rng):
+    X = rng.standard_normal((120, 5))
+    X[:, 3] *= 50
+    return X
+
+
+def told(model, X):
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        model.fit(X)
+    return [str(one.message) for one in heard if one.category is jc.ScaleWarning]
+
+
+@pytest.mark.parametrize("estimator", CLUSTERERS, ids=repr)
+def test_every_method_tells(estimator, drowned):
+    model = clone(estimator).set_params(random_state=0)
+    assert len(told(model, drowned)) == 1
+    assert not told(model, StandardScaler().fit_transform(drowned))
+
+
+def test_the_column_is_named_and_the_remedy(drowned):
+    frame = pd.DataFrame(drowned, columns=[*"abc", "proline", "e"])
+    (message,) = told(jc.LDAKMeans(3, random_state=0), frame)
+    share = np.var(drowned[:, 3]) / np.var(drowned, axis=0).sum()
+    assert f"Column 'proline' carries {100 * share:.1f}% of the variance" in message
+    assert "StandardScaler" in message
+    assert len(told(jc.LDAKMeans(3, random_state=0), da.from_array(drowned, chunks=(50, 5)))) == 1
+
+
+def test_the_consensus_scales(drowned):
+    assert not told(jc.JointConsensus(3, random_state=0), drowned)
+
+
+def test_no_advice_against_the_remedy(drowned):
+    """A subspace that one column fills is no reason to keep more directions."""
+    with pytest.warns(jc.PlainKMeansWarning, match="Scale the columns"):
+        jc.LDAKMeans(3, random_state=0).fit(drowned)
+
+
+def test_columns_that_share_a_scale(rng):
+    """Pixels, of which one may vary most, are no table."""
+    X = rng.standard_normal((300, 150))
+    X[:, 0] *= 100
+    assert not told(jc.LDAKMeans(3, random_state=0), X)
