@@ -215,7 +215,8 @@ def _own_types() -> list[str]:
     """
     ours = [entry.cls for entry in registry.METHODS]
     return [
-        f"{kind.__module__}.{kind.__qualname__}" for kind in (*ours, *_BESIDE, np.dtype, sp.csr_array, sp.csc_array)
+        f"{kind.__module__}.{kind.__qualname__}"
+        for kind in (*ours, *_BESIDE, np.dtype, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
     ]
 
 

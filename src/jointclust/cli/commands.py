@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 from click.core import ParameterSource
-from sklearn.pipeline import Pipeline
 
 import jointclust as jc
-from jointclust.cli import models, options
+from jointclust.cli import models, options, preparing
 from jointclust.cli.console import Voice, shown
 from jointclust.cli.errors import OutputError
 from jointclust.cli.results import Outcome, finish, image_of
@@ -60,7 +60,21 @@ out_file = click.option("-o", "--out", metavar="FILE", help="Write the result to
 def _read(voice: Voice, data: str, given: dict[str, Any], **more: Any) -> InputFile:
     asked: dict[str, Any] = {key: given[key] for key in _READING if key in given}
     asked |= {key: options.names_of(given[key]) for key in ("columns", "drop") if key in given}
-    return load_data(voice, data, **asked, **more)
+    text = given["text_column"]
+    if text is not None:
+        if asked.get("columns") or asked.get("drop"):
+            raise click.UsageError("--text-column is the only feature: leave out --columns and --drop.")
+        asked |= {"columns": [text], "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
+    return load_data(voice, data, **{**asked, **more})
+
+
+def _arranged(voice: Voice, data: str, given: dict[str, Any]) -> InputFile:
+    """Data to be fitted, as read and arranged; what was found in them is said."""
+    source = _read(voice, data, given)
+    table = preparing.arranged(source.table, text_column=given["text_column"], missing=given["missing"])
+    for note in table.notes[len(source.table.notes) :]:
+        voice.say(note)
+    return replace(source, table=table)
 
 
 def _origins(context: click.Context) -> dict[str, tuple[Any, str]]:
@@ -76,6 +90,13 @@ def _origins(context: click.Context) -> dict[str, tuple[Any, str]]:
         for name, value in context.params.items()
         if name not in skipped
     }
+
+
+def _tell_preparation(run: Outcome, steps: preparing.Steps) -> None:
+    """Say, a line each, what was done to the data and why."""
+    for note in preparing.notes_of(steps):
+        run.voice.say(note)
+        run.source.table.notes.append(note)
 
 
 def _tell_number(run: Outcome, found: int, given: int | None) -> None:
@@ -127,20 +148,21 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
     settings = _settings(given)
     models.clusterer(given["method"], clusters or 2, given["seed"], **settings)  # names are right, before reading
     claim_folder(Path(out), force=given["force"])
-    source = _read(voice, data, given)
+    source = _arranged(voice, data, given)
     image_of(source, given)  # is right, before the work
     X = source.table.data
-    steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(X, np.ndarray))
+    steps = preparing.preparation(given["scale"], given["missing"], X)
     with (
-        voice.step("fit", f"Fitting {X.shape[0]} rows, {X.shape[1]} columns"),
+        voice.step("fit", f"Fitting {preparing.size_of(X)}"),
         collected() as messages,
     ):
-        rows = models.prepared(steps, X, given["scale"])
+        rows = preparing.prepared(steps, X, given["scale"])
         known, number = models.counted(rows, clusters, given["seed"])
         clusterer = models.clusterer(given["method"], number, given["seed"], **settings)
         clusterer = models.fitted(clusterer, known, given["seed"])
-    model = models.joined(steps, clusterer, source.table.names)
+    model = preparing.joined(steps, clusterer, source.table.names)
     run = Outcome(voice, Path(out), source, model, rows, _origins(context), messages, given)
+    _tell_preparation(run, steps)
     _tell_number(run, number, clusters)
     finish(run)
 
@@ -167,13 +189,11 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     for path in files:
         claim_file(path, force=given["force"])
     loaded = _load_model(model)
-    first = loaded.steps[0][1] if isinstance(loaded, Pipeline) else loaded
-    names = getattr(first, "feature_names_in_", None)
-    missing = "keep" if hasattr(first, "statistics_") else "refuse"
-    wanted = None if names is None else [str(name) for name in names]
-    given |= {"missing": missing}
-    features = {"wanted": wanted, "n_features": getattr(loaded, "n_features_in_", None)}
-    table = _read(voice, data, given, categories="drop", **features).table
+    asked = preparing.reading_for(loaded)
+    text = given["text_column"]
+    table = _read(voice, data, given, **({"missing": "keep"} if text else asked)).table
+    if text or asked["categories"] == "keep":
+        table = preparing.arranged(replace(table, ids=identities(table)), text_column=text)
     with voice.step("predict", f"Labelling {table.data.shape[0]} rows"):
         columns = _predicted(loaded, table)
         write_table(Path(out), columns)
@@ -237,18 +257,19 @@ def select(context: click.Context, data: str, clusters: int | None, out: str, **
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
     pairs = _pairs(given["methods"], given["grid"])
     claim_folder(Path(out), force=given["force"])
-    source = _read(voice, data, given)
+    source = _arranged(voice, data, given)
     image_of(source, given)  # is right, before the work
     X = source.table.data
-    steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(X, np.ndarray))
+    steps = preparing.preparation(given["scale"], given["missing"], X)
     with voice.step("fit", f"Trying candidates on {X.shape[0]} rows"), collected() as messages:
-        rows = models.prepared(steps, X, given["scale"])
+        rows = preparing.prepared(steps, X, given["scale"])
         known, number = models.counted(rows, clusters, given["seed"])
         grids = [(method(number), grid) for method, grid in pairs]
         search = jc.LabelFreeSearch(grids, criterion=given["criterion"], random_state=given["seed"]).fit(known)
     table = _tried(search)
-    model = models.joined(steps, search.best_estimator_, source.table.names)
+    model = preparing.joined(steps, search.best_estimator_, source.table.names)
     run = Outcome(voice, Path(out), source, model, rows, _origins(context), messages, given, tried=table)
+    _tell_preparation(run, steps)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     run.chosen.update({name: (value, f"best {given['criterion']}") for name, value in best.items()})
     _tell_number(run, number, clusters)
@@ -310,10 +331,10 @@ def compare(data: str, clusters: int | None, out: str | None, **given: Any) -> N
     methods = {name: models.method_of(name) for name in given["methods"]}
     if out is not None:
         claim_file(Path(out), force=given["force"])
-    table = _read(voice, data, given).table
-    steps = models.preparation(given["scale"], given["missing"], sparse=not isinstance(table.data, np.ndarray))
-    with voice.step("fit", f"Comparing on {table.data.shape[0]} rows, {table.data.shape[1]} columns"):
-        rows = models.prepared(steps, table.data, given["scale"])
+    table = _arranged(voice, data, given).table
+    steps = preparing.preparation(given["scale"], given["missing"], table.data)
+    with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}"):
+        rows = preparing.prepared(steps, table.data, given["scale"])
         known, number = models.counted(rows, clusters, given["seed"])
         chosen = {name: method(number) for name, method in methods.items()} or None
         found = jc.compare(known, number, chosen, table.classes, given["seed"])

@@ -7,23 +7,13 @@ import tomllib
 from typing import Any
 
 import click
-import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler, StandardScaler
 
 import jointclust as jc
 from jointclust.choosing import cluster, registry
 from jointclust.choosing.members import fit_member
 from jointclust.types import Predictor
-
-# Fitted before the clusterer, by name.
-Steps = list[tuple[str, Any]]
-SCALES = ("none", "standard", "robust", "log1p", "tfidf", "l2")
 
 
 def hint(name: str, known: list[str]) -> str:
@@ -74,6 +64,8 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Pr
     """An estimator with the parameters given, each checked to be one that it has."""
     cls = method_of(method)
     known = cls(n_clusters).get_params()
+    if "views" in known:
+        settings = {"views": None, **settings}  # the rows are prepared already
     options = {"n_components": "--components", "trade_off": "--trade-off"}
     for name in settings:
         if name not in known:
@@ -82,41 +74,6 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Pr
                 f"parameter {name}. {hint(name, sorted(known))}"
             )
     return cls(n_clusters, **{"random_state": seed, **settings})
-
-
-def preparation(scale: str, missing: str, *, sparse: bool) -> Steps:
-    """Steps before the clusterer; part of the saved model, so that new raw rows go through them too."""
-    steps: Steps = []
-    if missing != "refuse":
-        steps.append(("fill", SimpleImputer(strategy=missing)))
-    scalers = {
-        "standard": StandardScaler(with_mean=not sparse),
-        "robust": RobustScaler(with_centering=not sparse),
-        "log1p": FunctionTransformer(np.log1p, accept_sparse=True, feature_names_out="one-to-one"),
-        "tfidf": TfidfTransformer(),
-        "l2": Normalizer(),
-    }
-    if scale != "none":
-        steps.append((scale, scalers[scale]))
-    return steps
-
-
-def prepared(steps: Steps, X: Any, scale: str) -> Any:
-    """Rows after the steps, which are fitted on them."""
-    if scale in ("log1p", "tfidf"):
-        low = X.min() if sp.issparse(X) else np.nanmin(X)
-        if low < 0:
-            raise click.UsageError(f"--scale {scale} is for counts: the data hold {low:g}. Use --scale standard.")
-    return Pipeline(steps).fit_transform(X) if steps else X
-
-
-def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Predictor:
-    """One model of fitted steps and a fitted clusterer, which knows the columns' names."""
-    model = Pipeline([*steps, ("cluster", fitted)]) if steps else fitted
-    first = model.steps[0][1] if steps else model
-    if names is not None:
-        first.feature_names_in_ = np.asarray(names, dtype=object)
-    return model
 
 
 def counted(X: ArrayLike, given: int | None, seed: int) -> tuple[ArrayLike | jc.Coordinates, int]:

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import click
 
 from jointclust.choosing.registry import METHODS
-from jointclust.cli.models import SCALES, hint
+from jointclust.cli.models import hint
+from jointclust.cli.preparing import SCALES
 from jointclust.readers import FORMATS, ReadError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -71,6 +72,7 @@ reading = together(
         type=click.Choice([".", ","]),
         help="Decimal sign; the other one is for thousands (default: found in the first rows).",
     ),
+    click.option("--text-column", metavar="NAME", help="Cluster the texts of this column, by their words."),
     click.option("--no-header", is_flag=True, help="The first line of a text file is data, not names."),
 )
 columns = together(
@@ -84,26 +86,26 @@ columns = together(
     click.option("--drop", multiple=True, metavar="NAME,NAME", help="Columns to leave out."),
     click.option(
         "--categories",
-        type=click.Choice(["refuse", "onehot", "drop"]),
-        default="refuse",
+        type=click.Choice(["auto", "refuse", "onehot", "drop"]),
+        default="auto",
         show_default=True,
-        help="What to do with columns of text.",
+        help="What to do with columns of text: auto takes few values as categories, different ones as ids.",
     ),
 )
 scaling = together(
     click.option(
         "--scale",
         type=click.Choice(SCALES),
-        default="none",
+        default="auto",
         show_default=True,
-        help="How to scale the columns; becomes part of the model.",
+        help="How to scale the columns: auto as suits the kind of data; becomes part of the model.",
     ),
     click.option(
         "--missing",
-        type=click.Choice(["refuse", "mean", "median"]),
-        default="refuse",
+        type=click.Choice(["auto", "refuse", "mean", "median"]),
+        default="auto",
         show_default=True,
-        help="What to do with empty cells; filling them in becomes part of the model.",
+        help="What to do with empty cells: auto fills them from the row's others; becomes part of the model.",
     ),
 )
 seed = click.option("--seed", type=int, default=0, show_default=True, help="Seed: the same one, the same result.")

@@ -45,7 +45,14 @@ class InputFile:
 
 
 def load_data(
-    voice: Voice, path: str, *, format: str | None, no_header: bool, missing: str, **options: Any
+    voice: Voice,
+    path: str,
+    *,
+    format: str | None,
+    no_header: bool,
+    missing: str = "refuse",
+    categories: str = "refuse",
+    **options: Any,
 ) -> InputFile:
     """Read a file, or standard input, which is kept in a temporary file meanwhile."""
     with _as_file(path, format) as file:
@@ -56,6 +63,7 @@ def load_data(
                 format or ("csv" if path == "-" else format_of(path)),
                 header=not no_header,
                 missing="refuse" if missing == "refuse" else "keep",
+                categories="keep" if categories == "auto" else categories,
                 progress=progress,
                 **options,
             )

@@ -64,6 +64,24 @@ class Columns(Mapping[str, NDArray[Any]]):
         """Kind of each column: number, text, boolean or date; another file is read alike with ``kinds=`` these."""
         return {name: kind_of(column) for name, column in self.items()}
 
+    # What pyarrow's tables have, so that columns are described and coded like those of any library.
+
+    @property
+    def column_names(self) -> list[str]:
+        return self.names
+
+    def column(self, position: int) -> NDArray[Any]:
+        """A column by its position."""
+        return self._arrays[self.names[position]]
+
+    def take(self, index: NDArray[np.intp]) -> Columns:
+        """Some of the rows."""
+        return Columns({name: column[index] for name, column in self.items()})
+
+    def without(self, name: str) -> Columns:
+        """All columns but one."""
+        return Columns({other: column for other, column in self.items() if other != name})
+
     def to_pandas(self) -> pd.DataFrame:
         """The same as a data frame of pandas, where that is installed."""
         try:

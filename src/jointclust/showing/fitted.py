@@ -8,12 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
 
 from jointclust.choosing.consensus import JointConsensus
 from jointclust.choosing.criteria import jaccard_per_cluster
 from jointclust.choosing.members import training_labels
 from jointclust.rows import blocks
 from jointclust.types import Estimator, Float, Labels, Predictor
+from jointclust.views.preparation import Preparation
 
 # Dimensions from which on an embedding is no reduction.
 _FEW_COMPONENTS = 200
@@ -64,9 +66,23 @@ def map_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
 
 
 def _prepared(model: Estimator, X: ArrayLike) -> Any:
-    """The rows as the clusterer gets them."""
+    """The rows as the clusterer sees them; a consensus, those of its first view."""
     model = getattr(model, "best_estimator_", model)
-    return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+    rows = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+    clusterer = last_step(model)
+    return clusterer.prepared(rows)[0] if isinstance(clusterer, JointConsensus) else rows
+
+
+def features_of(model: Estimator, X: Any) -> tuple[Any, list[str] | None]:
+    """Rows as numbers in the units of the data, with names: coded columns and words where there are any."""
+    model = getattr(model, "best_estimator_", model)
+    clusterer = last_step(model)
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
+    views = clusterer._preparations if isinstance(clusterer, JointConsensus) else []
+    first = steps[0] if len(steps) > 1 else views[0] if views else None
+    if isinstance(first, Preparation):
+        return first.encode(X), [str(name) for name in first.coded_names()]
+    return check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan"), None
 
 
 def soft_labels_of(model: Estimator) -> Float | None:

@@ -166,13 +166,15 @@ class Preparation(TransformerMixin, BaseEstimator):
         names : array of str
             One per column.
         """
+        return self.scaler_.get_feature_names_out(self.coded_names())
+
+    def coded_names(self) -> NDArray:
+        """Names of the columns of :meth:`encode`."""
         check_is_fitted(self)
         names = self._names() if self.encoder_ is None else self.encoder_.get_feature_names_out()
         if self.kept_ is not None:
             names = names[self.kept_]
-        if self.imputer_ is not None:
-            names = self.imputer_.get_feature_names_out(names)
-        return self.scaler_.get_feature_names_out(names)
+        return names if self.imputer_ is None else self.imputer_.get_feature_names_out(names)
 
     def _names(self) -> NDArray:
         unnamed = [f"x{number}" for number in range(getattr(self, "n_features_in_", 0))]

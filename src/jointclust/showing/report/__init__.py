@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array
 
 from jointclust.files import replacing
 from jointclust.showing import fitted
@@ -83,10 +82,12 @@ def write_report(
     >>> path.read_text().startswith("<!doctype html>")
     True
     """
-    if feature_names is None:
+    data, coded = fitted.features_of(model, X)
+    if coded is not None:
+        feature_names = coded
+    elif feature_names is None:
         named = getattr(X, "columns", None)
         feature_names = named if named is not None else getattr(model, "feature_names_in_", None)
-    data = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan")
     labels = fitted.labels_of(model)
     _check_lengths(labels.size, X=data, coordinates=coordinates, ids=ids, classes=classes)
     Y = fitted.map_of(model, X) if coordinates is None else np.asarray(coordinates)

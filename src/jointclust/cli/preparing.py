@@ -1,0 +1,131 @@
+"""Data as read, made ready: which column names the rows, what is done to the others, and how it is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler, StandardScaler
+
+import jointclust as jc
+from jointclust.readers import Columns, ReadError, Table
+from jointclust.views.preparation import Preparation
+
+# Fitted before the clusterer, by name.
+Steps = list[tuple[str, Any]]
+SCALES = ("auto", "none", "standard", "robust", "log1p", "tfidf", "l2")
+# Columns up to which numbers are looked at by name: more of them are pixels, bands or genes.
+_NAMED = 1000
+# Kinds of columns as a reader is told them; of columns that are not used it need not know.
+_AS_READ = {"number": "number", "count": "number", "category": "text", "boolean": "boolean", "date": "date"}
+
+
+def arranged(table: Table, *, text_column: str | None = None, missing: str = "auto") -> Table:
+    """The table with its documents or columns by name, and without the column that names the rows."""
+    if text_column is not None:
+        return replace(table, data=documents_of(table, text_column), names=None)
+    data, names = table.data, table.names
+    if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
+        data = Columns(dict(zip(names, data.T, strict=True)))
+    if not isinstance(data, Columns):
+        return table
+    if table.ids is None:
+        found = jc.describe(data)
+        for column in found.columns:
+            if column.kind == "id" and len(data) > 1:
+                note = f"Column {column.name!r} names the rows: it is their id, and no feature."
+                return _named_by(replace(table, data=data, notes=[*table.notes, note]), column.name)
+    return replace(table, data=data, names=data.names)
+
+
+def _named_by(table: Table, name: str) -> Table:
+    ids = table.data[name]
+    whole = ids.dtype.kind == "f" and bool(np.all(ids == np.rint(ids)))
+    rest = table.data.without(name)
+    return replace(table, data=rest, names=rest.names, ids=ids.astype(np.int64) if whole else ids)
+
+
+def documents_of(table: Table, name: str) -> NDArray[np.object_]:
+    """The texts of a column, empty where there is none."""
+    column = table.data[name] if isinstance(table.data, Columns) else None
+    if column is None or column.dtype != object:
+        raise ReadError(f"--text-column {name}: the column holds no text.")
+    return np.array(["" if value is None else str(value) for value in column], dtype=object)
+
+
+def size_of(data: Any) -> str:
+    """Rows and columns in words."""
+    n_columns = "text" if len(data.shape) == 1 else f"{data.shape[1]} columns"
+    return f"{data.shape[0]} rows, {n_columns}"
+
+
+def preparation(scale: str, missing: str, data: Any) -> Steps:
+    """Steps before the clusterer; part of the saved model, so that new raw rows go through them too."""
+    steps: Steps = []
+    is_sparse = sp.issparse(data)
+    is_matrix = is_sparse or (isinstance(data, np.ndarray) and data.ndim == 2)
+    if missing in ("mean", "median"):
+        if not is_matrix:
+            raise click.UsageError(f"--missing {missing} is for numbers, and there is text: use --missing auto.")
+        steps.append(("fill", SimpleImputer(strategy=missing)))
+    has_gaps = missing == "auto" and is_matrix and not is_sparse and bool(np.isnan(data).any())
+    if scale == "auto" or not is_matrix or has_gaps:
+        steps.append(("prepare", Preparation("auto" if scale == "auto" else "as is")))
+    scalers = {
+        "standard": StandardScaler(with_mean=not is_sparse),
+        "robust": RobustScaler(with_centering=not is_sparse),
+        "log1p": FunctionTransformer(np.log1p, accept_sparse=True, feature_names_out="one-to-one"),
+        "tfidf": TfidfTransformer(),
+        "l2": Normalizer(),
+    }
+    if scale in scalers:
+        steps.append((scale, scalers[scale]))
+    return steps
+
+
+def prepared(steps: Steps, X: Any, scale: str) -> Any:
+    """Rows after the steps, which are fitted on them."""
+    for name, step in steps:
+        if name == scale and scale in ("log1p", "tfidf"):
+            low = X.min() if sp.issparse(X) else np.nanmin(X)
+            if low < 0:
+                raise click.UsageError(f"--scale {scale} is for counts: the data hold {low:g}. Use --scale standard.")
+        X = step.fit_transform(X)
+    return X
+
+
+def notes_of(steps: Steps) -> list[str]:
+    """What was done to the data, and why, a line each."""
+    return [note for _, step in steps if isinstance(step, Preparation) for note in step.notes_]
+
+
+def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
+    """One model of fitted steps and a fitted clusterer, which knows the columns' names."""
+    model = Pipeline([*steps, ("cluster", fitted)]) if steps else fitted
+    first = model.steps[0][1] if steps else model
+    if names is not None:
+        first.feature_names_in_ = np.asarray(names, dtype=object)
+    return model
+
+
+def reading_for(model: Any) -> dict[str, Any]:
+    """How new data have to be read for a model."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    names = getattr(first, "feature_names_in_", None)
+    asked: dict[str, Any] = {
+        "wanted": None if names is None else [str(name) for name in names],
+        "n_features": getattr(model, "n_features_in_", None),
+    }
+    if not isinstance(first, Preparation):
+        missing = "keep" if hasattr(first, "statistics_") else "refuse"
+        return asked | {"categories": "drop", "missing": missing}
+    columns = first.description_.columns if names is not None else []
+    kinds = {column.name: _AS_READ[column.kind] for column in columns if column.kind in _AS_READ}
+    return asked | {"categories": "keep", "missing": "keep", "kinds": kinds or None}
