@@ -110,7 +110,8 @@ class Preparation(TransformerMixin, BaseEstimator):
         self._learn_columns(data)
         if self.encoder_ is not None:
             self.encoder_.fit(data, sample_weight=sample_weight)
-            self.notes_ += getattr(self.encoder_, "notes_", [])
+            # Why a column is left out by the kind given to the encoder, the description says.
+            self.notes_ += [note for note in getattr(self.encoder_, "notes_", []) if "kind is given as" not in note]
         rows = self._numbers(data)
         self._learn_gaps(rows, sample_weight)
         rows = self._filled(rows)
