@@ -23,7 +23,7 @@ import scipy.sparse
 import jointclust as jc
 from jointclust import cli, files
 from jointclust.choosing import comparison, registry
-from jointclust.cli import models, results, runs
+from jointclust.cli import preparing, results, runs
 from jointclust.datasets import _download
 from jointclust.estimators import base
 from jointclust.readers import _table
@@ -274,7 +274,7 @@ def test_number_of_clusters_is_found(tmp_path, capsys):
     assert "No cluster structure found" in (tmp_path / "one" / "report.html").read_text()
 
 
-@pytest.mark.parametrize("scale", models.SCALES)
+@pytest.mark.parametrize("scale", preparing.SCALES)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_scaling_is_part_of_the_model(scale, sparse, tmp_path, rng):
     counts = rng.poisson(2, size=(80, 12)).astype(float) + 1
