@@ -56,7 +56,8 @@ class PrincipalKMeans(EmbeddingClusterer):
         leading = np.eye(coordinates.rank, self._n_components(coordinates))
         found = LinearMap.from_coordinates(coordinates, leading)
         self.mean_, self.components_ = found.mean_, found.components_
-        return Embedded(found.fitted_values(coordinates.rows), coordinates.weights, coordinates.is_constant)
+        rows = coordinates.rows
+        return Embedded(found.fitted_values(rows), coordinates.weights, coordinates.is_constant, swept=rows)
 
     def _publish_objective(self, embedded):
         self.objective_ = self._score(embedded.Y, self.labels_, embedded.weights)

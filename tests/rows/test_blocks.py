@@ -148,8 +148,8 @@ def test_distances_from_centers(form):
     labels, expected = beside(LABELS, y), np.linalg.norm(X - CENTERS[LABELS], axis=1)
     same(blocks.residuals(y, labels, CENTERS), expected, form)
     for weights, _, w, _ in choices(mean=False):
-        order = np.argsort(-np.where(w > 0, expected, 0), kind="stable")[:3]
-        points, own, distance = blocks.farthest(y, labels, CENTERS, beside(weights, y), 3)
+        order = np.argsort(-np.where(w > 0, expected, 0), kind="stable")[:10]
+        points, own, distance = blocks.farthest(y, labels, CENTERS, beside(weights, y), 10)
         same(points, X[order], form)
         np.testing.assert_array_equal(to_host(own), LABELS[order])
         same(distance, expected[order] ** 2, form)
