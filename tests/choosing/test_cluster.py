@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import jointclust as jc
+from jointclust.choosing import consensus
 from jointclust.estimators import base
 from jointclust.metrics import clustering_accuracy
 from jointclust.subspace import decomposition
@@ -42,7 +43,7 @@ def test_one_decomposition(monkeypatch):
         decomposed.append(rows.X.shape)
         return coordinates_of(rows, *arguments, **options)
 
-    for module in (base, decomposition):
+    for module in (base, consensus, decomposition):
         monkeypatch.setattr(module, "coordinates_of", counting)
     model = jc.cluster(frame, random_state=0)
     assert decomposed.count(X.shape) == 1

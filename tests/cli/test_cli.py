@@ -238,7 +238,7 @@ def test_options_from_toml(iris_csv, tmp_path, capsys):
     )
     config = ("--config", tmp_path / "fit.toml", "--resamples", 0, "--quiet")
     assert call("fit", iris_csv, *config, "--clusters", 2, "--out", tmp_path / "run") == 0
-    model = jc.load(tmp_path / "run" / "model.skops")
+    model = jc.load(tmp_path / "run" / "model.skops")[-1]
     assert (model.n_clusters, model.trade_off, model.n_init) == (2, 2, 3), "the command line goes first"
     (tmp_path / "fit.toml").write_text("cluster = 4\n")
     status, message = failure(capsys, "fit", iris_csv, *config)
@@ -258,7 +258,7 @@ def test_default_method_gives_confidence(iris_csv, tmp_path):
     assert call("fit", iris_csv, "-k", 3, *columns, "--out", tmp_path / "run", "--quiet") == 0
     confidence = [float(row["confidence"]) for row in rows_of(tmp_path / "run" / "labels.csv")]
     assert 0 < min(confidence) <= max(confidence) <= 1
-    assert isinstance(jc.load(tmp_path / "run" / "model.skops"), jc.JointConsensus)
+    assert isinstance(jc.load(tmp_path / "run" / "model.skops")[-1], jc.JointConsensus)
 
 
 def test_number_of_clusters_is_found(tmp_path, capsys):
@@ -407,7 +407,8 @@ def test_one_decomposition(arguments, tmp_path, monkeypatch):
 )
 def test_unreadable_files(tmp_path, capsys, text, reason):
     (tmp_path / "x.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
-    status, message = failure(capsys, "fit", tmp_path / "x.csv", "-k", 2, "--out", tmp_path / "run")
+    strict = ("--categories", "refuse", "--missing", "refuse")
+    status, message = failure(capsys, "fit", tmp_path / "x.csv", "-k", 2, *strict, "--out", tmp_path / "run")
     assert status == 3
     assert reason in message
 
@@ -670,16 +671,16 @@ def test_images_are_checked_before_the_work(iris_csv, tmp_path, capsys):
 def test_codes_with_underscores_are_text(tmp_path, capsys):
     path = tmp_path / "codes.csv"
     path.write_text("a,code\n" + "\n".join(f"{i % 3},1_{i}" for i in range(30)) + "\n")
-    assert "holds text" in failure(capsys, "fit", path, "-k", "3", "--method", "dec", "--out", tmp_path / "o")[1]
+    fit = ("fit", path, "-k", "3", "--method", "dec", "--categories", "refuse", "--out", tmp_path / "o")
+    assert "holds text" in failure(capsys, *fit)[1]
 
 
 def test_rows_without_a_class_are_left_out(tmp_path, rng):
     path, y = tmp_path / "some.csv", np.repeat([0, 1, 2], 20)
     lines = [f"{10 * k + rng.normal()},{rng.normal()},{'' if i % 7 == 0 else 'abc'[k]}" for i, k in enumerate(y)]
     path.write_text("a,b,kind\n" + "\n".join(lines) + "\n")
-    call(
-        "fit", path, "-k", "3", "--method", "dec", "--label-column", "kind", "--resamples", "0", "--out", tmp_path / "o"
-    )
+    options = ("--method", "dec", "--scale", "none", "--label-column", "kind", "--resamples", "0")
+    assert call("fit", path, "-k", "3", *options, "--out", tmp_path / "o") == 0
     result = json.loads((tmp_path / "o" / "run.json").read_text())["result"]
     assert result["accuracy"] == 1
     assert result["rows_without_class"] == 9

@@ -13,7 +13,8 @@ from registered import CLUSTERERS
 # Other accelerators; CUDA and CuPy are checked on a GPU (`make test-gpu`).
 ABSENT = re.compile("dpnp is not installed|MPS device|XPU device|requires cuda|cupy is not installed")
 ESTIMATORS = [
-    *CLUSTERERS,
+    # A dozen rows leave OLSDA many directions without any scatter: which it takes is a tie, and weights break it.
+    *(estimator for estimator in CLUSTERERS if getattr(estimator, "trade_off", None) != "olsda"),
     jc.JointConsensus(4),
     *(jc.DiscriminantProjection(criterion) for criterion in ("lda", "ocm", "mmc", "olsda", "scoring", "ridge")),
 ]

@@ -79,8 +79,8 @@ METHODS: tuple[Entry, ...] = (
             Setting(title="DEC", grid={"trade_off": [1, 1.5, 2, 3, 6, 18]}, compared="DEC"),
             Setting({"trade_off": 0}, title="PCA + k-means"),
             Setting({"trade_off": "olsda"}, title="OLSDAKM"),
-            Setting({"trade_off": 4, "update_rule": "fixed"}),
-            Setting({"trade_off": "mmc", "init": "random", "n_init": 2}),
+            Setting({"trade_off": "mmc", "update_rule": "fixed"}),
+            Setting({"trade_off": 0, "init": "random", "n_init": 2}),
         ),
     ),
     Entry(

@@ -15,6 +15,7 @@ import jointclust as jc
 from jointclust.cli import commands, options
 from jointclust.cli.console import Voice
 from jointclust.exceptions import collected
+from jointclust.showing.fitted import labels_of
 from jointclust.types import Labels
 
 
@@ -40,7 +41,7 @@ def demo(out: str, force: bool, quiet: bool, as_json: bool) -> None:
     voice.say("\nThe saved model labels new rows:")
     _call(voice, commands.predict, [model, digits, "--out", str(folder / "labels.csv")], extra)
     voice.say("\nAgainst the known classes, which no method saw:")
-    table = _comparison(jc.load(model).labels_)
+    table = _comparison(labels_of(jc.load(model)))
     report = (folder / "run" / "report.html").resolve()
     if not quiet:
         voice.table(table, {"table": table, "report": str(report)})

@@ -135,6 +135,17 @@ def plain_values(column: Any, name: object) -> NDArray:
     return _of_one_type(plain, name)
 
 
+def numbers_in(column: Any, name: object) -> Float:
+    """The numbers of a column, NaN where one is missing; an error where it holds anything else."""
+    values = plain_values(column, name)
+    if values.dtype.kind != "f":
+        raise TypeError(f"Column {name!r} holds no numbers, as it did in fit: got {values[0]!r}.")
+    if np.isinf(values).any():
+        row = int(np.flatnonzero(np.isinf(values))[0])
+        raise ValueError(f"Column {name!r} holds an infinite number (row {row}): make it missing, or a number.")
+    return values
+
+
 def is_declared_category(column: Any) -> bool:
     """Whether the type of a column says that its values are levels."""
     declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import StrOptions, fit_context
 from jointclust.rows import is_elsewhere, is_lazy
-from jointclust.views.columns import is_table, names_of
+from jointclust.views.columns import columns_of, is_table, names_of, numbers_in
 from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
@@ -207,11 +207,12 @@ class Preparation(TransformerMixin, BaseEstimator):
             self.encoder_ = Words()
             return
         left_out = found.of_kind("id", "text") | (found.of_kind("constant") & (found.kind in ("table", "mixed")))
+        left_out &= not left_out.all()  # equal rows are equal in any column
         if is_elsewhere(data) and found.kind == "mixed":
             raise TypeError(
                 f"Categories, booleans and dates are coded in memory; X is {type(data).__name__}: load it first."
             )
-        if is_table(data) and not is_elsewhere(data):
+        if is_table(data) and not is_elsewhere(data) and found.kind in ("table", "mixed"):
             kinds = {column.name: column.kind for column in found.columns}
             self.encoder_ = MixedEncoder(kinds, numbers="keep")
         elif left_out.any() and (is_lazy(data) or not is_elsewhere(data)):
@@ -232,6 +233,10 @@ class Preparation(TransformerMixin, BaseEstimator):
             if self.kept_ is None:
                 return data
             return data[[names_of(data)[index] for index in self.kept_]] if is_table(data) else data[:, self.kept_]
+        if is_table(data):
+            names, columns = names_of(data), list(columns_of(data))
+            used = range(len(names)) if self.kept_ is None else self.kept_
+            return np.column_stack([numbers_in(columns[index], names[index]) for index in used])
         dense = not sp.issparse(data)
         data = check_array(
             data, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan" if dense else True
