@@ -110,7 +110,7 @@ def test_the_command_line_knows_it(iris, tmp_path):
     np.savetxt(tmp_path / "iris.csv", iris.data, delimiter=",")
     call = ["fit", str(tmp_path / "iris.csv"), "--no-header", "--clusters", "3", "--method", "toy", "--quiet"]
     cli.main([*call, "--out", str(tmp_path / "run")])
-    assert isinstance(jc.load(tmp_path / "run" / "model.skops"), PrincipalKMeans)
+    assert isinstance(jc.load(tmp_path / "run" / "model.skops")[-1], PrincipalKMeans)
 
 
 def test_it_is_saved_and_loaded(iris, tmp_path):
