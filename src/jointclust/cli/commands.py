@@ -96,7 +96,9 @@ def _tell_preparation(run: Outcome, steps: preparing.Steps) -> None:
     """Say, a line each, what was done to the data and why."""
     for note in preparing.notes_of(steps):
         run.voice.say(note)
-        run.source.table.notes.append(note)
+        run.notes.append(note)
+    for view, reason in preparing.views_of(steps):
+        run.chosen["view"] = (view, reason)
 
 
 def _tell_number(run: Outcome, found: int, given: int | None) -> None:

@@ -60,10 +60,17 @@ def documents_of(table: Table, name: str) -> NDArray[np.object_]:
     return np.array(["" if value is None else str(value) for value in column], dtype=object)
 
 
+def shape_of(data: Any) -> tuple[int, int]:
+    """Rows and columns; documents are one column."""
+    return data.shape[0], data.shape[1] if len(data.shape) > 1 else 1
+
+
 def size_of(data: Any) -> str:
-    """Rows and columns in words."""
-    n_columns = "text" if len(data.shape) == 1 else f"{data.shape[1]} columns"
-    return f"{data.shape[0]} rows, {n_columns}"
+    """The same in words."""
+    n_rows, n_columns = shape_of(data)
+    return (
+        f"{n_rows} {'documents' if len(data.shape) == 1 else 'rows'}, {n_columns} column{'s' if n_columns > 1 else ''}"
+    )
 
 
 def preparation(scale: str, missing: str, data: Any) -> Steps:
@@ -104,6 +111,11 @@ def prepared(steps: Steps, X: Any, scale: str) -> Any:
 def notes_of(steps: Steps) -> list[str]:
     """What was done to the data, and why, a line each."""
     return [note for _, step in steps if isinstance(step, Preparation) for note in step.notes_]
+
+
+def views_of(steps: Steps) -> list[tuple[str, str]]:
+    """The view that was taken, and why."""
+    return [(step.view_, step.reason_) for _, step in steps if isinstance(step, Preparation)]
 
 
 def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:

@@ -13,6 +13,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
 from jointclust.choosing.stability import resampled_jaccard
+from jointclust.cli import preparing
 from jointclust.cli.console import Voice
 from jointclust.cli.options import image_shape
 from jointclust.cli.runs import (
@@ -48,6 +49,8 @@ class Outcome:
         Parameters of the command, which repeat it, and those found on the way.
     tried : dict of columns or None
         All candidates, where there were several.
+    notes : list of str
+        What was done to the data, and why.
     """
 
     voice: Voice
@@ -60,6 +63,7 @@ class Outcome:
     given: dict[str, Any]
     chosen: dict[str, tuple[Any, str]] = field(default_factory=dict)
     tried: dict[str, list[Any]] | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def warnings(self) -> list[str]:
@@ -85,14 +89,15 @@ def finish(run: Outcome) -> None:
     result |= evaluation(run.source.table, labels)
     if stability is not None:
         result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
-    shape = run.source.table.data.shape
+    rows, columns = preparing.shape_of(run.source.table.data)
     write_record(
         run.folder,
         command="select" if run.tried is not None else "fit",
         parameters={name: value for name, (value, _) in run.origins.items()} | {"data": run.source.path},
         chosen={name: value for name, (value, _) in run.chosen.items()},
-        input={"path": run.source.path, "sha256": run.source.sha256, "rows": shape[0], "columns": shape[1]},
+        input={"path": run.source.path, "sha256": run.source.sha256, "rows": rows, "columns": columns},
         result=result,
+        notes=run.notes,
         warnings=run.warnings,
         seconds={key: round(value, 3) for key, value in run.voice.seconds.items()},
     )
@@ -165,7 +170,7 @@ def _leading_components(rows: Matrix, most: int) -> Matrix:
 
 def image_of(source: InputFile, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
     """Shape of rows that are images: as the user says, or as the data sets of that name are."""
-    n_features = source.table.data.shape[1]
+    n_features = preparing.shape_of(source.table.data)[1]
     shape = image_shape(given["image_shape"], n_features)
     known, order = jc.datasets.image_layout(Path(source.path).name.split(".")[0])
     if shape is None and known is not None and known[0] * known[1] == n_features:

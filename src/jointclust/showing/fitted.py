@@ -81,7 +81,7 @@ def features_of(model: Estimator, X: Any) -> tuple[Any, list[str] | None]:
     views = clusterer._preparations if isinstance(clusterer, JointConsensus) else []
     first = steps[0] if len(steps) > 1 else views[0] if views else None
     if isinstance(first, Preparation):
-        return first.encode(X), [str(name) for name in first.coded_names()]
+        return first.readable(X), [str(name) for name in first.coded_names()]
     return check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan"), None
 
 

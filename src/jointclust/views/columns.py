@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
+from jointclust._sklearn import get_feature_names
 from jointclust.types import Float
 
 # Words that a text has and a name or a category has not.
@@ -81,6 +83,21 @@ def names_of(X: Any) -> list[Any]:
     if twice:
         raise ValueError(f"{len(twice)} columns have a name that another has, the first is {twice[0]!r}: rename them.")
     return names
+
+
+def check_columns(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Columns counted, and their names noted or compared, as scikit-learn does with the tables that it knows."""
+    if not hasattr(X, "column_names") or get_feature_names(X) is not None:
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        return
+    names = np.asarray(names_of(X), dtype=object)
+    if reset:
+        estimator.n_features_in_, estimator.feature_names_in_ = names.size, names
+    elif not np.array_equal(getattr(estimator, "feature_names_in_", names), names):
+        raise ValueError(
+            f"The columns should be those of fit, in that order: {', '.join(map(str, estimator.feature_names_in_[:10]))}; "
+            f"got {', '.join(map(str, names[:10]))}."
+        )
 
 
 def rows_of(X: Any, index: NDArray) -> Any:

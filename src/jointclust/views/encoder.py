@@ -16,7 +16,7 @@ from jointclust.exceptions import tell
 from jointclust.rows import is_elsewhere
 from jointclust.types import Float
 from jointclust.views.cells import Cells, Level, cells_of
-from jointclust.views.columns import columns_of, is_table, names_of
+from jointclust.views.columns import check_columns, columns_of, is_table, names_of
 
 _NUMBERS, _LEVELS, _LEFT_OUT = ("number", "count", "date"), ("category", "boolean"), ("id", "constant", "text")
 # A category in which no value comes twice names the rows; that few rows may differ by chance.
@@ -169,7 +169,7 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise TypeError(f"MixedEncoder needs a table in memory; got {type(X).__name__}: compute or load it first.")
         if is_table(X) and not isinstance(X, np.ndarray):
             labels = [str(name) for name in names_of(X)]
-            validate_data(self, X, skip_check_array=True, reset=reset)
+            check_columns(self, X, reset=reset)
             if min(X.shape) == 0:
                 raise ValueError(f"X has {X.shape[0]} rows and {X.shape[1]} columns: there is nothing to encode.")
         else:

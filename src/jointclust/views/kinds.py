@@ -273,8 +273,6 @@ def _of_table(rows: Any, positions: NDArray | None, n_samples: int, reasons: lis
 def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, reasons: list[str]) -> Description:
     """The description of dense columns."""
     kinds = np.array([column.kind for column in found])
-    if np.isin(kinds, ["id", "constant"]).all():  # numbers that are all there is name nothing
-        kinds = np.where([column.kind == "id" and column.values.dtype.kind == "f" for column in found], "number", kinds)
     missing = np.array([_share_missing(column.values) for column in found])
     if missing.min() == 1:
         raise ValueError("All cells of X are missing: there is nothing to describe.")
@@ -328,8 +326,6 @@ def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verd
         return Verdict("mixed", reasons + carried(A, names[numeric]))
     if numeric.any():
         return kind_of_numbers(A, names[numeric])
-    if (kinds == "constant").all():
-        return Verdict("table", ["all columns are constant: the rows are equal"])
     if (kinds == "text").sum() == 1:
         return Verdict(
             "documents", [f"the text of column {str(names[kinds == 'text'][0])!r} is all there is to compare"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,11 +10,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import StrOptions, fit_context
 from jointclust.rows import is_elsewhere, is_lazy
-from jointclust.views.columns import columns_of, is_table, names_of, numbers_in
+from jointclust.types import Float
+from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in
 from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
@@ -139,6 +141,25 @@ class Preparation(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._filled(self._numbers(self._data(X, reset=False)))
 
+    def readable(self, X: Any) -> Any:
+        """The coded rows as people read them: numbers in their own units, 1 for a level that a row has and 0 else.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix, AnnData or list of str
+            Data with the columns of fit.
+
+        Returns
+        -------
+        rows : array or sparse matrix of shape (n_samples, n_coded)
+            Named by :meth:`coded_names`; a gap that was filled has the shares of the levels.
+        """
+        rows = self.encode(X)
+        if self.numeric_ is None or not isinstance(self.encoder_, MixedEncoder):
+            return rows
+        shares = self._of_coded_columns(self.encoder_, lambda shares: shares)
+        return np.where(self.numeric_, rows, rows * np.sqrt(shares) + shares)
+
     def transform(self, X: Any) -> Any:
         """The view of data.
 
@@ -194,7 +215,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         if not (is_table(matrix) or sp.issparse(matrix) or is_elsewhere(matrix)):
             matrix = as_array(matrix)
         named = getattr(matrix, "_meta", matrix) if hasattr(matrix, "columns") else matrix
-        validate_data(self, named, skip_check_array=True, reset=reset)
+        check_columns(self, named, reset=reset)
         if self.description_.kind == "documents":
             position = int(np.flatnonzero(self.description_.of_kind("text"))[0])
             return matrix[names_of(matrix)[position]]
@@ -263,13 +284,14 @@ class Preparation(TransformerMixin, BaseEstimator):
     def _which_are_numeric(self) -> NDArray[np.bool_] | None:
         if not isinstance(self.encoder_, MixedEncoder) or not self.encoder_.levels_:
             return None
-        parts = [
-            np.full(self.encoder_.shares_[name].size, False) if name in self.encoder_.levels_ else np.array([True])
-            for name in self.encoder_.kinds_
-            if name in self.encoder_.levels_ or name in self.encoder_.mean_
-        ]
-        numeric = np.concatenate(parts)
-        return numeric if self.imputer_ is None else numeric[self.imputer_.kept_]
+        return self._of_coded_columns(self.encoder_, np.zeros_like).astype(bool)
+
+    def _of_coded_columns(self, encoder: MixedEncoder, of_levels: Callable[[Float], Float]) -> Float:
+        """A value for each coded column: 1 for numbers, a function of the shares for the levels of a category."""
+        used = [name for name in encoder.kinds_ if name in encoder.levels_ or name in encoder.mean_]
+        parts = [of_levels(encoder.shares_[name]) if name in encoder.levels_ else np.ones(1) for name in used]
+        values = np.concatenate(parts)
+        return values if self.imputer_ is None else values[self.imputer_.kept_]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
