@@ -94,10 +94,8 @@ def check_columns(estimator: Any, X: Any, *, reset: bool) -> None:
     if reset:
         estimator.n_features_in_, estimator.feature_names_in_ = names.size, names
     elif not np.array_equal(getattr(estimator, "feature_names_in_", names), names):
-        raise ValueError(
-            f"The columns should be those of fit, in that order: {', '.join(map(str, estimator.feature_names_in_[:10]))}; "
-            f"got {', '.join(map(str, names[:10]))}."
-        )
+        expected, got = (", ".join(map(str, some[:10])) for some in (estimator.feature_names_in_, names))
+        raise ValueError(f"The columns should be those of fit, in that order: {expected}; got {got}.")
 
 
 def rows_of(X: Any, index: NDArray) -> Any:

@@ -257,6 +257,13 @@ def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[
         Found(column, "number") if known else found_in(column, name, positions, n_samples)
         for column, name, known in zip(A.T, names.tolist(), plain, strict=True)
     ]
+    if not varies.any() and not np.isnan(A).all():
+        verdict, missing = Verdict("table", ["all columns are constant: the rows are equal"]), np.isnan(A).mean(axis=0)
+        return _description(
+            verdict, reasons, n_samples, names, np.where(varies, "", "constant"), missing, 0.0 * missing
+        )
+    if all(column.kind in ("id", "constant") for column in found):  # numbers that are all there is name nothing
+        found = [column._replace(kind="number") if column.kind == "id" else column for column in found]
     return _of_columns(found, names, n_samples, reasons)
 
 

@@ -158,7 +158,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         if self.numeric_ is None or not isinstance(self.encoder_, MixedEncoder):
             return rows
         shares = self._of_coded_columns(self.encoder_, lambda shares: shares)
-        return np.where(self.numeric_, rows, rows * np.sqrt(shares) + shares)
+        return np.where(self.numeric_, rows, np.round(rows * np.sqrt(shares) + shares, 12))
 
     def transform(self, X: Any) -> Any:
         """The view of data.
