@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # A value that stands for every gap of its kind.
-GAP_OF = {"number": np.nan, "text": None, "boolean": None, "date": np.datetime64("NaT")}
+GAP_OF = {"number": np.nan, "text": None, "boolean": None, "date": np.datetime64("NaT", "us")}
 
 
 class Columns(Mapping[str, NDArray[Any]]):

@@ -198,7 +198,7 @@ def _type_of(value: object) -> str:
 
 def _date(value: Any) -> np.datetime64:
     if value is None:
-        return np.datetime64("NaT")
+        return np.datetime64("NaT", "us")
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
     return np.datetime64(value, "us")
