@@ -58,7 +58,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     mean_ : array of shape (n_features_out,)
         m.
-    loadings_ : array of shape (n_features_out, n_components_)
+    loadings_ : array of shape (n_features_out, rank)
         V, in the units of the columns.
     noise_variance_ : array of shape (n_features_out,)
         psi.
