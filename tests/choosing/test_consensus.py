@@ -1,11 +1,14 @@
 """Consensus: what many members agree on."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -110,6 +113,11 @@ def test_inputs(blobs, tmp_path):
     half = np.r_[np.ones(300), np.zeros(20)]
     far = np.vstack([X, 1e3 * np.random.RandomState(0).standard_normal((20, 30))])
     assert clustering_accuracy(y, Consensus(4, random_state=0).fit(far, sample_weight=half).labels_[:300]) == 1
+
+
+def test_a_copy_of_an_unfitted_model_is_unfitted(blobs):
+    with pytest.raises(NotFittedError):
+        pickle.loads(pickle.dumps(jc.JointConsensus(3))).predict(blobs[0])
 
 
 def test_bad_input(blobs):
