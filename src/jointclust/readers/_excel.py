@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from jointclust.readers._sheet import Sheet, CellSource
+from jointclust.readers._sheet import CellSource, Sheet
 from jointclust.readers._table import Options, ReadError, Table
 
 

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from jointclust.readers._open import encoding_error, encoding_of, lines_of
-from jointclust.readers._sheet import Sheet, CellSource
+from jointclust.readers._sheet import CellSource, Sheet
 from jointclust.readers._table import Options, ReadError, Table
 
 Value = str | int | float | bool | None

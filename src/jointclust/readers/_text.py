@@ -12,7 +12,7 @@ import numpy as np
 
 from jointclust.readers._cells import is_gap, number
 from jointclust.readers._open import encoding_error, encoding_of, lines_of, opened
-from jointclust.readers._sheet import Matrix, Sheet, CellSource
+from jointclust.readers._sheet import CellSource, Matrix, Sheet
 from jointclust.readers._table import Options, ReadError, Table
 
 if TYPE_CHECKING:
