@@ -161,4 +161,5 @@ def test_names_of_coordinates(kind, blobs, recwarn):
     model.fit(jc.decompose(X))
     assert not hasattr(model, "feature_names_in_")
     model.predict(X)
+    assert not hasattr(model.fit(frame).fit(X), "feature_names_in_")
     assert not recwarn.list
