@@ -15,6 +15,7 @@ import pytest
 
 import jointclust as jc
 from jointclust.choosing import registry
+from jointclust.estimators.base import Clusterer
 
 SOURCE = Path(jc.__file__).parent
 ROOT = SOURCE.parent.parent
@@ -54,38 +55,70 @@ def module_of(path):
 MODULES = {module_of(path) for path in PYTHON_FILES}
 
 
-def imported(path):
+def imported(source):
     """The modules of this package that a file imports, wherever in the file, for type checkers too."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name == "jointclust":
                     yield "__init__"
                 elif alias.name.startswith("jointclust."):
                     yield alias.name.removeprefix("jointclust.")
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "jointclust":
-            inside = node.module.removeprefix("jointclust").removeprefix(".")
-            for alias in node.names:
-                submodule = f"{inside}.{alias.name}" if inside else alias.name
-                yield submodule if submodule in MODULES else inside or "__init__"
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports name the package"
+            if node.module.split(".")[0] == "jointclust":
+                inside = node.module.removeprefix("jointclust").removeprefix(".")
+                for alias in node.names:
+                    submodule = f"{inside}.{alias.name}" if inside else alias.name
+                    yield submodule if submodule in MODULES else inside or "__init__"
 
 
-@pytest.mark.parametrize("path", PYTHON_FILES, ids=module_of)
-def test_rooms_import_from_above(path):
-    own = module_of(path).split(".")[0]
-    for other in {name.split(".")[0] for name in imported(path)}:
-        assert other == own or ROOMS.index(other) < ROOMS.index(own), f"{own} imports {other}"
+IMPORTS = {module_of(path): set(imported(path.read_text())) - {module_of(path)} for path in PYTHON_FILES}
+
+
+def check_rooms(imports):
+    for module, others in imports.items():
+        own = module.split(".")[0]
+        for other in {name.split(".")[0] for name in others}:
+            assert other == own or ROOMS.index(other) < ROOMS.index(own), f"{module} imports {other}"
+
+
+def check_no_cycle(imports):
+    """Importing a.b runs a/__init__.py too, but a package may import its own modules."""
+    graph = {}
+    for module, others in imports.items():
+        parents = {other.rsplit(".", level)[0] for other in others for level in range(1, other.count(".") + 1)}
+        graph[module] = others | {parent for parent in parents if not f"{module}.".startswith(f"{parent}.")}
+    list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_rooms_import_from_above():
+    check_rooms(IMPORTS)
 
 
 def test_no_cycle():
     """Of any kind: between rooms, inside one, or through the package itself; imports inside functions count too."""
-    graph = {module_of(path): set(imported(path)) - {module_of(path)} for path in PYTHON_FILES}
-    # Importing a.b runs a/__init__.py too, but a package may import its own modules.
-    for module, others in graph.items():
-        for other in list(others):
-            parents = {other.rsplit(".", level)[0] for level in range(1, other.count(".") + 1)}
-            others |= {parent for parent in parents if not module.startswith(f"{parent}.") and parent != module}
-    list(graphlib.TopologicalSorter(graph).static_order())
+    check_no_cycle(IMPORTS)
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("persistence", "def late():\n    import jointclust as jc"),
+        ("rows.blocks", "from jointclust import metrics, showing"),
+        ("types", "import jointclust.rows.blocks"),
+        ("numerics.linalg", "if TYPE_CHECKING:\n    from jointclust.subspace.coordinates import Coordinates"),
+        ("subspace.coordinates", "from jointclust.subspace import alternating"),
+        ("showing.report._page", "from jointclust.showing.report import write_report"),
+        ("rows.threads", "from . import blocks"),
+    ],
+)
+def test_a_wrong_import_is_seen(module, line):
+    """One more line in one file, and one of the checks fails."""
+    with pytest.raises((AssertionError, graphlib.CycleError)):
+        spoiled = IMPORTS | {module: IMPORTS[module] | set(imported(line))}
+        check_rooms(spoiled)
+        check_no_cycle(spoiled)
 
 
 def test_few_modules_at_the_root():
@@ -127,17 +160,30 @@ def test_nobody_touches_the_warnings_of_the_process():
                 assert name not in {"catch_warnings", "simplefilter", "filterwarnings", "showwarning"}, path
 
 
+def private_names(source):
+    """What a file uses of scikit-learn that a new version may move: imported, or an attribute of what was imported."""
+    nodes, ours = list(ast.walk(ast.parse(source))), {}
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            origin = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for alias in node.names:
+                local = alias.asname or alias.name.split(".")[0]
+                ours[local] = f"{origin}{alias.name}" if origin or alias.asname else local
+                yield f"{origin}{alias.name}"
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            first, *rest = ast.unparse(node).split(".")
+            yield ".".join([ours.get(first, ""), *rest])
+
+
 def test_private_names_of_scikit_learn_are_in_one_file():
     """What a new version may move: each of these is there in this one, and no other file names one."""
-    private = {}
-    for path in PYTHON_FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "sklearn":
-                experimental = node.module.startswith(("sklearn.callback", "sklearn.experimental"))
-                hidden = [part for part in node.module.split(".") if part.startswith("_")]
-                found = [alias.name for alias in node.names if hidden or experimental or alias.name.startswith("_")]
-                private.setdefault(path.name, []).extend(f"{node.module}.{name}" for name in found)
-    assert sorted(private.pop("_sklearn.py")) == [
+    hidden = re.compile(r"sklearn\.(.*\.)?(_[a-z]|callback\b|experimental\b)")
+    private = {
+        module_of(path): {name for name in private_names(path.read_text()) if hidden.match(name)}
+        for path in PYTHON_FILES
+    }
+    assert private.pop("_sklearn") == {
         "sklearn.base._fit_context",
         "sklearn.callback.CallbackContext",
         "sklearn.callback.CallbackSupportMixin",
@@ -147,16 +193,23 @@ def test_private_names_of_scikit_learn_are_in_one_file():
         "sklearn.utils._param_validation.validate_params",
         "sklearn.utils.validation._check_sample_weight",
         "sklearn.utils.validation._get_feature_names",
-    ]
-    assert not [name for names in private.values() for name in names]
+    }
+    assert not {module: names for module, names in private.items() if names}
+    for line in (
+        "from sklearn.utils import validation as v; v._num_samples",
+        "import sklearn.utils; sklearn.utils.validation._x(1)",
+        "import sklearn.callback",
+        "import sklearn.utils._x as x",
+        "from sklearn import callback",
+    ):
+        assert any(map(hidden.match, private_names(line))), line
 
 
 def test_the_registry_is_exported():
-    """`__init__` lists names for type checkers; every method of the registry is among them."""
-    exported = {name for name in jc.__all__ if isinstance(getattr(jc, name), type)}
-    assert {entry.cls.__name__ for entry in registry.METHODS} <= exported
-    for entry in registry.METHODS:
-        assert getattr(jc, entry.cls.__name__) is entry.cls
+    """`__init__` lists names for type checkers: the methods among them are those of the registry, no more, no fewer."""
+    exported = [getattr(jc, name) for name in jc.__all__]
+    methods = {cls for cls in exported if isinstance(cls, type) and issubclass(cls, Clusterer | jc.JointConsensus)}
+    assert {entry.cls for entry in registry.METHODS} == methods
 
 
 def test_import_is_light():

@@ -191,6 +191,7 @@ def test_models_of_version_0_1_0(path):
     """Saved at the tag v0.1.0, from rows.npy: each loads its class from where it is now, and predicts as it did."""
     X = np.load(OLD / "rows.npy")
     model = jc.load(path)
+    assert str(clone(model).get_params()) == str(model.get_params())
     if path.stem == "projection":
         assert model.transform(X).shape == (36, 2)
         return

@@ -1,7 +1,8 @@
 """Every private or experimental name of scikit-learn that we use, in one place; last seen in 1.9.
 
 A new version of scikit-learn may move any of them: `tests/test_package.py` says which, and this file is all that has to
-change. `sklearn.callback` is public but experimental.
+change. `sklearn.callback` is public but experimental. Beside these there are hooks, where scikit-learn and our classes
+meet: it reads `_parameter_constraints` and `_n_features_out`, and the mixin gives `_init_callback_context`.
 """
 
 from sklearn.base import _fit_context as fit_context

@@ -1,11 +1,14 @@
 """Consensus: what many members agree on."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -112,6 +115,11 @@ def test_inputs(blobs, tmp_path):
     assert clustering_accuracy(y, Consensus(4, random_state=0).fit(far, sample_weight=half).labels_[:300]) == 1
 
 
+def test_a_copy_of_an_unfitted_model_is_unfitted(blobs):
+    with pytest.raises(NotFittedError):
+        pickle.loads(pickle.dumps(jc.JointConsensus(3))).predict(blobs[0])
+
+
 def test_bad_input(blobs):
     X, _ = blobs
     with pytest.raises(ValueError, match="members is empty"):
@@ -153,4 +161,5 @@ def test_names_of_coordinates(kind, blobs, recwarn):
     model.fit(jc.decompose(X))
     assert not hasattr(model, "feature_names_in_")
     model.predict(X)
+    assert not hasattr(model.fit(frame).fit(X), "feature_names_in_")
     assert not recwarn.list

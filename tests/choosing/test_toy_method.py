@@ -68,7 +68,7 @@ class PrincipalKMeans(EmbeddingClusterer):
 
 # -- the line -----------------------------------------------------------------------------------------------------
 
-LINE = registry.Entry("toy", PrincipalKMeans, (registry.Setting(title="toy", compared="toy"),))
+LINE = registry.Registered("toy", PrincipalKMeans, (registry.Setting(title="toy", compared="toy"),))
 
 
 @pytest.fixture(autouse=True)

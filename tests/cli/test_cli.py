@@ -202,7 +202,7 @@ def test_demo(tmp_path):
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_help_is_as_agreed(name, capsys, monkeypatch):
-    """After a change that is meant: JOINTCLUST_WRITE_HELP=1 pytest tests/test_cli.py, and read the diff."""
+    """After a change that is meant: JOINTCLUST_WRITE_HELP=1 pytest tests/cli/test_cli.py, and read the diff."""
     monkeypatch.setenv("COLUMNS", "100")
     assert call(*([name] if name else []), "--help") == 0
     shown = capsys.readouterr().out

@@ -295,8 +295,9 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Models of 0.1 took rows as they are."""
-        members = state.get("members_", [])
-        before = {"views": None, "_preparations": [None], "_view_of_member": [0] * len(members), "description_": None}
+        before: dict[str, Any] = {"views": None}
+        if "members_" in state:
+            before |= {"_preparations": [None], "_view_of_member": [0] * len(state["members_"]), "description_": None}
         super().__setstate__({**before, **state})
 
     def _groups(self, X: ArrayLike) -> list[NDArray]:

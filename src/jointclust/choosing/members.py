@@ -19,17 +19,9 @@ from jointclust.types import Float
 
 # The members of "auto": on the evidence page.
 _VARIANCES = (0.7, 0.8, 0.9, 0.95)
-
-
 _DISCRIMINANTS = tuple((ridge, init) for ridge in (1e-3, 0.1) for init in ("k-means++", "k-means++", "whitened"))
-
-
 _ITERATIONS = 12  # more cost twice the time for a fraction of a point
-
-
 _GRAPHS, _EMBEDDED_GRAPHS = (5, 8, 10, 15), (5, 8, 10)
-
-
 # Rows beyond which the neighbour graphs look at a sample.
 _GRAPH_ROWS = 5_000
 

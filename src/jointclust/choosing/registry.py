@@ -53,7 +53,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Registered:
     """A method: its short name on the command line, its class, and the settings that are tested and shown."""
 
     name: str
@@ -71,8 +71,8 @@ def _neighbors(n_classes: int) -> dict[str, list[Any]]:
     return {"n_neighbors": sorted({min(k, max(n_classes - 1, 1)) for k in (1, 2, 5)})}
 
 
-METHODS: tuple[Entry, ...] = (
-    Entry(
+METHODS: tuple[Registered, ...] = (
+    Registered(
         "dec",
         DiscriminativeEmbeddedClustering,
         (
@@ -83,12 +83,12 @@ METHODS: tuple[Entry, ...] = (
             Setting({"trade_off": 0, "init": "random", "n_init": 2}),
         ),
     ),
-    Entry(
+    Registered(
         "ldakm",
         LDAKMeans,
         (Setting(title="LDAKMeans", grid=_VARIANCES, compared="LDAKMeans", compared_with={"n_init": 5}),),
     ),
-    Entry(
+    Registered(
         "ec",
         RobustEmbeddedClustering,
         (
@@ -96,7 +96,7 @@ METHODS: tuple[Entry, ...] = (
             Setting({"robust": False}, title="OLSDA", grid=_VARIANCES),
         ),
     ),
-    Entry(
+    Registered(
         "odc",
         OptimalDiscriminantClustering,
         (
@@ -112,10 +112,10 @@ METHODS: tuple[Entry, ...] = (
             Setting({"kernel": "cosine"}),
         ),
     ),
-    Entry("sparse-odc", SparseOptimalDiscriminantClustering),
-    Entry("diskmeans", DisKMeans, (Setting(title="DisKMeans", grid=_RIDGES, compared="DisKMeans"),)),
-    Entry("discluster", DisCluster, (Setting(title="DisCluster", grid=_RIDGES, compared="DisCluster"),)),
-    Entry(
+    Registered("sparse-odc", SparseOptimalDiscriminantClustering),
+    Registered("diskmeans", DisKMeans, (Setting(title="DisKMeans", grid=_RIDGES, compared="DisKMeans"),)),
+    Registered("discluster", DisCluster, (Setting(title="DisCluster", grid=_RIDGES, compared="DisCluster"),)),
+    Registered(
         "rurr",
         UncorrelatedRidgeClustering,
         (
@@ -124,13 +124,13 @@ METHODS: tuple[Entry, ...] = (
             Setting({"max_iter": 20, "tol": 1e-2}),
         ),
     ),
-    Entry("consensus", JointConsensus, (Setting(title="consensus", compared="consensus"),)),
-    Entry(
+    Registered("consensus", JointConsensus, (Setting(title="consensus", compared="consensus"),)),
+    Registered(
         "robust-kmeans",
         RobustKMeans,
         (Setting(title="RMKMC", compared="RobustKMeans"), Setting({"n_components": 1})),
     ),
-    Entry(
+    Registered(
         "fuzzy-kmeans",
         FuzzyKMeans,
         (
@@ -138,7 +138,7 @@ METHODS: tuple[Entry, ...] = (
             Setting({"n_components": 1, "fuzzifier": 1.5}),
         ),
     ),
-    Entry(
+    Registered(
         "rsfkm",
         RobustSparseFuzzyKMeans,
         (Setting(title="RSFKM", grid=_neighbors), Setting({"loss": "l21", "n_components": 1})),

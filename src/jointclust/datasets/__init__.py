@@ -133,7 +133,7 @@ def _hints(name: str, data_home: str | os.PathLike[str] | None) -> str:
     return "".join(hints + [f" {path} holds images: put those of each class into a subfolder of it." for path in flat])
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def _closest(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name.lower(), {*known, *ENTRIES}, n=1)
     return (f" Did you mean {close[0]!r}?" if close else "") + f" There are {', '.join(known)}."
 
@@ -145,7 +145,7 @@ def _local_path(name: str, data_home: str | os.PathLike[str] | None) -> Path | N
         for folder in _folders(data_home)
         for known in dict.fromkeys((name, canonical(name) or name))
         if _NAME.fullmatch(known)
-        for path in _local.candidates(folder, known, ENTRIES.get(known))
+        for path in _local.possible_files(folder, known, ENTRIES.get(known))
     )
     return next(found, None)
 
@@ -246,7 +246,7 @@ def load(
     """
     entry = ENTRIES.get(canonical(name) or "")
     if entry is None and not _NAME.fullmatch(name):
-        raise DatasetError(f"{name!r} is not the name of a data set.{_nearest(name, names(data_home))}")
+        raise DatasetError(f"{name!r} is not the name of a data set.{_closest(name, names(data_home))}")
     path = _local_path(name, data_home)
     if path is None and entry is not None:
         if entry.name in _BUNDLED:
@@ -259,7 +259,7 @@ def load(
         path = _fetched(entry, data_home, download)
     if path is None:
         raise DatasetError(
-            f"There is no data set {name!r} here.{_nearest(name, names(data_home))} For others pass data_home, or set "
+            f"There is no data set {name!r} here.{_closest(name, names(data_home))} For others pass data_home, or set "
             f"JOINTCLUST_DATA, to a folder that holds them.{_hints(name, data_home)}"
         )
     try:
@@ -273,7 +273,7 @@ def load(
 def cached(name: str) -> Path | None:
     """The file of a set that was downloaded."""
     folder = cache_folder()
-    found = () if folder is None else _local.candidates(folder, name, None)
+    found = () if folder is None else _local.possible_files(folder, name, None)
     return next((path for path in found if path.suffix == ".npz"), None)
 
 
@@ -299,7 +299,7 @@ def fetch(name: str, *, force: bool = False, quiet: bool = False) -> Path:
     """
     entry = ENTRIES.get(canonical(name) or "")
     if entry is None:
-        raise DatasetError(f"{name!r} is none of the data sets that are known.{_nearest(name, sorted(ENTRIES))}")
+        raise DatasetError(f"{name!r} is none of the data sets that are known.{_closest(name, sorted(ENTRIES))}")
     if entry.url is None:
         raise DatasetError(_bring_your_own(entry, None))
     path = None if force else cached(entry.name)

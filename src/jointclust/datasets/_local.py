@@ -21,7 +21,7 @@ _DEFAULT_SHAPE = (32, 32)
 Labelled = tuple[Any, NDArray[Any]]
 
 
-def candidates(folder: Path, name: str, entry: Entry | None) -> Iterator[Path]:
+def possible_files(folder: Path, name: str, entry: Entry | None) -> Iterator[Path]:
     """Where in a folder a data set may be, the best first."""
     names = [f"{name}.npz", f"{name}.mat"]
     if entry is not None and entry.file_name is not None and name == entry.name:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -231,15 +231,17 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
         start = self._started(coordinates, n_components, rng) if given is None else given
         self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / coordinates.mass)) or _FLOOR
-        self.cap_, self.gamma_ = np.inf, 1.0
-        centers = self._fitted(Y, weights).first_centers(start)
+        method = _RobustSparse(Y, weights, self.n_clusters, self._neighbors, 1.0, np.inf, self.residual_floor_)
+        centers = method.first_centers(start)
         if self.loss == "l21" and self.cap != "auto":
             tell(f"cap={self.cap} is not used by loss='l21'.", UserWarning)
+        self.cap_ = np.inf
         if self.loss == "capped":
             lengths = lambda y: Swept(rows=[np.sqrt(squared_distances(y, centers).min(axis=1))])  # noqa: E731
             middle = weighted_median(sweep(lengths, Y, width=Y.shape[1]).rows[0], weights)
             self.cap_ = max(_CAP * middle, self.residual_floor_) if self.cap == "auto" else float(self.cap)
-        method, n_neighbors = self._fitted(None), self._neighbors
+        # Without the rows, which a visit must not hold.
+        method, n_neighbors = replace(method, Y=None, weights=None, cap=self.cap_), self._neighbors
 
         def total(y: NDArray, w: NDArray | None) -> Swept:
             h = method.loss(squared_distances(y, centers))

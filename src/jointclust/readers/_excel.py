@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from jointclust.readers._sheet import Sheet, Source
+from jointclust.readers._sheet import CellSource, Sheet
 from jointclust.readers._table import Options, ReadError, Table
 
 
@@ -17,7 +17,7 @@ def read_xlsx(path: Path, options: Options) -> Table:
     return Sheet(Worksheet(path, options), options).table()
 
 
-class Worksheet(Source):
+class Worksheet(CellSource):
     """Rows of the first sheet, below the first that is not empty.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from jointclust.readers._open import encoding_error, encoding_of, lines_of
-from jointclust.readers._sheet import Sheet, Source
+from jointclust.readers._sheet import CellSource, Sheet
 from jointclust.readers._table import Options, ReadError, Table
 
 Value = str | int | float | bool | None
@@ -24,7 +24,7 @@ def read_jsonl(path: Path, options: Options) -> Table:
         raise encoding_error(path, encoding) from error
 
 
-class Lines(Source):
+class Lines(CellSource):
     """Objects, one on each line; a key that one lacks is a gap there.
 
     Parameters

@@ -40,7 +40,7 @@ Matrix = NDArray[np.float64]
 Place = tuple[int, int, str]  # line, column, cell
 
 
-class Source(ABC):
+class CellSource(ABC):
     """Where rows of cells come from.
 
     Attributes
@@ -88,13 +88,13 @@ class Sheet:
 
     Parameters
     ----------
-    source : Source
+    source : CellSource
         Where they come from.
     options : Options
         How to read.
     """
 
-    def __init__(self, source: Source, options: Options):
+    def __init__(self, source: CellSource, options: Options):
         self.source, self.options = source, options
         self.path, self.names, self.notes = source.path, source.names, source.notes
         self.id_column = options.id_column

@@ -12,7 +12,7 @@ import numpy as np
 
 from jointclust.readers._cells import is_gap, number
 from jointclust.readers._open import encoding_error, encoding_of, lines_of, opened
-from jointclust.readers._sheet import Matrix, Sheet, Source
+from jointclust.readers._sheet import CellSource, Matrix, Sheet
 from jointclust.readers._table import Options, ReadError, Table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def read_text(path: Path, options: Options) -> Table:
         raise ReadError(f"{path} is no delimited text: {error}.") from error
 
 
-class Delimited(Source):
+class Delimited(CellSource):
     """Lines of cells with a character between them.
 
     Parameters
