@@ -83,8 +83,8 @@ def write_report(
     True
     """
     data, coded = fitted.features_of(model, X)
-    if coded is not None:
-        feature_names = coded
+    if coded is not None and (feature_names is None or len(feature_names) != data.shape[1]):
+        feature_names = coded  # columns that were coded have names of their own
     elif feature_names is None:
         named = getattr(X, "columns", None)
         feature_names = named if named is not None else getattr(model, "feature_names_in_", None)

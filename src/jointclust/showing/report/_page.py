@@ -28,7 +28,7 @@ _MATRIX_ROWS = 400
 
 def page(content: Content) -> str:
     """The whole file."""
-    script = _resource("report.js")
+    script = _resource("report.js") + _resource("painters.js")
     # Only this very script may run, whatever a cell of the data holds.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(_resource("page.html")).substitute(
