@@ -314,18 +314,6 @@ def test_method_for_faces(real_data):
 # -- comparison ---------------------------------------------------------------------------------------------------
 
 
-def test_compare_the_family(noisy):
-    X, y = noisy
-    table = pd.DataFrame(jc.compare(X, 4, random_state=0))
-    assert {"k-means", "PCA + k-means", "DEC", "LDAKMeans", "consensus", "HDBSCAN", "RURR-SL"} <= set(table["method"])
-    assert table["agreement"].is_monotonic_decreasing
-    assert list(table.columns) == ["method", "agreement", "stability", "clusters", "seconds", "warnings"]
-    judged = pd.DataFrame(jc.compare(X, 4, y_true=y, random_state=0))
-    np.testing.assert_array_equal(judged["agreement"], table["agreement"])  # the classes change nothing else
-    assert judged["accuracy (with y_true)"][0] == 1
-    assert judged.set_index("method")["accuracy (with y_true)"]["PCA + k-means"] < 0.9
-
-
 def test_compare_own_methods(noisy):
     X, y = noisy
     methods = {"good": jc.LDAKMeans(4), "bad": DEC(4, trade_off=-1), "no predict": HDBSCAN(copy=True)}
