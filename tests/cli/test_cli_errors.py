@@ -346,3 +346,29 @@ def test_tables_go_to_tables(iris_csv, tmp_path, capsys):
     files = ["--out", tmp_path / "l.csv", "--embedding", tmp_path / "e.npy"]
     assert ".csv or .parquet" in failure(capsys, "predict", model, iris_csv, *files)[1]
     assert "--clusters" in failure(capsys, "fit", iris_csv, "--set", "n_clusters=2", "--out", tmp_path / "p")[1]
+
+
+def test_texts_are_asked_for_and_ids_are_told_once(tmp_path, capsys):
+    lines = [f"{7 * row % 30},{text}" for row, text in enumerate(["cat dog", "sun moon", "milk egg"] * 10)]
+    path = tmp_path / "texts.csv"
+    path.write_text("\n".join(["id,text", *lines]) + "\n")
+    run = tmp_path / "run"
+    call("fit", path, "-k", 3, "--text-column", "text", "-o", run, "--resamples", 0)
+    _, message = failure(capsys, "predict", run / "model.skops", path, "-o", tmp_path / "labels.csv")
+    assert "--text-column" in message
+    call("predict", run / "model.skops", path, "--text-column", "text", "-o", tmp_path / "labels.csv")
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("\n".join(["id,a,b", *(f"{7 * row % 30},{row % 3},{row % 5}" for row in range(30))]) + "\n")
+    capsys.readouterr()
+    call("fit", numbers, "-k", 3, "-o", tmp_path / "other", "--resamples", 0)
+    told = capsys.readouterr().err
+    assert "'id' names the rows" in told
+    assert "taken as a feature" not in told
+    call("fit", numbers, "-k", 3, "--missing", "mean", "-o", tmp_path / "matrix", "--resamples", 0)
+    assert "'id' is taken as a feature" in capsys.readouterr().err
+
+
+def test_tfidf_of_dense_counts_is_dense(tmp_path, rng):
+    np.save(tmp_path / "x.npy", rng.poisson(2, size=(40, 6)).astype(float))
+    fit = ("fit", tmp_path / "x.npy", "-k", 2, "--method", "fuzzy-kmeans", "--scale", "tfidf", "--resamples", 0)
+    assert call(*fit, "--out", tmp_path / "run", "--quiet") == 0

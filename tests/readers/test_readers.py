@@ -238,12 +238,6 @@ def test_a_first_column_without_a_name_names_the_rows(tmp_path):
     assert "no name" in table.notes[0]
 
 
-def test_numbers_that_look_like_names_are_pointed_out(tmp_path):
-    text = "ID,x\n1,2\n2,3\n"
-    assert "--id-column 'ID'" in table_of(text, tmp_path).notes[0]
-    assert table_of(text, tmp_path, id_column="ID").notes == []
-
-
 ODD = [
     "a,b\n 1 ,2\n3, 4\n",
     'a,b\n"1",2\n"3","4"\n',

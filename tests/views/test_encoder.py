@@ -1,4 +1,5 @@
 import datetime
+import warnings
 from itertools import product
 from unittest import SkipTest
 
@@ -283,3 +284,11 @@ def test_save_and_load(tmp_path):
     np.testing.assert_array_equal(again[:-1].transform(table), pipeline[:-1].transform(table))
     assert again[0].levels_ == pipeline[0].levels_
     np.testing.assert_array_equal(again.predict(table), pipeline.predict(table))
+
+
+def test_declared_levels_without_a_row_are_no_news():
+    declared = pd.DataFrame({"colour": pd.Categorical(["red", "blue"] * 6, categories=["red", "blue", "green"])})
+    encoder = jc.MixedEncoder().fit(declared)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(declared)

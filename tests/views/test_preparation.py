@@ -208,3 +208,26 @@ BAD = {
 def test_bad_input(name):
     with pytest.raises(ValueError, match=r"missing|word|infinity|NaN|no column"):
         Preparation().fit(BAD[name])
+
+
+def test_record_batches_and_arrow_arrays_are_tables_and_documents():
+    table = pa.table({"size": np.arange(12.0) ** 2, "red": [True, False, None] * 4, "made": ["here", "there"] * 6})
+    expected = Preparation().fit(table).transform(table)
+    np.testing.assert_array_equal(Preparation().fit(table.to_batches()[0]).transform(table), expected)
+    texts = ["cat dog", "sun moon", "milk egg"] * 4
+    np.testing.assert_array_equal(
+        Preparation("tf-idf").fit_transform(pa.array(texts)).toarray(),
+        Preparation("tf-idf").fit_transform(texts).toarray(),
+    )
+
+
+@pytest.mark.parametrize("view", ["tf-idf", "topics", "log"])
+def test_views_of_counts_refuse_categories(view):
+    with pytest.raises(ValueError, match=f"View '{view}' is for counts.*categories"):
+        Preparation(view).fit(pd.DataFrame({"size": np.arange(12.0) ** 2, "made": ["here", "there"] * 6}))
+
+
+def test_columns_missing_in_new_rows_are_told_by_name():
+    table = pd.DataFrame({"size": np.arange(12.0) ** 2, "made": ["here", "there"] * 6, "weight": np.arange(12) % 5.0})
+    with pytest.warns(UserWarning, match=r"\('size', 'made = here', 'made = there'\)"):
+        Preparation().fit(table).transform(table.assign(size=np.nan, made=None))

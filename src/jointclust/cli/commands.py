@@ -193,6 +193,8 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     loaded = _load_model(model)
     asked = preparing.reading_for(loaded)
     text = given["text_column"]
+    if text is None and preparing.wants_text(loaded):
+        raise click.UsageError("The model was fitted on texts: name their column with --text-column.")
     table = _read(voice, data, given, **({"missing": "keep"} if text else asked)).table
     if text or asked["categories"] == "keep":
         table = preparing.arranged(replace(table, ids=identities(table)), text_column=text)

@@ -9,13 +9,13 @@ import click
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler, StandardScaler
 
 import jointclust as jc
 from jointclust.readers import Columns, ReadError, Table
+from jointclust.views.counts import TermWeights
 from jointclust.views.preparation import Preparation
 
 # Fitted before the clusterer, by name.
@@ -23,6 +23,8 @@ Steps = list[tuple[str, Any]]
 SCALES = ("auto", "none", "standard", "robust", "log1p", "tfidf", "l2")
 # Columns up to which numbers are looked at by name: more of them are pixels, bands or genes.
 _NAMED = 1000
+# Columns of numbers that are more often names of rows than features.
+_ROW_NAMES = {"id", "index", "row", "unnamed: 0", "__index_level_0__"}
 # Kinds of columns as a reader is told them; of columns that are not used it need not know.
 _AS_READ = {"number": "number", "count": "number", "category": "text", "boolean": "boolean", "date": "date"}
 
@@ -35,7 +37,9 @@ def arranged(table: Table, *, text_column: str | None = None, missing: str = "au
     if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
         data = Columns(dict(zip(names, data.T, strict=True)))
     if not isinstance(data, Columns):
-        return table
+        asked = "Column {0!r} is taken as a feature. If it names the rows: --id-column {0!r}."
+        notes = [asked.format(name) for name in names or [] if name.lower() in _ROW_NAMES]
+        return replace(table, notes=table.notes + notes)
     if table.ids is None:
         found = jc.describe(data)
         for column in found.columns:
@@ -89,7 +93,7 @@ def preparation(scale: str, missing: str, data: Any) -> Steps:
         "standard": StandardScaler(with_mean=not is_sparse),
         "robust": RobustScaler(with_centering=not is_sparse),
         "log1p": FunctionTransformer(np.log1p, accept_sparse=True, feature_names_out="one-to-one"),
-        "tfidf": TfidfTransformer(),
+        "tfidf": TermWeights(),
         "l2": Normalizer(),
     }
     if scale in scalers:
@@ -125,6 +129,12 @@ def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
     if names is not None:
         first.feature_names_in_ = np.asarray(names, dtype=object)
     return model
+
+
+def wants_text(model: Any) -> bool:
+    """Whether a model was fitted on documents rather than on columns."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    return getattr(first, "description_", None) is not None and not hasattr(first, "n_features_in_")
 
 
 def reading_for(model: Any) -> dict[str, Any]:

@@ -95,7 +95,10 @@ class TakesRows(BaseEstimator):
         try:
             return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
         except (TypeError, ValueError) as error:
-            error.add_note("X must be a table of finite real numbers, rows by features, with two rows or more.")
+            error.add_note(
+                "X must be a table of finite real numbers, rows by features, with two rows or more. Text, categories "
+                'and gaps are for JointConsensus(views="auto"); MixedEncoder and LowRankImputer make numbers of them.'
+            )
             raise
 
 

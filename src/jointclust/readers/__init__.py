@@ -38,9 +38,6 @@ _ENDINGS |= {"arrow": "feather", "ndjson": "jsonl"} | {name: name for name in FO
 # Formats whose readers take only the columns asked for; of the others, all are read first.
 _TABLES = {"csv", "tsv", "parquet", "feather", "xlsx", "jsonl"}
 
-# Columns of numbers that are more often names of rows than features.
-_ROW_NAMES = {"id", "index", "row", "unnamed: 0", "__index_level_0__"}
-
 
 def format_of(path: str | os.PathLike[str]) -> str:
     """Format that a file's name tells.
@@ -106,7 +103,4 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
     if table.data.shape[0] == 0 or table.data.shape[1] == 0:
         raise ReadError(f"{path} holds {table.data.shape[0]} rows of {table.data.shape[1]} numeric columns.")
     check_finite(path, table, chosen)
-    for name in (table.names or []) if chosen.wanted is None else []:
-        if name.lower() in _ROW_NAMES:
-            table.notes.append(f"Column {name!r} is taken as a feature. If it names the rows: --id-column {name!r}.")
     return table

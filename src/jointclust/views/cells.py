@@ -142,7 +142,7 @@ def cells_of(column: Any, name: str) -> Cells:
     declared = is_declared_category(column)
     if declared and hasattr(column, "to_pylist"):  # pyarrow has no array of them
         column = np.array(column.to_pylist(), dtype=object)
-    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    values = np.asarray(column)
     if values.dtype.kind in "iufmM":
         return Cells(name, plain_values(values, name), None, declared)
     listed = values.tolist()

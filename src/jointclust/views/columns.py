@@ -138,7 +138,7 @@ def plain_values(column: Any, name: object) -> NDArray:
     """Values in a plain form; an error where a column mixes types, or holds what is neither of them."""
     if is_declared_category(column) and hasattr(column, "to_pylist"):  # of pyarrow, which has no array of them
         column = np.array(column.to_pylist(), dtype=object)
-    values = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    values = np.asarray(column)
     if values.dtype.kind in "iuf":
         return values.astype(np.float64)
     if values.dtype.kind == "m":

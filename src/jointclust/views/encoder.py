@@ -295,7 +295,8 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         levels, codes = cells.levels()
         rows = np.array([position.get(level, shares.size) for level in levels] + [shares.size + 1])
         found = rows[codes]
-        new = [repr(level) for level in levels if level not in position]
+        # Of a type that declares its levels, some may have no row.
+        new = [repr(levels[code]) for code in np.unique(codes) if code >= 0 and levels[code] not in position]
         if new:
             more = ", ..." if len(new) > 5 else ""
             unknown.append(

@@ -208,30 +208,22 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X_new : array of shape (n_samples, n_features_out)
             Rows without gaps. A row with nothing observed is the mean.
         """
-        check_is_fitted(self)
+        return self.fill(X, self.get_feature_names_out())
+
+    def fill(self, X: ArrayLike, names: NDArray[np.object_]) -> Float:
+        """As :meth:`transform`, with the names of the kept columns for what is told of them."""
         filled = self._validated(X, reset=False)[:, self.kept_]
         observed = ~np.isnan(filled)
         gappy = np.flatnonzero(~observed.all(axis=1))
         if gappy.size == 0:
             return filled
-        self._tell_missing_columns(observed)
+        _tell_missing_columns(observed, names)
         model = _Model(self.mean_, self.loadings_, self.noise_variance_)
         for rows, expected, _ in model.expected(np.nan_to_num(filled[gappy] - self.mean_), observed[gappy]):
             rows = gappy[rows]
             guess = np.clip(self.mean_ + expected @ self.loadings_.T, self.lowest_, self.highest_)
             filled[rows] = np.where(observed[rows], filled[rows], guess)
         return filled
-
-    def _tell_missing_columns(self, observed: NDArray[np.bool_]) -> None:
-        missing = np.flatnonzero(~observed.any(axis=0))
-        if missing.size and len(observed) > 1:
-            names = self.get_feature_names_out()
-            listed = ", ".join(repr(str(names[j])) for j in missing[:10]) + (", ..." if missing.size > 10 else "")
-            tell(
-                f"No row has a value in {missing.size} of {observed.shape[1]} columns ({listed}): they are told from "
-                "the others alone.",
-                UserWarning,
-            )
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         """Names of the columns that are kept.
@@ -409,3 +401,14 @@ def _step(model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Fl
     guess = expected @ loadings.T
     mean = model.mean + weights @ np.where(observed, centred - guess, 0.0) / count
     return _Model(mean, loadings, np.maximum(noise, _LEAST_NOISE)), guess
+
+
+def _tell_missing_columns(observed: NDArray[np.bool_], names: NDArray[np.object_]) -> None:
+    missing = np.flatnonzero(~observed.any(axis=0))
+    if missing.size and len(observed) > 1:
+        listed = ", ".join(repr(str(names[j])) for j in missing[:10]) + (", ..." if missing.size > 10 else "")
+        tell(
+            f"No row has a value in {missing.size} of {observed.shape[1]} columns ({listed}): they are told from "
+            "the others alone.",
+            UserWarning,
+        )

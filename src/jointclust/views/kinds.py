@@ -150,7 +150,7 @@ def is_documents(X: Any) -> bool:
     if hasattr(X, "columns") or hasattr(X, "column_names") or sp.issparse(X) or is_elsewhere(X):
         return False
     if hasattr(X, "to_numpy") or isinstance(X, np.ndarray):
-        values = X.to_numpy() if hasattr(X, "to_numpy") else X
+        values = np.asarray(X)
         return values.ndim == 1 and values.dtype.kind in "OSUT" and any(isinstance(value, str) for value in values)
     if not isinstance(X, list | tuple):
         return False
@@ -161,7 +161,7 @@ def is_documents(X: Any) -> bool:
 
 def strings_of(X: Any) -> list[str]:
     """Documents as a list; an error where one of them is no string."""
-    documents = list(X.to_numpy() if hasattr(X, "to_numpy") else X)
+    documents = list(np.asarray(X) if hasattr(X, "to_numpy") else X)
     for row, document in enumerate(documents):
         if not isinstance(document, str):
             raise TypeError(

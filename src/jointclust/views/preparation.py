@@ -16,7 +16,7 @@ from jointclust._sklearn import StrOptions, fit_context
 from jointclust.rows import is_elsewhere, is_lazy
 from jointclust.types import Float
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in
-from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
+from jointclust.views.counts import Counts, LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import as_array, describe, is_annotated, is_documents
@@ -119,6 +119,11 @@ class Preparation(TransformerMixin, BaseEstimator):
         rows = self._filled(rows)
         kind = VIEWS[self.view_]
         self.numeric_ = self._which_are_numeric()
+        if self.numeric_ is not None and issubclass(kind, Counts):
+            raise ValueError(
+                f"View {self.view_!r} is for counts and documents, and X has categories: use 'standardised', "
+                "'rank-normal' or 'as is'."
+            )
         self.scaler_ = kind() if self.numeric_ is None else kind(numeric=self.numeric_)
         self.scaler_.fit(rows, sample_weight=sample_weight)
         self.reason_ = f"{self.description_.kind}: {self.description_.reasons[0]}; {self.scaler_.reason}"
@@ -276,7 +281,7 @@ class Preparation(TransformerMixin, BaseEstimator):
 
     def _filled(self, rows: Any) -> Any:
         if self.imputer_ is not None:
-            return self.imputer_.transform(rows)
+            return self.imputer_.fill(rows, self.coded_names())
         if not sp.issparse(rows) and not is_elsewhere(rows) and np.isnan(rows).any():
             raise ValueError("X has missing cells, and the rows of fit had none to learn from: fill them first.")
         return rows
