@@ -1,3 +1,4 @@
+import csv
 import os
 
 import numpy as np
@@ -30,6 +31,16 @@ def digits():
 def blobs():
     """Well-separated clusters in 30 dimensions, and their classes."""
     return jc.datasets.mixture(300, 30, 4, separation=20, n_nuisance=0, random_state=0)
+
+
+@pytest.fixture
+def iris_csv(iris, tmp_path):
+    path = tmp_path / "iris.csv"
+    rows = [["name", *iris.feature_names, "kind"]]
+    rows += [[f"flower {i}", *row, f"kind {y}"] for i, (row, y) in enumerate(zip(iris.data, iris.target, strict=True))]
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    return path
 
 
 @pytest.fixture
