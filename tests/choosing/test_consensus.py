@@ -163,3 +163,9 @@ def test_names_of_coordinates(kind, blobs, recwarn):
     model.predict(X)
     assert not hasattr(model.fit(frame).fit(X), "feature_names_in_")
     assert not recwarn.list
+
+
+def test_columns_that_are_left_out_are_told(blobs):
+    frame = pd.DataFrame(blobs[0][:, :4], columns=list("abcd")).assign(name=[f"row {i}" for i in range(300)])
+    with pytest.warns(UserWarning, match="'name' left out"):
+        Consensus(4, members=[jc.LDAKMeans(4)], random_state=0).fit(frame)

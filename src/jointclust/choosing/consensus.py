@@ -182,6 +182,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             as_rows(rows), check_weights(sample_weight, rows), variance=None, max_rank=self.max_rank, rng=rng
         )
         if isinstance(preparation, Preparation):
+            _tell_left_out(preparation)
             return View(preparation.view_, preparation.reason_, preparation, coordinates)
         return View(type(preparation).__name__, "given", preparation, coordinates)
 
@@ -366,6 +367,17 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         # scikit-learn's checks ask for it of everything that has predict_proba, and then expect two columns or four.
         tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)
         return tags
+
+
+def _tell_left_out(preparation: Preparation) -> None:
+    """Columns that only name rows, or hold long text beside others, are no features, and that is said."""
+    found = preparation.description_
+    names = [repr(column.name) for column in found.columns if column.kind in ("id", "text")]
+    if names and found.kind != "documents":
+        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        tell(
+            f"{listed} left out: ids or long text, which tell nothing of clusters (description_ says why).", UserWarning
+        )
 
 
 def group_scales(groups: list[NDArray], sizes: list[int], weights: Float | None) -> list[Float]:

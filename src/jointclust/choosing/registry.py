@@ -124,7 +124,9 @@ METHODS: tuple[Registered, ...] = (
             Setting({"max_iter": 20, "tol": 1e-2}),
         ),
     ),
-    Registered("consensus", JointConsensus, (Setting(title="consensus", compared="consensus"),)),
+    Registered(
+        "consensus", JointConsensus, (Setting(title="consensus", compared="consensus", compared_with={"views": None}),)
+    ),
     Registered(
         "robust-kmeans",
         RobustKMeans,
