@@ -167,5 +167,8 @@ def test_names_of_coordinates(kind, blobs, recwarn):
 
 def test_columns_that_are_left_out_are_told(blobs):
     frame = pd.DataFrame(blobs[0][:, :4], columns=list("abcd")).assign(name=[f"row {i}" for i in range(300)])
+    model = Consensus(4, members=[jc.LDAKMeans(4)], random_state=0)
     with pytest.warns(UserWarning, match="'name' left out"):
-        Consensus(4, members=[jc.LDAKMeans(4)], random_state=0).fit(frame)
+        model.fit(frame)
+    with pytest.warns(UserWarning, match="'name', 'empty' left out"):
+        model.fit(frame.assign(empty=np.nan))

@@ -372,3 +372,15 @@ def test_tfidf_of_dense_counts_is_dense(tmp_path, rng):
     np.save(tmp_path / "x.npy", rng.poisson(2, size=(40, 6)).astype(float))
     fit = ("fit", tmp_path / "x.npy", "-k", 2, "--method", "fuzzy-kmeans", "--scale", "tfidf", "--resamples", 0)
     assert call(*fit, "--out", tmp_path / "run", "--quiet") == 0
+
+
+def test_levels_that_fit_has_not_seen_are_told_in_a_line(tmp_path, capsys, rng):
+    rows = [f"{5 * (i % 2) + rng.normal()},{'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "x.csv").write_text("\n".join(["n,c", *rows]) + "\n")
+    (tmp_path / "new.csv").write_text("n,c\n1,a\n2,other\n")
+    assert call("fit", tmp_path / "x.csv", "-k", 2, "--method", "dec", "--resamples", 0, "-o", tmp_path / "run") == 0
+    capsys.readouterr()
+    assert call("predict", tmp_path / "run" / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "l.csv") == 0
+    told = capsys.readouterr().err
+    assert "Warning: Levels that fit has not seen" in told
+    assert "UserWarning" not in told

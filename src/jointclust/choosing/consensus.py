@@ -370,14 +370,15 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
 
 def _tell_left_out(preparation: Preparation) -> None:
-    """Columns that only name rows, or hold long text beside others, are no features, and that is said."""
+    """Columns that name rows, hold long text beside others or nothing at all are no features, and that is said."""
     found = preparation.description_
-    names = [repr(column.name) for column in found.columns if column.kind in ("id", "text")]
-    if names and found.kind != "documents":
-        listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-        tell(
-            f"{listed} left out: ids or long text, which tell nothing of clusters (description_ says why).", UserWarning
-        )
+    if found.kind == "documents":
+        return
+    unused = [column for column in found.columns if column.kind in ("id", "text") or column.missing == 1]
+    if unused:
+        listed = ", ".join(repr(column.name) for column in unused[:5])
+        more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
+        tell(f"{listed}{more} left out: ids, long text or empty (description_ says why).", UserWarning)
 
 
 def group_scales(groups: list[NDArray], sizes: list[int], weights: Float | None) -> list[Float]:

@@ -198,11 +198,13 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     table = _read(voice, data, given, **({"missing": "keep"} if text else asked)).table
     if text or asked["categories"] == "keep":
         table = preparing.arranged(replace(table, ids=identities(table)), text_column=text)
-    with voice.step("predict", f"Labelling {table.data.shape[0]} rows"):
+    with voice.step("predict", f"Labelling {table.data.shape[0]} rows"), collected() as messages:
         columns = _predicted(loaded, table)
         write_table(Path(out), columns)
         if embedding is not None:
             write_table(Path(embedding), embedding_columns(columns["id"], np.asarray(loaded.transform(table.data))))
+    for message in messages:
+        voice.say(f"Warning: {message}")
     found, sizes = np.unique(columns["label"], return_counts=True)
     counts = {str(label): int(size) for label, size in zip(found, sizes, strict=True)}
     voice.result(
