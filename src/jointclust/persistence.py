@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from jointclust._version import __version__
 from jointclust.choosing import registry
+from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens
 from jointclust.choosing.number import ClusterNumber
 from jointclust.choosing.search import LabelFreeSearch
 from jointclust.files import replacing
@@ -37,10 +38,13 @@ _HEADER, _SCHEMA = "jointclust.json", "schema.json"
 # Our classes that are not methods, which a model may be or hold.
 _BESIDE = (
     AsIs,
+    CenterLabels,
     ClusterNumber,
     Description,
     DiscriminantProjection,
     LabelFreeSearch,
+    LandmarkLabels,
+    Lens,
     LogCounts,
     LowRankImputer,
     MixedEncoder,
@@ -98,7 +102,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     if not isinstance(model, BaseEstimator) or isinstance(model, type):
         raise TypeError(f"model must be an estimator instance; got {type(model).__name__}.")
     skops = _skops()
-    data = skops.dumps(on_host(model))
+    data = skops.dumps(on_host(model), compression=zipfile.ZIP_DEFLATED)
     foreign = _foreign_types(skops, data)
     if foreign:
         raise TypeError(

@@ -42,9 +42,11 @@ def cluster(
     if n_clusters is not None:
         return JointConsensus(n_clusters, random_state=random_state).fit(X)
     model = JointConsensus(random_state=random_state)
-    views = model._look(X, None, check_random_state(random_state))
-    model.set_params(n_clusters=_number(views[0].coordinates, check_random_state(random_state)))
-    return model._agree(views, check_random_state(random_state))
+    sights = model._look(X, None, check_random_state(random_state))
+    rng = check_random_state(random_state)
+    coordinates = sights.coordinates(0, np.arange(sights.n_samples), rng)
+    model.set_params(n_clusters=_number(coordinates, rng))
+    return model._agree(sights, check_random_state(random_state))
 
 
 def counted(X: ArrayLike, random_state: int | np.random.RandomState | None) -> tuple[Coordinates, int]:

@@ -2,55 +2,55 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from itertools import count
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
-from sklearn.metrics import adjusted_rand_score
-from sklearn.utils import ClassifierTags, check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.base import clone
+from sklearn.utils import ClassifierTags, check_random_state
 
-from jointclust._sklearn import StrOptions, fit_context
-from jointclust.choosing.members import automatic_members, fit_member, training_labels
-from jointclust.estimators.base import Clusterer, LooksAtPairs, check_n_clusters, cluster_order
+from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
+from jointclust.choosing.confidence import usual_score
+from jointclust.choosing.embedding import discriminant_directions
+from jointclust.choosing.lens import LANDMARKS, Lens
+from jointclust.choosing.members import (
+    N_AUTOMATIC,
+    automatic_members,
+    fit_member,
+    members_on,
+    n_members_on,
+    training_labels,
+)
+from jointclust.choosing.sights import Sights
+from jointclust.choosing.votes import Partitions
+from jointclust.choosing.voting import Voting
+from jointclust.estimators.base import Clusterer, check_n_clusters
 from jointclust.exceptions import CollapseWarning, collected, tell
-from jointclust.numerics.kmeans import kmeans
-from jointclust.numerics.linalg import signs_of
-from jointclust.numerics.partitions import centers_of, cluster_sizes
-from jointclust.rows import as_rows, blocks, in_memory, threads
+from jointclust.numerics.partitions import centers_of
+from jointclust.rows import in_memory, threads
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import check_weights, coordinates_of
-from jointclust.types import Float, Labels
 from jointclust.views.preparation import Preparation
 
-_RESTARTS = 30
+# A view that agrees with the others less than this share of the most agreeing one sees something else: it has no say.
+_LEAST_AGREEMENT = 0.3
 
 
-@dataclass(frozen=True, eq=False)
-class View:
-    """One way to look at the data: why, what prepares the rows (if anything does), and their coordinates."""
+class JointConsensus(CallbackSupportMixin, Voting):
+    r"""The partition that many fits on several views of the data agree on: do not choose, average.
 
-    name: str
-    reason: str
-    preparation: Any
-    coordinates: Coordinates
-
-
-class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
-    r"""The partition that many fits agree on: do not choose, average.
-
-    .. math:: B = \tfrac{1}{\sqrt M} [L_1, \dots, L_M], \quad L_m = F_m (F_m'F_m)^{-1/2}, \quad
+    .. math:: B = [\sqrt{w_1} L_1, \dots, \sqrt{w_M} L_M], \quad L_m = F_m (F_m'F_m)^{-1/2}, \quad
               B = U\, \mathrm{diag}(s)\, V'
 
     ======== =============================================================================
     symbol   meaning
     ======== =============================================================================
     F_m      one-hot labels of member m
+    w_m      its weight: each view that has a say has the same, spread over its members
     M        number of members
-    U s      the embedding: leading singular vectors of B but the first, which is constant
+    U s      leading singular vectors of B but the first, which is constant
     ======== =============================================================================
 
     ``BB'`` is the mean of the members' projections on their partitions, in which rows are near that most members keep
@@ -59,19 +59,26 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     cluster's rows that the row's own group holds in that member, made to sum to one; the label is the largest. New rows
     are voted on through the members' own ``predict``.
 
+    On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with as many
+    clusters as asked for and with 1.5, 2 and 3 times as many. A finer partition says which rows are surely together.
+    Of more than 20,000 rows a sample of that size is fitted, and all rows are voted on.
+
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     views : "auto", None or list of str or transformers, default="auto"
         What is done to the data before the members see them. "auto" describes them (:func:`describe`), codes categories
-        and dates, fills gaps, and scales the rows as suits their kind; None takes rows of numbers as they are, and so
-        do Coordinates; or names of views ("as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics",
-        "log") and transformers, on each of which all members run.
+        and dates, fills gaps, and looks at the rows in the views that suit their kind; a view that agrees with none of
+        the others has no say. None takes rows of numbers as they are, and so do Coordinates; or names of views ("as
+        is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log") and transformers.
     members : "auto" or list of estimators, default="auto"
-        Clusterers with ``predict``; each is cloned, with a seed of its own where it has ``random_state=None``. "auto"
-        is 31 of them over one decomposition: LDAKMeans at four shares of variance and two ridges, from k-means (twice)
-        and from whitened starts; neighbour graphs of four sizes on the rows, and of three on the embedding of ODC.
+        Clusterers with ``predict``, which run on every view; each is cloned, with a seed of its own where it has
+        ``random_state=None``. "auto" is the ten above; on rows as they are it is 31, over one decomposition: LDAKMeans
+        at four shares of variance and two ridges, from k-means (twice) and from whitened starts; neighbour graphs of
+        four sizes on the rows, and of three on the embedding of ODC.
+    reject_below : float, default=0.0
+        Rows of less ``confidence_`` than this have the label -1, in ``labels_`` and in ``predict``.
     max_rank : int, default=500
         Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
         ``min(n_samples, n_features) > 4000``.
@@ -87,13 +94,17 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     soft_labels_ : array of shape (n_samples, n_clusters)
         The members' votes; equal to ``predict_proba`` of the training data.
     confidence_ : array of shape (n_samples,)
-        The votes for the row's own label, 0 to 1: small for rows on which members differ.
+        How likely the row's label is right, 0 to 1: made from the votes so that, on real data, of rows with confidence
+        0.8 about 80% belong to the class that their cluster stands for; near 0 for rows unlike any other.
+    outlier_scores_ : array of shape (n_samples,)
+        Distance to the fifth-nearest landmark, in units of its median, mean over the views: large for rows unlike any
+        other.
     agreement_ : float
         Mean adjusted Rand index over all pairs of members: near 0 when they find different things.
     agreement_matrix_ : array of shape (n_members, n_members)
         The adjusted Rand index of each pair.
-    members_ : list of estimators
-        The fitted members.
+    members_ : list
+        The fitted members, each with ``predict`` for rows of its view (:meth:`prepared`).
     views_ : list of dict
         ``name``, ``weight`` and ``reason`` of each view.
     description_ : Description or None
@@ -101,21 +112,24 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     cluster_centers_ : array of shape (n_clusters, n_components)
         Cluster means in the embedding.
     objective_ : float
-        Share of the members' votes that went to the labels given, the mean of ``confidence_``.
+        Share of the members' votes that went to the labels given.
 
     Examples
     --------
     >>> import jointclust as jc
-    >>> X, y = jc.datasets.mixture(n_samples=300, n_features=50, n_clusters=4, random_state=0)
-    >>> model = jc.JointConsensus(4, random_state=0).fit(X)
-    >>> model.labels_.shape, bool(model.confidence_.min() > 0)
-    ((300,), True)
+    >>> wine = jc.datasets.load("wine")
+    >>> model = jc.JointConsensus(3, random_state=0).fit(wine.data)
+    >>> round(jc.metrics.clustering_accuracy(wine.target, model.labels_), 1)
+    1.0
+    >>> [view["name"] for view in model.views_]
+    ['standardised', 'rank-normal', 'as is']
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{key: Clusterer._parameter_constraints[key] for key in ("n_clusters", "max_rank", "random_state", "n_jobs")},
         "members": [StrOptions({"auto"}), list, tuple],
         "views": [StrOptions({"auto"}), list, tuple, None],
+        "reject_below": [Interval(Real, 0, 1, closed="both")],
     }
 
     def __init__(
@@ -124,6 +138,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         *,
         views: str | list[Any] | None = "auto",
         members: str | list[Any] = "auto",
+        reject_below: float = 0.0,
         max_rank: int = 500,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -131,6 +146,7 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.n_clusters = n_clusters
         self.views = views
         self.members = members
+        self.reject_below = reject_below
         self.max_rank = max_rank
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -159,65 +175,100 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         rng = check_random_state(self.random_state)
         return self._agree(self._look(X, sample_weight, rng), rng)
 
-    def _look(self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState) -> list[View]:
+    def _look(self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState) -> Sights:
         """The data in each view."""
         if self.views is None or isinstance(X, Coordinates):
             coordinates = self._coordinates_of(X, sample_weight, rng, max_rank=self.max_rank)
-            return [View("as is", "the rows are taken as they are, as asked for", None, coordinates)]
+            return Sights.of_rows(coordinates, self.max_rank)
         if len(self.views) == 0:
             raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
         X = in_memory(X, type(self).__name__)
-        wanted = [self.views] if isinstance(self.views, str) else self.views
-        return [self._prepare(view, X, sample_weight, rng) for view in wanted]
+        sights = Sights.of(X, self.views, sample_weight, self.max_rank)
+        for preparation in sights.preparations[:1]:
+            if isinstance(preparation, Preparation):
+                _tell_left_out(preparation)
+        return sights
 
-    def _prepare(self, view: Any, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState) -> View:
-        """The data in one view, by its name or by a transformer."""
-        preparation = Preparation(view) if isinstance(view, str) else clone(view)
-        options = {"sample_weight": sample_weight} if has_fit_parameter(preparation, "sample_weight") else {}
-        preparation.fit(X, **options)
-        rows = check_array(
-            preparation.transform(X), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
-        coordinates = coordinates_of(
-            as_rows(rows), check_weights(sample_weight, rows), variance=None, max_rank=self.max_rank, rng=rng
-        )
-        if isinstance(preparation, Preparation):
-            _tell_left_out(preparation)
-            return View(preparation.view_, preparation.reason_, preparation, coordinates)
-        return View(type(preparation).__name__, "given", preparation, coordinates)
-
-    def _agree(self, views: list[View], rng: np.random.RandomState) -> Self:
+    def _agree(self, sights: Sights, rng: np.random.RandomState) -> Self:
         """Fit the members on each view and find what they agree on."""
-        weights = views[0].coordinates.weights
-        check_n_clusters(self.n_clusters, views[0].coordinates.n_samples, weights)
-        unfitted = [(member, view) for view in views for member in self._members(view.coordinates)]
-        seeds = rng.randint(np.iinfo(np.int32).max, size=len(unfitted) + 1)
-
-        def fitted(index: int) -> Any:
-            member, view = unfitted[index]
-            return fit_member(member, view.coordinates.rows.X, view.coordinates, weights, int(seeds[index]))
-
-        # A member that errs is outvoted; agreement_ says how they differ.
-        with collected(), threads.suited_to(max(view.coordinates.rank for view in views), self.n_jobs):
-            self.members_ = threads.each(fitted, len(unfitted), self.n_jobs)
-        self._publish_views(views, [views.index(view) for _, view in unfitted])
-        rows = [view.coordinates.rows.X for _, view in unfitted]
-        votes = [training_labels(member, seen) for member, seen in zip(self.members_, rows, strict=True)]
-        self._publish(np.column_stack(votes), weights, np.random.RandomState(seeds[-1]))
-        self._warn(all(view.coordinates.is_constant for view in views))
+        check_n_clusters(self.n_clusters, sights.n_samples, sights.weights)
+        own = isinstance(self.members, str) and sights.given is None
+        sample = sights.sample(rng) if own else np.arange(sights.n_samples)
+        report, done = self._reporter(self._n_members(own, len(sights), sample.size))
+        self._lenses: list[Lens | None] = []
+        self.members_: list[Any] = []
+        self._view_of_member: list[int] = []
+        columns: list[NDArray] = []
+        is_constant = True
+        for number in range(len(sights)):
+            coordinates = sights.coordinates(number, sample, rng)
+            is_constant &= coordinates.is_constant
+            members, labels = (self._fit_own if own else self._fit_given)(coordinates, rng, report)
+            self.members_ += members
+            self._view_of_member += [number] * len(members)
+            columns += labels
+        self._publish_description(sights)
+        self._publish(columns, sights, np.random.RandomState(self._seed))
+        self._publish_embedding(sights, sample)
+        self._warn(is_constant)
+        done()
         return self
 
-    def _publish_views(self, views: list[View], view_of_member: list[int]) -> None:
-        self._preparations = [view.preparation for view in views]
-        self._view_of_member = view_of_member
-        self.views_ = [{"name": view.name, "weight": 1 / len(views), "reason": view.reason} for view in views]
-        first = views[0].preparation
-        self.description_ = getattr(first, "description_", None)
-        if first is not None:
-            for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-                if hasattr(first, name):
-                    setattr(self, name, getattr(first, name))
+    def _n_members(self, own: bool, n_views: int, n_rows: int) -> int:
+        """How many members there will be."""
+        if own:
+            return n_views * n_members_on(self.n_clusters, min(n_rows, LANDMARKS))
+        return n_views * (N_AUTOMATIC if isinstance(self.members, str) else len(self.members))
+
+    def _reporter(self, n_members: int) -> tuple[Callable[[], None], Callable[[], None]]:
+        """What tells the callbacks that a member is done, and that all are."""
+        context = self._init_callback_context(max_subtasks=n_members, sequential_subtasks=False)
+        context.call_on_fit_task_begin(estimator=self)
+        ids = count()
+
+        def report() -> None:
+            task = context.subcontext("member", task_id=next(ids))
+            task.call_on_fit_task_begin(estimator=self)
+            task.call_on_fit_task_end(estimator=self)
+
+        def done() -> None:
+            context.call_on_fit_task_end(estimator=self)
+
+        return report, done
+
+    def _fit_own(
+        self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None]
+    ) -> tuple[list[Any], list[NDArray]]:
+        """Our own members on one view, seen through its lens; what they say of all rows is asked later."""
+        lens, mass = Lens.through(coordinates, self.n_clusters - 1, rng)
+        self._keep(lens, rng)
+        Z = lens.see(coordinates.rows.X).leading
+        with collected(), threads.suited_to(Z.shape[1], self.n_jobs):
+            members = members_on(lens, mass, Z, coordinates.weights, self.n_clusters, rng, self.n_jobs, report)
+        return list(members), []
+
+    def _fit_given(
+        self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None]
+    ) -> tuple[list[Any], list[NDArray]]:
+        """Estimators on one view, and their labels."""
+        members, rows, weights = self._members(coordinates), coordinates.rows.X, coordinates.weights
+        seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 1)
+
+        def fitted(index: int) -> Any:
+            member = fit_member(members[index], rows, coordinates, weights, int(seeds[index]))
+            report()
+            return member
+
+        # A member that errs is outvoted; agreement_ says how they differ.
+        with collected(), threads.suited_to(coordinates.rank, self.n_jobs):
+            found = threads.each(fitted, len(members), self.n_jobs)
+        self._keep(Lens.through(coordinates, self.n_clusters - 1, rng)[0], rng)
+        self._seed = int(seeds[-1])
+        return found, [training_labels(member, rows) for member in found]
+
+    def _keep(self, lens: Lens, rng: np.random.RandomState) -> None:
+        self._lenses.append(lens)
+        self._seed = int(rng.randint(np.iinfo(np.int32).max))
 
     def _members(self, coordinates: Coordinates) -> list[Any]:
         if isinstance(self.members, str):
@@ -229,42 +280,72 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
                 raise TypeError(f"members must be clusterers with fit and predict; got {member!r}.")
         return [clone(member) for member in self.members]
 
-    def _publish(self, votes: NDArray, weights: Float | None, rng: np.random.RandomState) -> None:
-        groups = [np.unique(column, return_inverse=True) for column in votes.T]
-        self._group_names = [names for names, _ in groups]
-        numbered = [group.ravel() for _, group in groups]
-        scales = group_scales(numbered, [names.size for names in self._group_names], weights)
-        stacked = stacked_partitions(numbered, scales)
-        directions = leading_directions(stacked, max(self.n_clusters - 1, 1), weights)
-        ends = np.cumsum([scale.size for scale in scales])[:-1]
-        # What belonging to a group adds to a row of the embedding, for each member.
-        self._additions = np.split(np.concatenate(scales)[:, None] * directions, ends)
-        Y = blocks.unit(np.asarray(stacked @ directions))
-        proposal = kmeans(Y, self.n_clusters, rng, weights, n_restarts=_RESTARTS).labels
-        shares = [
-            group_shares(group, proposal, names.size, self.n_clusters, weights)
-            for group, names in zip(numbered, self._group_names, strict=True)
+    def _publish_description(self, sights: Sights) -> None:
+        self._preparations = sights.preparations
+        first = sights.preparations[0]
+        self.description_ = getattr(first, "description_", None)
+        if first is not None:
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+                if hasattr(first, name):
+                    setattr(self, name, getattr(first, name))
+
+    def _publish(self, columns: list[NDArray], sights: Sights, rng: np.random.RandomState) -> None:
+        """Weigh the views, and let the members of those that have a say agree."""
+        said, self.outlier_scores_ = self._asked(sights.sources)
+        columns = columns or list(said.T)
+        found = [np.unique(column, return_inverse=True) for column in columns]
+        self._group_names = [names for names, _ in found]
+        groups = np.column_stack([group.ravel() for _, group in found]).astype(np.int32)
+        partitions = Partitions.of(groups, [names.size for names in self._group_names], sights.weights)
+        partitions = self._weigh(partitions, sights, rng)
+        labels, self._votes = partitions.agreed(self.n_clusters, rng)
+        self._member_weights = partitions.shares
+        # Rows with the same groups have the same votes: these are kept once.
+        self._patterns, index = np.unique(partitions.groups, axis=0, return_inverse=True)
+        self._pattern = index.ravel().astype(np.int32)
+        soft, weights = self.soft_labels_, sights.weights
+        self._usual = usual_score(self.outlier_scores_ if weights is None else self.outlier_scores_[weights > 0])
+        self.labels_ = self._rejected(labels, soft, self.outlier_scores_)
+        self.objective_ = float(np.average(soft.max(axis=1), weights=weights))
+        self.agreement_matrix_ = partitions.agreement()
+        pairs = self.agreement_matrix_[np.triu_indices(partitions.n_members, 1)]
+        self.agreement_ = float(pairs.mean()) if pairs.size else 1.0
+
+    def _weigh(self, said: Partitions, sights: Sights, rng: np.random.RandomState) -> Partitions:
+        """The members of the views that agree with others; what a view has to say is spread over its members."""
+        view = np.array(self._view_of_member)
+        agreement = np.ones(len(sights))
+        if self.views == "auto" and len(sights) > 2:
+            each = [said.some(view == number).agreed(self.n_clusters, rng)[0] for number in range(len(sights))]
+            sizes = [self.n_clusters] * len(sights)
+            between = Partitions.of(np.column_stack(each), sizes, sights.weights).agreement()
+            agreement = (between.sum(axis=1) - 1) / (len(sights) - 1)
+        kept = agreement >= _LEAST_AGREEMENT * agreement.max()
+        weights = kept / kept.sum()
+        told = "agreement with the other views {:.2f}" if len(sights) > 2 and self.views == "auto" else ""
+        self.views_ = [
+            {"name": name, "weight": float(weight), "reason": "; ".join(filter(None, (reason, told.format(agrees))))}
+            for name, weight, reason, agrees in zip(sights.names, weights, sights.reasons, agreement, strict=True)
         ]
-        voted = mean_votes(numbered, shares).argmax(axis=1).astype(np.int32)
-        sizes = cluster_sizes(voted, self.n_clusters, weights)
-        order = cluster_order(sizes, centers_of(Y, voted, self.n_clusters, weights))
-        self._shares = [share[:, order] for share in shares]
-        self.soft_labels_ = mean_votes(numbered, self._shares)
-        self.labels_ = self.soft_labels_.argmax(axis=1).astype(np.int32)
-        self.confidence_ = self.soft_labels_[np.arange(len(Y)), self.labels_]
-        self.objective_ = float(np.average(self.confidence_, weights=weights))
-        self.cluster_centers_ = centers_of(Y, self.labels_, self.n_clusters, weights)
-        present = slice(None) if weights is None else weights > 0
-        first, second = np.triu_indices(len(numbered), 1)
-        pairs = [
-            adjusted_rand_score(numbered[a][present], numbered[b][present]) for a, b in zip(first, second, strict=True)
-        ]
-        self.agreement_matrix_ = np.eye(len(numbered))
-        self.agreement_matrix_[first, second] = self.agreement_matrix_[second, first] = pairs
-        self.agreement_ = float(np.mean(pairs)) if pairs else 1.0
+        has_say = kept[view]
+        self.members_ = [member for member, wanted in zip(self.members_, has_say, strict=True) if wanted]
+        self._group_names = [names for names, wanted in zip(self._group_names, has_say, strict=True) if wanted]
+        self._view_of_member = view[has_say].tolist()
+        shares = (weights / np.bincount(view, minlength=len(sights)))[view][has_say]
+        return said.some(has_say, shares)
+
+    def _publish_embedding(self, sights: Sights, sample: NDArray[np.intp]) -> None:
+        """Directions in which the clusters differ, over the views that have a say, and the clusters' centers there."""
+        weights = None if sights.weights is None else sights.weights[sample]
+        labels = self.soft_labels_.argmax(axis=1)[sample]
+        T = np.vstack([self._side_by_side(seen) for seen in self._seen(sights.sources, sample)])
+        self._origin, self._directions = discriminant_directions(T, labels, self.n_clusters, weights)
+        Y = (T - self._origin) @ self._directions
+        self.cluster_centers_ = centers_of(Y, labels, self.n_clusters, weights)
 
     def _warn(self, is_constant: bool) -> None:
-        found = np.unique(self.labels_).size
+        found = np.unique(self.soft_labels_.argmax(axis=1)).size
         if is_constant:
             tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
         elif found < self.n_clusters:
@@ -272,93 +353,6 @@ class JointConsensus(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
                 f"The members agree on {found} clusters instead of n_clusters={self.n_clusters}. Lower n_clusters.",
                 CollapseWarning,
             )
-
-    # -- use ----------------------------------------------------------------------------------------------------
-
-    def prepared(self, X: Any) -> list[Any]:
-        """Rows as the members see them, one matrix for each view.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, data frame, list of str or AnnData
-            Data like those of fit.
-
-        Returns
-        -------
-        rows : list of arrays or sparse matrices
-            One for each of ``views_``.
-        """
-        check_is_fitted(self)
-        return [
-            self._validated(X, reset=False) if preparation is None else preparation.transform(X)
-            for preparation in self._preparations
-        ]
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Models of 0.1 took rows as they are."""
-        before: dict[str, Any] = {"views": None}
-        if "members_" in state:
-            before |= {"_preparations": [None], "_view_of_member": [0] * len(state["members_"]), "description_": None}
-        super().__setstate__({**before, **state})
-
-    def _groups(self, X: ArrayLike) -> list[NDArray]:
-        seen = self.prepared(X)
-        parts = zip(self._group_names, self.members_, self._view_of_member, strict=True)
-        found = [np.searchsorted(names, member.predict(seen[view])) for names, member, view in parts]
-        return [group.clip(max=names.size - 1) for names, group in zip(self._group_names, found, strict=True)]
-
-    def predict_proba(self, X: ArrayLike) -> Float:
-        """The members' votes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New rows.
-
-        Returns
-        -------
-        probabilities : array of shape (n_samples, n_clusters)
-            Not negative, each row summing to 1.
-        """
-        return mean_votes(self._groups(X), self._shares)
-
-    def predict(self, X: ArrayLike) -> Labels:
-        """The cluster with most votes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New rows.
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-            Cluster of each row.
-        """
-        return self.predict_proba(X).argmax(axis=1).astype(np.int32)
-
-    def transform(self, X: ArrayLike) -> Float:
-        """The embedding whose k-means proposed the clusters.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New rows.
-
-        Returns
-        -------
-        Y : array of shape (n_samples, n_components)
-            Rows of length one.
-        """
-        groups = self._groups(X)
-        Y = np.zeros((len(groups[0]), self.cluster_centers_.shape[1]))
-        for group, additions in zip(groups, self._additions, strict=True):
-            Y += additions[group]
-        return blocks.unit(Y)
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.cluster_centers_.shape[1]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -379,49 +373,3 @@ def _tell_left_out(preparation: Preparation) -> None:
         listed = ", ".join(repr(column.name) for column in unused[:5])
         more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
         tell(f"{listed}{more} left out: ids, long text or empty (description_ says why).", UserWarning)
-
-
-def group_scales(groups: list[NDArray], sizes: list[int], weights: Float | None) -> list[Float]:
-    """What an entry of ``B`` is: one over the root of the group's size and of the number of members."""
-    masses = [np.bincount(group, weights=weights, minlength=size) for group, size in zip(groups, sizes, strict=True)]
-    return [1.0 / np.sqrt(np.where(mass > 0, mass, 1.0) * len(groups)) for mass in masses]
-
-
-def stacked_partitions(groups: list[NDArray], scales: list[Float]) -> sp.csr_array:
-    """``B``: the members' one-hot labels, scaled, side by side; one entry per row and member."""
-    n, n_members = len(groups[0]), len(groups)
-    offsets = np.cumsum([0] + [scale.size for scale in scales])
-    columns = np.column_stack([group + offset for group, offset in zip(groups, offsets[:-1], strict=True)])
-    entries = np.column_stack([scale[group] for group, scale in zip(groups, scales, strict=True)])
-    start = np.arange(0, n * n_members + 1, n_members)
-    return sp.csr_array((entries.ravel(), columns.ravel(), start), shape=(n, int(offsets[-1])))
-
-
-def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None) -> Float:
-    """The right singular vectors V after the first, whose left one is constant; ``BV = U s``."""
-    scaled = stacked if weights is None else sp.csr_array(sp.diags_array(np.sqrt(weights)) @ stacked)
-    gram = (scaled.T @ scaled).toarray()
-    # The constant vector has the singular value 1. It need not be the only one: take it out by hand.
-    constant = stacked.sum(axis=0) if weights is None else weights @ stacked
-    constant = np.asarray(constant).ravel() / np.linalg.norm(constant)
-    vectors = np.linalg.eigh(gram - np.outer(constant, constant))[1][:, ::-1][:, :q]
-    return vectors * signs_of(np.asarray(stacked @ vectors))
-
-
-def mean_votes(groups: list[NDArray], shares: list[Float]) -> Float:
-    """Mean over the members of how a row's group votes."""
-    total = np.zeros((len(groups[0]), shares[0].shape[1]))
-    for group, share in zip(groups, shares, strict=True):
-        total += share[group]
-    return total / len(groups)
-
-
-def group_shares(group: NDArray, labels: Labels, n_groups: int, n_clusters: int, weights: Float | None) -> Float:
-    """How a group votes: the shares of the clusters' rows that it holds, made to sum to one."""
-    found = np.bincount(group * n_clusters + labels, weights=weights, minlength=n_groups * n_clusters)
-    table = np.asarray(found, dtype=np.float64).reshape(n_groups, n_clusters)
-    # Relative to the cluster's size: else small clusters lose their rows to large ones.
-    sizes = table.sum(axis=0)
-    table = table / np.where(sizes > 0, sizes, 1.0)
-    total = table.sum(axis=1, keepdims=True)
-    return np.where(total > 0, table / np.where(total > 0, total, 1.0), 1.0 / n_clusters)

@@ -1,29 +1,52 @@
-"""Members of a consensus: which ones, and how any estimator is fitted on what suits it."""
+"""Members of a consensus: which ones on one view and on several, and how any estimator is fitted on what suits it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens
 from jointclust.estimators.base import Clusterer
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.numerics.graph import distinct_rows
+from jointclust.numerics.graph import distinct_rows, graph_spectrum
+from jointclust.numerics.kmeans import kmeans
+from jointclust.rows import as_rows, blocks, threads
 from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Float
 
-# The members of "auto": on the evidence page.
+Member = CenterLabels | LandmarkLabels
+# The members on one view: on the evidence page.
 _VARIANCES = (0.7, 0.8, 0.9, 0.95)
 _DISCRIMINANTS = tuple((ridge, init) for ridge in (1e-3, 0.1) for init in ("k-means++", "k-means++", "whitened"))
 _ITERATIONS = 12  # more cost twice the time for a fraction of a point
 _GRAPHS, _EMBEDDED_GRAPHS = (5, 8, 10, 15), (5, 8, 10)
+N_AUTOMATIC = len(_VARIANCES) * len(_DISCRIMINANTS) + len(_GRAPHS) + len(_EMBEDDED_GRAPHS)
 # Rows beyond which the neighbour graphs look at a sample.
 _GRAPH_ROWS = 5_000
+# The members on each of several views: finer partitions beside those of the number asked for, on the evidence page too.
+_FINER, _ROWS_PER_CLUSTER = (1.5, 2.0, 3.0), 3
+_NEIGHBORS, _RESTARTS = 5, 10
+
+
+class Plan(NamedTuple):
+    """Parameters of LDAKMeans; the ridge in units of the mean eigenvalue."""
+
+    variance: float
+    ridge: float
+    init: str
+    n_init: int
+    max_iter: int
+
+
+_MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 12), Plan(0.8, 1e-3, "whitened", 3, 12))
+_FINE = Plan(0.9, 0.1, "k-means++", 1, 4)
 
 
 def automatic_members(n_clusters: int, X: Any, coordinates: Coordinates) -> Iterator[Any]:
@@ -46,6 +69,85 @@ def automatic_members(n_clusters: int, X: Any, coordinates: Coordinates) -> Iter
         yield graph(n_neighbors)
     for n_neighbors in _EMBEDDED_GRAPHS:
         yield Pipeline([("embedding", OptimalDiscriminantClustering(n_clusters)), ("graph", graph(n_neighbors))])
+
+
+def finer_numbers(n_clusters: int, n_rows: int) -> list[int]:
+    """Numbers of clusters beyond the one asked for, as far as there are rows for them."""
+    most = n_rows // _ROWS_PER_CLUSTER
+    numbers = {min(int(np.ceil(factor * n_clusters)), most) for factor in _FINER}
+    return sorted(number for number in numbers if number > n_clusters)
+
+
+def members_on(
+    lens: Lens,
+    mass: Float,
+    Z: Float,
+    weights: Float | None,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
+    report: Callable[[], None],
+) -> list[Member]:
+    """Fitted members on the rows of a view, seen through a lens: LDA k-means and a neighbour graph, at several scales.
+
+    A finer partition says which rows are surely together, and leaves it to the others which of its groups to join.
+    """
+    coordinates = coordinates_of(as_rows(Z), weights, variance=None, max_rank=Z.shape[1], rng=rng)
+    landmarks = lens.landmarks.astype(np.float64)
+    finer = finer_numbers(n_clusters, len(landmarks))
+    plans = [(n_clusters, plan) for plan in _MAIN] + [(number, _FINE) for number in finer]
+    seeds = rng.randint(np.iinfo(np.int32).max, size=len(plans) + 2)
+
+    def fit(index: int) -> list[Member]:
+        seed = int(seeds[index])
+        found: list[Member]
+        if index < len(plans):
+            found = [_discriminant(lens, coordinates, *plans[index], seed)]
+        elif index == len(plans):
+            found = _from_graph(lens, landmarks, mass, [n_clusters, *finer], "neighbour graph", seed)
+        else:
+            embedding = OptimalDiscriminantClustering(n_clusters, random_state=seed).fit(coordinates)
+            columns = embedding.components_[:, : landmarks.shape[1]].T
+            found = _from_graph(lens, landmarks @ columns, mass, [n_clusters], "neighbour graph of ODC", seed)
+        for _ in found:
+            report()
+        return found
+
+    return [member for found in threads.each(fit, len(plans) + 2, n_jobs) for member in found]
+
+
+def n_members_on(n_clusters: int, n_rows: int) -> int:
+    """How many members :func:`members_on` fits on so many distinct rows."""
+    return len(_MAIN) + 2 + 2 * len(finer_numbers(n_clusters, n_rows))
+
+
+def _discriminant(lens: Lens, coordinates: Coordinates, n_clusters: int, plan: Plan, seed: int) -> CenterLabels:
+    level = float(coordinates.keep(plan.variance).eigenvalues.mean()) or 1.0
+    options = {**plan._asdict(), "ridge": plan.ridge * level}
+    found = LDAKMeans(n_clusters, random_state=seed, **options).fit(coordinates)
+    projection = np.ascontiguousarray(found.components_.T)
+    centers = found.cluster_centers_ + found.mean_ @ projection
+    return CenterLabels(lens, projection, centers, f"LDA k-means, {n_clusters} clusters")
+
+
+def _from_graph(lens: Lens, Z: Float, mass: Float, numbers: list[int], kind: str, seed: int) -> list[Member]:
+    """Spectral clustering of the landmarks: of one neighbour graph, the partitions of several sizes."""
+    first, which = distinct_rows(Z)
+    mass = np.bincount(which, weights=mass).astype(np.float64)
+    n = first.size
+    numbers = [min(number, n) for number in numbers]
+    n_neighbors = min(_NEIGHBORS, max(2, n // 4), n)
+    spectrum = graph_spectrum(Z[first], mass, n_neighbors, max(max(numbers) - 1, 1))
+    root, rng = np.sqrt(mass)[:, None], np.random.RandomState(seed)
+    found: list[Member] = []
+    for number in numbers:
+        q = max(number - 1, 1)
+        values = spectrum.eigenvalues[:q]
+        shrunk = values / (values + 0.1 * spectrum.trace / q) if spectrum.trace > 0 else values
+        Y = blocks.unit(spectrum.vectors[:, :q] / root * shrunk)
+        labels = kmeans(Y, number, rng, mass, n_restarts=_RESTARTS).labels[which]
+        found.append(LandmarkLabels(lens, labels.astype(np.uint16), number, f"{kind}, {number} clusters"))
+    return found
 
 
 def fit_member(member: Any, X: Any, coordinates: Coordinates, weights: Float | None, seed: int) -> Any:

@@ -12,8 +12,6 @@ from sklearn.utils import check_array
 
 from jointclust.choosing.consensus import JointConsensus
 from jointclust.choosing.criteria import jaccard_per_cluster
-from jointclust.choosing.members import training_labels
-from jointclust.rows import blocks
 from jointclust.types import Estimator, Float, Labels, Predictor
 from jointclust.views.preparation import Preparation
 
@@ -34,24 +32,16 @@ def labels_of(model: Estimator) -> Labels:
 
 def embedding_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     """Embedding of the training rows, equal to ``transform`` of them."""
-    clusterer = last_step(model)
-    if isinstance(clusterer, JointConsensus):
-        # The members' labels are known: asking all of them to predict again would cost more than the fit.
-        rows = _prepared(model, X)
-        parts = zip(clusterer.members_, clusterer._group_names, clusterer._additions, strict=True)
-        found = [table[np.searchsorted(names, training_labels(member, rows))] for member, names, table in parts]
-        return blocks.unit(np.sum(found, axis=0))
     return np.asarray(model.transform(X))
 
 
 def map_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     """A few coordinates of the training rows in which to draw them and to measure how typical they are.
 
-    The embedding, but for a consensus, whose embedding puts rows with the same votes in one place, and for methods that
-    reduce nothing: there it is the plane through the clusters' centers (the orthogonal centroid method).
+    The embedding, but for methods that reduce nothing: there it is the plane through the clusters' centers (the
+    orthogonal centroid method).
     """
-    clusterer = last_step(model)
-    if not isinstance(clusterer, JointConsensus) and clusterer.cluster_centers_.shape[1] <= _FEW_COMPONENTS:
+    if last_step(model).cluster_centers_.shape[1] <= _FEW_COMPONENTS:
         return embedding_of(model, X)
     rows = _prepared(model, X)
     labels = labels_of(model)
@@ -91,9 +81,11 @@ def soft_labels_of(model: Estimator) -> Float | None:
 
 
 def confidence_of(model: Estimator) -> Float | None:
-    """Probability of each training row's own label, where the method has them."""
+    """How sure each training row's label is, where the method says so: its own word, or the label's probability."""
     soft = soft_labels_of(model)
-    return None if soft is None else np.asarray(soft).max(axis=1)
+    if soft is None:
+        return None
+    return np.asarray(getattr(last_step(model), "confidence_", np.asarray(soft).max(axis=1)))
 
 
 def objective_of(model: Estimator) -> Float | None:
@@ -107,11 +99,8 @@ def member_stability(model: Estimator) -> Float | None:
     clusterer = last_step(model)
     if not isinstance(clusterer, JointConsensus):
         return None
-    if not all(hasattr(last_step(member), "labels_") for member in clusterer.members_):
-        return None
-    labels = clusterer.labels_.astype(np.int32)
-    found = [
-        jaccard_per_cluster(labels, np.searchsorted(names, last_step(member).labels_), clusterer.n_clusters)
-        for member, names in zip(clusterer.members_, clusterer._group_names, strict=True)
-    ]
-    return np.mean(found, axis=0)
+    labels = clusterer.soft_labels_.argmax(axis=1).astype(np.int32)
+    groups = clusterer.groups_of_members()
+    # A finer partition splits every cluster, which says nothing about it.
+    alike = [column for column in groups.T if column.max(initial=-1) < clusterer.n_clusters]
+    return np.mean([jaccard_per_cluster(labels, one, clusterer.n_clusters) for one in alike], axis=0) if alike else None

@@ -28,7 +28,7 @@ VIEWS = {
     "table": ["standardised", "rank-normal", "as is"],
     "mixed": ["standardised", "rank-normal", "as is"],
     "features": ["as is", "unit rows", "rank-normal"],
-    "counts": ["topics", "tf-idf", "log"],
+    "counts": ["topics", "log"],
     "documents": ["topics", "tf-idf"],
     "unit rows": ["as is", "unit rows"],
 }

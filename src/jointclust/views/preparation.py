@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -117,8 +118,38 @@ class Preparation(TransformerMixin, BaseEstimator):
         rows = self._numbers(data)
         self._learn_gaps(rows, sample_weight)
         rows = self._filled(rows)
-        kind = VIEWS[self.view_]
         self.numeric_ = self._which_are_numeric()
+        self._learn_view(rows, sample_weight)
+        return self
+
+    def beside(self, view: str, X: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """The same data in another view: coded and filled as here, scaled in another way.
+
+        Parameters
+        ----------
+        view : str
+            Name of the view.
+        X : data frame, array, sparse matrix, AnnData or list of str
+            The data of fit.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        preparation : Preparation
+            Fitted; it shares with this one what codes and fills.
+        """
+        if view not in VIEWS:
+            raise ValueError(f"view={view!r} is unknown: choose from {', '.join(VIEWS)}.")
+        other = copy.copy(self)
+        other.view = other.view_ = view
+        other.notes_ = [note for note in self.notes_ if not note.startswith("view ")]
+        other._learn_view(self.encode(X), sample_weight)
+        return other
+
+    def _learn_view(self, rows: Any, sample_weight: ArrayLike | None) -> None:
+        """The statistics of the view."""
+        kind = VIEWS[self.view_]
         if self.numeric_ is not None and issubclass(kind, Counts):
             raise ValueError(
                 f"View {self.view_!r} is for counts and documents, and X has categories: use 'standardised', "
@@ -128,7 +159,6 @@ class Preparation(TransformerMixin, BaseEstimator):
         self.scaler_.fit(rows, sample_weight=sample_weight)
         self.reason_ = f"{self.description_.kind}: {self.description_.reasons[0]}; {self.scaler_.reason}"
         self.notes_.append(f"view {self.view_!r}: {self.reason_}")
-        return self
 
     def encode(self, X: Any) -> Any:
         """Rows of numbers without gaps, before the view scales them.

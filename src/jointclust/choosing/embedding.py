@@ -1,0 +1,40 @@
+"""The embedding of a consensus: directions over all views in which its clusters differ."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from jointclust.numerics.linalg import signs_of
+from jointclust.numerics.partitions import centers_of, cluster_sizes
+from jointclust.types import Float, Labels
+
+# Beside the within-cluster scatter, this share of the mean variance: few rows span directions that mean nothing.
+_RIDGE = 1.0
+_FEWEST = 2
+
+
+def discriminant_directions(T: Float, labels: Labels, n_clusters: int, weights: Float | None) -> tuple[Float, Float]:
+    """The mean row, and directions W with ``S_b W = (S_w + ridge I) W diag(d)``, d largest, ``W'(S_w + ridge I)W = I``.
+
+    Scatters are means over the rows. There are ``n_clusters - 1`` directions, or two where that is less: then the next
+    one is that of most variance among those orthogonal to the first.
+    """
+    mass = float(len(T) if weights is None else weights.sum())
+    mean = np.average(T, axis=0, weights=weights)
+    centred = T - mean
+    scaled = centred if weights is None else centred * weights[:, None]
+    total = centred.T @ scaled / mass
+    sizes = cluster_sizes(labels, n_clusters, weights) / mass
+    centers = centers_of(centred, labels, n_clusters, weights) * np.sqrt(sizes)[:, None]
+    between = centers.T @ centers
+    width = T.shape[1]
+    metric = total - between + (_RIDGE * np.trace(total) / width or 1.0) * np.eye(width)
+    wanted = min(max(n_clusters - 1, 1), width)
+    directions = scipy.linalg.eigh(between, metric, subset_by_index=(width - wanted, width - 1))[1][:, ::-1]
+    if wanted < min(_FEWEST, width):
+        basis = scipy.linalg.null_space(directions.T)
+        more = basis @ np.linalg.eigh(basis.T @ total @ basis)[1][:, ::-1][:, : _FEWEST - wanted]
+        more = more / np.sqrt(np.einsum("ij,ik,kj->j", more, metric, more))
+        directions = np.hstack([directions, more])
+    return mean, directions * signs_of(centers @ directions)

@@ -1,0 +1,186 @@
+"""A view as a model keeps it: the leading directions of its rows, and landmarks among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from jointclust.numerics.graph import distinct_rows, neighbors
+from jointclust.numerics.partitions import assign
+from jointclust.rows.blocks import squared_lengths
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.types import Float, Labels, Matrix
+
+# Share of the variance that the members see, and directions in which neighbours are looked for.
+_VARIANCE, _DIRECTIONS = 0.95, 50
+# Rows that stand for all others where neighbours are looked for.
+LANDMARKS = 5_000
+# Nearest landmarks of a row that say where it belongs; the nearest, often the row itself, counts twice.
+_NEAREST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Lens:
+    """The affine map ``z = V'(x - mean)`` on the directions that carry 95% of the variance, and landmarks in it.
+
+    Attributes
+    ----------
+    mean : array of shape (n_features,)
+        Mean row.
+    basis : array of shape (n_features, rank)
+        V, in single precision: a model is small, and what is fitted is fitted through the rounded directions.
+    landmarks : array of shape (n_landmarks, at most 50)
+        Distinct rows in the leading directions, a sample where there are many.
+    reach : float
+        How far the fifth-nearest landmark of a row usually is: the median over the landmarks.
+    scale : float
+        Root of the mean squared length of ``z``.
+    """
+
+    mean: Float
+    basis: NDArray[np.float32]
+    landmarks: NDArray[np.float32]
+    reach: float
+    scale: float
+
+    @classmethod
+    def through(
+        cls, coordinates: Coordinates, n_components: int, rng: np.random.RandomState
+    ) -> tuple[Self, NDArray[np.float64]]:
+        """The lens on rows, of at least so many directions, and the number (or the weight) of rows at each landmark."""
+        rank = max(coordinates.keep(_VARIANCE).rank, min(n_components, coordinates.rank))
+        basis = coordinates.loadings(np.eye(coordinates.rank, rank)).astype(np.float32)
+        variance = float(coordinates.eigenvalues[:rank].sum()) / max(coordinates.mass, 1.0)
+        lens = cls(coordinates.mean, basis, np.empty((0, 0), np.float32), 1.0, np.sqrt(variance) or 1.0)
+        rows = np.asarray(coordinates.present)
+        if rows.size > LANDMARKS:
+            rows = np.sort(rng.choice(rows, LANDMARKS, replace=False))
+        X = coordinates.rows.X[rows]
+        first, which = distinct_rows(X)
+        weights = None if coordinates.weights is None else coordinates.weights[rows]
+        mass = np.bincount(which, weights=weights).astype(np.float64)
+        landmarks = lens.see(X[first]).near.astype(np.float32)
+        lens = cls(lens.mean, basis, landmarks, 1.0, lens.scale)
+        reach = float(np.median(lens.see(X[first]).distance))
+        return cls(lens.mean, basis, landmarks, reach or 1.0, lens.scale), mass
+
+    def see(self, rows: Matrix) -> Seen:
+        """Rows of the view through the lens."""
+        return Seen(self, rows)
+
+
+class Seen:
+    """Rows of a view through a lens: what members ask of them is computed once."""
+
+    def __init__(self, lens: Lens | None, rows: Matrix):
+        self._lens, self.rows = lens, rows
+
+    @property
+    def lens(self) -> Lens:
+        """The lens; models of 0.1 have none, and ask for nothing that needs it."""
+        assert self._lens is not None
+        return self._lens
+
+    @cached_property
+    def leading(self) -> Float:
+        """The rows in the leading directions."""
+        basis = self.lens.basis.astype(np.float64)
+        if sp.issparse(self.rows):
+            return np.asarray(self.rows @ basis) - self.lens.mean @ basis
+        return (np.asarray(self.rows, dtype=np.float64) - self.lens.mean) @ basis
+
+    @property
+    def near(self) -> Float:
+        """The rows in the few directions in which neighbours are looked for."""
+        return self.leading[:, :_DIRECTIONS]
+
+    @cached_property
+    def nearest(self) -> NDArray[np.intp]:
+        """Numbers of the nearest landmarks, nearest first."""
+        landmarks = self.lens.landmarks.astype(np.float64)
+        return neighbors(self.near, landmarks, min(_NEAREST, len(landmarks)))
+
+    @cached_property
+    def distance(self) -> Float:
+        """Distance to the last of the nearest landmarks, what lies outside the leading directions included."""
+        if sp.issparse(self.rows):
+            mean = self.lens.mean
+            length = np.asarray(sp.csr_array(self.rows).power(2).sum(axis=1)).ravel() - 2 * (self.rows @ mean)
+            length = length + mean @ mean
+        else:
+            length = squared_lengths(np.asarray(self.rows, dtype=np.float64) - self.lens.mean)
+        outside = np.maximum(length - squared_lengths(self.near), 0.0)
+        inside = squared_lengths(self.near - self.lens.landmarks[self.nearest[:, -1]])
+        return np.sqrt(inside + outside)
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkLabels:
+    """A member that knows the labels of landmarks: a row has the label that most of its nearest landmarks have.
+
+    Attributes
+    ----------
+    lens : Lens
+        With the landmarks.
+    labels : array of shape (n_landmarks,)
+        Their labels.
+    n_clusters : int
+        Number of different labels.
+    kind : str
+        What found them.
+    """
+
+    lens: Lens
+    labels: NDArray
+    n_clusters: int
+    kind: str
+
+    def predict(self, rows: Matrix) -> Labels:
+        """Labels of rows of the view."""
+        return self.of(self.lens.see(rows))
+
+    def of(self, seen: Seen) -> Labels:
+        """Labels of rows seen through the lens."""
+        around = self.labels[seen.nearest].astype(np.int32)
+        # Votes for the label of each of the nearest, the first of which has two: no table of all labels is needed.
+        votes = (around[:, :, None] == around[:, None, :]).sum(axis=2) + (around == around[:, :1])
+        return around[np.arange(len(around)), votes.argmax(axis=1)]
+
+
+@dataclass(frozen=True, eq=False)
+class CenterLabels:
+    """A member that knows centers in an embedding of the leading directions: a row has the label of the nearest.
+
+    Attributes
+    ----------
+    lens : Lens
+        With the directions.
+    projection : array of shape (rank, n_components)
+        From the leading directions to the embedding.
+    centers : array of shape (n_clusters, n_components)
+        In the embedding.
+    kind : str
+        What found them.
+    """
+
+    lens: Lens
+    projection: Float
+    centers: Float
+    kind: str
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.centers)
+
+    def predict(self, rows: Matrix) -> Labels:
+        """Labels of rows of the view."""
+        return self.of(self.lens.see(rows))
+
+    def of(self, seen: Seen) -> Labels:
+        """Labels of rows seen through the lens."""
+        return assign(seen.leading @ self.projection, self.centers)

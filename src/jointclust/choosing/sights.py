@@ -1,0 +1,150 @@
+"""Data in each of some views, prepared when asked for: a sample, or some rows after others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import has_fit_parameter
+
+from jointclust.rows import as_rows
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.decomposition import check_weights, coordinates_of
+from jointclust.types import Float, Matrix
+from jointclust.views.preparation import Preparation
+
+# Rows that the members of several views are fitted on, and rows that are prepared at a time.
+_MOST_ROWS, _BLOCK = 20_000, 8_192
+# Directions of sparse rows: more are words that few documents have.
+_SPARSE_RANK = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows before the last step of a view, and that step; None where there is nothing left to do."""
+
+    rows: Matrix
+    scaler: Any
+
+    def take(self, index: NDArray[np.intp] | slice) -> Matrix:
+        """Some of the rows, in the view."""
+        rows = self.rows[index]
+        return rows if self.scaler is None else self.scaler.transform(rows)
+
+
+def sources_of(preparations: list[Any], X: Any) -> list[Source]:
+    """Rows of new data in each view; what all views begin with is done once."""
+    coded: Any = None
+    found = []
+    for preparation in preparations:
+        if isinstance(preparation, Preparation):
+            coded = preparation.encode(X) if coded is None else coded
+            found.append(Source(_indexable(coded), preparation.scaler_))
+        else:
+            found.append(Source(_indexable(preparation.transform(X)), None))
+    return found
+
+
+def _indexable(rows: Any) -> Matrix:
+    return check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32])
+
+
+def blocks_of(n_samples: int) -> Iterator[slice]:
+    """Some rows after others."""
+    for start in range(0, n_samples, _BLOCK):
+        yield slice(start, min(start + _BLOCK, n_samples))
+
+
+@dataclass(frozen=True, eq=False)
+class Sights:
+    """Training data in each view.
+
+    Attributes
+    ----------
+    names, reasons : list of str
+        Of the views.
+    preparations : list of transformers or None
+        What prepares the rows; None where they are taken as they are.
+    sources : list of Source
+        The rows.
+    weights : array of shape (n_samples,) or None
+        Of the rows.
+    given : Coordinates or None
+        Of rows that are taken as they are.
+    """
+
+    names: list[str]
+    reasons: list[str]
+    preparations: list[Any]
+    sources: list[Source]
+    weights: Float | None
+    max_rank: int
+    given: Coordinates | None = None
+
+    @classmethod
+    def of_rows(cls, coordinates: Coordinates, max_rank: int) -> Sights:
+        """Rows as they are."""
+        reason = "the rows are taken as they are, as asked for"
+        source = Source(coordinates.rows.X, None)
+        return cls(["as is"], [reason], [None], [source], coordinates.weights, max_rank, coordinates)
+
+    @classmethod
+    def of(cls, X: Any, views: str | list[Any], sample_weight: ArrayLike | None, max_rank: int) -> Sights:
+        """Data in the views that suit them ("auto"), or in views given by name or as transformers."""
+        preparations: list[Any] = []
+        base: Preparation | None = None
+        wanted = [views] if isinstance(views, str) else views
+        while wanted:
+            view, wanted = wanted[0], wanted[1:]
+            if not isinstance(view, str):
+                preparations.append(_fitted(clone(view), X, sample_weight))
+            elif base is None:
+                base = _fitted(Preparation(view), X, sample_weight)
+                preparations.append(base)
+                wanted = base.description_.views[1:] if view == "auto" else wanted
+            else:
+                preparations.append(base.beside(view, X, sample_weight))
+        sources = sources_of(preparations, X)
+        rows = sources[0].take(slice(0, 1))
+        if sources[0].rows.shape[0] < 2:
+            raise ValueError(f"n_samples=1: a minimum of 2 is required; X has {rows.shape[0]} row.")
+        return cls(
+            [getattr(one, "view_", type(one).__name__) for one in preparations],
+            [getattr(one, "reason_", "given") for one in preparations],
+            preparations,
+            sources,
+            check_weights(sample_weight, sources[0].rows),
+            max_rank,
+        )
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def n_samples(self) -> int:
+        return self.sources[0].rows.shape[0]
+
+    def sample(self, rng: np.random.RandomState) -> NDArray[np.intp]:
+        """Rows to fit members on: those that have weight, a sample of them where there are many."""
+        rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
+        return rows if rows.size <= _MOST_ROWS else np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
+
+    def coordinates(self, number: int, index: NDArray[np.intp] | slice, rng: np.random.RandomState) -> Coordinates:
+        """Coordinates of some rows in one view."""
+        if self.given is not None:
+            return self.given
+        rows = self.sources[number].take(index)
+        weights = None if self.weights is None else self.weights[index]
+        rank = min(self.max_rank, _SPARSE_RANK) if sp.issparse(rows) else self.max_rank
+        return coordinates_of(as_rows(rows), weights, variance=None, max_rank=rank, rng=rng)
+
+
+def _fitted(preparation: Any, X: Any, sample_weight: ArrayLike | None) -> Any:
+    options = {"sample_weight": sample_weight} if has_fit_parameter(preparation, "sample_weight") else {}
+    return preparation.fit(X, **options)

@@ -1,0 +1,154 @@
+"""What members say together: their partitions side by side, how far they agree, and how they vote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from jointclust.estimators.base import cluster_order
+from jointclust.numerics.kmeans import kmeans
+from jointclust.numerics.linalg import leading_eigenpairs, signs_of
+from jointclust.numerics.partitions import centers_of, cluster_sizes
+from jointclust.rows import blocks
+from jointclust.types import Float, Labels
+
+_RESTARTS = 30
+# Columns beyond which only the leading eigenvectors of the members' products are computed.
+_MANY_GROUPS = 1500
+
+
+@dataclass(frozen=True, eq=False)
+class Partitions:
+    """Partitions of the same rows, each with a weight: ``groups[i, m]`` is the group of row i in member m.
+
+    Attributes
+    ----------
+    groups : array of shape (n_samples, n_members)
+        Numbers of the groups, from 0.
+    sizes : list of int
+        Number of groups of each member.
+    weights : array of shape (n_samples,) or None
+        Of the rows.
+    shares : array of shape (n_members,)
+        Of the members, summing to 1.
+    """
+
+    groups: NDArray
+    sizes: list[int]
+    weights: Float | None
+    shares: Float
+
+    @property
+    def n_members(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def offsets(self) -> NDArray[np.intp]:
+        return np.cumsum([0, *self.sizes])
+
+    @classmethod
+    def of(cls, groups: NDArray, sizes: list[int], weights: Float | None) -> Partitions:
+        """Partitions of equal weight."""
+        return cls(groups, sizes, weights, np.full(len(sizes), 1.0 / len(sizes)))
+
+    def some(self, members: NDArray[np.bool_], shares: Float | None = None) -> Partitions:
+        """Those of some members, of equal weight or by these shares."""
+        sizes = [size for size, wanted in zip(self.sizes, members, strict=True) if wanted]
+        found = Partitions.of(self.groups[:, members], sizes, self.weights)
+        return found if shares is None else replace(found, shares=shares)
+
+    def scales(self) -> Float:
+        """What an entry of ``B`` is: the root of the member's weight over the group's size."""
+        masses = [
+            np.bincount(column, weights=self.weights, minlength=size)
+            for column, size in zip(self.groups.T, self.sizes, strict=True)
+        ]
+        roots = [np.sqrt(share / np.where(m > 0, m, 1.0)) for share, m in zip(self.shares, masses, strict=True)]
+        return np.concatenate(roots)
+
+    def stacked(self, entries: Float) -> sp.csr_array:
+        """``B``: the members' one-hot labels side by side, scaled; one entry per row and member."""
+        columns = self.groups + self.offsets[:-1]
+        start = np.arange(0, columns.size + 1, self.n_members)
+        shape = (len(columns), int(self.offsets[-1]))
+        return sp.csr_array((entries[columns].ravel(), columns.ravel(), start), shape=shape)
+
+    def embedded(self, n_clusters: int) -> Float:
+        """The rows in the leading singular vectors of B but the first, scaled to length one."""
+        stacked = self.stacked(self.scales())
+        return blocks.unit(np.asarray(stacked @ leading_directions(stacked, max(n_clusters - 1, 1), self.weights)))
+
+    def votes_for(self, labels: Labels, n_clusters: int) -> list[Float]:
+        """How the groups of each member vote."""
+        return [
+            group_shares(column, labels, size, n_clusters, self.weights)
+            for column, size in zip(self.groups.T, self.sizes, strict=True)
+        ]
+
+    def agreed(self, n_clusters: int, rng: np.random.RandomState) -> tuple[Labels, list[Float]]:
+        """The partition that the members agree on, 0 being the largest cluster, and how their groups vote for it."""
+        Y = self.embedded(n_clusters)
+        votes = self.votes_for(kmeans(Y, n_clusters, rng, self.weights, n_restarts=_RESTARTS).labels, n_clusters)
+        labels = mean_votes(self.groups, votes, self.shares).argmax(axis=1).astype(np.int32)
+        sizes = cluster_sizes(labels, n_clusters, self.weights)
+        order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights))
+        votes = [table[:, order] for table in votes]
+        return mean_votes(self.groups, votes, self.shares).argmax(axis=1).astype(np.int32), votes
+
+    def agreement(self) -> Float:
+        """The adjusted Rand index of each pair of members, over the rows that have weight."""
+        present = self.groups if self.weights is None else self.groups[self.weights > 0]
+        onehot = Partitions(present, self.sizes, None, self.shares).stacked(np.ones(int(self.offsets[-1])))
+        return adjusted_rand_indices((onehot.T @ onehot).toarray(), self.offsets, len(present))
+
+
+def adjusted_rand_indices(counts: Float, offsets: NDArray[np.intp], n_rows: int) -> Float:
+    """The index of each pair of partitions, from the rows that each pair of groups shares.
+
+    With ``p = sum n_ij (n_ij - 1)/2`` over the table of two partitions, ``a`` and ``b`` the same over the groups of
+    either and N over all rows, it is ``(p - ab/N) / ((a + b)/2 - ab/N)``.
+    """
+    pairs = counts * (counts - 1) / 2
+    both = np.add.reduceat(np.add.reduceat(pairs, offsets[:-1], axis=0), offsets[:-1], axis=1)
+    own = both.diagonal()
+    expected = np.outer(own, own) / max(n_rows * (n_rows - 1) / 2, 1.0)
+    most = (own[:, None] + own) / 2
+    # Where both put all rows together, or all apart, they agree.
+    same = most - expected <= 1e-12 * np.maximum(most, 1.0)
+    return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))
+
+
+def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None) -> Float:
+    """The right singular vectors V after the first, whose left one is constant; ``BV = U s``."""
+    scaled = stacked if weights is None else sp.csr_array(sp.diags_array(np.sqrt(weights)) @ stacked)
+    gram = (scaled.T @ scaled).toarray()
+    # The constant vector has the singular value 1. It need not be the only one: take it out by hand.
+    constant = stacked.sum(axis=0) if weights is None else weights @ stacked
+    constant = np.asarray(constant).ravel() / np.linalg.norm(constant)
+    gram -= np.outer(constant, constant)
+    many = len(gram) > _MANY_GROUPS
+    vectors = leading_eigenpairs(gram, min(q, len(gram)))[1] if many else np.linalg.eigh(gram)[1][:, ::-1][:, :q]
+    return vectors * signs_of(np.asarray(stacked @ vectors))
+
+
+def mean_votes(groups: NDArray, votes: list[Float], shares: Float) -> Float:
+    """Mean over the members, by their weights, of how a row's group votes."""
+    total, parts = np.zeros((len(groups), votes[0].shape[1])), shares / shares.max()
+    for column, table, part in zip(groups.T, votes, parts, strict=True):
+        total += part * table[column]
+    return total / parts.sum()
+
+
+def group_shares(group: NDArray, labels: Labels, n_groups: int, n_clusters: int, weights: Float | None) -> Float:
+    """How a group votes: the shares of the clusters' rows that it holds, made to sum to one."""
+    pairs = group.astype(np.intp) * n_clusters + labels
+    found = np.bincount(pairs, weights=weights, minlength=n_groups * n_clusters)
+    table = np.asarray(found, dtype=np.float64).reshape(n_groups, n_clusters)
+    # Relative to the cluster's size: else small clusters lose their rows to large ones.
+    sizes = table.sum(axis=0)
+    table = table / np.where(sizes > 0, sizes, 1.0)
+    total = table.sum(axis=1, keepdims=True)
+    return np.where(total > 0, table / np.where(total > 0, total, 1.0), 1.0 / n_clusters)
