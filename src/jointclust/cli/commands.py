@@ -343,7 +343,7 @@ def compare(data: str, clusters: int | None, out: str | None, **given: Any) -> N
         rows = preparing.prepared(steps, table.data, given["scale"])
         known, number = models.counted(rows, clusters, given["seed"])
         chosen = {name: method(number) for name, method in methods.items()} or None
-        found = jc.compare(known, number, chosen, table.classes, given["seed"])
+        found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
     if out is not None:
         write_table(Path(out), found)
     if not given["quiet"] or given["as_json"]:

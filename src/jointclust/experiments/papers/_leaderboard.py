@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 
 from jointclust import datasets
 from jointclust.choosing import registry
+from jointclust.choosing.prepared import prepared_kmeans
 from jointclust.experiments.experiment import Grid, Method, frame
 from jointclust.experiments.findings import Findings
 from jointclust.experiments.papers._lab import Lab, grid_of_axes, log_unit_scatter, standardised, unit_scatter
@@ -46,6 +47,7 @@ def methods() -> dict[str, Method]:
     """The library's methods with a few values of their main parameter, the default among them, and the usual ones."""
     found: dict[str, Method] = {
         "k-means": KMeans(n_init=10),
+        "prepared k-means": prepared_kmeans(),
         "spectral clustering": (SpectralClustering(affinity="nearest_neighbors"), {"n_neighbors": [5, 10, 20]}),
     }
     for entry in registry.METHODS:
