@@ -73,7 +73,8 @@ def summary(of_sets):
     """Means over sets, and how often and how far the default is below prepared k-means."""
     gaps = {name: row[-1] - row[list(METHODS).index("prepared k-means")] for name, row in of_sets.items()}
     worst = min(gaps, key=gaps.get)
-    told = ", ".join(f"{method} {mean:.3f}" for method, mean in zip(METHODS, np.mean(list(of_sets.values()), axis=0)))
+    of_methods = zip(METHODS, np.mean(list(of_sets.values()), axis=0), strict=True)
+    told = ", ".join(f"{method} {mean:.3f}" for method, mean in of_methods)
     below = sum(gap < -LOSS for gap in gaps.values())
     return f"{told}; {below} of {len(gaps)} sets more than {LOSS} below prepared, the worst {worst} {gaps[worst]:+.3f}"
 

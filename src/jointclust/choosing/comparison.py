@@ -132,9 +132,7 @@ def compare(
         table["method"].append(list(methods)[index])
         table["agreement"].append(candidate.score)
         stable = labels is not None and hasattr(candidate.estimator, "predict")
-        table["stability"].append(
-            quiet_stability(candidate, data, n_resamples, seed, weights) if stable else np.nan
-        )
+        table["stability"].append(quiet_stability(candidate, data, n_resamples, seed, weights) if stable else np.nan)
         table["clusters"].append(0 if labels is None else np.unique(labels).size)
         table["seconds"].append(candidate.seconds)
         table["warnings"].append("; ".join(candidate.messages))

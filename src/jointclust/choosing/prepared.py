@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
@@ -116,7 +117,7 @@ class UsualRows(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _after(kind: str, rows: Matrix) -> list[Any]:
+def _after(kind: str, rows: NDArray | sp.csr_array) -> list[Any]:
     """What is done to rows of numbers, beside standardising tables."""
     if kind == "documents" or (kind == "counts" and not _are_reads(rows)):
         return [TermWeights(), _leading(_OF_WORDS, rows), Normalizer()]
@@ -125,11 +126,11 @@ def _after(kind: str, rows: Matrix) -> list[Any]:
     return [_leading(_OF_OTHERS, rows)] if sp.issparse(rows) else []
 
 
-def _are_reads(counts: Matrix) -> bool:
+def _are_reads(counts: NDArray | sp.csr_array) -> bool:
     return bool(np.max((counts > 0).sum(axis=0)) > _COMMON * counts.shape[0])
 
 
-def _leading(n_components: int, rows: Matrix) -> TruncatedSVD:
+def _leading(n_components: int, rows: NDArray | sp.csr_array) -> TruncatedSVD:
     return TruncatedSVD(min(n_components, rows.shape[1]), random_state=0)
 
 
