@@ -35,7 +35,7 @@ DEC = jc.DiscriminativeEmbeddedClustering
 MIXTURES = ((2, 20, 400), (3, 50, 600), (4, 100, 600), (5, 200, 800), (6, 300, 800), (8, 500, 1000), (10, 1000, 1500))
 MIXTURES += ((15, 200, 1500), (20, 400, 2000), (30, 1000, 3000))
 STRUCTURELESS = ((300, 2), (1000, 5), (200, 10), (500, 50), (100, 200), (300, 1000))
-SKIP = {"two_gaussians", "three_clusters", "multi_clusters", "mixture", "satellite_train"}
+SKIP = {"two_gaussians", "three_clusters", "multi_clusters", "mixture", "satellite_train", "german"}
 
 
 def candidate_list(c: int, X: Any) -> dict[str, Any]:

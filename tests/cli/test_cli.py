@@ -10,6 +10,8 @@ import pytest
 import scipy.io
 import scipy.sparse
 from calling import FIT, call, command, failure, rows_of
+from sklearn.cluster import KMeans
+from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
 from jointclust.choosing import comparison, registry
@@ -78,6 +80,17 @@ def test_compare(iris_csv, tmp_path):
     assert {row["method"] for row in rows_of(tmp_path / "table.csv")} == {"dec", "ldakm"}
 
 
+def test_compare_prepares_for_kmeans_what_was_read(iris_csv, tmp_path, iris):
+    """Whatever --scale does to the rows of the others."""
+    read = ("--id-column", "name", "--label-column", "kind")
+    assert call("compare", iris_csv, "-k", 3, *read, "--scale", "l2", "--quiet", "--out", tmp_path / "table.csv") == 0
+    rows = {row["method"]: row for row in rows_of(tmp_path / "table.csv")}
+    assert {"k-means", "prepared k-means", "LDAKMeans", "consensus"} <= rows.keys()
+    by_hand = KMeans(3, n_init=10, random_state=0).fit(StandardScaler().fit_transform(iris.data))
+    expected = jc.metrics.clustering_accuracy(iris.target, by_hand.labels_)
+    assert float(rows["prepared k-means"]["accuracy (with y_true)"]) == pytest.approx(expected, abs=0.005)
+
+
 def test_datasets(tmp_path, iris):
     done = command("datasets", "--json")
     assert done.returncode == 0
@@ -99,6 +112,19 @@ def test_no_column_is_lost_on_the_way_out(tmp_path, monkeypatch):
     row = rows_of(tmp_path / "own.csv")[1]
     assert [float(value) for value in row.values()] == [5, 6, 7, 8, 9, 1]
     assert list(row)[-1] == "class"
+
+
+def test_a_mixed_data_set_goes_to_csv(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("JOINTCLUST_DATA", str(tmp_path))
+    (tmp_path / "german.csv").write_text("purpose,amount,CLASS\ncar,5,1\nradio,7,2\ncar,9,2\n")
+    assert call("datasets", "german", "--out", tmp_path / "own.csv", "--quiet") == 0
+    assert [list(row.values())[0::2] for row in rows_of(tmp_path / "own.csv")] == [
+        ["car", "0"],
+        ["radio", "1"],
+        ["car", "1"],
+    ]
+    _, message = failure(capsys, "datasets", "german", "--out", tmp_path / "own.npz")
+    assert "columns of text goes to .csv" in message
 
 
 def test_datasets_that_are_not_here(tmp_path, capsys, monkeypatch):

@@ -58,6 +58,27 @@ def test_bring_your_own(name, tmp_path, monkeypatch):
     assert datasets.present(name.upper(), tmp_path) == str(tmp_path / f"{name}.mat")
 
 
+def test_columns_of_different_types_are_a_data_frame(tmp_path, monkeypatch):
+    monkeypatch.delenv("JOINTCLUST_DATA", raising=False)
+    with pytest.raises(datasets.DatasetError, match=r"german.csv with the classes in column CLASS"):
+        datasets.load("german", tmp_path)
+    (tmp_path / "german.csv").write_text("purpose,amount,CLASS\ncar,5,good\nradio,,bad\ncar,9,bad\n")
+    (tmp_path / "other.csv").write_text("a,CLASS\n1,2\n")
+    assert "german" in datasets.names(tmp_path)
+    assert "other" not in datasets.names(tmp_path)
+    data = datasets.load("German", tmp_path, dtype=np.float32)
+    assert data.data["purpose"].tolist() == ["car", "radio", "car"]
+    assert data.data["amount"].dtype == np.float32
+    assert data.feature_names.tolist() == list(data.data.columns) == ["purpose", "amount"]
+    assert data.target.tolist() == [1, 0, 0]
+    found = datasets.fingerprint(data.data, data.target)
+    assert datasets.fingerprint(datasets.load("german", tmp_path).data, ["x", "y", "y"]) == found
+    for column, value in (("purpose", "bus"), ("amount", 4)):
+        other = data.data.copy()
+        other.loc[2, column] = value
+        assert datasets.fingerprint(other, data.target) != found
+
+
 def test_own_names_come_first(tmp_path):
     np.savez(tmp_path / "isolet5.npz", X=ROWS, y=LABELS)
     assert datasets.load("Isolet", tmp_path).name == "isolet5"

@@ -50,6 +50,7 @@ class Candidate:
     score: float = np.nan
     seconds: float = 0.0
     messages: list[str] = field(default_factory=list)
+    rows: Any = None  # its own, where it is not to be fitted on those of all
 
     @property
     def n_clusters(self) -> int | None:
@@ -128,11 +129,12 @@ def fit_all(
 
     def one(index: int) -> None:
         candidate = unfitted[index]
+        rows = X if candidate.rows is None else candidate.rows
         began = time.perf_counter()
         with collected() as messages:
             try:
-                candidate.estimator = fit_member(candidate.estimator, X, coordinates, weights, int(seeds[index]))
-                found = training_labels(candidate.estimator, X)
+                candidate.estimator = fit_member(candidate.estimator, rows, coordinates, weights, int(seeds[index]))
+                found = training_labels(candidate.estimator, rows)
                 candidate.labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
             except Exception as error:  # one that fails is recorded; the others go on
                 messages.append(f"{type(error).__name__}: {error}")

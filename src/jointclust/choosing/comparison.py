@@ -15,6 +15,7 @@ from sklearn.utils import check_array, check_random_state, column_or_1d, get_tag
 
 from jointclust.choosing import registry
 from jointclust.choosing.candidates import Candidate, fit_all
+from jointclust.choosing.prepared import prepared_kmeans
 from jointclust.choosing.search import agreements, check_any, number_of, reference_labels, reference_members
 from jointclust.choosing.stability import half_stability
 from jointclust.exceptions import collected
@@ -26,6 +27,7 @@ from jointclust.types import Float
 
 # Rows beyond which the quadratic alternatives are left out.
 _QUADRATIC = 10_000
+_PREPARED = "prepared k-means"
 
 
 def usual_methods(n_clusters: int, n_rows: int, n_columns: int, *, sparse: bool) -> dict[str, Any]:
@@ -34,6 +36,7 @@ def usual_methods(n_clusters: int, n_rows: int, n_columns: int, *, sparse: bool)
     pca = TruncatedSVD if sparse else PCA
     found: dict[str, Any] = {
         "k-means": KMeans(n_clusters, n_init=10),
+        _PREPARED: prepared_kmeans(n_clusters),
         "PCA + k-means": make_pipeline(pca(q), KMeans(n_clusters, n_init=10)),
         "PCA + Gaussian mixture": make_pipeline(pca(q), GaussianMixture(n_clusters, reg_covar=1e-6)),
     }
@@ -57,6 +60,7 @@ def compare(
     random_state: int | np.random.RandomState | None = None,
     *,
     n_resamples: int = 3,
+    raw: ArrayLike | None = None,
 ) -> dict[str, list[Any]]:
     """Fit the whole family, and the usual alternatives, and put what can be said without labels in a table.
 
@@ -67,14 +71,17 @@ def compare(
     n_clusters : int
         Number of clusters (HDBSCAN finds its own).
     methods : dict of estimators, default=None
-        Estimators by name; None takes the family and k-means, PCA + k-means, PCA + Gaussian mixture, spectral
-        clustering and HDBSCAN.
+        Estimators by name; None takes the family and k-means, prepared k-means (after what a practised user does by
+        kind of data: tables standardised, words weighed, reads in logarithms), PCA + k-means, PCA + Gaussian mixture,
+        spectral clustering and HDBSCAN.
     y_true : array-like of shape (n_samples,), default=None
         Classes, for evaluation only: adds accuracy and NMI, which the other columns do not see.
     random_state : int, RandomState or None, default=None
         Seed; an int makes the result repeatable, but for the seconds.
     n_resamples : int, default=3
         Pairs of halves for the stability.
+    raw : array, sparse matrix, data frame or list of str, default=None
+        What X was made of, where it is no longer raw: prepared k-means prepares it in its own way. None takes X.
 
     Returns
     -------
@@ -110,7 +117,8 @@ def compare(
     else:
         coordinates = coordinates_of(as_rows(data), None, variance=None, max_rank=500, rng=rng)
     weights = coordinates.weights
-    tried = [Candidate(clone(method), {}) for method in methods.values()]
+    own = {_PREPARED: np.array(raw, dtype=object) if isinstance(raw, list) else raw}
+    tried = [Candidate(clone(method), {}, rows=own.get(name)) for name, method in methods.items()]
     fit_all(tried, data, coordinates, rng, None, weights)
     check_any(tried)
     members = reference_members(number_of(tried), data, coordinates)
@@ -124,9 +132,7 @@ def compare(
         table["method"].append(list(methods)[index])
         table["agreement"].append(candidate.score)
         stable = labels is not None and hasattr(candidate.estimator, "predict")
-        table["stability"].append(
-            quiet_stability(candidate.estimator, data, n_resamples, seed, weights) if stable else np.nan
-        )
+        table["stability"].append(quiet_stability(candidate, data, n_resamples, seed, weights) if stable else np.nan)
         table["clusters"].append(0 if labels is None else np.unique(labels).size)
         table["seconds"].append(candidate.seconds)
         table["warnings"].append("; ".join(candidate.messages))
@@ -137,10 +143,11 @@ def compare(
     return table
 
 
-def quiet_stability(estimator: Any, X: Any, n_resamples: int, seed: int, weights: Float | None) -> float:
+def quiet_stability(candidate: Candidate, X: Any, n_resamples: int, seed: int, weights: Float | None) -> float:
     """Stability on halves; NaN where a half is too small to fit."""
+    rows = X if candidate.rows is None else candidate.rows
     with collected():
         try:
-            return half_stability(estimator, X, n_resamples, np.random.RandomState(seed), weights)
+            return half_stability(candidate.estimator, rows, n_resamples, np.random.RandomState(seed), weights)
         except ValueError:
             return float("nan")

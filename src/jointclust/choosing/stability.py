@@ -15,6 +15,7 @@ from jointclust.choosing.members import training_labels, weight_options
 from jointclust.exceptions import collected
 from jointclust.rows import in_memory
 from jointclust.types import Float, Labels
+from jointclust.views.columns import rows_of
 
 
 def check_halves(n_clusters: int, n_rows: int) -> None:
@@ -39,7 +40,7 @@ def half_stability(
         order, found = rng.permutation(present), []
         for rows in (order[: order.size // 2], order[order.size // 2 :]):
             options = weight_options(estimator, None if weights is None else weights[rows])
-            found.append(clone(estimator).fit(X[rows], **options).predict(X[present]))
+            found.append(clone(estimator).fit(rows_of(X, rows), **options).predict(rows_of(X, present)))
         scores.append(adjusted_rand_score(*found))
     return float(np.mean(scores))
 

@@ -343,7 +343,7 @@ def compare(data: str, clusters: int | None, out: str | None, **given: Any) -> N
         rows = preparing.prepared(steps, table.data, given["scale"])
         known, number = models.counted(rows, clusters, given["seed"])
         chosen = {name: method(number) for name, method in methods.items()} or None
-        found = jc.compare(known, number, chosen, table.classes, given["seed"])
+        found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
     if out is not None:
         write_table(Path(out), found)
     if not given["quiet"] or given["as_json"]:
@@ -414,15 +414,19 @@ def _facts(name: str) -> dict[str, object]:
 
 
 def _export(dataset: jc.datasets.Dataset, path: Path, *, force: bool) -> None:
+    mixed = hasattr(dataset.data, "columns")
     dense = isinstance(dataset.data, np.ndarray)
-    if path.suffix not in (".csv", ".npz") or (path.suffix == ".csv" and not dense):
+    if mixed and path.suffix != ".csv":
+        raise OutputError(f"{path}: a data set with columns of text goes to .csv.")
+    if path.suffix not in (".csv", ".npz") or (path.suffix == ".csv" and not (dense or mixed)):
         raise OutputError(f"{path}: a data set goes to .npz{' or .csv' if dense else ' (it is sparse)'}.")
     claim_file(path, force=force)
     names = dataset.feature_names
     if path.suffix == ".csv":
         header = [f"x{index}" for index in range(dataset.data.shape[1])] if names is None else list(names)
         header = told_apart(["class (feature)" if name == "class" else str(name) for name in header])
-        write_table(path, dict(zip(header, dataset.data.T, strict=True)) | {"class": dataset.target})
+        columns = [np.asarray(column) for _, column in dataset.data.items()] if mixed else dataset.data.T
+        write_table(path, dict(zip(header, columns, strict=True)) | {"class": dataset.target})
         return
     parts = {"X": dataset.data} if dense else {key: getattr(dataset.data, key) for key in ("data", "indices", "indptr")}
     if not dense:

@@ -58,8 +58,8 @@ class Dataset:
 
     Attributes
     ----------
-    data : array or CSR array of shape (n_samples, n_features)
-        The rows.
+    data : array, CSR array or data frame of shape (n_samples, n_features)
+        The rows; a data frame where columns are of different types.
     target : array of shape (n_samples,)
         Known classes, for evaluation only.
     name : str
@@ -218,7 +218,7 @@ def load(
     A local set is ``name.npz`` (dense: ``X`` and ``y``; sparse: the parts of a CSR matrix, ``data``, ``indices``,
     ``indptr``, ``shape``, or of a CSC one, with ``format``, and ``y``), or ``name.mat`` (X, fea, data or features; y,
     gnd, label, labels or gt), or the file of its public source, or a folder ``name`` of images with a subfolder for
-    each class.
+    each class. The set ``german``, whose columns are of different types, is ``german.csv``.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def load(
     data_home : path-like, optional
         A folder to look into first.
     dtype : dtype, default=float64
-        Type of the returned values.
+        Type of the returned numbers.
     image_shape : tuple (height, width), default=None
         The size that the images of a folder get. None takes that of the registry, or 32 x 32.
     download : bool, default=True
@@ -324,10 +324,12 @@ def _bring_your_own(entry: Entry, data_home: str | os.PathLike[str] | None) -> s
     size = "" if entry.n_samples is None else f" ({entry.n_samples} x {entry.n_features}, {entry.n_classes} classes)"
     images = f", or as a folder {entry.name} of images with a subfolder for each class," if entry.image_shape else ""
     note = f" Note: {entry.note}." if entry.note else ""
+    copy = f"{entry.name}.npz or {entry.name}.mat with X (rows by features) and y (labels){images}"
+    if entry.label_column is not None:
+        copy = f"{entry.name}.csv with the classes in column {entry.label_column}"
     return (
         f"{entry.name}{size} is not here, and there is no file of it to download. Source: {entry.source}. Terms: "
-        f"{entry.terms}.{note} Put your copy, as {entry.name}.npz or {entry.name}.mat with X (rows by features) and y "
-        f"(labels){images} into {folder}.{_hints(entry.name, data_home)}"
+        f"{entry.terms}.{note} Put your copy, as {copy} into {folder}.{_hints(entry.name, data_home)}"
     )
 
 

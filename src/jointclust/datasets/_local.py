@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from jointclust.datasets._registry import Entry
-from jointclust.readers import ReadError
+from jointclust.readers import Columns, ReadError
+from jointclust.readers import read as read_table
 from jointclust.readers._mat import LABELS, ROWS, as_labels, described, n_labels, pick, rows_and_labels, variables
 from jointclust.readers._matrix import npz_parts
 
@@ -26,6 +27,8 @@ def possible_files(folder: Path, name: str, entry: Entry | None) -> Iterator[Pat
     names = [f"{name}.npz", f"{name}.mat"]
     if entry is not None and entry.file_name is not None and name == entry.name:
         names.append(entry.file_name)
+    if entry is not None and entry.label_column is not None and name == entry.name:
+        names.append(f"{name}.csv")
     try:
         yield from [folder / file for file in names if (folder / file).is_file()]
     except OSError:  # no permission to look, or too long a name
@@ -68,6 +71,8 @@ def read(
     try:
         if path.suffix == ".npz" and not path.is_dir():
             parts = _read_npz(path)
+        elif path.suffix == ".csv" and entry is not None and entry.label_column is not None:
+            parts = _read_mixed(path, entry.label_column)
         else:
             parts = dict(zip(("data", "target"), _labelled(path, entry, shape, order), strict=True))
     except (ReadError, MemoryError):
@@ -79,7 +84,13 @@ def read(
     n_rows, n_columns = parts["data"].shape
     if n_rows == 0 or n_columns == 0:
         raise ReadError(f"{path} is empty: it holds {n_rows} rows of {n_columns} columns.")
-    return parts | {"data": parts["data"].astype(dtype)}
+    return parts | {"data": _as_type(parts["data"], dtype)}
+
+
+def _as_type(data: Any, dtype: DTypeLike) -> Any:
+    """The numbers as this type; text stays text."""
+    numeric = data.select_dtypes("number").columns if hasattr(data, "columns") else None
+    return data.astype(dtype if numeric is None else dict.fromkeys(numeric, dtype))
 
 
 def _labelled(path: Path, entry: Entry | None, shape: tuple[int, int] | None, order: str) -> Labelled:
@@ -104,6 +115,13 @@ def _read_npz(path: Path) -> dict[str, Any]:
     if labels.size != data.shape[0]:
         raise ReadError(f"{path} holds {data.shape[0]} rows but {labels.size} labels.")
     return {"data": data, "target": labels, "feature_names": None if names is None else np.asarray(names)}
+
+
+def _read_mixed(path: Path, label_column: str) -> dict[str, Any]:
+    """A table with columns of text."""
+    table = read_table(path, label_column=label_column, categories="keep", missing="keep")
+    data = table.data.to_pandas() if isinstance(table.data, Columns) else table.data
+    return {"data": data, "target": as_labels(path, table.classes), "feature_names": np.asarray(table.names)}
 
 
 # -- images -----------------------------------------------------------------------------------------------------

@@ -45,6 +45,9 @@ class Entry:
         Whether what is downloaded has to have that checksum; otherwise only the numbers of rows, columns and classes.
     image_shape, image_order
         As in :class:`Dataset`.
+    label_column : str or None
+        Of a set whose columns are of different types: it is ``name.csv``, this column holds the classes, and the others
+        are loaded as a data frame. None for rows of numbers.
     note : str
         What else to know.
     """
@@ -62,6 +65,7 @@ class Entry:
     exact: bool = True
     image_shape: tuple[int, int] | None = None
     image_order: str = "C"
+    label_column: str | None = None
     note: str = ""
 
     @property
@@ -75,8 +79,8 @@ def fingerprint(X: Matrix, y: ArrayLike) -> str:
 
     Parameters
     ----------
-    X : array or CSR array of shape (n_samples, n_features)
-        The rows; taken as float32.
+    X : array, CSR array or data frame of shape (n_samples, n_features)
+        The rows; numbers are taken as float32.
     y : array-like of shape (n_samples,)
         The labels; numbered in the order in which they appear.
 
@@ -94,6 +98,10 @@ def fingerprint(X: Matrix, y: ArrayLike) -> str:
     if is_sparse(X):
         for part, kind in ((X.data, "<f4"), (X.indices, "<i4"), (X.indptr, "<i8")):
             digest.update(np.asarray(part, dtype=kind).tobytes())
+    elif hasattr(X, "columns"):
+        for column in (np.asarray(X[name]) for name in X.columns):
+            text = column.dtype.kind not in "fiub"
+            digest.update("\n".join(map(str, column)).encode() if text else column.astype("<f4").tobytes())
     else:
         for start in range(0, X.shape[0], _BLOCK):
             digest.update(np.asarray(X[start : start + _BLOCK], dtype="<f4").tobytes())
@@ -124,6 +132,7 @@ _SATELLITE = "YannisSch/Statlog_Landstat_Satellite_Project", "6f31538326e860b63b
 _GENERATED = "made by this library, with seed 0"
 _SKLEARN = "comes with scikit-learn"
 _UCI_PAGE = "http://archive.ics.uci.edu/ml"
+_DERIC = "github.com/deric/clustering-benchmark"
 
 _ENTRIES = [
     Entry(
@@ -381,6 +390,49 @@ _ENTRIES = [
         sha256="f33f1b1ba315d67f3ce573d87ea2d2a4b8629bbcef646340f9aaa3199f1e8dda",
         image_shape=(28, 28),
         note="the last 10000 rows are the usual test part",
+    ),
+    Entry(
+        "glass", 214, 9, 6,
+        source=f"{_UCI_PAGE}; uci/glass at github.com/gagolews/clustering-data-v1",
+        terms=_UCI,
+        sha256="2a258741fc2cada9f2b40679e341c374ee18198fd641cae0bc2e6c2465c39e40",
+        note="columns of different units",
+    ),
+    Entry(
+        "vehicle", 846, 18, 4,
+        source=f"{_UCI_PAGE}; vehicle.arff at {_DERIC}",
+        terms=_UCI,
+        sha256="316474cd1c8ef3a004058f035db1d58c96d028d5b90b74e6926e2e731c10d5bb",
+        note="columns of different units",
+    ),
+    Entry(
+        "vowel", 990, 10, 11,
+        source=f"{_UCI_PAGE}; vowel.arff at {_DERIC}",
+        terms=_UCI,
+        sha256="d7c90cbb8d8d3cae382808390a0833bbf678a06b5abe1a940d750afb173f4087",
+        note="columns of different units",
+    ),
+    Entry(
+        "heart", 270, 13, 2,
+        source=f"{_UCI_PAGE}; heart-statlog.arff at {_DERIC}",
+        terms=_UCI,
+        sha256="8d92e4b54c1113a177ce62096f747e69254e804bf212dccf227044fd56455c14",
+        note="columns of different units, seven of which are categories written as numbers",
+    ),
+    Entry(
+        "german", 1000, 20, 2,
+        source=f"{_UCI_PAGE}; german.arff at {_DERIC}",
+        terms=_UCI,
+        sha256="aa646dd0d219d3e156cd63bb1314cf2c7b9e0008de2295ad0f69d05e9f8074e9",
+        label_column="CLASS",
+        note="7 columns of numbers and 13 of text; no clustering separates the classes well",
+    ),
+    Entry(
+        "worm_neuron", 2100, 13488, 10,
+        source="Cao et al. 2017; worm_neuron_cell_select_2100.h5 at github.com/ttgump/scDeepCluster",
+        terms="published single-cell counts; the package is under the Apache licence 2.0",
+        sha256="f28b18a6eb0f507e6356951ab1a569982b99eb7e6d52cba5e499ca77a4a8d0d2",
+        note="raw counts",
     ),
     Entry("digits", 1797, 64, 10, source=_SKLEARN, terms=_UCI, image_shape=(8, 8)),
     Entry("wine", 178, 13, 3, source=_SKLEARN, terms=_UCI),
