@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -36,6 +37,9 @@ from jointclust.views.preparation import Preparation
 
 # A view that agrees with the others less than this share of the most agreeing one sees something else: it has no say.
 _LEAST_AGREEMENT = 0.3
+# On several views: votes over the root of the clusters' sizes, and rows of uneven length (see Partitions). Rows as they
+# are have 1 for both, as in 0.1.
+_FAIRNESS, _EVENNESS = 0.5, 0.75
 
 
 class JointConsensus(CallbackSupportMixin, Voting):
@@ -54,14 +58,14 @@ class JointConsensus(CallbackSupportMixin, Voting):
     ======== =============================================================================
 
     ``BB'`` is the mean of the members' projections on their partitions, in which rows are near that most members keep
-    together; it is never formed. k-means in the leading singular vectors (rows scaled to length one) proposes clusters.
+    together; it is never formed. k-means in the leading singular vectors (rows of nearly one length) proposes clusters.
     Then every member votes: a row's probability for a cluster is the mean, over the members, of the share of the
     cluster's rows that the row's own group holds in that member, made to sum to one; the label is the largest. New rows
     are voted on through the members' own ``predict``.
 
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with as many
     clusters as asked for and with 1.5, 2 and 3 times as many. A finer partition says which rows are surely together.
-    Of more than 20,000 rows a sample of that size is fitted, and all rows are voted on.
+    Of more than 10,000 rows a sample of that size is fitted, and all rows are voted on.
 
     Parameters
     ----------
@@ -298,6 +302,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self._group_names = [names for names, _ in found]
         groups = np.column_stack([group.ravel() for _, group in found]).astype(np.int32)
         partitions = Partitions.of(groups, [names.size for names in self._group_names], sights.weights)
+        if sights.given is None:
+            partitions = replace(partitions, fairness=_FAIRNESS, evenness=_EVENNESS)
         partitions = self._weigh(partitions, sights, rng)
         labels, self._votes = partitions.agreed(self.n_clusters, rng)
         self._member_weights = partitions.shares

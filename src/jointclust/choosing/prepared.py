@@ -18,11 +18,10 @@ from jointclust.types import Matrix
 from jointclust.views.counts import LogCounts, TermWeights
 from jointclust.views.kinds import describe
 from jointclust.views.preparation import Preparation
+from jointclust.views.rule import are_reads
 
 # Leading directions of words, and of reads and other sparse rows.
 _OF_WORDS, _OF_OTHERS = 100, 50
-# A word in more rows than this is a stop word, and left out of the counts; every cell has some genes in common.
-_COMMON = 0.5
 
 
 class UsualRows(TransformerMixin, BaseEstimator):
@@ -119,15 +118,11 @@ class UsualRows(TransformerMixin, BaseEstimator):
 
 def _after(kind: str, rows: NDArray | sp.csr_array) -> list[Any]:
     """What is done to rows of numbers, beside standardising tables."""
-    if kind == "documents" or (kind == "counts" and not _are_reads(rows)):
+    if kind == "documents" or (kind == "counts" and not are_reads(rows)):
         return [TermWeights(), _leading(_OF_WORDS, rows), Normalizer()]
     if kind == "counts":
         return [LogCounts(n_columns=None), _leading(_OF_OTHERS, rows)]
     return [_leading(_OF_OTHERS, rows)] if sp.issparse(rows) else []
-
-
-def _are_reads(counts: NDArray | sp.csr_array) -> bool:
-    return bool(np.max((counts > 0).sum(axis=0)) > _COMMON * counts.shape[0])
 
 
 def _leading(n_components: int, rows: NDArray | sp.csr_array) -> TruncatedSVD:

@@ -20,7 +20,7 @@ from jointclust.types import Float, Matrix
 from jointclust.views.preparation import Preparation
 
 # Rows that the members of several views are fitted on, and rows that are prepared at a time.
-_MOST_ROWS, _BLOCK = 20_000, 8_192
+_MOST_ROWS, _BLOCK = 10_000, 8_192
 # Directions of sparse rows: more are words that few documents have.
 _SPARSE_RANK = 100
 

@@ -34,12 +34,20 @@ class Partitions:
         Of the rows.
     shares : array of shape (n_members,)
         Of the members, summing to 1.
+    fairness : float
+        Power of the clusters' sizes by which votes are divided: 0 is the majority of a group's rows, 1 gives small
+        clusters as much weight as large ones.
+    evenness : float
+        Power of the rows' lengths by which they are divided before k-means: 1 makes them equal, less lets rows on which
+        the members differ count less.
     """
 
     groups: NDArray
     sizes: list[int]
     weights: Float | None
     shares: Float
+    fairness: float = 1.0
+    evenness: float = 1.0
 
     @property
     def n_members(self) -> int:
@@ -57,8 +65,8 @@ class Partitions:
     def some(self, members: NDArray[np.bool_], shares: Float | None = None) -> Partitions:
         """Those of some members, of equal weight or by these shares."""
         sizes = [size for size, wanted in zip(self.sizes, members, strict=True) if wanted]
-        found = Partitions.of(self.groups[:, members], sizes, self.weights)
-        return found if shares is None else replace(found, shares=shares)
+        equal = np.full(len(sizes), 1.0 / len(sizes))
+        return replace(self, groups=self.groups[:, members], sizes=sizes, shares=equal if shares is None else shares)
 
     def scales(self) -> Float:
         """What an entry of ``B`` is: the root of the member's weight over the group's size."""
@@ -77,14 +85,15 @@ class Partitions:
         return sp.csr_array((entries[columns].ravel(), columns.ravel(), start), shape=shape)
 
     def embedded(self, n_clusters: int) -> Float:
-        """The rows in the leading singular vectors of B but the first, scaled to length one."""
+        """The rows in the leading singular vectors of B but the first, divided by a power of their length."""
         stacked = self.stacked(self.scales())
-        return blocks.unit(np.asarray(stacked @ leading_directions(stacked, max(n_clusters - 1, 1), self.weights)))
+        Y = np.asarray(stacked @ leading_directions(stacked, max(n_clusters - 1, 1), self.weights))
+        return blocks.unit(Y) * np.linalg.norm(Y, axis=1, keepdims=True) ** (1 - self.evenness)
 
     def votes_for(self, labels: Labels, n_clusters: int) -> list[Float]:
         """How the groups of each member vote."""
         return [
-            group_shares(column, labels, size, n_clusters, self.weights)
+            group_shares(column, labels, size, n_clusters, self.weights, self.fairness)
             for column, size in zip(self.groups.T, self.sizes, strict=True)
         ]
 
@@ -142,13 +151,15 @@ def mean_votes(groups: NDArray, votes: list[Float], shares: Float) -> Float:
     return total / parts.sum()
 
 
-def group_shares(group: NDArray, labels: Labels, n_groups: int, n_clusters: int, weights: Float | None) -> Float:
-    """How a group votes: the shares of the clusters' rows that it holds, made to sum to one."""
+def group_shares(
+    group: NDArray, labels: Labels, n_groups: int, n_clusters: int, weights: Float | None, fairness: float = 1.0
+) -> Float:
+    """How a group votes: its rows in each cluster over a power of the cluster's size, made to sum to one."""
     pairs = group.astype(np.intp) * n_clusters + labels
     found = np.bincount(pairs, weights=weights, minlength=n_groups * n_clusters)
     table = np.asarray(found, dtype=np.float64).reshape(n_groups, n_clusters)
-    # Relative to the cluster's size: else small clusters lose their rows to large ones.
+    # Relative to the cluster's size, or small clusters lose their rows to large ones.
     sizes = table.sum(axis=0)
-    table = table / np.where(sizes > 0, sizes, 1.0)
+    table = table / np.where(sizes > 0, sizes, 1.0) ** fairness
     total = table.sum(axis=1, keepdims=True)
     return np.where(total > 0, table / np.where(total > 0, total, 1.0), 1.0 / n_clusters)

@@ -15,7 +15,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from jointclust.rows import is_elsewhere, is_lazy, some_rows
 from jointclust.types import Float
 from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
-from jointclust.views.rule import Verdict, carried, kind_of_numbers, kind_of_sparse, percent
+from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
 
 __all__ = ["Description", "describe"]
 
@@ -28,8 +28,8 @@ VIEWS = {
     "table": ["standardised", "rank-normal", "as is"],
     "mixed": ["standardised", "rank-normal", "as is"],
     "features": ["as is", "unit rows", "rank-normal"],
-    "counts": ["topics", "log"],
-    "documents": ["topics", "tf-idf"],
+    "counts": ["topics", "log"],  # of words as documents
+    "documents": ["topics"],
     "unit rows": ["as is", "unit rows"],
 }
 
@@ -249,7 +249,7 @@ def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[
         kinds = np.where(spread > 0, "number", "constant")
         verdict = kind_of_sparse(A)
         kinds = np.where((kinds == "number") & (verdict.kind == "counts"), "count", kinds)
-        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, is_sparse=True)
+        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, sparse=A)
     # Most columns of wide data are plainly numbers: found at once rather than one by one.
     varies = np.fmax.reduce(A, axis=0) > np.fmin.reduce(A, axis=0)
     plain = varies & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
@@ -292,7 +292,7 @@ def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, rea
         kinds = np.where(kinds == "count", "number", kinds)
     elif verdict.kind == "counts":
         kinds = np.where(numeric, "count", kinds)
-    return _description(verdict._replace(reasons=reasons), [], n_samples, names, kinds, missing, spread)
+    return _description(verdict._replace(reasons=reasons), [], n_samples, names, kinds, missing, spread, dense=A)
 
 
 def _description(
@@ -304,9 +304,15 @@ def _description(
     missing: Float,
     spread: Float,
     *,
-    is_sparse: bool = False,
+    sparse: Any = None,
+    dense: Float | None = None,
 ) -> Description:
-    views = [view for view in VIEWS[verdict.kind] if not (is_sparse and view == "rank-normal")]
+    reads = verdict.kind != "counts" or are_reads(dense if sparse is None else sparse)
+    if verdict.kind == "counts":
+        of = "reads: some column is" if reads else "words: no column is"
+        reasons = [*reasons, f"the counts are taken for {of} filled in more than half of the rows"]
+    named = VIEWS[verdict.kind if reads else "documents"]
+    views = [view for view in named if not (sparse is not None and view == "rank-normal")]
     return Description(verdict.kind, verdict.reasons + reasons, views, n_samples, names, kinds, missing, spread)
 
 

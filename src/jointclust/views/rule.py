@@ -25,6 +25,8 @@ _FILLED = 0.1
 _ALIKE, _MORE_ALIKE, _SMOOTH = 0.5, 0.2, 1.5
 # Rows that tell whether columns have an order, and columns up to which sparse ones are asked for it.
 _FEW_ROWS, _MOST_PIXELS = 1000, 5000
+# A column of counts that is filled in more rows than this is no word.
+_COMMON = 0.5
 
 
 class Verdict(NamedTuple):
@@ -50,6 +52,14 @@ def kind_of_sparse(A: sp.csr_array) -> Verdict:
         return Verdict("features", ["the cells are 0 or 1, equally many in each row: levels of categories", stored])
     alike = _neighbours(A[:_FEW_ROWS].toarray()) if A.shape[1] <= _MOST_PIXELS else None
     return Verdict("counts", [counts, stored]) if alike is None else Verdict("features", [alike, stored])
+
+
+def are_reads(counts: NDArray | sp.csr_array) -> bool:
+    """Whether counts are of reads rather than of words: some column is filled in more than half of the rows.
+
+    Every cell reads the genes that all cells need; a word that common is a stop word, which counts of words leave out.
+    """
+    return bool(np.max((counts > 0).sum(axis=0)) > _COMMON * counts.shape[0])
 
 
 def kind_of_numbers(A: Float, names: NDArray[np.str_]) -> Verdict:
