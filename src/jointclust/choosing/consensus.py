@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import ClassifierTags, check_random_state
 
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
-from jointclust.choosing.confidence import usual_score
+from jointclust.choosing.confidence import trust, usual_score
 from jointclust.choosing.embedding import discriminant_directions
 from jointclust.choosing.lens import LANDMARKS, Lens
 from jointclust.choosing.members import (
@@ -311,6 +311,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self._patterns, index = np.unique(partitions.groups, axis=0, return_inverse=True)
         self._pattern = index.ravel().astype(np.int32)
         soft, weights = self.soft_labels_, sights.weights
+        n_rows, n_columns = sights.sources[0].rows.shape
+        self._trust = trust(n_rows if weights is None else int(np.count_nonzero(weights)), n_columns, self.n_clusters)
         self._usual = usual_score(self.outlier_scores_ if weights is None else self.outlier_scores_[weights > 0])
         self.labels_ = self._rejected(labels, soft, self.outlier_scores_)
         self.objective_ = float(np.average(soft.max(axis=1), weights=weights))

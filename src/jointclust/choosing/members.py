@@ -45,7 +45,7 @@ class Plan(NamedTuple):
     max_iter: int
 
 
-_MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 12), Plan(0.8, 1e-3, "whitened", 3, 12))
+_MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 10), Plan(0.8, 1e-3, "whitened", 2, 10))
 _FINE = Plan(0.9, 0.1, "k-means++", 1, 4)
 
 

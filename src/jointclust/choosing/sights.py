@@ -20,7 +20,7 @@ from jointclust.types import Float, Matrix
 from jointclust.views.preparation import Preparation
 
 # Rows that the members of several views are fitted on, and rows that are prepared at a time.
-_MOST_ROWS, _BLOCK = 10_000, 8_192
+MOST_ROWS, _BLOCK = 10_000, 8_192
 # Directions of sparse rows: more are words that few documents have.
 _SPARSE_RANK = 100
 
@@ -133,7 +133,7 @@ class Sights:
     def sample(self, rng: np.random.RandomState) -> NDArray[np.intp]:
         """Rows to fit members on: those that have weight, a sample of them where there are many."""
         rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
-        return rows if rows.size <= _MOST_ROWS else np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
+        return rows if rows.size <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
 
     def coordinates(self, number: int, index: NDArray[np.intp] | slice, rng: np.random.RandomState) -> Coordinates:
         """Coordinates of some rows in one view."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from jointclust.choosing.confidence import confidence
 from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Seen
-from jointclust.choosing.sights import Source, blocks_of, sources_of
+from jointclust.choosing.sights import MOST_ROWS, Source, blocks_of, sources_of
 from jointclust.choosing.votes import mean_votes
 from jointclust.estimators.base import LooksAtPairs
 from jointclust.rows import blocks
@@ -40,6 +40,7 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
     _patterns: NDArray[np.int32]
     _pattern: NDArray[np.int32]
     _usual: float
+    _trust: float
     _origin: Float
     _directions: Float
     _additions: list[Float]
@@ -50,10 +51,15 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
         check_is_fitted(self)
         if "soft_labels_" in vars(self):  # a model of 0.1
             return vars(self)["soft_labels_"]
+        if "_patterns" not in vars(self):
+            raise AttributeError(
+                f"What is known of each of the {len(self.labels_):,} training rows was not saved with the model, but "
+                "for labels_: predict_proba(X) and confidence(X) tell it again."
+            )
         return mean_votes(self._patterns, self._votes, self._member_weights)[self._pattern]
 
     def groups_of_members(self) -> NDArray[np.int32]:
-        """The group of each training row in each member; none of models of 0.1.
+        """The group of each training row in each member; none where the model does not know it any more.
 
         Returns
         -------
@@ -69,7 +75,17 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
     def confidence_(self) -> Float:
         """How likely each training row's label is right."""
         check_is_fitted(self)
-        return confidence(self.soft_labels_, self.outlier_scores_, self._usual)
+        if "confidence_" in vars(self):  # a model of 0.1
+            return vars(self)["confidence_"]
+        return confidence(self.soft_labels_, self.outlier_scores_, self._trust, self._usual)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is known of each row is saved of as many as members are fitted on; of more only the labels."""
+        state = super().__getstate__()
+        if len(state.get("labels_", ())) > MOST_ROWS:
+            for name in ("_patterns", "_pattern", "outlier_scores_"):
+                state.pop(name, None)
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Models of 0.1 took rows as they are, and kept the votes of the training rows."""
@@ -83,6 +99,7 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
                 "_votes": state["_shares"],
                 "_lenses": [None],
                 "_usual": 1.0,
+                "_trust": 0.0,
                 "outlier_scores_": np.zeros(len(state["labels_"]), np.float32),
                 "description_": None,
             }
@@ -145,7 +162,9 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
         """Labels, -1 for rows of too little confidence."""
         if self.reject_below == 0:
             return labels
-        return np.where(confidence(votes, scores, self._usual) < self.reject_below, -1, labels).astype(np.int32)
+        return np.where(confidence(votes, scores, self._trust, self._usual) < self.reject_below, -1, labels).astype(
+            np.int32
+        )
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """The members' votes.
@@ -191,7 +210,7 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
         confidence : array of shape (n_samples,)
             From 0 to 1.
         """
-        return confidence(*self._voted(X, scored=True), self._usual)
+        return confidence(*self._voted(X, scored=True), self._trust, self._usual)
 
     def transform(self, X: ArrayLike) -> Float:
         """Rows in the directions in which the clusters differ most, for the spread within them, over all views.
