@@ -27,7 +27,7 @@ def usual_score(scores: Float) -> float:
 
 
 def confidence(votes: Float, scores: Float, trusted: float, usual: float) -> Float:
-    """``1/(1 + exp(-a logit(v) - trust))`` of the votes v for a row's own label, times ``(usual/score)^4`` if unusual."""
+    """``1/(1 + exp(-a logit(v) - trust))`` of the votes v for a row's own label; times ``(usual/score)^4`` beyond."""
     v = np.clip(votes.max(axis=1), _LEAST_DOUBT, 1 - _LEAST_DOUBT)
     likely = 1.0 / (1.0 + np.exp(-_SLOPE * np.log(v / (1 - v)) - trusted))
     return likely * np.minimum(1.0, usual / np.maximum(scores, usual)) ** _POWER

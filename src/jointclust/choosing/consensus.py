@@ -332,7 +332,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         kept = agreement >= _LEAST_AGREEMENT * agreement.max()
         weights = kept / kept.sum()
         told = "agreement with the other views {:.2f}" if len(sights) > 2 and self.views == "auto" else ""
-        self.views_ = [
+        self.views_: list[dict[str, Any]] = [
             {"name": name, "weight": float(weight), "reason": "; ".join(filter(None, (reason, told.format(agrees))))}
             for name, weight, reason, agrees in zip(sights.names, weights, sights.reasons, agreement, strict=True)
         ]

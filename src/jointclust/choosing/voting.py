@@ -105,6 +105,12 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
             }
         super().__setstate__({**before, **state})
 
+    @property
+    def preparations(self) -> list[Any]:
+        """What prepares rows for each view; None where they are taken as they are."""
+        check_is_fitted(self)
+        return self._preparations
+
     def prepared(self, X: Any) -> list[Any]:
         """Rows as the members see them, one matrix for each view.
 
@@ -136,6 +142,7 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
     def _asked(self, sources: list[Source], *, scored: bool = True) -> tuple[NDArray, Float]:
         """What each member says of each row, and the outlier scores where they are wanted."""
         said, scores = [], [np.empty(0)]
+        scored &= None not in self._lenses  # models of 0.1 have none
         for seen in self._seen(sources):
             parts = zip(self.members_, self._view_of_member, strict=True)
             said.append(np.column_stack([_labels(member, seen[view]) for member, view in parts]))
@@ -197,6 +204,26 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
         votes, scores = self._voted(X, scored=self.reject_below > 0)
         return self._rejected(votes.argmax(axis=1).astype(np.int32), votes, scores)
 
+    def predict_with_confidence(self, X: ArrayLike) -> tuple[Labels, Float]:
+        """:meth:`predict` and :meth:`confidence` at the cost of one of them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Cluster of each row.
+        confidence : array of shape (n_samples,)
+            From 0 to 1.
+        """
+        votes, scores = self._voted(X, scored=True)
+        scores = scores if scores.size else np.zeros(len(votes))
+        labels = votes.argmax(axis=1).astype(np.int32)
+        return self._rejected(labels, votes, scores), confidence(votes, scores, self._trust, self._usual)
+
     def confidence(self, X: ArrayLike) -> Float:
         """How likely the labels of rows are right: see ``confidence_``.
 
@@ -210,7 +237,7 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
         confidence : array of shape (n_samples,)
             From 0 to 1.
         """
-        return confidence(*self._voted(X, scored=True), self._trust, self._usual)
+        return self.predict_with_confidence(X)[1]
 
     def transform(self, X: ArrayLike) -> Float:
         """Rows in the directions in which the clusters differ most, for the spread within them, over all views.

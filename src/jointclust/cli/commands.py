@@ -9,6 +9,7 @@ from typing import Any
 import click
 import numpy as np
 from click.core import ParameterSource
+from sklearn.pipeline import Pipeline
 
 import jointclust as jc
 from jointclust.cli import models, options, preparing
@@ -28,6 +29,7 @@ from jointclust.cli.runs import (
 from jointclust.exceptions import collected
 from jointclust.readers import ReadError, Table
 from jointclust.readers._matrix import told_apart
+from jointclust.showing import fitted
 from jointclust.types import Predictor
 
 # What `select` tries when no method is named: kinds that err in different ways.
@@ -92,13 +94,14 @@ def _origins(context: click.Context) -> dict[str, tuple[Any, str]]:
     }
 
 
-def _tell_preparation(run: Outcome, steps: preparing.Steps) -> None:
+def _tell_preparation(run: Outcome, model: Any) -> None:
     """Say, a line each, what was done to the data and why."""
-    for note in preparing.notes_of(steps):
+    for note in preparing.notes_of(model):
         run.voice.say(note)
         run.notes.append(note)
-    for view, reason in preparing.views_of(steps):
-        run.chosen["view"] = (view, reason)
+    views = preparing.views_of(model)
+    for number, (view, reason) in enumerate(views, 1):
+        run.chosen["view" if len(views) == 1 else f"view {number}"] = (view, reason)
 
 
 def _tell_number(run: Outcome, found: int, given: int | None) -> None:
@@ -153,18 +156,20 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
     source = _arranged(voice, data, given)
     image_of(source, given)  # is right, before the work
     X = source.table.data
-    steps = preparing.preparation(given["scale"], given["missing"], X)
+    has_views = models.has_views(given["method"], given["scale"], settings)
+    steps = preparing.preparation(given["scale"], given["missing"], X, has_views=has_views)
     with (
-        voice.step("fit", f"Fitting {preparing.size_of(X)}"),
+        voice.fitting(f"Fitting {preparing.size_of(X)}") as callback,
         collected() as messages,
     ):
         rows = preparing.prepared(steps, X, given["scale"])
-        known, number = models.counted(rows, clusters, given["seed"])
+        settings = {"views": "auto", **settings} if has_views else settings
+        known, number = models.counted(rows, clusters, given["seed"], has_views=has_views)
         clusterer = models.clusterer(given["method"], number, given["seed"], **settings)
-        clusterer = models.fitted(clusterer, known, given["seed"])
+        clusterer = models.fitted(clusterer, known, given["seed"], callback)
     model = preparing.joined(steps, clusterer, source.table.names)
     run = Outcome(voice, Path(out), source, model, rows, _origins(context), messages, given)
-    _tell_preparation(run, steps)
+    _tell_preparation(run, model)
     _tell_number(run, number, clusters)
     finish(run)
 
@@ -224,6 +229,11 @@ def _load_model(path: str) -> Predictor:
 
 def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
     columns: dict[str, Any] = {"id": identities(table)}
+    clusterer = fitted.last_step(model)
+    if isinstance(clusterer, jc.JointConsensus):
+        rows = model[:-1].transform(table.data) if isinstance(model, Pipeline) and len(model) > 1 else table.data
+        labels, sure = clusterer.predict_with_confidence(rows)
+        return columns | {"label": labels, "confidence": np.round(sure, 6)}
     if hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(table.data)
         return columns | {"label": probabilities.argmax(axis=1), "confidence": np.round(probabilities.max(axis=1), 6)}
@@ -275,7 +285,7 @@ def select(context: click.Context, data: str, clusters: int | None, out: str, **
     table = _tried(search)
     model = preparing.joined(steps, search.best_estimator_, source.table.names)
     run = Outcome(voice, Path(out), source, model, rows, _origins(context), messages, given, tried=table)
-    _tell_preparation(run, steps)
+    _tell_preparation(run, model)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     run.chosen.update({name: (value, f"best {given['criterion']}") for name, value in best.items()})
     _tell_number(run, number, clusters)

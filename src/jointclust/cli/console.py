@@ -10,10 +10,37 @@ from contextlib import contextmanager
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from jointclust._sklearn import CallbackContext, FitCallback
 from jointclust.types import Columns
+
+# Lines of progress in a pipe come no closer than this.
+_SECONDS_PER_LINE = 5.0
+
+
+class MembersDone:
+    """A callback that tells how many members of a consensus are fitted."""
+
+    def __init__(self, progress: Callable[..., None]):
+        self.progress, self.done = progress, 0
+
+    def setup(self, estimator: object, context: CallbackContext) -> None:
+        """Nothing to do before the fit."""
+
+    def teardown(self, estimator: object, context: CallbackContext) -> None:
+        """Nothing to do after it."""
+
+    def on_fit_task_begin(self, estimator: object, context: CallbackContext, **_: object) -> None:
+        """Nothing to tell when a task begins."""
+
+    def on_fit_task_end(self, estimator: object, context: CallbackContext, **_: object) -> bool:
+        """One member more."""
+        if context.task_name == "member":
+            self.done += 1
+            self.progress(self.done, total=context.parent.max_subtasks)
+        return False
 
 
 class Voice:
@@ -32,14 +59,36 @@ class Voice:
             if self.quiet or not self.console.is_terminal:
                 if not self.quiet:
                     click.echo(text, err=True)
-                yield lambda done, total=None: None
+                yield self._lines(began)
             else:
                 columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
-                with Progress(*columns, TimeElapsedColumn(), console=self.console, transient=True) as progress:
+                times = (TimeElapsedColumn(), TimeRemainingColumn(elapsed_when_finished=True))
+                with Progress(*columns, *times, console=self.console, transient=True) as progress:
                     task = progress.add_task(text, total=total)
                     yield lambda done, total=None: progress.update(task, completed=done, total=total)
         finally:
             self.seconds[key] = self.seconds.get(key, 0.0) + time.perf_counter() - began
+
+    def _lines(self, began: float) -> Callable[..., None]:
+        """How far a long step is, a line every few seconds, for those who read a log."""
+        last = began
+
+        def tell(done: int, total: int | None = None) -> None:
+            nonlocal last
+            now = time.perf_counter()
+            if self.quiet or not total or not 0 < done < total or now - last < _SECONDS_PER_LINE:
+                return
+            last = now
+            left = (now - began) * (total - done) / done
+            click.echo(f"  {done / total:.0%}, about {left:.0f} s left", err=True)
+
+        return tell
+
+    @contextmanager
+    def fitting(self, text: str) -> Iterator[FitCallback]:
+        """A step that fits a model; yields a callback for it, which shows how many members of a consensus are done."""
+        with self.step("fit", text) as progress:
+            yield MembersDone(progress)
 
     def say(self, text: str) -> None:
         """A line about what happens."""

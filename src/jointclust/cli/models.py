@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 import jointclust as jc
+from jointclust._sklearn import FitCallback
 from jointclust.choosing import cluster, registry
 from jointclust.choosing.members import fit_member
 from jointclust.types import Predictor
+from jointclust.views.preparation import Preparation
 
 
 def hint(name: str, known: list[str]) -> str:
@@ -76,13 +78,27 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Pr
     return cls(n_clusters, **{"random_state": seed, **settings})
 
 
-def counted(X: ArrayLike, given: int | None, seed: int) -> tuple[ArrayLike | jc.Coordinates, int]:
+def has_views(method: str, scale: str, settings: dict[str, object]) -> bool:
+    """Whether the method looks at views of the data itself, and so takes them as they come."""
+    return scale == "auto" and issubclass(method_of(method), jc.JointConsensus) and "views" not in settings
+
+
+def counted(
+    X: ArrayLike, given: int | None, seed: int, *, has_views: bool = False
+) -> tuple[ArrayLike | jc.Coordinates, int]:
     """What to fit and the number of clusters: rows and the number given, or coordinates and the number they show."""
-    return (X, given) if given is not None else cluster.counted(X, seed)
+    if given is not None:
+        return X, given
+    return (X, cluster.counted(Preparation().fit_transform(X), seed)[1]) if has_views else cluster.counted(X, seed)
 
 
-def fitted(estimator: Any, X: ArrayLike | jc.Coordinates, seed: int) -> Any:
+def fitted(estimator: Any, X: ArrayLike | jc.Coordinates, seed: int, callback: FitCallback | None = None) -> Any:
     """The estimator fitted on what suits it: rows, or coordinates where there are some and it takes them."""
+    if callback is not None and isinstance(estimator, jc.JointConsensus):
+        estimator.set_callbacks(callback)
+        fit = estimator.fit(X)
+        estimator.set_callbacks()  # models that are saved have none
+        return fit
     if isinstance(X, jc.Coordinates) and not isinstance(estimator, jc.JointConsensus):
         return fit_member(estimator, X.rows.X, X, None, seed)
     return estimator.fit(X)

@@ -77,8 +77,11 @@ def size_of(data: Any) -> str:
     )
 
 
-def preparation(scale: str, missing: str, data: Any) -> Steps:
-    """Steps before the clusterer; part of the saved model, so that new raw rows go through them too."""
+def preparation(scale: str, missing: str, data: Any, *, has_views: bool = False) -> Steps:
+    """Steps before the clusterer; part of the saved model, so that new raw rows go through them too.
+
+    A consensus that looks at views of its own prepares the data itself.
+    """
     steps: Steps = []
     is_sparse = sp.issparse(data)
     is_matrix = is_sparse or (isinstance(data, np.ndarray) and data.ndim == 2)
@@ -87,7 +90,7 @@ def preparation(scale: str, missing: str, data: Any) -> Steps:
             raise click.UsageError(f"--missing {missing} is for numbers, and there is text: use --missing auto.")
         steps.append(("fill", SimpleImputer(strategy=missing)))
     has_gaps = missing == "auto" and is_matrix and not is_sparse and bool(np.isnan(data).any())
-    if scale == "auto" or not is_matrix or has_gaps:
+    if not has_views and (scale == "auto" or not is_matrix or has_gaps):
         steps.append(("prepare", Preparation("auto" if scale == "auto" else "as is")))
     scalers = {
         "standard": StandardScaler(with_mean=not is_sparse),
@@ -112,14 +115,27 @@ def prepared(steps: Steps, X: Any, scale: str) -> Any:
     return X
 
 
-def notes_of(steps: Steps) -> list[str]:
+def preparations_of(model: Any) -> list[Preparation]:
+    """What prepares the data for a model: a step before it, or one for each view of a consensus."""
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    found = [step for step in steps if isinstance(step, Preparation)]
+    if isinstance(steps[-1], jc.JointConsensus):
+        found += [one for one in steps[-1].preparations if isinstance(one, Preparation)]
+    return found
+
+
+def notes_of(model: Any) -> list[str]:
     """What was done to the data, and why, a line each."""
-    return [note for _, step in steps if isinstance(step, Preparation) for note in step.notes_]
+    return list(dict.fromkeys(note for preparation in preparations_of(model) for note in preparation.notes_))
 
 
-def views_of(steps: Steps) -> list[tuple[str, str]]:
-    """The view that was taken, and why."""
-    return [(step.view_, step.reason_) for _, step in steps if isinstance(step, Preparation)]
+def views_of(model: Any) -> list[tuple[str, str]]:
+    """The views that were taken, and why."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    found = preparations_of(model)
+    if isinstance(last, jc.JointConsensus) and found and found[0] in last.preparations:
+        return [(f"{view['name']} (weight {view['weight']:.2f})", view["reason"]) for view in last.views_]
+    return [(preparation.view_, preparation.reason_) for preparation in found]
 
 
 def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
@@ -131,15 +147,21 @@ def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
     return model
 
 
+def _first(model: Any) -> Any:
+    """What new data come to first."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    return (preparations_of(first) or [first])[0] if isinstance(first, jc.JointConsensus) else first
+
+
 def wants_text(model: Any) -> bool:
     """Whether a model was fitted on documents rather than on columns."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    first = _first(model)
     return getattr(first, "description_", None) is not None and not hasattr(first, "n_features_in_")
 
 
 def reading_for(model: Any) -> dict[str, Any]:
     """How new data have to be read for a model."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    first = _first(model)
     names = getattr(first, "feature_names_in_", None)
     asked: dict[str, Any] = {
         "wanted": None if names is None else [str(name) for name in names],

@@ -161,7 +161,7 @@ def identities(table: Table) -> NDArray:
 
 def label_columns(table: Table, model: Predictor) -> dict[str, Any]:
     """What goes into labels.csv."""
-    columns = {"id": identities(table), "label": fitted.labels_of(model)}
+    columns = {"id": identities(table), "label": np.asarray(fitted.last_step(model).labels_)}
     confidence, weights = fitted.confidence_of(model), getattr(fitted.last_step(model), "sample_weights_", None)
     if confidence is not None:
         columns["confidence"] = np.round(confidence, 6)

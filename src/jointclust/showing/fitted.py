@@ -26,8 +26,10 @@ def last_step(model: Estimator) -> Any:
 
 
 def labels_of(model: Estimator) -> Labels:
-    """Labels of the training rows."""
-    return np.asarray(last_step(model).labels_)
+    """The cluster of each training row; of a row that a consensus rejects, the one it would have."""
+    clusterer = last_step(model)
+    labels = np.asarray(clusterer.labels_)
+    return clusterer.soft_labels_.argmax(axis=1) if np.any(labels < 0) else labels
 
 
 def embedding_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
@@ -68,7 +70,7 @@ def features_of(model: Estimator, X: Any) -> tuple[Any, list[str] | None]:
     model = getattr(model, "best_estimator_", model)
     clusterer = last_step(model)
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
-    views = clusterer._preparations if isinstance(clusterer, JointConsensus) else []
+    views = clusterer.preparations if isinstance(clusterer, JointConsensus) else []
     first = steps[0] if len(steps) > 1 else views[0] if views else None
     if isinstance(first, Preparation):
         return first.readable(X), [str(name) for name in first.coded_names()]

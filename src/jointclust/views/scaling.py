@@ -51,7 +51,7 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [3., 5.]])
     """
 
-    reason: ClassVar[str] = "the columns share a scale, which scaling would lose"
+    reason: ClassVar[str] = "the rows as they are keep what their scale means"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"numeric": ["array-like", None]}
 
     def __init__(self, numeric: ArrayLike | None = None):
