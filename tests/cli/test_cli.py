@@ -229,7 +229,11 @@ def test_default_method_gives_confidence(iris_csv, tmp_path):
     assert call("fit", iris_csv, "-k", 3, *columns, "--out", tmp_path / "run", "--quiet") == 0
     confidence = [float(row["confidence"]) for row in rows_of(tmp_path / "run" / "labels.csv")]
     assert 0 < min(confidence) <= max(confidence) <= 1
-    assert isinstance(jc.load(tmp_path / "run" / "model.skops")[-1], jc.JointConsensus)
+    model = jc.load(tmp_path / "run" / "model.skops")
+    assert isinstance(model, jc.JointConsensus)
+    assert [view["name"] for view in model.views_] == ["standardised", "rank-normal", "as is"]
+    assert call("predict", tmp_path / "run" / "model.skops", iris_csv, "-o", tmp_path / "p.csv", "--quiet") == 0
+    assert [float(row["confidence"]) for row in rows_of(tmp_path / "p.csv")] == confidence
 
 
 def test_number_of_clusters_is_found(tmp_path, capsys):
