@@ -81,7 +81,7 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
 
     def __getstate__(self) -> dict[str, Any]:
         """What is known of each row is saved of as many as members are fitted on; of more only the labels."""
-        state = super().__getstate__()
+        state = dict(super().__getstate__())
         if len(state.get("labels_", ())) > MOST_ROWS:
             for name in ("_patterns", "_pattern", "outlier_scores_"):
                 state.pop(name, None)
