@@ -175,7 +175,7 @@ def _parts_of(said: Weighted, rng: np.random.RandomState) -> tuple[Labels, list[
 def _by_size(labels: Labels, weights: Float) -> Labels:
     """Labels without gaps, 0 being the largest."""
     found = np.unique(labels, return_inverse=True)[1].ravel()
-    order = np.argsort(-np.bincount(found, weights=weights), kind="stable")
+    order = np.argsort(-np.bincount(found, weights=weights).round(13), kind="stable")
     return np.argsort(order)[found].astype(np.int32)
 
 
@@ -215,7 +215,7 @@ def _lost(counts: Float, sizes: Float, shares: Float, one: int) -> tuple[Float, 
     told = _more(counts[one, here], counts[:, here]) @ shares[here]
     most = _more(sizes[one], sizes)
     # Rounded, so that equal ones are equal on every machine: the first of them joins.
-    return np.round(most - told, 12), most
+    return np.round(most - told, 13), most
 
 
 def _more(a: Float, b: Float) -> Float:
