@@ -12,6 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import mutual_info_score
 
 import jointclust as jc
+from jointclust.choosing import layers as made
+from jointclust.choosing import voting
 from jointclust.choosing.layers import Weighted, _joined
 from jointclust.metrics import clustering_accuracy
 
@@ -206,3 +208,17 @@ def test_linkage_is_a_tree_of_the_layers(coarse):
         assert rows[-1] == set(np.flatnonzero(labels == labels[min(rows[-1])]))
     np.testing.assert_allclose(coarse.linkage(4)[:, 2], tree[-3:, 2])
     assert coarse.linkage(1).shape == (0, 4)
+
+
+def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypatch):
+    X, y = ten
+    model = jc.JointConsensus(5, random_state=0).fit(X)
+    for module in (made, voting):
+        monkeypatch.setattr(module, "MOST_ROWS", len(model._patterns) // 2)
+    check(model, X)
+    assert clustering_accuracy(y, model.cut(10)) > 0.97
+    saved = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(saved.predict(X, n_clusters=10), model.cut(10))
+    np.testing.assert_array_equal(saved.linkage(), model.linkage())
+    with pytest.raises(AttributeError, match="were not saved"):
+        saved.cut(10)

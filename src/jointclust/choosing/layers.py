@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.utils.validation import check_is_fitted
 
+from jointclust.choosing.sights import MOST_ROWS
 from jointclust.choosing.votes import Partitions, mean_votes
 from jointclust.numerics.kmeans import kmeans
 from jointclust.types import Float, Labels
@@ -38,11 +39,12 @@ class Weighted(Partitions):
         """Those of some rows."""
         return replace(self, groups=self.groups[index], weights=self.weights[index])
 
-    def compact(self) -> Weighted:
-        """Without the groups that no row is in."""
+    def compact(self) -> tuple[Weighted, NDArray[np.intp]]:
+        """Without the groups that no row is in, and the columns of ``B`` that are left."""
         found = [np.unique(column, return_inverse=True) for column in self.groups.T]
         groups = np.column_stack([group.ravel() for _, group in found])
-        return replace(self, groups=groups, sizes=[names.size for names, _ in found])
+        columns = [start + names for start, (names, _) in zip(self.offsets, found, strict=False)]
+        return replace(self, groups=groups, sizes=[names.size for names, _ in found]), np.concatenate(columns)
 
 
 class Join(NamedTuple):
@@ -76,8 +78,8 @@ class Tree:
 
     Attributes
     ----------
-    proposed : array of shape (n_patterns,)
-        The part that k-means gave each pattern; the members vote for these.
+    groups, parts, votes : array of shape (n_votes,)
+        How much the groups of the members, numbered through, vote for parts; none where no row of the part is in them.
     cluster_of_part, leaf_of_part : array of shape (n_parts,)
         The cluster of the consensus and that of the finest layer which a part belongs to.
     joins : array of shape (n_leaves - 1, 2)
@@ -88,7 +90,9 @@ class Tree:
         Of the layers from one cluster on: mean adjusted Rand index with the members, by their weights.
     """
 
-    proposed: NDArray[np.int32]
+    groups: NDArray[np.int32]
+    parts: NDArray[np.int32]
+    votes: Float
     cluster_of_part: NDArray[np.int32]
     leaf_of_part: NDArray[np.int32]
     joins: NDArray[np.int32]
@@ -103,11 +107,11 @@ class Tree:
     def of(cls, said: Weighted, clusters: NDArray, rng: np.random.RandomState) -> Tree:
         """The tree over clusters of weighted rows."""
         names, clusters = np.unique(clusters, return_inverse=True)
-        proposed, starts, fine = np.zeros(len(clusters), np.int32), [0], list[Join]()
+        starts, entries, fine = [0], list[tuple[NDArray, NDArray, Float]](), list[Join]()
         for number in range(names.size):
-            index = clusters == number
-            part, joins = _parts_of(said.at(index), rng)
-            proposed[index] = starts[-1] + part
+            columns, table, joins = _parts_of(said.at(clusters == number), rng)
+            part, column = np.nonzero(table.T)
+            entries.append((columns[column], starts[-1] + part, table[column, part]))
             starts.append(starts[-1] + len(joins) + 1)
             fine += [join.renamed(range(starts[-2], starts[-1])) for join in joins]
         fine.sort(key=lambda join: join.rank)
@@ -117,8 +121,11 @@ class Tree:
         leaf = _numbers([join[:2] for join in fine[:n_hidden]], starts[-1])
         joins = [join.renamed(leaf) for join in [*fine, *coarse][n_hidden:]]
         lost = np.cumsum([join.lost for join in joins])
+        groups, parts, votes = (np.concatenate(each) for each in zip(*entries, strict=True))
         return cls(
-            proposed,
+            groups.astype(np.int32),
+            parts.astype(np.int32),
+            votes,
             np.repeat(names, np.diff(starts)).astype(np.int32),
             leaf,
             np.array([join[:2] for join in joins], np.int32).reshape(-1, 2),
@@ -126,15 +133,16 @@ class Tree:
             _agreement(said, joins),
         )
 
-    def leaves(self, said: Weighted, groups: NDArray, clusters: Labels) -> Labels:
-        """The cluster of the finest layer for rows, from their groups and clusters and what was said in the fit."""
+    def leaves(self, groups: NDArray, clusters: Labels) -> Labels:
+        """The cluster of the finest layer for rows, from their groups, numbered through, and their clusters."""
         found = np.zeros(len(groups), np.int32)
-        before = self.cluster_of_part[self.proposed]
         for cluster in np.unique(clusters):
-            old, new = before == cluster, clusters == cluster
-            start = np.searchsorted(self.cluster_of_part, cluster)
-            part = _voted(said.at(old), self.proposed[old] - start, groups[new])
-            found[new] = self.leaf_of_part[start + part]
+            rows = clusters == cluster
+            start, stop = np.searchsorted(self.cluster_of_part, [cluster, cluster + 1])
+            own = slice(*np.searchsorted(self.parts, [start, stop]))
+            table = np.zeros((max(int(groups.max()), int(self.groups.max(initial=0))) + 1, stop - start))
+            table[self.groups[own], self.parts[own] - start] = self.votes[own]
+            found[rows] = self.leaf_of_part[start + _voted(table, groups[rows])]
         return found
 
     def numbers(self, n_clusters: int) -> Labels:
@@ -150,28 +158,31 @@ def _numbers(joins: Any, n: int) -> Labels:
     return np.unique(first, return_inverse=True)[1].ravel().astype(np.int32)
 
 
-def _voted(said: Weighted, proposed: Labels, groups: NDArray) -> Labels:
-    """The part that the members vote a row of these groups into."""
-    votes = said.votes_for(proposed, int(proposed.max()) + 1)
-    return mean_votes(groups, votes, said.shares).argmax(axis=1).astype(np.int32)
+def _voted(table: Float, columns: NDArray) -> Labels:
+    """The part with most votes for rows, from the votes of their groups."""
+    total = np.zeros((len(columns), table.shape[1]))
+    for column in columns.T:
+        total += table[column]
+    return total.argmax(axis=1).astype(np.int32)
 
 
-def _parts_of(said: Weighted, rng: np.random.RandomState) -> tuple[Labels, list[Join]]:
-    """The parts that are proposed for the rows of one cluster, the largest first, and how they join again."""
-    part, present = np.zeros(len(said.groups), np.int32), said.weights > 0
+def _parts_of(said: Weighted, rng: np.random.RandomState) -> tuple[NDArray[np.intp], Float, list[Join]]:
+    """The parts of one cluster, the largest first: the groups that vote for them, how, and how the parts join again."""
+    present = said.weights > 0
     n_parts = min(_PARTS, int(present.sum()))
     if n_parts < 2:
-        return part, []
-    here = said.at(present).compact()
+        return np.empty(0, np.intp), np.empty((0, 1)), []
+    here, columns = said.at(present).compact()
     proposed = kmeans(here.embedded(n_parts), n_parts, rng, here.weights, n_restarts=_RESTARTS).labels
     while True:
         proposed = _by_size(proposed, here.weights)
-        n_parts, voted = int(proposed.max()) + 1, _voted(here, proposed, here.groups)
+        n_parts = int(proposed.max()) + 1
+        tables = zip(here.shares, here.votes_for(proposed, n_parts), strict=True)
+        table = np.vstack([share * votes for share, votes in tables])
+        voted = _voted(table, here.groups + here.offsets[:-1])
         if np.unique(voted).size == n_parts:
-            break
+            return columns, table, _joined(here, voted, n_parts, least=_LEAST_TOLD)
         proposed = voted  # a part that no row is voted into is none
-    part[present] = proposed
-    return part, _joined(here, voted, n_parts, least=_LEAST_TOLD)
 
 
 def _by_size(labels: Labels, weights: Float) -> Labels:
@@ -256,12 +267,11 @@ class Layered:
     _votes: list[Float]
     _member_weights: Float
     _seed: int
-    _tree: Tree | None
 
     @property
     def layers_(self) -> list[dict[str, Any]]:
         """Nested partitions of the training rows, coarse to fine."""
-        tree, leaves = self._layered(), self._leaves(self._patterns)[self._pattern]
+        leaves, tree = self._leaves(self._patterns_or_error())[self._pattern], self._layered()
         return [
             {
                 "n_clusters": number,
@@ -333,25 +343,31 @@ class Layered:
 
     def _patterns_or_error(self) -> NDArray[np.int32]:
         check_is_fitted(self)
-        if "_patterns" not in vars(self):
-            raise AttributeError("This model is of version 0.1, which kept nothing to make layers from. Fit it again.")
-        return self._patterns
-
-    def _said(self) -> Weighted:
-        patterns = self._patterns_or_error()
-        return Weighted(patterns, [len(table) for table in self._votes], self._masses, self._member_weights)
+        if "_patterns" in vars(self):
+            return self._patterns
+        if "_tree" in vars(self):
+            raise AttributeError(
+                "The groups of so many rows were not saved: predict(X, n_clusters=...) tells the labels."
+            )
+        raise AttributeError("This model is of version 0.1, which kept nothing to make layers from. Fit it again.")
 
     def _layered(self) -> Tree:
-        """The tree, made when it is first asked for."""
-        said = self._said()
-        if self._tree is None:
-            clusters = mean_votes(said.groups, self._votes, said.shares).argmax(axis=1)
-            self._tree = Tree.of(said, clusters, np.random.RandomState(self._seed))
-        return self._tree
+        """The tree, made when it is first asked for, of a sample where there are many patterns."""
+        if vars(self).get("_tree") is None:
+            patterns, rng = self._patterns_or_error(), np.random.RandomState(self._seed)
+            clusters = mean_votes(patterns, self._votes, self._member_weights).argmax(axis=1)
+            some = np.arange(len(patterns))
+            if some.size > MOST_ROWS:
+                some = np.union1d(rng.permutation(some)[:MOST_ROWS], np.unique(clusters, return_index=True)[1])
+            sizes = [len(table) for table in self._votes]
+            said = Weighted(patterns[some], sizes, self._masses[some], self._member_weights)
+            self._tree: Tree | None = Tree.of(said, clusters[some], rng)
+        return cast(Tree, self._tree)
 
     def _leaves(self, groups: NDArray) -> Labels:
         """The clusters of the finest layer that rows of these groups are in."""
         tree, votes = self._layered(), mean_votes(groups, self._votes, self._member_weights)
         # A cluster that no training row is in has no place in the tree.
         present = np.unique(tree.cluster_of_part)
-        return tree.leaves(self._said(), groups, present[votes[:, present].argmax(axis=1)])
+        starts = np.cumsum([0, *(len(table) for table in self._votes[:-1])])
+        return tree.leaves(groups + starts, present[votes[:, present].argmax(axis=1)])

@@ -82,9 +82,11 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def __getstate__(self) -> dict[str, Any]:
         """What is known of each row is saved of as many as members are fitted on; of more only the labels."""
+        if "_patterns" in vars(self) and len(self.labels_) > MOST_ROWS:
+            self._layered()  # new rows have layers still
         state = super().__getstate__()
         if len(state.get("labels_", ())) > MOST_ROWS:
-            for name in ("_patterns", "_pattern", "outlier_scores_"):
+            for name in ("_patterns", "_pattern", "_masses", "outlier_scores_"):
                 state.pop(name, None)
         return state
 
