@@ -84,7 +84,7 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """What is known of each row is saved of as many as members are fitted on; of more only the labels."""
         if "_patterns" in vars(self) and len(self.labels_) > MOST_ROWS:
             self._layered()  # new rows have layers still
-        state = super().__getstate__()
+        state = dict(super().__getstate__())  # the very dict of the model otherwise
         if len(state.get("labels_", ())) > MOST_ROWS:
             for name in ("_patterns", "_pattern", "_masses", "outlier_scores_"):
                 state.pop(name, None)
