@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from jointclust._version import __version__
 from jointclust.choosing import registry
+from jointclust.choosing.layers import Tree
 from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens
 from jointclust.choosing.number import ClusterNumber
 from jointclust.choosing.search import LabelFreeSearch
@@ -53,6 +54,7 @@ _BESIDE = (
     Standardised,
     TermWeights,
     Topics,
+    Tree,
     UnitRows,
     Words,
 )

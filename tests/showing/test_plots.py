@@ -99,3 +99,20 @@ def test_what_an_estimator_lacks_is_said(model, iris):
         jc.plots.ObjectiveDisplay.from_estimator(consensus)
     with pytest.raises(TypeError, match="has no components_"):
         jc.plots.BiplotDisplay.from_estimator(consensus, iris.data)
+
+
+def test_dendrogram(iris):
+    model = jc.JointConsensus(3, random_state=0).fit(iris.data)
+    display = drawn(jc.plots.DendrogramDisplay.from_estimator(model, n_clusters=4))
+    assert sorted(text.get_text() for text in display.ax_.get_xticklabels()) == list("0123")
+    np.testing.assert_array_equal(display.linkage, model.linkage(4))
+    # only the leaves of the cluster that was split have a branch of their cluster's colour
+    apart = np.array([np.unique(model.labels_[model.cut(4) == leaf]).item() for leaf in range(4)])
+    np.testing.assert_array_equal(display.clusters, apart)
+    colours = {tuple(path.get_color()[0]) for path in display.ax_.collections}
+    assert len(colours) == 2
+    assert jc.plots.DendrogramDisplay.from_estimator(model, n_clusters=2).clusters is None
+    with pytest.raises(ValueError, match="only one cluster"):
+        jc.plots.DendrogramDisplay.from_estimator(model, n_clusters=1)
+    with pytest.raises(TypeError, match="KMeans has no layers"):
+        jc.plots.DendrogramDisplay.from_estimator(jc.RobustKMeans(3, random_state=0).fit(iris.data))

@@ -107,6 +107,10 @@ class JointConsensus(CallbackSupportMixin, Voting):
         Mean adjusted Rand index over all pairs of members: near 0 when they find different things.
     agreement_matrix_ : array of shape (n_members, n_members)
         The adjusted Rand index of each pair.
+    layers_ : list of dict
+        Nested partitions, coarse to fine, made when first asked for: ``n_clusters``, ``labels``, and ``agreement``,
+        the mean adjusted Rand index with the members, by their weights. Coarser ones join the clusters of ``labels_``,
+        finer ones split them, up to four times as many, where the members agree on a split; none rejects rows.
     members_ : list
         The fitted members, each with ``predict`` for rows of its view (:meth:`prepared`).
     views_ : list of dict
@@ -310,6 +314,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
         # Rows with the same groups have the same votes: these are kept once.
         self._patterns, index = np.unique(partitions.groups, axis=0, return_inverse=True)
         self._pattern = index.ravel().astype(np.int32)
+        masses = np.bincount(self._pattern, weights=sights.weights)
+        self._masses, self._tree = masses / masses.sum(), None
         soft, weights = self.soft_labels_, sights.weights
         n_rows, n_columns = sights.sources[0].rows.shape
         self._trust = trust(n_rows if weights is None else int(np.count_nonzero(weights)), n_columns, self.n_clusters)

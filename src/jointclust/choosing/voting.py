@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust.choosing.confidence import confidence
+from jointclust.choosing.layers import Layered
 from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Seen
 from jointclust.choosing.sights import MOST_ROWS, Source, blocks_of, sources_of
 from jointclust.choosing.votes import mean_votes
@@ -19,7 +20,7 @@ from jointclust.rows import blocks
 from jointclust.types import Float, Labels
 
 
-class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
+class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
     """A consensus once its members are fitted: what it knows of the training rows, and what it says of others."""
 
     n_clusters: int
@@ -81,9 +82,11 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
 
     def __getstate__(self) -> dict[str, Any]:
         """What is known of each row is saved of as many as members are fitted on; of more only the labels."""
-        state = dict(super().__getstate__())
+        if "_patterns" in vars(self) and len(self.labels_) > MOST_ROWS:
+            self._layered()  # new rows have layers still
+        state = dict(super().__getstate__())  # the very dict of the model otherwise
         if len(state.get("labels_", ())) > MOST_ROWS:
-            for name in ("_patterns", "_pattern", "outlier_scores_"):
+            for name in ("_patterns", "_pattern", "_masses", "outlier_scores_"):
                 state.pop(name, None)
         return state
 
@@ -188,19 +191,23 @@ class Voting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Lo
         """
         return self._voted(X)[0]
 
-    def predict(self, X: ArrayLike) -> Labels:
+    def predict(self, X: ArrayLike, n_clusters: int | None = None) -> Labels:
         """The cluster with most votes; -1 for rows of less confidence than ``reject_below``.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             New rows.
+        n_clusters : int, optional
+            Of the layer to take the clusters from (see :meth:`cut`), in which no row is rejected.
 
         Returns
         -------
         labels : array of shape (n_samples,)
             Cluster of each row.
         """
+        if n_clusters is not None:
+            return self._cut(self._grouped(self._asked(self._sources(X), scored=False)[0]), n_clusters)
         votes, scores = self._voted(X, scored=self.reject_below > 0)
         return self._rejected(votes.argmax(axis=1).astype(np.int32), votes, scores)
 

@@ -3,11 +3,12 @@
 A display holds what it shows; ``plot`` draws it, and leaves ``ax_`` (or ``axes_``) and ``figure_`` behind.
 """
 
-from jointclust.showing.plots._curves import ObjectiveDisplay, StabilityDisplay, TradeOffPathDisplay
+from jointclust.showing.plots._curves import DendrogramDisplay, ObjectiveDisplay, StabilityDisplay, TradeOffPathDisplay
 from jointclust.showing.plots._rows import BiplotDisplay, EmbeddingDisplay, PrototypesDisplay, SoftLabelsDisplay
 
 __all__ = [
     "BiplotDisplay",
+    "DendrogramDisplay",
     "EmbeddingDisplay",
     "ObjectiveDisplay",
     "PrototypesDisplay",

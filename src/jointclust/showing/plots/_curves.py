@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.cluster.hierarchy import dendrogram
 
+from jointclust.choosing.consensus import JointConsensus
 from jointclust.choosing.stability import bootstrap_stability
 from jointclust.choosing.trade_off_path import TradeOffPath
 from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE
 from jointclust.showing.plots._display import Display
-from jointclust.types import Float, Predictor
+from jointclust.types import Float, Labels, Predictor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,4 +182,73 @@ class TradeOffPathDisplay(Display):
         ax.set_xticks(positions, [f"{trade_off:g}" for trade_off in table["trade_off"]])
         ax.set(xlabel="trade-off", ylim=(0, 1.05))
         ax.legend(fontsize="small", frameon=False)
+        return self
+
+
+class DendrogramDisplay(Display):
+    """The tree of a consensus' layers: the more is lost by a join, the higher it is.
+
+    Parameters
+    ----------
+    linkage : array of shape (n_leaves - 1, 4)
+        As from :meth:`jointclust.JointConsensus.linkage`.
+    clusters : array of shape (n_leaves,), optional
+        The cluster of ``labels_`` that each leaf is a part of, which gives its branches their colour.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(n_samples=200, n_features=20, n_clusters=4, random_state=0)
+    >>> model = jc.JointConsensus(2, random_state=0).fit(X)
+    >>> jc.plots.DendrogramDisplay.from_estimator(model, n_clusters=4).ax_.get_xlabel()
+    'cluster'
+    """
+
+    def __init__(self, linkage: Float, *, clusters: Labels | None = None):
+        self.linkage, self.clusters = linkage, clusters
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Predictor, *, n_clusters: int | None = None, ax: Axes | None = None, **options: Any
+    ) -> Self:
+        """Draw the layers of a fitted consensus.
+
+        Parameters
+        ----------
+        estimator : JointConsensus, or a pipeline that ends in one
+            Fitted.
+        n_clusters : int, optional
+            Of the layer whose clusters are the leaves; the finest one if not given.
+        ax : matplotlib axes, default=None
+            Where to draw.
+        **options
+            Passed on to SciPy's ``dendrogram``.
+
+        Returns
+        -------
+        display : DendrogramDisplay
+            Drawn.
+        """
+        consensus = fitted.last_step(estimator)
+        if not isinstance(consensus, JointConsensus):
+            raise TypeError(f"{type(consensus).__name__} has no layers: a dendrogram is of a JointConsensus.")
+        linkage = consensus.linkage(n_clusters)
+        if len(linkage) == 0:
+            raise ValueError("There is only one cluster, and nothing to draw: give more.")
+        labels, own = consensus.cut(len(linkage) + 1), consensus.soft_labels_.argmax(axis=1)
+        clusters = np.zeros(len(linkage) + 1, np.int32)
+        clusters[labels] = own
+        is_finer = bool(np.all(clusters[labels] == own))
+        return cls(linkage, clusters=clusters if is_finer else None).plot(ax, **options)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw on ``ax``, or on new axes; options go to SciPy's ``dendrogram``."""
+        ax = self._prepare(ax)
+        n = len(self.linkage) + 1
+        below = list(np.full(n, -1) if self.clusters is None else self.clusters)
+        for first, second in self.linkage[:, :2].astype(int):
+            below.append(below[first] if below[first] == below[second] else -1)
+        colours = ["grey" if cluster < 0 else PALETTE[cluster % len(PALETTE)] for cluster in below]
+        dendrogram(self.linkage, ax=ax, **{"link_color_func": colours.__getitem__, **options})
+        ax.set(xlabel="cluster", ylabel="share lost of what the finest layer tells")
         return self
