@@ -14,6 +14,9 @@ from sklearn.neighbors import NearestNeighbors
 from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs
 from jointclust.types import Float, Matrix
 
+# Rows up to which neighbours are looked up one row after the other.
+_FEW = 16
+
 
 @dataclass(frozen=True)
 class GraphSpectrum:
@@ -51,12 +54,22 @@ def neighbors(X: Matrix, among: Matrix, n_neighbors: int) -> NDArray[np.intp]:
     A few more are looked up, because which of several equally near rows the search returns depends on its threads.
     """
     n_found = min(n_neighbors + 8, among.shape[0])
-    distances, index = NearestNeighbors(n_neighbors=n_found).fit(among).kneighbors(X)
+    if X.shape[0] <= _FEW and isinstance(X, np.ndarray) and isinstance(among, np.ndarray):
+        distances, index = _few_neighbors(X, among, n_found)
+    else:
+        distances, index = NearestNeighbors(n_neighbors=n_found).fit(among).kneighbors(X)
     # Equal up to seven digits of the farthest one's distance is equally near: the rest is rounding.
-    farthest = distances[:, n_neighbors - 1 : n_neighbors]
+    farthest = np.sort(distances, axis=1)[:, n_neighbors - 1 : n_neighbors]
     rounded = np.round(distances / np.where(farthest > 0, farthest, 1.0), 7)
     order = np.lexsort((index, rounded), axis=1)[:, :n_neighbors]
     return np.take_along_axis(index, order, axis=1)
+
+
+def _few_neighbors(X: Float, among: Float, n_found: int) -> tuple[Float, NDArray[np.intp]]:
+    """Distances and indices of the nearest rows, unsorted: for few rows, setting up a search takes longer than it."""
+    distances = np.stack([np.linalg.norm(among - row, axis=1) for row in X])
+    index = np.argpartition(distances, n_found - 1, axis=1)[:, :n_found]
+    return np.take_along_axis(distances, index, axis=1), index
 
 
 def graph_spectrum(X: Matrix, mass: Float, n_neighbors: int, n_components: int) -> GraphSpectrum:
