@@ -1,4 +1,4 @@
-"""What describing data and coding their columns cost: times, and as ratios in one run. ``python benchmarks/views.py``"""
+"""What describing data and coding their columns cost, as ratios in one run: ``python benchmarks/views.py``."""
 
 import os
 import time
