@@ -104,7 +104,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
         Distance to the fifth-nearest landmark, in units of its median, mean over the views: large for rows unlike any
         other.
     agreement_ : float
-        Mean adjusted Rand index over all pairs of members: near 0 when they find different things.
+        Mean adjusted Rand index over the pairs of members that have the number of clusters asked for: near 0 when they
+        find different things.
     agreement_matrix_ : array of shape (n_members, n_members)
         The adjusted Rand index of each pair.
     layers_ : list of dict
@@ -323,7 +324,10 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self.labels_ = self._rejected(labels, soft, self.outlier_scores_)
         self.objective_ = float(np.average(soft.max(axis=1), weights=weights))
         self.agreement_matrix_ = partitions.agreement()
-        pairs = self.agreement_matrix_[np.triu_indices(partitions.n_members, 1)]
+        # A finer partition differs from the others by design.
+        alike = np.array([size <= self.n_clusters for size in partitions.sizes])
+        alike |= alike.sum() < 2
+        pairs = self.agreement_matrix_[np.ix_(alike, alike)][np.triu_indices(alike.sum(), 1)]
         self.agreement_ = float(pairs.mean()) if pairs.size else 1.0
 
     def _weigh(self, said: Partitions, sights: Sights, rng: np.random.RandomState) -> Partitions:
