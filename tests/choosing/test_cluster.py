@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import jointclust as jc
-from jointclust.choosing import consensus
+from jointclust.choosing import sights
 from jointclust.estimators import base
 from jointclust.metrics import clustering_accuracy
 from jointclust.subspace import decomposition
@@ -43,9 +43,9 @@ def test_one_decomposition(monkeypatch):
         decomposed.append(rows.X.shape)
         return coordinates_of(rows, *arguments, **options)
 
-    for module in (base, consensus, decomposition):
+    for module in (base, sights, decomposition):
         monkeypatch.setattr(module, "coordinates_of", counting)
     model = jc.cluster(frame, random_state=0)
-    assert decomposed.count(X.shape) == 1
+    assert decomposed.count(X.shape) == len(model.views_)  # once for each view
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     assert list(model.feature_names_in_) == list(frame.columns)

@@ -213,8 +213,8 @@ def test_linkage_is_a_tree_of_the_layers(coarse):
 def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypatch):
     X, y = ten
     model = jc.JointConsensus(5, random_state=0).fit(X)
-    for module in (made, voting):
-        monkeypatch.setattr(module, "MOST_ROWS", len(model._patterns) // 2)
+    monkeypatch.setattr(made, "MOST_ROWS", len(model._patterns) // 2)
+    monkeypatch.setattr(voting, "_SAVED_ROWS", len(model._patterns) // 2)
     check(model, X)
     assert clustering_accuracy(y, model.cut(10)) > 0.97
     saved = pickle.loads(pickle.dumps(model))

@@ -44,8 +44,8 @@ def cluster(
     model = JointConsensus(random_state=random_state)
     sights = model._look(X, None, check_random_state(random_state))
     rng = check_random_state(random_state)
-    coordinates = sights.coordinates(0, np.arange(sights.n_samples), rng)
-    model.set_params(n_clusters=_number(coordinates, rng))
+    coordinates = sights.keep(0, sights.sample(rng), rng)  # which the fit will ask for
+    model.set_params(n_clusters=_number(coordinates, check_random_state(random_state)))
     return model._agree(sights, check_random_state(random_state))
 
 

@@ -25,7 +25,7 @@ from jointclust.choosing.members import (
     n_members_on,
     training_labels,
 )
-from jointclust.choosing.sights import Sights
+from jointclust.choosing.sights import Sights, check_views
 from jointclust.choosing.votes import Partitions
 from jointclust.choosing.voting import Voting
 from jointclust.estimators.base import Clusterer, check_n_clusters
@@ -101,8 +101,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
         How likely the row's label is right, 0 to 1: made from the votes so that, on real data, of rows with confidence
         0.8 about 80% belong to the class that their cluster stands for; near 0 for rows unlike any other.
     outlier_scores_ : array of shape (n_samples,)
-        Distance to the fifth-nearest landmark, in units of its median, mean over the views: large for rows unlike any
-        other.
+        Distance to the fifth-nearest landmark, in units of its median, in the view where that is largest: large for
+        rows unlike any other.
     agreement_ : float
         Mean adjusted Rand index over the pairs of members that have the number of clusters asked for: near 0 when they
         find different things.
@@ -191,6 +191,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
             return Sights.of_rows(coordinates, self.max_rank)
         if len(self.views) == 0:
             raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
+        check_views(self.views)
         X = in_memory(X, type(self).__name__)
         sights = Sights.of(X, self.views, sample_weight, self.max_rank)
         for preparation in sights.preparations[:1]:
@@ -301,7 +302,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
 
     def _publish(self, columns: list[NDArray], sights: Sights, rng: np.random.RandomState) -> None:
         """Weigh the views, and let the members of those that have a say agree."""
-        said, self.outlier_scores_ = self._asked(sights.sources)
+        said, far = self._asked(sights.sources)
         columns = columns or list(said.T)
         found = [np.unique(column, return_inverse=True) for column in columns]
         self._group_names = [names for names, _ in found]
@@ -310,6 +311,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         if sights.given is None:
             partitions = replace(partitions, fairness=_FAIRNESS, evenness=_EVENNESS)
         partitions = self._weigh(partitions, sights, rng)
+        self.outlier_scores_ = far[:, sorted(set(self._view_of_member))].max(axis=1)
         labels, self._votes = partitions.agreed(self.n_clusters, rng)
         self._member_weights = partitions.shares
         # Rows with the same groups have the same votes: these are kept once.
@@ -339,7 +341,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
             sizes = [self.n_clusters] * len(sights)
             between = Partitions.of(np.column_stack(each), sizes, sights.weights).agreement()
             agreement = (between.sum(axis=1) - 1) / (len(sights) - 1)
-        kept = agreement >= _LEAST_AGREEMENT * agreement.max()
+        kept = agreement >= min(_LEAST_AGREEMENT * agreement.max(), agreement.max())  # which may be negative
         weights = kept / kept.sum()
         told = "agreement with the other views {:.2f}" if len(sights) > 2 and self.views == "auto" else ""
         self.views_: list[dict[str, Any]] = [

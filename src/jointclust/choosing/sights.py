@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,23 @@ from jointclust.rows import as_rows
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Matrix
-from jointclust.views.preparation import Preparation
+from jointclust.views.preparation import VIEWS, Preparation
 
 # Rows that the members of several views are fitted on, and rows that are prepared at a time.
 MOST_ROWS, _BLOCK = 10_000, 8_192
 # Directions of sparse rows: more are words that few documents have.
 _SPARSE_RANK = 100
+
+
+def check_views(views: str | list[Any]) -> None:
+    """Names of views or transformers; "auto" stands alone."""
+    for view in [] if isinstance(views, str) else views:
+        if view == "auto":
+            raise ValueError('views=["auto", ...]: "auto" stands alone; name the views that you want beside others.')
+        if isinstance(view, str) and view not in VIEWS:
+            raise ValueError(f"views holds {view!r}, which is no view: choose from {', '.join(VIEWS)}.")
+        if not isinstance(view, str) and not (hasattr(view, "fit") and hasattr(view, "transform")):
+            raise TypeError(f"views must hold names of views, or transformers with fit and transform; got {view!r}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +88,8 @@ class Sights:
         Of the rows.
     given : Coordinates or None
         Of rows that are taken as they are.
+    kept : dict of int to (array, Coordinates)
+        By view, rows whose coordinates are kept for who asks next, and these.
     """
 
     names: list[str]
@@ -86,6 +99,7 @@ class Sights:
     weights: Float | None
     max_rank: int
     given: Coordinates | None = None
+    kept: dict[int, tuple[NDArray[np.intp], Coordinates]] = field(default_factory=dict)
 
     @classmethod
     def of_rows(cls, coordinates: Coordinates, max_rank: int) -> Sights:
@@ -135,10 +149,17 @@ class Sights:
         rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
         return rows if rows.size <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
 
-    def coordinates(self, number: int, index: NDArray[np.intp] | slice, rng: np.random.RandomState) -> Coordinates:
+    def keep(self, number: int, index: NDArray[np.intp], rng: np.random.RandomState) -> Coordinates:
+        """Coordinates of some rows in one view, kept for who asks next."""
+        self.kept[number] = index, self.coordinates(number, index, rng)
+        return self.kept[number][1]
+
+    def coordinates(self, number: int, index: NDArray[np.intp], rng: np.random.RandomState) -> Coordinates:
         """Coordinates of some rows in one view."""
         if self.given is not None:
             return self.given
+        if number in self.kept and np.array_equal(self.kept[number][0], index):
+            return self.kept[number][1]
         rows = self.sources[number].take(index)
         weights = None if self.weights is None else self.weights[index]
         rank = min(self.max_rank, _SPARSE_RANK) if sp.issparse(rows) else self.max_rank

@@ -13,11 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from jointclust.choosing.confidence import confidence
 from jointclust.choosing.layers import Layered
 from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Seen
-from jointclust.choosing.sights import MOST_ROWS, Source, blocks_of, sources_of
+from jointclust.choosing.sights import Source, blocks_of, sources_of
 from jointclust.choosing.votes import mean_votes
 from jointclust.estimators.base import LooksAtPairs
 from jointclust.rows import blocks
 from jointclust.types import Float, Labels
+
+# What is known of each row is saved up to this many; of more only the labels are.
+_SAVED_ROWS = 50_000
 
 
 class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
@@ -81,11 +84,11 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return confidence(self.soft_labels_, self.outlier_scores_, self._trust, self._usual)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is known of each row is saved of as many as members are fitted on; of more only the labels."""
-        if "_patterns" in vars(self) and len(self.labels_) > MOST_ROWS:
+        """What is known of each row is not saved of very many."""
+        if "_patterns" in vars(self) and len(self.labels_) > _SAVED_ROWS:
             self._layered()  # new rows have layers still
         state = dict(super().__getstate__())  # the very dict of the model otherwise
-        if len(state.get("labels_", ())) > MOST_ROWS:
+        if len(state.get("labels_", ())) > _SAVED_ROWS:
             for name in ("_patterns", "_pattern", "_masses", "outlier_scores_"):
                 state.pop(name, None)
         return state
@@ -104,6 +107,7 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 "_usual": 1.0,
                 "_trust": 0.0,
                 "outlier_scores_": np.zeros(len(state["labels_"]), np.float32),
+                "views_": [{"name": "as is", "weight": 1.0, "reason": "the rows are taken as they are"}],
                 "description_": None,
             }
         super().__setstate__({**before, **state})
@@ -143,21 +147,21 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             yield {number: Seen(self._lenses[number], sources[number].take(rows)) for number in used}
 
     def _asked(self, sources: list[Source], *, scored: bool = True) -> tuple[NDArray, Float]:
-        """What each member says of each row, and the outlier scores where they are wanted."""
-        said, scores = [], [np.empty(0)]
+        """What each member says of each row, and how far the row is from others in each view where that is wanted."""
+        said: list[NDArray] = []
+        scores: list[NDArray] = [np.empty((0, len(set(self._view_of_member))))]
         scored &= None not in self._lenses  # models of 0.1 have none
         for seen in self._seen(sources):
             parts = zip(self.members_, self._view_of_member, strict=True)
             said.append(np.column_stack([_labels(member, seen[view]) for member, view in parts]))
             if scored:
-                far = [one.distance / one.lens.reach for one in seen.values()]
-                scores.append(np.mean(far, axis=0))
+                scores.append(np.column_stack([one.distance / one.lens.reach for one in seen.values()]))
         return np.vstack(said), np.concatenate(scores).astype(np.float32)
 
     def _voted(self, X: Any, *, scored: bool = False) -> tuple[Float, Float]:
         """The votes for new rows, and their outlier scores where they are wanted."""
         said, scores = self._asked(self._sources(X), scored=scored)
-        return mean_votes(self._grouped(said), self._votes, self._member_weights), scores
+        return mean_votes(self._grouped(said), self._votes, self._member_weights), scores.max(axis=1)
 
     def _grouped(self, said: NDArray) -> NDArray:
         """The group of each row in each member, from what these said."""
@@ -227,8 +231,9 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             From 0 to 1.
         """
         votes, scores = self._voted(X, scored=True)
-        scores = scores if scores.size else np.zeros(len(votes))
         labels = votes.argmax(axis=1).astype(np.int32)
+        if scores.size == 0:  # a model of 0.1
+            return labels, votes.max(axis=1)
         return self._rejected(labels, votes, scores), confidence(votes, scores, self._trust, self._usual)
 
     def confidence(self, X: ArrayLike) -> Float:

@@ -68,6 +68,8 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Pr
     known = cls(n_clusters).get_params()
     if "views" in known:
         settings = {"views": None, **settings}  # the rows are prepared already
+        if str(settings["views"]).lower() == "none":
+            settings["views"] = None
     options = {"n_components": "--components", "trade_off": "--trade-off"}
     for name in settings:
         if name not in known:

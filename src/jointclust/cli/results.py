@@ -86,7 +86,8 @@ def finish(run: Outcome) -> None:
     labels = fitted.labels_of(run.model)
     sizes = np.bincount(labels).tolist()
     result: dict[str, Any] = {"rows": int(labels.size), "clusters": len(sizes), "sizes": sizes}
-    result |= evaluation(run.source.table, labels)
+    rejected = int(np.count_nonzero(np.asarray(fitted.last_step(run.model).labels_) < 0))
+    result |= ({"rejected": rejected} if rejected else {}) | evaluation(run.source.table, labels)
     if stability is not None:
         result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
     rows, columns = preparing.shape_of(run.source.table.data)
@@ -191,6 +192,8 @@ def _say(run: Outcome, result: dict[str, Any], files: list[str]) -> None:
     for message in run.messages:
         run.voice.say(f"Warning: {message}")
     lines = [f"{result['rows']} rows in {result['clusters']} clusters of {', '.join(map(str, result['sizes'][:20]))}"]
+    if "rejected" in result:
+        lines.append(f"{result['rejected']} of them are not sure enough: their label is -1 (reject_below)")
     if "accuracy" in result:
         without = result.get("rows_without_class")
         note = f" ({without} rows without a class are left out)" if without else ""

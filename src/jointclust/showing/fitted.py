@@ -101,8 +101,7 @@ def member_stability(model: Estimator) -> Float | None:
     clusterer = last_step(model)
     if not isinstance(clusterer, JointConsensus):
         return None
-    labels = clusterer.soft_labels_.argmax(axis=1).astype(np.int32)
-    groups = clusterer.groups_of_members()
+    groups, labels = clusterer.groups_of_members(), labels_of(model).astype(np.int32)
     # A finer partition splits every cluster, which says nothing about it.
     alike = [column for column in groups.T if column.max(initial=-1) < clusterer.n_clusters]
     return np.mean([jaccard_per_cluster(labels, one, clusterer.n_clusters) for one in alike], axis=0) if alike else None

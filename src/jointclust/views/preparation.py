@@ -249,6 +249,10 @@ class Preparation(TransformerMixin, BaseEstimator):
         matrix = X.X if is_annotated(X) else X
         if not (is_table(matrix) or sp.issparse(matrix) or is_elsewhere(matrix)):
             matrix = as_array(matrix)
+        if reset:
+            self._is_sparse = sp.issparse(matrix)
+        elif self._is_sparse != sp.issparse(matrix) and not is_elsewhere(matrix) and not is_table(matrix):
+            matrix = sp.csr_array(matrix) if self._is_sparse else matrix.toarray()  # views of either differ
         named = getattr(matrix, "_meta", matrix) if hasattr(matrix, "columns") else matrix
         check_columns(self, named, reset=reset)
         if self.description_.kind == "documents":

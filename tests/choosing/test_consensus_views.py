@@ -66,6 +66,7 @@ def test_a_view_that_sees_something_else_has_no_say(rng):
     assert weights["standardised"] == weights["rank-normal"] == 0.5
     assert set(model._view_of_member) == {0, 1}
     assert clustering_accuracy(y, model.labels_) == 1
+    np.testing.assert_allclose(model.confidence(X), model.confidence_, rtol=1e-6)
     asked = Consensus(3, views=["standardised", "as is", "rank-normal"], random_state=0).fit(X)
     assert {view["weight"] for view in asked.views_} == {1 / 3}  # what the user names has its say
 
@@ -84,8 +85,27 @@ def test_views_that_are_given(wine):
     assert model._view_of_member == [0, 0, 1, 1]
     assert [view["name"] for view in model.views_] == ["standardised", "Doubled"]
     np.testing.assert_array_equal(model.predict(wine.data), model.labels_)
-    with pytest.raises(ValueError, match="unknown"):
-        Consensus(3, views=["standardised", "upside down"]).fit(wine.data)
+    for views, error, message in (
+        (["standardised", "upside down"], ValueError, "'upside down', which is no view"),
+        (["auto", "log"], ValueError, "stands alone"),
+        ([3], TypeError, "names of views, or transformers"),
+    ):
+        with pytest.raises(error, match=message):
+            Consensus(3, views=views).fit(wine.data)
+
+
+def test_sparse_or_dense_is_one(wine):
+    """What was fitted on one form predicts the same for the other."""
+    for fitted, other in ((sp.csr_array(wine.data), wine.data), (wine.data, sp.csr_array(wine.data))):
+        model = Consensus(3, random_state=0).fit(fitted)
+        np.testing.assert_array_equal(model.predict(other), model.labels_)
+
+
+def test_views_that_all_differ():
+    """Few rows, no structure: agreement below chance in every view must leave some view a say."""
+    for seed in range(4):
+        model = Consensus(4, random_state=0).fit(np.random.RandomState(seed).standard_normal((5, 5)))
+        assert sum(view["weight"] for view in model.views_) == pytest.approx(1)
 
 
 def test_finer_members():
@@ -110,13 +130,20 @@ def test_what_is_saved_is_small(monkeypatch, tmp_path):
     np.testing.assert_array_equal(again.soft_labels_, model.soft_labels_)
     jc.save(model, tmp_path / "model.skops")
     assert (tmp_path / "model.skops").stat().st_size < 300_000
-    monkeypatch.setattr("jointclust.choosing.voting.MOST_ROWS", 300)
+    monkeypatch.setattr("jointclust.choosing.voting._SAVED_ROWS", 300)
     large = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(large.labels_, model.labels_)
     np.testing.assert_array_equal(large.predict(X), model.labels_)
     np.testing.assert_allclose(large.confidence(X), model.confidence_)
     with pytest.raises(AttributeError, match="predict_proba"):
         large.soft_labels_  # noqa: B018
+
+
+def test_a_row_far_in_one_column(wine):
+    """Only one of the views sees it."""
+    odd = wine.data[48] + np.eye(13)[7] * wine.data.std(axis=0) * 15
+    model = Consensus(3, random_state=0).fit(np.vstack([wine.data, odd]))
+    assert model.confidence_[-1] <= np.quantile(model.confidence_, 0.05)
 
 
 @pytest.mark.parametrize("kind", ["table", "counts"])
