@@ -20,7 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import jointclust as jc
-from default import SETS, load
+from default import SETS
 
 BINS = 10
 
@@ -28,7 +28,7 @@ BINS = 10
 def judged(name, seed):
     """Confidence of each row, whether it is right, and the accuracy."""
     warnings.simplefilter("ignore")
-    found = load(name)
+    found = jc.datasets.load(name)
     classes = np.unique(found.target, return_inverse=True)[1]
     model = jc.JointConsensus(found.n_classes, random_state=seed).fit(found.data)
     table = np.zeros((found.n_classes, found.n_classes))
