@@ -320,8 +320,9 @@ class JointConsensus(CallbackSupportMixin, Voting):
         masses = np.bincount(self._pattern, weights=sights.weights)
         self._masses, self._tree = masses / masses.sum(), None
         soft, weights = self.soft_labels_, sights.weights
-        n_rows, n_columns = sights.sources[0].rows.shape
-        self._trust = trust(n_rows if weights is None else int(np.count_nonzero(weights)), n_columns, self.n_clusters)
+        n_rows = len(labels) if weights is None else int(np.count_nonzero(weights))
+        lens = self._lenses[self._view_of_member[0]]
+        self._trust = trust(n_rows, 1 if lens is None else lens.mean.size, self.n_clusters)
         self._usual = usual_score(self.outlier_scores_ if weights is None else self.outlier_scores_[weights > 0])
         self.labels_ = self._rejected(labels, soft, self.outlier_scores_)
         self.objective_ = float(np.average(soft.max(axis=1), weights=weights))
