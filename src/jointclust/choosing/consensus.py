@@ -251,7 +251,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
     ) -> tuple[list[Any], list[NDArray]]:
         """Our own members on one view, seen through its lens; what they say of all rows is asked later."""
         lens, mass = Lens.through(coordinates, self.n_clusters - 1, rng)
-        self._keep(lens, rng)
+        self._lenses.append(lens)
+        self._seed = int(rng.randint(np.iinfo(np.int32).max))
         Z = lens.see(coordinates.rows.X).leading
         with collected(), threads.suited_to(Z.shape[1], self.n_jobs):
             members = members_on(lens, mass, Z, coordinates.weights, self.n_clusters, rng, self.n_jobs, report)
@@ -272,13 +273,9 @@ class JointConsensus(CallbackSupportMixin, Voting):
         # A member that errs is outvoted; agreement_ says how they differ.
         with collected(), threads.suited_to(coordinates.rank, self.n_jobs):
             found = threads.each(fitted, len(members), self.n_jobs)
-        self._keep(Lens.through(coordinates, self.n_clusters - 1, rng)[0], rng)
+        self._lenses.append(Lens.through(coordinates, self.n_clusters - 1, rng)[0])
         self._seed = int(seeds[-1])
         return found, [training_labels(member, rows) for member in found]
-
-    def _keep(self, lens: Lens, rng: np.random.RandomState) -> None:
-        self._lenses.append(lens)
-        self._seed = int(rng.randint(np.iinfo(np.int32).max))
 
     def _members(self, coordinates: Coordinates) -> list[Any]:
         if isinstance(self.members, str):
@@ -302,7 +299,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
 
     def _publish(self, columns: list[NDArray], sights: Sights, rng: np.random.RandomState) -> None:
         """Weigh the views, and let the members of those that have a say agree."""
-        said, far = self._asked(sights.sources)
+        said, far = self._asked(sights.sources, voted=not columns)
         columns = columns or list(said.T)
         found = [np.unique(column, return_inverse=True) for column in columns]
         self._group_names = [names for names, _ in found]

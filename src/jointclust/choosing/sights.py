@@ -49,9 +49,8 @@ class Source:
         return rows if self.scaler is None else self.scaler.transform(rows)
 
 
-def sources_of(preparations: list[Any], X: Any) -> list[Source]:
-    """Rows of new data in each view; what all views begin with is done once."""
-    coded: Any = None
+def sources_of(preparations: list[Any], X: Any, coded: Any = None) -> list[Source]:
+    """Rows of new data in each view; what all views begin with, the coded rows, is done once."""
     found = []
     for preparation in preparations:
         if isinstance(preparation, Preparation):
@@ -113,6 +112,7 @@ class Sights:
         """Data in the views that suit them ("auto"), or in views given by name or as transformers."""
         preparations: list[Any] = []
         base: Preparation | None = None
+        coded: Any = None
         wanted = [views] if isinstance(views, str) else views
         while wanted:
             view, wanted = wanted[0], wanted[1:]
@@ -123,11 +123,11 @@ class Sights:
                 preparations.append(base)
                 wanted = base.description_.views[1:] if view == "auto" else wanted
             else:
-                preparations.append(base.beside(view, X, sample_weight))
-        sources = sources_of(preparations, X)
-        rows = sources[0].take(slice(0, 1))
+                coded = base.encode(X) if coded is None else coded
+                preparations.append(base.beside(view, coded, sample_weight))
+        sources = sources_of(preparations, X, coded)
         if sources[0].rows.shape[0] < 2:
-            raise ValueError(f"n_samples=1: a minimum of 2 is required; X has {rows.shape[0]} row.")
+            raise ValueError("n_samples=1: a minimum of 2 is required.")
         return cls(
             [getattr(one, "view_", type(one).__name__) for one in preparations],
             [getattr(one, "reason_", "given") for one in preparations],

@@ -146,17 +146,18 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             rows = block if index is None else index[block]
             yield {number: Seen(self._lenses[number], sources[number].take(rows)) for number in used}
 
-    def _asked(self, sources: list[Source], *, scored: bool = True) -> tuple[NDArray, Float]:
-        """What each member says of each row, and how far the row is from others in each view where that is wanted."""
-        said: list[NDArray] = []
+    def _asked(self, sources: list[Source], *, voted: bool = True, scored: bool = True) -> tuple[NDArray, Float]:
+        """What each member says of each row, and how far the row is from others in each view, as far as wanted."""
+        said: list[NDArray] = [np.empty((0, len(self.members_)), dtype=np.intp)]
         scores: list[NDArray] = [np.empty((0, len(set(self._view_of_member))))]
         scored &= None not in self._lenses  # models of 0.1 have none
         for seen in self._seen(sources):
-            parts = zip(self.members_, self._view_of_member, strict=True)
-            said.append(np.column_stack([_labels(member, seen[view]) for member, view in parts]))
+            if voted:
+                parts = zip(self.members_, self._view_of_member, strict=True)
+                said.append(np.column_stack([_labels(member, seen[view]) for member, view in parts]))
             if scored:
                 scores.append(np.column_stack([one.distance / one.lens.reach for one in seen.values()]))
-        return np.vstack(said), np.concatenate(scores).astype(np.float32)
+        return np.vstack(said if len(said) == 1 else said[1:]), np.concatenate(scores).astype(np.float32)
 
     def _voted(self, X: Any, *, scored: bool = False) -> tuple[Float, Float]:
         """The votes for new rows, and their outlier scores where they are wanted."""

@@ -39,7 +39,7 @@ class MembersDone:
         """One member more."""
         if context.task_name == "member":
             self.done += 1
-            self.progress(self.done, total=context.parent.max_subtasks)
+            self.progress(self.done, total=context.parent.max_subtasks, what="member")
         return False
 
 
@@ -65,7 +65,12 @@ class Voice:
                 times = (TimeElapsedColumn(), TimeRemainingColumn(elapsed_when_finished=True))
                 with Progress(*columns, *times, console=self.console, transient=True) as progress:
                     task = progress.add_task(text, total=total)
-                    yield lambda done, total=None: progress.update(task, completed=done, total=total)
+
+                    def show(done: int, total: int | None = None, what: str = "") -> None:
+                        far = f"{text}: {what} {done} of {total}" if what else text
+                        progress.update(task, completed=done, total=total, description=far)
+
+                    yield show
         finally:
             self.seconds[key] = self.seconds.get(key, 0.0) + time.perf_counter() - began
 
@@ -73,14 +78,15 @@ class Voice:
         """How far a long step is, a line every few seconds, for those who read a log."""
         last = began
 
-        def tell(done: int, total: int | None = None) -> None:
+        def tell(done: int, total: int | None = None, what: str = "") -> None:
             nonlocal last
             now = time.perf_counter()
             if self.quiet or not total or not 0 < done < total or now - last < _SECONDS_PER_LINE:
                 return
             last = now
             left = (now - began) * (total - done) / done
-            click.echo(f"  {done / total:.0%}, about {left:.0f} s left", err=True)
+            far = f"{what} {done} of {total}" if what else f"{done / total:.0%}"
+            click.echo(f"  {far}, about {left:.0f} s left", err=True)
 
         return tell
 

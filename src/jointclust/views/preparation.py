@@ -122,15 +122,15 @@ class Preparation(TransformerMixin, BaseEstimator):
         self._learn_view(rows, sample_weight)
         return self
 
-    def beside(self, view: str, X: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def beside(self, view: str, coded: Any, sample_weight: ArrayLike | None = None) -> Self:
         """The same data in another view: coded and filled as here, scaled in another way.
 
         Parameters
         ----------
         view : str
             Name of the view.
-        X : data frame, array, sparse matrix, AnnData or list of str
-            The data of fit.
+        coded : array or sparse matrix of shape (n_samples, n_coded)
+            The data of fit, coded: :meth:`encode` of them.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
 
@@ -144,7 +144,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         other = copy.copy(self)
         other.view = other.view_ = view
         other.notes_ = [note for note in self.notes_ if not note.startswith("view ")]
-        other._learn_view(self.encode(X), sample_weight)
+        other._learn_view(coded, sample_weight)
         return other
 
     def _learn_view(self, rows: Any, sample_weight: ArrayLike | None) -> None:
