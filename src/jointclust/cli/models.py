@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -13,7 +14,11 @@ from sklearn.base import BaseEstimator
 import jointclust as jc
 from jointclust.choosing import cluster, registry
 from jointclust.choosing.members import fit_member
+from jointclust.choosing.number import Numbers
 from jointclust.types import Predictor
+
+# Of clusters: one number, a range as text such as "2-8", numbers to choose among, or none given.
+Clusters = int | str | list[int] | None
 
 
 def hint(name: str, known: list[str]) -> str:
@@ -76,9 +81,30 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Pr
     return cls(n_clusters, **{"random_state": seed, **settings})
 
 
-def counted(X: ArrayLike, given: int | None, seed: int) -> tuple[ArrayLike | jc.Coordinates, int]:
+def counted(
+    X: ArrayLike, given: Clusters, seed: int, report: Callable[[int, int], None]
+) -> tuple[ArrayLike | jc.Coordinates, int, jc.ClusterNumber | None]:
     """What to fit and the number of clusters: rows and the number given, or coordinates and the number they show."""
-    return (X, given) if given is not None else cluster.counted(X, seed)
+    if isinstance(given, int):
+        return X, given, None
+    coordinates, found = cluster.counted(X, among(given), seed, report)
+    return coordinates, found.n_clusters, found
+
+
+def among(given: Clusters) -> Numbers | None:
+    """A range such as "2-8", or a list of numbers, as the library takes them."""
+    if isinstance(given, str):
+        low, high = given.split("-")
+        return int(low), int(high)
+    return [given] if isinstance(given, int) else given
+
+
+def listed(given: str | list[int]) -> list[int]:
+    """Every number of a range, or of a list."""
+    if isinstance(given, list):
+        return given
+    low, high = given.split("-")
+    return list(range(int(low), int(high) + 1))
 
 
 def fitted(estimator: Any, X: ArrayLike | jc.Coordinates, seed: int) -> Any:
