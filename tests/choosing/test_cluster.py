@@ -54,5 +54,4 @@ def test_one_decomposition(monkeypatch):
 
 def test_a_range():
     X, _ = jc.datasets.mixture(120, 10, 4, n_nuisance=0, separation=20, random_state=0)
-    assert jc.cluster(X, (2, 6), random_state=0).n_clusters == 4
-    assert jc.cluster(X, [2, 3], random_state=0).n_clusters in (2, 3)
+    assert jc.cluster(X, (3, 5), random_state=0).n_clusters == 4

@@ -10,9 +10,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from sklearn.metrics import adjusted_rand_score
 
 from jointclust.choosing.members import spectral_rows
+from jointclust.choosing.votes import Partitions
 from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.partitions import centers_of, cluster_sizes
@@ -22,14 +22,14 @@ from jointclust.types import Float, Labels
 _NEAR, _NEIGHBORS = 50, 10
 # LDA k-means: share of the variance, ridge in units of the mean variance, iterations after k-means.
 _VARIANCE, _RIDGE, _ITERATIONS = 0.9, 0.1, 4
-_RESTARTS = 4
+_RESTARTS = 3
 # Numbers of clusters to look at: the first ones one by one, then in steps of a fifth, which are refined about peaks.
 _STEP, _FINE, _FIRST_MOST = 1.2, 1.05, 60
 # Peaks about which to look closely.
 _REFINED = 3
-# How much it counts against a number that rows without clusters agree on it too, unless the agreement is full; and what
-# e times as many clusters have to gain in agreement.
-_CHANCE, _PRICE = 1.5, 0.05
+# What rows without clusters agree on does not count, the less the nearer the agreement is to full; and what e times as
+# many clusters have to gain in agreement.
+_FULL, _PRICE = 0.1, 0.05
 # The least that rows without clusters leave to be agreed on.
 _LEAST_ROOM = 0.05
 
@@ -60,7 +60,8 @@ class Pair:
 
     def agreement(self, n_clusters: int) -> float:
         """The adjusted Rand index of the two."""
-        return float(adjusted_rand_score(self.graph(n_clusters), self.discriminant(n_clusters)))
+        labels = np.column_stack([self.graph(n_clusters), self.discriminant(n_clusters)])
+        return float(Partitions.of(labels, [n_clusters] * 2, None).agreement()[0, 1])
 
     def look_up_to(self, n_clusters: int) -> None:
         """Decompose the graph as far as partitions of so many clusters need."""
@@ -77,7 +78,7 @@ class Pair:
         return kmeans(Y, n_clusters, rng, self._mass, n_restarts=_RESTARTS).labels[self._which]
 
     def discriminant(self, n_clusters: int) -> Labels:
-        """LDA k-means: nearest center in the metric of the scatter within clusters, from k-means."""
+        """LDA k-means: nearest center in the metric of the scatter within clusters, in turn with both, from k-means."""
         q = min(max(self._rank, n_clusters - 1), self._Z.shape[1])
         Z = np.ascontiguousarray(self._Z[:, :q])
         labels = kmeans(Z, n_clusters, np.random.RandomState(self._seed), n_restarts=_RESTARTS).labels
@@ -175,7 +176,9 @@ class Curve:
     def merits(self) -> Float:
         """What numbers are chosen by, in each repeat."""
         expected, price = self.expected[:, None], _PRICE * np.log(self.numbers)[:, None]
-        return self.agreement - _CHANCE * expected * (1.0 - self.agreement) - price
+        doubt = np.minimum((1.0 - self.agreement) / _FULL, 1.0)
+        # Where all agree the finer partition is as sure, and says more.
+        return self.agreement - doubt * expected - (2.0 * doubt - 1.0) * price
 
     @property
     def merit(self) -> Float:
@@ -184,7 +187,8 @@ class Curve:
     @property
     def excess(self) -> float:
         """By how much members agree more than on rows without clusters, at the most; 1 is full agreement."""
-        agreement, expected = self.agreement.mean(axis=1), self.expected
+        agreement = self.agreement.mean(axis=1)
+        expected = np.array([self.by_chance[number].max() for number in self.numbers])
         return float(np.max((agreement - expected) / np.maximum(1.0 - expected, _LEAST_ROOM)))
 
     def peaks(self) -> list[int]:

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from jointclust.choosing.curve import Curve, Pair
 from jointclust.choosing.sights import Sights
-from jointclust.choosing.valleys import FEWEST_ROWS, n_between_valleys
+from jointclust.choosing.valleys import FEWEST_ROWS, Valleys, directions_kept, n_between_valleys
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.rows import in_memory, some_rows, threads
 from jointclust.subspace.coordinates import Coordinates
@@ -33,6 +33,8 @@ _VARIANCE, _DIRECTIONS = 0.95, 200
 _ROWS_PER_CLUSTER, _FEW_CLUSTERS = 8, 12
 # There is structure where members agree on so much of what rows without clusters do not: beside valleys, and without.
 _EXCESS_WITH_VALLEYS, _EXCESS_ALONE = 0.2, 0.5
+# Splits of the rows that agree so far on the groups between valleys have found the same.
+_FULL = 0.9
 # Numbers within this factor of each other are the same answer.
 _SAME = 1.1
 # Suggestions are further apart than this factor.
@@ -59,9 +61,11 @@ class ClusterNumber:
     scores : dict of int to float
         The agreement by number of clusters.
     confidence : float
-        Share of the repeats, each on 80% of the rows, that give ``n_clusters`` (up to a tenth of it).
+        Share of the repeats that give ``n_clusters`` (up to a tenth of it).
     has_structure : bool
         Whether there are any clusters.
+    n_repeats : int
+        Ten, each on 80% of the rows; three, of halves, where valleys show more clusters than the curve.
     """
 
     n_clusters: int
@@ -70,11 +74,13 @@ class ClusterNumber:
     scores: dict[int, float]
     confidence: float
     has_structure: bool
+    n_repeats: int = 0
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Results of 0.1 had a number and a table."""
         number = state["n_clusters"]
-        before = {"suggestions": [number], "scores": {}, "confidence": float("nan"), "has_structure": number > 1}
+        before = {"suggestions": [number], "scores": {}, "confidence": float("nan")}
+        before |= {"has_structure": number > 1, "n_repeats": 0}
         vars(self).update({**before, **state})
 
     @property
@@ -83,8 +89,7 @@ class ClusterNumber:
         others = [number for number in self.suggestions if number != self.n_clusters]
         if self.n_clusters == 1:
             return "no cluster structure found" + (f"; {others[0]} clusters fit best" if others else "")
-        n_repeats = len(self.table["repeats"][0]) if self.table.get("repeats") else 0
-        sure = f" (in {round(self.confidence * n_repeats)} of {n_repeats} repeats)" if n_repeats else ""
+        sure = f" (in {round(self.confidence * self.n_repeats)} of {self.n_repeats} repeats)" if self.n_repeats else ""
         other = f"; {others[0]} is the other candidate" if others else ""
         doubt = "" if self.has_structure else "; no cluster structure found, so any number is arbitrary"
         return f"{self.n_clusters} clusters{sure}{other}{doubt}"
@@ -144,7 +149,7 @@ def number_of_clusters(
 ) -> ClusterNumber:
     r"""The number of clusters at which members of different kinds agree most, if there are clusters at all.
 
-    .. math:: \max_k \; a(k) - \tfrac32 a_0(k) (1 - a(k)) - \tfrac1{20} \log k, \quad
+    .. math:: \max_k \; a(k) - a_0(k) \min(10 (1 - a(k)), 1) - \tfrac1{20} \log k, \quad
               a(k) = \mathrm{median}_v \, \mathrm{ARI}(G_v(k), L_v(k))
 
     ======== =============================================================================
@@ -157,13 +162,15 @@ def number_of_clusters(
     ======== =============================================================================
 
     The two kinds of members have nothing in common but the rows: what both find is there. They agree on rows without
-    clusters too, where these lie along a line: everybody finds the two halves. Of numbers that agree about as well the
-    smaller one is taken. The curve is the mean over ten parts of
-    the rows, 80% each; it is looked at in a coarse grid that refines itself about its peaks.
+    clusters too, where these lie along a line: everybody finds the two halves, and that does not count. Of numbers that
+    agree about as well the smaller one is taken; where all agree, the larger. The curve is the mean over ten parts of
+    the rows, 80% each, in a coarse grid that refines itself about its peaks. A second curve is that of whitened rows:
+    the one with the higher peak counts.
 
     There is structure where the members agree by far more than on Gaussian rows, or by some more and a valley
     separates groups of rows: the rows about the middle between two groups are fewer than a unimodal density could
-    have, on rows that did not form them.
+    have, on rows that did not form them. Where three splits of the rows find the same groups between valleys, and more
+    of them than the curve, their number is taken: directions of large variance without clusters mislead the members.
 
     Neither the order of the rows nor, unless ``random_state`` is given, chance has a say.
 
@@ -227,16 +234,27 @@ def count(
     views = [directions_of(one) for one in varied]
     order = canonical_order(views[0])
     with threads.suited_to(views[0].shape[1]):
-        n_between = n_between_valleys(varied[0], varied[0].present[order], rng)[0]
-        curve = curve_of([Z[order] for Z in views], [number for number in wanted if number > 1], rng, report)
-    needed = _EXCESS_WITH_VALLEYS if n_between > 1 else _EXCESS_ALONE
-    return chosen_on(curve, has_structure=curve.excess > needed, may_be_one=wanted[0] == 1)
+        valleys = n_between_valleys(varied[0], varied[0].present[order], rng)
+        several = np.array([number for number in wanted if number > 1])
+        curves = [curve_of([Z[order] for Z in views], several, rng, report)]
+        curves.append(curve_of([whitened(varied[0], views[0])[order]], several, rng, report))
+    curve = max(curves, key=lambda one: one.merit.max())
+    apart = valleys.n_clusters > 1 and valleys.agreement > _FULL
+    needed = _EXCESS_WITH_VALLEYS if valleys.n_clusters > 1 else _EXCESS_ALONE
+    seen = valleys if apart and valleys.n_clusters in wanted else None
+    return chosen_on(curve, seen, has_structure=apart or curve.excess > needed, may_be_one=wanted[0] == 1)
 
 
 def directions_of(coordinates: Coordinates) -> Float:
     """The rows that have weight in their leading directions."""
     kept = coordinates.keep(_VARIANCE)
     return kept.leading(min(kept.rank, _DIRECTIONS))[coordinates.present].astype(np.float64)
+
+
+def whitened(coordinates: Coordinates, Z: Float) -> Float:
+    """Rows in the directions above the noise, each of the same variance: large ones without clusters do not mislead."""
+    Z = Z[:, : directions_kept(coordinates, len(Z))[0]]
+    return Z / np.maximum(Z.std(axis=0), np.finfo(float).tiny)
 
 
 def canonical_order(Z: Float) -> NDArray[np.intp]:
@@ -247,7 +265,7 @@ def canonical_order(Z: Float) -> NDArray[np.intp]:
 
 
 def curve_of(
-    views: list[Float], wanted: list[int], rng: np.random.RandomState, report: Callable[[int, int], None]
+    views: list[Float], wanted: NDArray[np.intp], rng: np.random.RandomState, report: Callable[[int, int], None]
 ) -> Curve:
     """The agreement on parts of the rows, and on Gaussian rows."""
     n = len(views[0])
@@ -262,11 +280,14 @@ def curve_of(
         Pair(np.random.RandomState(seed).standard_normal((size, spread.size)) * spread, int(seed))
         for seed in seeds[_REPEATS:]
     ]
-    return Curve(repeats, reference, np.array(wanted), report).look()
+    return Curve(repeats, reference, wanted, report).look()
 
 
-def chosen_on(curve: Curve, *, has_structure: bool, may_be_one: bool) -> ClusterNumber:
-    """The best number on a curve, the others after it, and how many of the repeats give it."""
+def chosen_on(curve: Curve, seen: Valleys | None, *, has_structure: bool, may_be_one: bool) -> ClusterNumber:
+    """The best number on a curve, the others after it, and how many of the repeats give it.
+
+    A larger number that valleys show goes first: what is apart is apart, also where no member of the curve sees it.
+    """
     numbers, agreement = curve.numbers, curve.agreement
     suggestions: list[int] = []
     for peak in curve.peaks():
@@ -274,7 +295,11 @@ def chosen_on(curve: Curve, *, has_structure: bool, may_be_one: bool) -> Cluster
         if all(max(number / other, other / number) > _APART for other in suggestions):
             suggestions.append(number)
     best = numbers[curve.merits.argmax(axis=0)]
+    if seen is not None and seen.n_clusters > _SAME * suggestions[0]:
+        suggestions = [seen.n_clusters, *(number for number in suggestions if number != seen.n_clusters)]
+        best = np.array(seen.numbers)
     confidence = float(np.mean(np.maximum(best / suggestions[0], suggestions[0] / best) <= _SAME))
+    n_repeats = best.size
     if may_be_one and not has_structure:
         suggestions.insert(0, 1)
     table = {
@@ -284,7 +309,9 @@ def chosen_on(curve: Curve, *, has_structure: bool, may_be_one: bool) -> Cluster
         "repeats": agreement.tolist(),
     }
     scores = dict(zip(table["n_clusters"], table["agreement"], strict=True))
-    return ClusterNumber(suggestions[0], table, suggestions[:_SUGGESTIONS], scores, confidence, has_structure)
+    return ClusterNumber(
+        suggestions[0], table, suggestions[:_SUGGESTIONS], scores, confidence, has_structure, n_repeats
+    )
 
 
 def candidates(among: Numbers | None, n_rows: int) -> list[int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import bdtr
 
+from jointclust.choosing.votes import Partitions
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.partitions import assign, centers_of, cluster_sizes
 from jointclust.rows import threads
@@ -35,9 +36,16 @@ _MARGIN = 1.02
 _RIDGE = 1e-3
 
 
-def n_between_valleys(
-    coordinates: Coordinates, order: NDArray[np.intp], rng: np.random.RandomState
-) -> tuple[int, Table]:
+class Valleys(NamedTuple):
+    """How many clusters there are between valleys, how many each split shows, how far they agree (ARI), the evidence."""
+
+    n_clusters: int
+    numbers: list[int]
+    agreement: float
+    table: Table
+
+
+def n_between_valleys(coordinates: Coordinates, order: NDArray[np.intp], rng: np.random.RandomState) -> Valleys:
     r"""The largest number of clusters of which every two are separated by a valley, on rows that did not form them.
 
     .. math:: f(m) \ge \min(f(a), f(b)) \quad \text{for } a < m < b \text{ and every unimodal density } f
@@ -60,17 +68,21 @@ def n_between_valleys(
     sample = rng.permutation(order)[:_MOST_ROWS]
     kept = directions_kept(coordinates, sample.size)
     rows = coordinates.leading(max(kept))[sample].astype(np.float64)
-    largest = []
+    best = []
     with threads.suited_to(rows.shape[1]):
         for split in range(_SPLITS):
-            order = rng.permutation(sample.size)
-            one, other = rows[order[: sample.size // 2]], rows[order[sample.size // 2 :]]
+            half = rng.permutation(sample.size)
+            one, other = rows[half[: sample.size // 2]], rows[half[sample.size // 2 :]]
             tries = [found for k in kept for found in tries_of(one[:, :k], other[:, :k], rng)]
-            for found in tries:
+            for found, _ in tries:
                 for name, value in {"split": split, **found}.items():
                     table[name].append(value)
-            largest.append(max(found["clusters"] for found in tries))
-    return int(np.median(largest)), table
+            largest, labels = max(tries, key=lambda found: found[0]["clusters"])
+            best.append(extended(one[:, : largest["directions"]], labels, rows[:, : largest["directions"]]))
+    numbers = [int(labels.max()) + 1 for labels in best]
+    number = int(np.median(numbers))
+    partitions = Partitions.of(np.column_stack(best), numbers, None).agreement()
+    return Valleys(number, numbers, float(np.median(partitions[np.triu_indices(_SPLITS, 1)])), table)
 
 
 def directions_kept(coordinates: Coordinates, n: int) -> list[int]:
@@ -105,7 +117,7 @@ def rank_above_noise(coordinates: Coordinates) -> int:
         above = fewer
 
 
-def tries_of(one: Float, other: Float, rng: np.random.RandomState) -> Iterator[dict[str, Any]]:
+def tries_of(one: Float, other: Float, rng: np.random.RandomState) -> Iterator[tuple[dict[str, Any], Labels]]:
     """Fragments of several numbers, from rows as they are and with their directions scaled alike, joined."""
     most = min(max(2, len(one) // _ROWS_PER_FRAGMENT), _MOST_FRAGMENTS)
     for scaled in (False, True):
@@ -114,31 +126,27 @@ def tries_of(one: Float, other: Float, rng: np.random.RandomState) -> Iterator[d
         while True:
             n_fragments = min(n_fragments, most)
             labels = kmeans(np.ascontiguousarray(start), n_fragments, rng, n_restarts=3).labels
-            found, doubt = join(one, other, regrouped(one, labels, 30))
-            yield {
-                "directions": one.shape[1],
-                "scaled": scaled,
-                "fragments": n_fragments,
-                "clusters": found,
-                "doubt": doubt,
-            }
+            labels, doubt = join(one, other, regrouped(one, labels, 30))
+            found = int(labels.max()) + 1
+            row = {"directions": one.shape[1], "scaled": scaled, "fragments": n_fragments}
+            yield {**row, "clusters": found, "doubt": doubt}, labels
             if n_fragments == most or (n_fragments >= _FRAGMENTS[-1] and 2 * found <= n_fragments):
                 break
             n_fragments *= 2
 
 
-def join(one: Float, other: Float, labels: Labels) -> tuple[int, float]:
-    """Join fragments of one half until, in the other, every two are apart: their number, and the largest doubt."""
+def join(one: Float, other: Float, labels: Labels) -> tuple[Labels, float]:
+    """Join fragments of one half until, in the other, every two are apart: their labels, and the largest doubt."""
     while (n_clusters := int(labels.max()) + 1) > 1:
         factor = within_factor(one, labels)
         centers = whitened(factor, centers_of(one, labels, n_clusters))
         pairs, doubt = nearest_unseparated(whitened(factor, other), centers, cluster_sizes(labels, n_clusters))
         if not pairs:
-            return n_clusters, doubt
+            return labels, doubt
         for first, second in pairs:
             labels = np.where(labels == second, first, labels)
         labels = regrouped(one, labels, 10)
-    return 1, float("nan")
+    return labels, float("nan")
 
 
 def nearest_unseparated(rows: Float, centers: Float, sizes: Float) -> tuple[list[tuple[int, int]], float]:
@@ -191,6 +199,12 @@ def regrouped(rows: Float, labels: Labels, n_iter: int) -> Labels:
             break
         labels = found
     return labels
+
+
+def extended(one: Float, labels: Labels, rows: Float) -> Labels:
+    """Labels of all rows: the nearest center of those that were labelled, in the metric of the scatter within."""
+    factor = within_factor(one, labels)
+    return assign(whitened(factor, rows), whitened(factor, centers_of(one, labels, int(labels.max()) + 1)))
 
 
 def within_factor(rows: Float, labels: Labels) -> Float:
