@@ -21,7 +21,8 @@ def test_nuisance_directions_do_not_matter(rng):
 
 def test_table_is_the_evidence():
     X, _ = jc.datasets.mixture(400, 30, 3, n_nuisance=3, separation=10, random_state=0)
-    found, table = between(X)
+    found, _, agreement, table = between(X)
+    assert agreement == 1
     clusters, split, doubt = (np.array(table[name]) for name in ("clusters", "split", "doubt"))
     assert found == np.median([clusters[split == one].max() for one in range(3)]) == 3
     assert (doubt[clusters > 1] <= 0.05).all()

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from jointclust.choosing.curve import Curve, Pair
 from jointclust.choosing.sights import Sights
-from jointclust.choosing.valleys import FEWEST_ROWS, Valleys, directions_kept, n_between_valleys
+from jointclust.choosing.valleys import FEWEST_ROWS, Valleys, n_between_valleys
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.rows import in_memory, some_rows, threads
 from jointclust.subspace.coordinates import Coordinates
@@ -164,8 +164,7 @@ def number_of_clusters(
     The two kinds of members have nothing in common but the rows: what both find is there. They agree on rows without
     clusters too, where these lie along a line: everybody finds the two halves, and that does not count. Of numbers that
     agree about as well the smaller one is taken; where all agree, the larger. The curve is the mean over ten parts of
-    the rows, 80% each, in a coarse grid that refines itself about its peaks. A second curve is that of whitened rows:
-    the one with the higher peak counts.
+    the rows, 80% each, in a coarse grid that refines itself about its peaks.
 
     There is structure where the members agree by far more than on Gaussian rows, or by some more and a valley
     separates groups of rows: the rows about the middle between two groups are fewer than a unimodal density could
@@ -236,9 +235,7 @@ def count(
     with threads.suited_to(views[0].shape[1]):
         valleys = n_between_valleys(varied[0], varied[0].present[order], rng)
         several = np.array([number for number in wanted if number > 1])
-        curves = [curve_of([Z[order] for Z in views], several, rng, report)]
-        curves.append(curve_of([whitened(varied[0], views[0])[order]], several, rng, report))
-    curve = max(curves, key=lambda one: one.merit.max())
+        curve = curve_of([Z[order] for Z in views], several, rng, report)
     apart = valleys.n_clusters > 1 and valleys.agreement > _FULL
     needed = _EXCESS_WITH_VALLEYS if valleys.n_clusters > 1 else _EXCESS_ALONE
     seen = valleys if apart and valleys.n_clusters in wanted else None
@@ -249,12 +246,6 @@ def directions_of(coordinates: Coordinates) -> Float:
     """The rows that have weight in their leading directions."""
     kept = coordinates.keep(_VARIANCE)
     return kept.leading(min(kept.rank, _DIRECTIONS))[coordinates.present].astype(np.float64)
-
-
-def whitened(coordinates: Coordinates, Z: Float) -> Float:
-    """Rows in the directions above the noise, each of the same variance: large ones without clusters do not mislead."""
-    Z = Z[:, : directions_kept(coordinates, len(Z))[0]]
-    return Z / np.maximum(Z.std(axis=0), np.finfo(float).tiny)
 
 
 def canonical_order(Z: Float) -> NDArray[np.intp]:

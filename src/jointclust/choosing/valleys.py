@@ -37,7 +37,7 @@ _RIDGE = 1e-3
 
 
 class Valleys(NamedTuple):
-    """How many clusters there are between valleys, how many each split shows, how far they agree (ARI), the evidence."""
+    """Clusters between valleys: the median over splits, the number of each, how far they agree (ARI), the evidence."""
 
     n_clusters: int
     numbers: list[int]
