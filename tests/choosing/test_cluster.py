@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import jointclust as jc
-from jointclust.choosing import consensus
+from jointclust.choosing import sights
 from jointclust.estimators import base
 from jointclust.metrics import clustering_accuracy
 from jointclust.subspace import decomposition
@@ -13,7 +13,7 @@ from jointclust.subspace.decomposition import coordinates_of
 
 
 def test_the_number_is_chosen():
-    X, y = jc.datasets.mixture(300, 60, 4, n_nuisance=6, random_state=0)
+    X, y = jc.datasets.mixture(200, 60, 4, n_nuisance=6, random_state=0)
     model = jc.cluster(X, random_state=0)
     assert model.n_clusters == 4
     assert clustering_accuracy(y, model.labels_) == 1
@@ -33,19 +33,25 @@ def test_no_structure(rng):
 
 
 def test_one_decomposition(monkeypatch):
-    """Finds the number and is fitted; the same as one for each."""
-    X, _ = jc.datasets.mixture(300, 60, 4, n_nuisance=6, random_state=0)
+    """Finds the number and is fitted, on each view; the same as one for each."""
+    X, _ = jc.datasets.mixture(200, 60, 4, n_nuisance=6, random_state=0)
     frame = pd.DataFrame(X, columns=[f"feature {index}" for index in range(60)])
-    expected = jc.JointConsensus(jc.number_of_clusters(X, random_state=0).n_clusters, random_state=0).fit(X)
+    expected = jc.JointConsensus(jc.number_of_clusters(X).n_clusters, random_state=0).fit(X)
     decomposed = []
 
     def counting(rows, *arguments, **options):
         decomposed.append(rows.X.shape)
         return coordinates_of(rows, *arguments, **options)
 
-    for module in (base, consensus, decomposition):
+    for module in (base, sights, decomposition):
         monkeypatch.setattr(module, "coordinates_of", counting)
     model = jc.cluster(frame, random_state=0)
-    assert decomposed.count(X.shape) == 1
+    assert decomposed.count(X.shape) == len(model.views_)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     assert list(model.feature_names_in_) == list(frame.columns)
+    assert model.number_.n_clusters == model.n_clusters
+
+
+def test_a_range():
+    X, _ = jc.datasets.mixture(120, 10, 4, n_nuisance=0, separation=20, random_state=0)
+    assert jc.cluster(X, (3, 5), random_state=0).n_clusters == 4

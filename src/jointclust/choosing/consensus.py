@@ -210,7 +210,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         columns: list[NDArray] = []
         is_constant = True
         for number in range(len(sights)):
-            coordinates = sights.coordinates(number, sample, rng)
+            coordinates = sights.coordinates(number, sample)
             is_constant &= coordinates.is_constant
             members, labels = (self._fit_own if own else self._fit_given)(coordinates, rng, report)
             self.members_ += members

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,8 @@ class Sights:
         Of the rows.
     given : Coordinates or None
         Of rows that are taken as they are.
+    kept : dict of int to (array, Coordinates)
+        By view, rows whose coordinates were asked to be kept, and these.
     """
 
     names: list[str]
@@ -86,6 +88,7 @@ class Sights:
     weights: Float | None
     max_rank: int
     given: Coordinates | None = None
+    kept: dict[int, tuple[NDArray[np.intp], Coordinates]] = field(default_factory=dict)
 
     @classmethod
     def of_rows(cls, coordinates: Coordinates, max_rank: int) -> Sights:
@@ -135,14 +138,22 @@ class Sights:
         rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
         return rows if rows.size <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
 
-    def coordinates(self, number: int, index: NDArray[np.intp] | slice, rng: np.random.RandomState) -> Coordinates:
+    def coordinates(self, number: int, index: NDArray[np.intp]) -> Coordinates:
         """Coordinates of some rows in one view."""
         if self.given is not None:
             return self.given
+        if number in self.kept and np.array_equal(self.kept[number][0], index):
+            return self.kept[number][1]
         rows = self.sources[number].take(index)
         weights = None if self.weights is None else self.weights[index]
         rank = min(self.max_rank, _SPARSE_RANK) if sp.issparse(rows) else self.max_rank
+        rng = np.random.RandomState(0)  # whoever asks gets the same
         return coordinates_of(as_rows(rows), weights, variance=None, max_rank=rank, rng=rng)
+
+    def keep(self, number: int, index: NDArray[np.intp]) -> Coordinates:
+        """The same, kept for who asks next."""
+        self.kept[number] = index, self.coordinates(number, index)
+        return self.kept[number][1]
 
 
 def _fitted(preparation: Any, X: Any, sample_weight: ArrayLike | None) -> Any:
