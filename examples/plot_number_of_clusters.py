@@ -2,7 +2,8 @@
 Choosing the number of clusters
 ===============================
 
-``number_of_clusters`` counts the groups of rows with a valley between them, and says so when there are none.
+``number_of_clusters`` looks for the number at which members of different kinds agree, and says so when there are no
+clusters.
 Stability is a second look: with too many clusters, some of them fall apart from one resample to the next; with too
 few, unlike ones are joined, which is stable too. Here five clusters were generated.
 """
@@ -14,9 +15,11 @@ import numpy as np
 import jointclust as jc
 
 X, y = jc.datasets.mixture(500, 40, 5, separation=9, n_nuisance=3, random_state=0)
-print(jc.number_of_clusters(X, random_state=0).verdict)
+found = jc.number_of_clusters(X)
+print(found.verdict)
+found.plot()
 noise = np.random.RandomState(0).standard_normal((500, 40))
-print("in noise:", jc.number_of_clusters(noise, random_state=0).verdict)
+print("in noise:", jc.number_of_clusters(noise).verdict)
 
 # %%
 numbers = range(2, 9)

@@ -187,7 +187,6 @@ def test_private_names_of_scikit_learn_are_in_one_file():
         "sklearn.base._fit_context",
         "sklearn.callback.CallbackContext",
         "sklearn.callback.CallbackSupportMixin",
-        "sklearn.callback.FitCallback",
         "sklearn.utils._param_validation.HasMethods",
         "sklearn.utils._param_validation.Interval",
         "sklearn.utils._param_validation.StrOptions",

@@ -6,7 +6,7 @@ meet: it reads `_parameter_constraints` and `_n_features_out`, and the mixin giv
 """
 
 from sklearn.base import _fit_context as fit_context
-from sklearn.callback import CallbackContext, CallbackSupportMixin, FitCallback
+from sklearn.callback import CallbackContext, CallbackSupportMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _get_feature_names as get_feature_names
@@ -14,7 +14,6 @@ from sklearn.utils.validation import _get_feature_names as get_feature_names
 __all__ = [
     "CallbackContext",
     "CallbackSupportMixin",
-    "FitCallback",
     "HasMethods",
     "Interval",
     "StrOptions",

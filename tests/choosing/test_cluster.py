@@ -13,7 +13,7 @@ from jointclust.subspace.decomposition import coordinates_of
 
 
 def test_the_number_is_chosen():
-    X, y = jc.datasets.mixture(300, 60, 4, n_nuisance=6, random_state=0)
+    X, y = jc.datasets.mixture(200, 60, 4, n_nuisance=6, random_state=0)
     model = jc.cluster(X, random_state=0)
     assert model.n_clusters == 4
     assert clustering_accuracy(y, model.labels_) == 1
@@ -33,10 +33,10 @@ def test_no_structure(rng):
 
 
 def test_one_decomposition(monkeypatch):
-    """Finds the number and is fitted; the same as one for each."""
-    X, _ = jc.datasets.mixture(300, 60, 4, n_nuisance=6, random_state=0)
+    """Finds the number and is fitted, on each view; the same as one for each."""
+    X, _ = jc.datasets.mixture(200, 60, 4, n_nuisance=6, random_state=0)
     frame = pd.DataFrame(X, columns=[f"feature {index}" for index in range(60)])
-    expected = jc.JointConsensus(jc.number_of_clusters(X, random_state=0).n_clusters, random_state=0).fit(X)
+    expected = jc.JointConsensus(jc.number_of_clusters(X).n_clusters, random_state=0).fit(X)
     decomposed = []
 
     def counting(rows, *arguments, **options):
@@ -49,3 +49,13 @@ def test_one_decomposition(monkeypatch):
     assert decomposed.count(X.shape) == len(model.views_)  # once for each view
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     assert list(model.feature_names_in_) == list(frame.columns)
+    assert model.number_.n_clusters == model.n_clusters
+
+
+def test_a_range(tmp_path):
+    X, _ = jc.datasets.mixture(120, 10, 4, n_nuisance=0, separation=20, random_state=0)
+    model = jc.cluster(X, (3, 5), random_state=0)
+    assert model.n_clusters == 4
+    pytest.importorskip("skops")
+    jc.save(model, tmp_path / "model.skops")
+    assert jc.load(tmp_path / "model.skops").number_.verdict == model.number_.verdict

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
-from jointclust.choosing import comparison, registry
+from jointclust.choosing import comparison, registry, sights
 from jointclust.cli import preparing, results
 from jointclust.datasets import _download
 from jointclust.estimators import base
@@ -23,7 +23,7 @@ from jointclust.subspace import decomposition
 from jointclust.subspace.decomposition import coordinates_of
 
 HELP = Path(__file__).parent / "help"
-COMMANDS = ["fit", "predict", "select", "compare", "datasets", "reproduce", "demo"]
+COMMANDS = ["fit", "predict", "select", "number", "compare", "datasets", "reproduce", "demo"]
 
 
 # -- each subcommand, as a process ------------------------------------------------------------------------------
@@ -357,10 +357,10 @@ def test_one_decomposition(arguments, tmp_path, monkeypatch):
         decomposed.append(rows.X.shape)
         return coordinates_of(rows, *arguments, **options)
 
-    for module in (base, comparison, decomposition):
+    for module in (base, comparison, decomposition, sights):
         monkeypatch.setattr(module, "coordinates_of", counting)
     out = () if arguments[0] == "compare" else ("--resamples", 1, "--out", tmp_path / "run")
     assert call(*arguments, tmp_path / "x.npy", "--quiet", *out) == 0
-    assert decomposed.count(X.shape) == 1
+    assert decomposed.count(X.shape) == (3 if arguments == ("fit",) else 1)  # once for each view
     if out:
         assert json.loads((tmp_path / "run" / "run.json").read_text())["result"]["clusters"] == 3

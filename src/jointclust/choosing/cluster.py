@@ -7,30 +7,35 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from jointclust.choosing.consensus import JointConsensus
-from jointclust.choosing.number import number_of_clusters
+from jointclust.choosing.number import ClusterNumber, Numbers, Report, count, silent
+from jointclust.choosing.sights import Sights
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
 
 
 def cluster(
-    X: ArrayLike, n_clusters: int | None = None, random_state: int | np.random.RandomState | None = None
+    X: ArrayLike,
+    n_clusters: int | Numbers | None = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> JointConsensus:
     """Cluster X with the library's default: ``JointConsensus(n_clusters).fit(X)``, the number chosen where not given.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array, sparse matrix, data frame, list of str or AnnData
         The data.
-    n_clusters : int, default=None
-        Number of clusters; None asks :func:`number_of_clusters`. Where that finds no cluster structure, a warning says
-        so and all rows are in one cluster.
+    n_clusters : int, (int, int) or list of int, default=None
+        Number of clusters; None asks :func:`number_of_clusters`, and so do a range, ends included, and a list of
+        numbers to choose among. A warning says so where the number is uncertain, or where there is no cluster
+        structure: then all rows are in one cluster, unless a range forbids that.
     random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
+        Seed of the fit, not of the number; an int makes the result repeatable.
 
     Returns
     -------
     model : JointConsensus
-        The fitted estimator: ``labels_``, ``confidence_``, ``predict``.
+        The fitted estimator: ``labels_``, ``confidence_``, ``predict``; and ``number_``, the :class:`ClusterNumber`,
+        where the number was chosen.
 
     Examples
     --------
@@ -39,24 +44,37 @@ def cluster(
     >>> jc.cluster(X, random_state=0).n_clusters
     4
     """
-    if n_clusters is not None:
-        return JointConsensus(n_clusters, random_state=random_state).fit(X)
-    model = JointConsensus(random_state=random_state)
+    if isinstance(n_clusters, int | np.integer):
+        return JointConsensus(int(n_clusters), random_state=random_state).fit(X)
+    return fit_with_number(JointConsensus(random_state=random_state), X, n_clusters)
+
+
+def fit_with_number(
+    model: JointConsensus,
+    X: ArrayLike,
+    among: Numbers | None,
+    report: Report = silent,
+) -> JointConsensus:
+    """The model fitted with the number of clusters that the data show, in ``number_``; nothing is prepared twice."""
+    random_state = model.random_state
     sights = model._look(X, None, check_random_state(random_state))
-    rng = check_random_state(random_state)
-    coordinates = sights.keep(0, sights.sample(rng), rng)  # which the fit will ask for
-    model.set_params(n_clusters=_number(coordinates, check_random_state(random_state)))
+    # The sample that the fit will draw, so that its coordinates are there already.
+    sample = sights.sample(check_random_state(random_state))
+    model.number_ = count(sights, sample, among, np.random.RandomState(0), report)
+    model.number_.warn()
+    model.set_params(n_clusters=model.number_.n_clusters)
     return model._agree(sights, check_random_state(random_state))
 
 
-def counted(X: ArrayLike, random_state: int | np.random.RandomState | None) -> tuple[Coordinates, int]:
-    """Coordinates of X, to be fitted, and how many clusters they show; where they show none, a warning says so."""
-    rng = check_random_state(random_state)
-    coordinates = decompose(X, random_state=rng)
-    return coordinates, _number(coordinates, rng)
-
-
-def _number(coordinates: Coordinates, rng: np.random.RandomState) -> int:
-    found = number_of_clusters(coordinates, random_state=rng)
+def counted(
+    X: ArrayLike,
+    among: Numbers | None,
+    random_state: int | np.random.RandomState | None,
+    report: Report = silent,
+) -> tuple[Coordinates, ClusterNumber]:
+    """Coordinates of X, to be fitted, and how many clusters they show; a warning says so where that is uncertain."""
+    coordinates = decompose(X, random_state=check_random_state(random_state))
+    sights = Sights.of_rows(coordinates, coordinates.rank)
+    found = count(sights, coordinates.present, among, np.random.RandomState(0), report)
     found.warn()
-    return found.n_clusters
+    return coordinates, found

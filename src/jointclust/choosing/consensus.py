@@ -199,6 +199,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
                 _tell_left_out(preparation)
         return sights
 
+    @fit_context(prefer_skip_nested_validation=False)
     def _agree(self, sights: Sights, rng: np.random.RandomState) -> Self:
         """Fit the members on each view and find what they agree on."""
         check_n_clusters(self.n_clusters, sights.n_samples, sights.weights)
@@ -211,7 +212,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         columns: list[NDArray] = []
         is_constant = True
         for number in range(len(sights)):
-            coordinates = sights.coordinates(number, sample, rng)
+            coordinates = sights.coordinates(number, sample)
             is_constant &= coordinates.is_constant
             members, labels = (self._fit_own if own else self._fit_given)(coordinates, rng, report)
             self.members_ += members

@@ -14,7 +14,7 @@ from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens
 from jointclust.estimators.base import Clusterer
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.numerics.graph import distinct_rows, graph_spectrum
+from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
 from jointclust.numerics.kmeans import kmeans
 from jointclust.rows import as_rows, blocks, threads
 from jointclust.subspace.coordinates import Coordinates
@@ -138,16 +138,21 @@ def _from_graph(lens: Lens, Z: Float, mass: Float, numbers: list[int], kind: str
     numbers = [min(number, n) for number in numbers]
     n_neighbors = min(_NEIGHBORS, max(2, n // 4), n)
     spectrum = graph_spectrum(Z[first], mass, n_neighbors, max(max(numbers) - 1, 1))
-    root, rng = np.sqrt(mass)[:, None], np.random.RandomState(seed)
+    rng = np.random.RandomState(seed)
     found: list[Member] = []
     for number in numbers:
-        q = max(number - 1, 1)
-        values = spectrum.eigenvalues[:q]
-        shrunk = values / (values + 0.1 * spectrum.trace / q) if spectrum.trace > 0 else values
-        Y = blocks.unit(spectrum.vectors[:, :q] / root * shrunk)
+        Y = spectral_rows(spectrum, mass, number)
         labels = kmeans(Y, number, rng, mass, n_restarts=_RESTARTS).labels[which]
         found.append(LandmarkLabels(lens, labels.astype(np.uint16), number, f"{kind}, {number} clusters"))
     return found
+
+
+def spectral_rows(spectrum: GraphSpectrum, mass: Float, n_clusters: int) -> Float:
+    """Rows in the leading eigenvectors of their neighbour graph, scaled to length one: what k-means clusters."""
+    q = max(n_clusters - 1, 1)
+    values = spectrum.eigenvalues[:q]
+    shrunk = values / (values + 0.1 * spectrum.trace / q) if spectrum.trace > 0 else values
+    return blocks.unit(spectrum.vectors[:, :q] / np.sqrt(mass)[:, None] * shrunk)
 
 
 def fit_member(member: Any, X: Any, coordinates: Coordinates, weights: Float | None, seed: int) -> Any:

@@ -1,289 +1,356 @@
-"""How many clusters there are, if any: fragments of half of the rows, joined where the others show no valley."""
+"""How many clusters there are, if any: the number at which members of different kinds agree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.linalg import cholesky, solve_triangular
-from scipy.special import bdtr
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from jointclust.choosing.curve import Curve, Part
+from jointclust.choosing.sights import Sights
+from jointclust.choosing.valleys import FEWEST_ROWS, Valleys, n_between_valleys
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.numerics.kmeans import kmeans
-from jointclust.numerics.partitions import assign, centers_of, cluster_sizes
-from jointclust.rows import some_rows, threads
+from jointclust.rows import in_memory, some_rows, threads
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import decompose
-from jointclust.types import Float, Labels
+from jointclust.types import Float
 
 __all__ = ["ClusterNumber", "number_of_clusters"]
 
-# Two clusters are apart when a unimodal density would show so deep a valley with less than this probability.
-_LEVEL = 0.05
-_SPLITS = 3
-# Fragments to start from: always these; beyond, twice as many while more than half of them stay apart.
-_FRAGMENTS = (10, 20, 40)
-_MOST_FRAGMENTS = 320
-# Rows of a half that a fragment should have, and rows of all that a direction should have.
-_ROWS_PER_FRAGMENT, _ROWS_PER_DIRECTION = 8, 10
-FEWEST_ROWS = 4 * _ROWS_PER_FRAGMENT
-_MOST_ROWS, _MOST_DIRECTIONS = 5_000, 100
-# Directions that are kept beside those above the noise when there are no more than this.
-_FEW_DIRECTIONS = 50
-# By how much an eigenvalue has to exceed the noise's edge, about which those of noise scatter.
-_MARGIN = 1.02
-# Relative to each direction's variance, so that the within-cluster covariance can be inverted.
-_RIDGE = 1e-3
+# Parts of the rows that are looked at, the share of the rows in each, and the most rows.
+_REPEATS, _PART, _PART_ROWS = 10, 0.8, 1_000
+# Draws without clusters, by how many standard deviations of theirs the members have to agree more than on them, and by
+# what share of the rest.
+_DRAWS, _DEVIATIONS, _EXCESS = 8, 2.0, 0.25
+# Rows that a sample has where the rows are not in memory.
+_MOST_ROWS = 5_000
+# Rank of a randomised decomposition.
+_RANK = 500
+# Directions of a view: the share of its variance that they carry, and the most of them.
+_VARIANCE, _DIRECTIONS = 0.95, 200
+# Rows of a part that a cluster should have, and clusters that are looked for however few they are.
+_ROWS_PER_CLUSTER, _FEW_CLUSTERS = 8, 12
+# Splits of the rows that agree so far on the groups between valleys show that there are some, and how many.
+_SOME, _SURE = 0.5, 0.85
+# Members that agree so far, in some view, see more than the valleys do.
+_FULL = 0.75
+# Numbers within this factor of each other are the same answer.
+_SAME = 1.1
+# Suggestions are further apart than this factor.
+_APART, _SUGGESTIONS = 1.3, 5
+_DOUBTFUL = 0.5
+
+Numbers = tuple[int, int] | Sequence[int]
+# Is told how many numbers of clusters have been looked at, and how many there will be.
+Report = Callable[[int, int], None]
+
+
+def silent(done: int, total: int) -> None:
+    """Say nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterNumber:
-    """The number of clusters that the data show, and why.
+    """The number of clusters that the data show, how sure that is, and why.
 
     Attributes
     ----------
     n_clusters : int
-        The median over the splits; 1 when no structure was found.
+        The number; 1 when no structure was found and no range was asked for.
     table : dict of lists
-        One row per try, ready for ``pandas.DataFrame``: split, directions, scaled (whether they were given the same
-        variance before the fragments were formed), fragments, clusters (what was left of them), doubt (of the pair of
-        clusters that is hardest to tell apart, the probability of so deep a valley in a unimodal density; NaN when one
-        cluster was left). The number of a split is the largest of its tries: each has passed the test.
+        One row per number of clusters that was looked at, ready for ``pandas.DataFrame``: n_clusters, agreement (mean
+        over the repeats), repeats (list of the agreement in each).
+    suggestions : list of int
+        Numbers at which the agreement has a peak, best first.
+    scores : dict of int to float
+        The agreement by number of clusters.
+    confidence : float
+        Share of the repeats that give ``n_clusters`` (up to a tenth of it).
+    has_structure : bool
+        Whether there are any clusters.
+    n_repeats : int
+        Ten, each on 80% of the rows; three, of halves, where the number is that of the groups between valleys.
     """
 
     n_clusters: int
     table: dict[str, list[Any]]
+    suggestions: list[int]
+    scores: dict[int, float]
+    confidence: float
+    has_structure: bool
+    n_repeats: int = 0
 
-    @property
-    def has_structure(self) -> bool:
-        """Whether there is more than one cluster."""
-        return self.n_clusters > 1
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Results of 0.1 had a number and a table."""
+        number = state["n_clusters"]
+        before = {"suggestions": [number], "scores": {}, "confidence": float("nan")}
+        before |= {"has_structure": number > 1, "n_repeats": 0}
+        vars(self).update({**before, **state})
 
     @property
     def verdict(self) -> str:
         """The result in words."""
-        return f"{self.n_clusters} clusters found" if self.has_structure else "no cluster structure found"
+        others = [number for number in self.suggestions if number != self.n_clusters]
+        if self.n_clusters == 1:
+            return "no cluster structure found" + (f"; {others[0]} clusters fit best" if others else "")
+        sure = f" (in {round(self.confidence * self.n_repeats)} of {self.n_repeats} repeats)" if self.n_repeats else ""
+        other = f"; {others[0]} is the other candidate" if others else ""
+        doubt = "" if self.has_structure else "; no cluster structure found, so any number is arbitrary"
+        return f"{self.n_clusters} clusters{sure}{other}{doubt}"
 
     def warn(self) -> None:
-        """Tell the user when there is no structure."""
+        """Tell the user when there is no structure, or when the number is uncertain."""
         if not self.has_structure:
             tell(
-                "No cluster structure found: no two groups of rows are separated by a valley on rows that did not form "
-                "them. Either there are no clusters, and any would be arbitrary cuts; or they overlap, or have too few "
-                "rows to show (some 20 each are needed). If you know that there are clusters, give n_clusters.",
+                "No cluster structure found: members of different kinds agree no more than on rows without clusters, "
+                "and no two groups of rows are separated by a valley. Either there are no clusters, and any would be "
+                "arbitrary cuts; or they overlap, or have too few rows to show. If you know that there are clusters, "
+                "give n_clusters.",
                 CollapseWarning,
             )
+        elif self.confidence < _DOUBTFUL:
+            tell(
+                f"The number of clusters is uncertain: {self.verdict}. Look at the scores of "
+                f"{', '.join(map(str, self.suggestions))}, or give n_clusters.",
+                UserWarning,
+            )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve: the agreement by number of clusters, its mean and its range over the repeats.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; new ones by default.
+
+        Returns
+        -------
+        ax : matplotlib axes
+            With the curve.
+        """
+        import matplotlib.pyplot as plt
+
+        if ax is None:
+            ax = plt.subplots(figsize=(6, 3.8), layout="constrained")[1]
+        numbers = self.table["n_clusters"]
+        spread = np.array(self.table["repeats"])
+        ax.fill_between(numbers, spread.min(axis=1), spread.max(axis=1), color="#0072B2", alpha=0.15, linewidth=0)
+        ax.plot(numbers, self.table["agreement"], "o-", color="#0072B2", markersize=4)
+        ax.axvline(self.n_clusters, color="#D55E00", linewidth=1)
+        ax.set(xscale="log", xlabel="number of clusters", ylabel="agreement", title=self.verdict)
+        ax.set_xticks(self.suggestions, labels=map(str, self.suggestions), minor=False)
+        ax.minorticks_off()
+        return ax
 
 
 def number_of_clusters(
-    X: ArrayLike | Coordinates, *, random_state: int | np.random.RandomState | None = None
+    X: ArrayLike | Coordinates,
+    *,
+    n_clusters: Numbers | None = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> ClusterNumber:
-    r"""The largest number of clusters of which every two are separated by a valley, on rows that did not form them.
+    r"""The number of clusters at which members of different kinds agree most, if there are clusters at all.
 
-    .. math:: f(m) \ge \min(f(a), f(b)) \quad \text{for } a < m < b \text{ and every unimodal density } f
+    .. math:: \max_k \; a(k) - \tfrac1{20} \left( 2 \min(10 (1 - a(k)), 1) - 1 \right) \log k, \quad
+              a(k) = \mathrm{mean}_v \, \tfrac12 \left( \mathrm{ARI}(G_v, W_v) + \mathrm{ARI}(G_v, L_v) \right)
 
-    One half of the rows is cut into many fragments: k-means in the principal components above the noise, then a
-    Gaussian mixture with one covariance and hard labels, which no scaling of the directions can mislead. The other half
-    decides which fragments belong together. Two are projected on the line that discriminates between them; where
-    the rows about the middle are not significantly fewer than those about the scarcer of the two centers (a binomial
-    test), there is no valley, and they are joined. The nearest such pair is joined first and the labels are formed
-    again, until every pair is apart. The number is the median over three splits into halves.
+    ======== =============================================================================
+    symbol   meaning
+    ======== =============================================================================
+    G_v(k)   spectral clustering of the neighbour graph in view v, k clusters
+    W_v(k)   Ward's tree in view v, cut into k clusters
+    L_v(k)   LDA k-means in view v, k clusters
+    ARI      adjusted Rand index, in which a cluster counts as the root of its size
+    ======== =============================================================================
 
-    Gaussian and uniform data have no valley anywhere: the number is 1. Clusters that overlap so far that their mixture
-    has one mode are counted as one, and so are those of which a half has fewer than about eight rows.
+    The graph has nothing in common with the other members but the rows: what both find is there. Of numbers that
+    agree about as well the smaller one is taken; where all agree, the larger. The curve is the mean over ten parts of
+    the rows, 80% each, in a coarse grid that refines itself about its peaks.
+
+    There is structure where the members agree by far more than on Gaussian rows of the same variances, or where valleys
+    separate groups of rows, the same ones on other halves of them: the rows about the middle between two groups are
+    fewer than a unimodal density could have, on rows that did not form them. Where three splits of the rows find the
+    same groups between valleys, and more of them than the curve or where members hardly agree, their number is taken:
+    directions of large variance without clusters mislead the members.
+
+    Neither the order of the rows nor, unless ``random_state`` is given, chance has a say.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
-        The data, or its coordinates from :func:`jointclust.decompose`; at least 32 rows. Of more than 5,000 rows a
-        random sample is used.
+    X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
+        The data, as :class:`JointConsensus` takes them, in the views that suit them; or the coordinates of rows, as
+        they are, from :func:`jointclust.decompose`. At least 32 rows; of more than 10,000 a sample is used, of rows
+        that are not in memory 5,000.
+    n_clusters : (int, int) or list of int, default=None
+        The range to search, ends included, or the numbers to choose among; None is from 1 to a tenth of the rows (12
+        at least, 125 at most).
     random_state : int, RandomState or None, default=None
-        Seed of the splits; an int makes the result repeatable.
+        Seed of the parts of the rows and of all starts; None is always the same.
 
     Returns
     -------
     result : ClusterNumber
-        ``n_clusters``, ``has_structure``, the ``verdict`` in words, and a ``table`` with the evidence.
+        ``n_clusters``, ``suggestions`` best first, ``scores``, ``confidence``, ``has_structure``, the ``verdict`` in
+        words, a ``table`` with the evidence, and ``plot()``.
 
     Examples
     --------
     >>> import numpy as np
     >>> import jointclust as jc
-    >>> X, y = jc.datasets.mixture(n_samples=600, n_features=50, n_clusters=5, random_state=1)
-    >>> jc.number_of_clusters(X, random_state=0).n_clusters
+    >>> X, y = jc.datasets.mixture(n_samples=300, n_features=50, n_clusters=5, random_state=1)
+    >>> jc.number_of_clusters(X, n_clusters=(2, 12)).n_clusters
     5
-    >>> noise = np.random.RandomState(0).standard_normal((600, 50))
-    >>> jc.number_of_clusters(noise, random_state=0).verdict
-    'no cluster structure found'
+    >>> noise = np.random.RandomState(0).standard_normal((200, 20))
+    >>> jc.number_of_clusters(noise).has_structure
+    False
     """
-    rng = check_random_state(random_state)
-    if isinstance(X, Coordinates) and (X.rows.is_remote or X.rows.device is not None):
-        raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
-    X = X if isinstance(X, Coordinates) else some_rows(X, _MOST_ROWS, rng)
-    coordinates = X if isinstance(X, Coordinates) else decompose(X, random_state=rng)
-    present = coordinates.present
-    if present.size < FEWEST_ROWS:
+    return counted_in(X, n_clusters, check_random_state(0 if random_state is None else random_state))
+
+
+def counted_in(
+    X: ArrayLike | Coordinates, among: Numbers | None, rng: np.random.RandomState, report: Report = silent
+) -> ClusterNumber:
+    """The number of clusters of data as they come, or of coordinates."""
+    if isinstance(X, Coordinates):
+        if X.rows.is_remote or X.rows.device is not None:
+            raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
+        return count(Sights.of_rows(X, X.rank), X.present, among, rng, report)
+    rows = in_memory(some_rows(X, _MOST_ROWS, rng), "number_of_clusters")
+    sights = Sights.of(rows, "auto", None, _RANK)
+    return count(sights, sights.sample(rng), among, rng, report)
+
+
+def count(
+    sights: Sights,
+    sample: NDArray[np.intp],
+    among: Numbers | None,
+    rng: np.random.RandomState,
+    report: Report = silent,
+) -> ClusterNumber:
+    """The number of clusters of some of the rows, whose coordinates are kept."""
+    if sample.size < FEWEST_ROWS:
         raise ValueError(
-            f"{present.size} rows are too few to choose the number of clusters: the two halves that form and test "
-            f"them need {FEWEST_ROWS}. Give n_clusters."
+            f"{sample.size} rows are too few to choose the number of clusters: the parts that form and test them need "
+            f"{FEWEST_ROWS}. Give n_clusters."
         )
-    table: dict[str, list[Any]] = {
-        name: [] for name in ("split", "directions", "scaled", "fragments", "clusters", "doubt")
+    wanted = candidates(among, sample.size)
+    coordinates = [sights.keep(number, sample) for number in range(len(sights))]
+    varied = [one for one in coordinates if not one.is_constant]
+    if not varied or wanted == [1]:
+        return ClusterNumber(wanted[0], {}, wanted[:1], {}, 1.0, False)
+    views = [directions_of(one) for one in varied]
+    order = canonical_order(views[0])
+    views = [Z[order] for Z in views]
+    several = np.array([number for number in wanted if number > 1])
+    with threads.suited_to(views[0].shape[1]):
+        curve = curve_of(views, several, rng, report)
+        number = int(curve.numbers[curve.merit.argmax()])
+        beyond = beyond_gaussian(curve, views, number, rng)
+        valleys = n_between_valleys(varied[0], varied[0].present[order], rng, number)
+        apart = valleys.n_clusters > 1 and valleys.agreement > _SOME
+        seen = valleys if apart and valleys.agreement > _SURE and valleys.n_clusters in wanted else None
+        curve.look_at([] if seen is None else [seen.n_clusters])
+    return chosen_on(curve, seen, beyond, apart=apart, may_be_one=wanted[0] == 1)
+
+
+def directions_of(coordinates: Coordinates) -> Float:
+    """The rows that have weight in their leading directions."""
+    kept = coordinates.keep(_VARIANCE)
+    return kept.leading(min(kept.rank, _DIRECTIONS))[coordinates.present].astype(np.float64)
+
+
+def canonical_order(Z: Float) -> NDArray[np.intp]:
+    """Rows by their distance from the mean, then by their coordinates, up to rounding: whatever order they came in."""
+    length = np.einsum("ij,ij->i", Z, Z)
+    unit = 1e-9 * max(float(length.max()), np.finfo(float).tiny)
+    return np.lexsort([*np.round(Z[:, :3].T / np.sqrt(unit)), np.round(length / unit)])
+
+
+def curve_of(views: list[Float], wanted: NDArray[np.intp], rng: np.random.RandomState, report: Report) -> Curve:
+    """The agreement on parts of the rows."""
+    n = len(views[0])
+    repeats = []
+    for seed in rng.randint(np.iinfo(np.int32).max, size=_REPEATS):
+        part = np.sort(np.random.RandomState(seed).choice(n, part_size(n), replace=False))
+        repeats.append([Part(Z[part], int(seed)) for Z in views])
+    return Curve(repeats, wanted, report).look()
+
+
+def part_size(n: int) -> int:
+    """Rows of a part."""
+    return min(int(_PART * n), _PART_ROWS)
+
+
+def beyond_gaussian(curve: Curve, views: list[Float], number: int, rng: np.random.RandomState) -> Float:
+    """By how much the members agree more than they may on Gaussian rows, in each repeat, in the view that shows it."""
+    limits = []
+    for Z in views:
+        spread, drawn = Z.std(axis=0), []
+        for seed in rng.randint(np.iinfo(np.int32).max, size=_DRAWS):
+            rows = np.random.RandomState(seed).standard_normal((part_size(len(Z)), spread.size)) * spread
+            drawn.append(Part(rows, int(seed)).look_up_to(number).agreement(number))
+        usual = float(np.mean(drawn))
+        limits.append(usual + max(_DEVIATIONS * float(np.std(drawn, ddof=1)), _EXCESS * (1.0 - usual)))
+    beyond = curve.found[number] - limits
+    return beyond[:, beyond.mean(axis=0).argmax()]
+
+
+def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool, may_be_one: bool) -> ClusterNumber:
+    """The best number on a curve, the others after it, and how many of the repeats give it.
+
+    The number that valleys show goes first where it is about the same or larger, or members hardly agree: what is apart
+    is apart, also where the members are misled.
+    """
+    numbers, agreement = curve.numbers, curve.agreement
+    suggestions: list[int] = []
+    for peak in curve.peaks():
+        number = int(numbers[peak])
+        if all(max(number / other, other / number) > _APART for other in suggestions):
+            suggestions.append(number)
+    best = numbers[curve.merits.argmax(axis=0)]
+    first = suggestions[0]
+    hardly = curve.found[first].mean(axis=0).max() < _FULL
+    if seen is not None and (seen.n_clusters > first or same(seen.n_clusters, first) or hardly):
+        if not same(seen.n_clusters, first):
+            best = np.array(seen.numbers)
+        others = [number for number in suggestions if not same(number, seen.n_clusters)]
+        suggestions = [seen.n_clusters, *others]
+    has_structure = apart or bool(beyond.mean() > 0)
+    confidence = float(np.mean([same(number, suggestions[0]) for number in best]))
+    if may_be_one and not has_structure:
+        suggestions.insert(0, 1)
+        confidence = float(np.mean(beyond <= 0))
+    table = {
+        "n_clusters": numbers.tolist(),
+        "agreement": agreement.mean(axis=1).tolist(),
+        "repeats": agreement.tolist(),
     }
-    if coordinates.is_constant:
-        return ClusterNumber(1, table)
-    sample = rng.permutation(present)[:_MOST_ROWS]
-    kept = directions_kept(coordinates, sample.size)
-    rows = coordinates.leading(max(kept))[sample].astype(np.float64)
-    largest = []
-    with threads.suited_to(rows.shape[1]):
-        for split in range(_SPLITS):
-            order = rng.permutation(sample.size)
-            one, other = rows[order[: sample.size // 2]], rows[order[sample.size // 2 :]]
-            tries = [found for k in kept for found in tries_of(one[:, :k], other[:, :k], rng)]
-            for found in tries:
-                for name, value in {"split": split, **found}.items():
-                    table[name].append(value)
-            largest.append(max(found["clusters"] for found in tries))
-    return ClusterNumber(int(np.median(largest)), table)
+    scores = dict(zip(table["n_clusters"], table["agreement"], strict=True))
+    return ClusterNumber(
+        suggestions[0], table, suggestions[:_SUGGESTIONS], scores, confidence, has_structure, best.size
+    )
 
 
-def directions_kept(coordinates: Coordinates, n: int) -> list[int]:
-    """How many leading directions to look at: those above the noise, and all if they are few."""
-    most = min(max(2, n // _ROWS_PER_DIRECTION), _MOST_DIRECTIONS)
-    above = min(max(rank_above_noise(coordinates), min(5, coordinates.rank)), most)
-    few = coordinates.rank <= min(_FEW_DIRECTIONS, most)
-    return sorted({above, coordinates.rank} if few else {above})
+def same(one: int, other: int) -> bool:
+    """Whether two numbers are the same answer."""
+    return max(one / other, other / one) <= _SAME
 
 
-def rank_above_noise(coordinates: Coordinates) -> int:
-    """Eigenvalues beyond the edge that those of white noise have (Marchenko and Pastur, 1967).
-
-    The noise's level is read off the median eigenvalue, as by Gavish and Donoho (2014). Where the decomposition has a
-    limited rank, it is the mean of the eigenvalues not counted, those that were cut off included.
-    """
-    n, D = coordinates.n_samples - 1, coordinates.rows.n_features
-    shorter, shape = min(n, D), min(n, D) / max(n, D)
-    low, high = (1 - np.sqrt(shape)) ** 2, (1 + np.sqrt(shape)) ** 2
-    values = np.zeros(max(shorter, coordinates.rank))
-    values[: coordinates.rank] = coordinates.eigenvalues
-    if coordinates.exact:
-        grid = np.linspace(low, high, 1001)[1:-1]
-        mass = np.cumsum(np.sqrt((high - grid) * (grid - low)) / grid)
-        level = float(np.median(values[:shorter])) / grid[np.searchsorted(mass, mass[-1] / 2)]
-        return int(np.sum(values > _MARGIN * high * level))
-    above = coordinates.rank
-    while True:
-        level = (coordinates.total_variance - values[:above].sum()) / max(shorter - above, 1)
-        if (fewer := int(np.sum(values > _MARGIN * high * level))) >= above:
-            return above
-        above = fewer
-
-
-def tries_of(one: Float, other: Float, rng: np.random.RandomState) -> Iterator[dict[str, Any]]:
-    """Fragments of several numbers, from rows as they are and with their directions scaled alike, joined."""
-    most = min(max(2, len(one) // _ROWS_PER_FRAGMENT), _MOST_FRAGMENTS)
-    for scaled in (False, True):
-        start = one / np.maximum(one.std(axis=0), np.finfo(float).tiny) if scaled else one
-        n_fragments, found = _FRAGMENTS[0], 0
-        while True:
-            n_fragments = min(n_fragments, most)
-            labels = kmeans(np.ascontiguousarray(start), n_fragments, rng, n_restarts=3).labels
-            found, doubt = join(one, other, regrouped(one, labels, 30))
-            yield {
-                "directions": one.shape[1],
-                "scaled": scaled,
-                "fragments": n_fragments,
-                "clusters": found,
-                "doubt": doubt,
-            }
-            if n_fragments == most or (n_fragments >= _FRAGMENTS[-1] and 2 * found <= n_fragments):
-                break
-            n_fragments *= 2
-
-
-def join(one: Float, other: Float, labels: Labels) -> tuple[int, float]:
-    """Join fragments of one half until, in the other, every two are apart: their number, and the largest doubt."""
-    while (n_clusters := int(labels.max()) + 1) > 1:
-        factor = within_factor(one, labels)
-        centers = whitened(factor, centers_of(one, labels, n_clusters))
-        pairs, doubt = nearest_unseparated(whitened(factor, other), centers, cluster_sizes(labels, n_clusters))
-        if not pairs:
-            return n_clusters, doubt
-        for first, second in pairs:
-            labels = np.where(labels == second, first, labels)
-        labels = regrouped(one, labels, 10)
-    return 1, float("nan")
-
-
-def nearest_unseparated(rows: Float, centers: Float, sizes: Float) -> tuple[list[tuple[int, int]], float]:
-    """The nearest pairs (by Ward's distance) with no valley between, if any; the largest p-value looked at.
-
-    One pair, or one in ten of many clusters at a time, none of which has a member in common with another.
-    """
-    nearest = assign(rows, centers)
-    members = [rows[nearest == k] for k in range(len(centers))]
-    first, second = np.triu_indices(len(centers), 1)
-    apart = np.sum((centers[first] - centers[second]) ** 2, axis=1)
-    ward = apart * sizes[first] * sizes[second] / (sizes[first] + sizes[second])
-    pairs: list[tuple[int, int]] = []
-    free, largest = np.ones(len(centers), dtype=bool), 0.0
-    for index in np.argsort(ward, kind="stable"):
-        a, b = int(first[index]), int(second[index])
-        if not (free[a] and free[b]):
-            continue
-        direction = centers[b] - centers[a]
-        line = np.concatenate([members[a] @ direction, members[b] @ direction])
-        doubt = valley_doubt(line, centers[a] @ direction, centers[b] @ direction)
-        largest = max(largest, doubt)
-        if doubt > _LEVEL:
-            pairs.append((a, b))
-            free[[a, b]] = False
-            if len(pairs) >= len(centers) // 10:
-                break
-    return pairs, largest
-
-
-def valley_doubt(line: Float, low: float, high: float) -> float:
-    """Probability of so few values in the middle third between two points, were their density unimodal.
-
-    Then the middle holds at least as many as the scarcer of the thirds about the two points: one half, at least, of
-    both together.
-    """
-    half = (high - low) / 6
-    left, middle, right = (int(np.sum(np.abs(line - point) <= half)) for point in (low, (low + high) / 2, high))
-    return float(bdtr(middle, middle + min(left, right), 0.5))
-
-
-def regrouped(rows: Float, labels: Labels, n_iter: int) -> Labels:
-    """Nearest center in the metric of the within-cluster covariance, in turn with both: minimises its determinant."""
-    labels = without_gaps(labels)
-    for _ in range(n_iter):
-        factor = within_factor(rows, labels)
-        centers = whitened(factor, centers_of(rows, labels, int(labels.max()) + 1))
-        found = without_gaps(assign(whitened(factor, rows), centers))
-        if np.array_equal(found, labels):
-            break
-        labels = found
-    return labels
-
-
-def within_factor(rows: Float, labels: Labels) -> Float:
-    """Cholesky factor of the within-cluster covariance."""
-    rest = rows - centers_of(rows, labels, int(labels.max()) + 1)[labels]
-    ridge = _RIDGE * rows.var(axis=0) + np.finfo(float).tiny
-    return cholesky(rest.T @ rest / len(rows) + np.diag(ridge), lower=True)
-
-
-def whitened(factor: Float, rows: Float) -> Float:
-    """Rows in the coordinates in which the covariance is the identity."""
-    return np.ascontiguousarray(solve_triangular(factor, rows.T, lower=True).T)
-
-
-def without_gaps(labels: Labels) -> Labels:
-    """The same labels, numbered from 0 with none left out."""
-    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+def candidates(among: Numbers | None, n_rows: int) -> list[int]:
+    """The numbers of clusters to choose among: the ends of a range, or each of a list."""
+    if among is None:
+        most = min(int(_PART * n_rows), _PART_ROWS) // _ROWS_PER_CLUSTER
+        return list(range(1, max(most, _FEW_CLUSTERS) + 1))
+    numbers = [int(number) for number in among]
+    if not numbers:
+        raise ValueError("n_clusters is an empty list: give the numbers to choose among, or a range such as (2, 8).")
+    if isinstance(among, tuple):
+        if len(numbers) != 2 or numbers[0] > numbers[1]:
+            raise ValueError(f"n_clusters={among} is no range: give (fewest, most), such as (2, 8).")
+        numbers = list(range(numbers[0], numbers[1] + 1))
+    if not (min(numbers) >= 1 and max(numbers) <= n_rows):
+        raise ValueError(f"n_clusters={among} must lie between 1 and the number of rows ({n_rows}).")
+    return sorted(set(numbers))

@@ -18,8 +18,9 @@ from jointclust._sklearn import CallbackContext, CallbackSupportMixin, HasMethod
 from jointclust.choosing import criteria
 from jointclust.choosing.candidates import Candidate, finer, fit_all, unfitted_candidates
 from jointclust.choosing.members import automatic_members, fit_member, training_labels
-from jointclust.choosing.number import FEWEST_ROWS, number_of_clusters
+from jointclust.choosing.number import number_of_clusters
 from jointclust.choosing.stability import check_halves, half_stability
+from jointclust.choosing.valleys import FEWEST_ROWS
 from jointclust.estimators.base import Clusterer, LooksAtPairs
 from jointclust.exceptions import collected
 from jointclust.rows import is_elsewhere, threads
@@ -35,7 +36,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     different ways, so what many find is more likely there. A collapsed candidate agrees with nobody.
 
     Agreement does not compare different numbers of clusters. Where the grid has several, :func:`number_of_clusters`
-    chooses first (the nearest one in the grid), and only candidates of that number are fitted; the others have the
+    chooses first among them, and only candidates of that number are fitted; the others have the
     score NaN. The other criteria compare numbers directly. Either way, where the data show no clusters, the search says
     so in a warning.
 
@@ -142,7 +143,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         coordinates = self._coordinates_of(X, sample_weight, rng, min_samples=4)
         data, weights = coordinates.rows.X, coordinates.weights
         tried = list(unfitted_candidates(self.estimator, self.param_grid))
-        wanted = self._wanted(tried, coordinates, rng)
+        wanted = self._wanted(tried, coordinates)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self)
         fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, self._reporter(root, "candidate", len(wanted)))
@@ -162,7 +163,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         root.call_on_fit_task_end(estimator=self)
         return self
 
-    def _wanted(self, tried: list[Candidate], coordinates: Coordinates, rng: np.random.RandomState) -> list[Candidate]:
+    def _wanted(self, tried: list[Candidate], coordinates: Coordinates) -> list[Candidate]:
         """The candidates to fit: for agreement, those of one number of clusters; and a word where there are none."""
         n_rows = coordinates.n_present
         numbers = sorted({candidate.n_clusters for candidate in tried if candidate.n_clusters is not None})
@@ -171,16 +172,15 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         self.number_ = None
         if len(numbers) < 2 or (self.criterion != "agreement" and n_rows < FEWEST_ROWS):
             return tried
-        self.number_ = number_of_clusters(coordinates, random_state=rng)
+        self.number_ = number_of_clusters(coordinates, n_clusters=numbers)
         self.number_.warn()
         if self.criterion != "agreement":
             return tried
         number = self.number_.n_clusters
-        nearest = min(numbers, key=lambda one: abs(one - number))
         for candidate in tried:
-            if candidate.n_clusters not in (None, nearest):
+            if candidate.n_clusters not in (None, number):
                 candidate.messages.append(f"Not fitted: {self.number_.verdict}.")
-        return [candidate for candidate in tried if candidate.n_clusters in (None, nearest)]
+        return [candidate for candidate in tried if candidate.n_clusters in (None, number)]
 
     def _reporter(self, root: CallbackContext, name: str, n_tasks: int) -> Callable[[], None]:
         """Reports one finished fit to the callbacks."""

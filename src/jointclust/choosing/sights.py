@@ -149,12 +149,12 @@ class Sights:
         rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
         return rows if rows.size <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
 
-    def keep(self, number: int, index: NDArray[np.intp], rng: np.random.RandomState) -> Coordinates:
+    def keep(self, number: int, index: NDArray[np.intp]) -> Coordinates:
         """Coordinates of some rows in one view, kept for who asks next."""
-        self.kept[number] = index, self.coordinates(number, index, rng)
+        self.kept[number] = index, self.coordinates(number, index)
         return self.kept[number][1]
 
-    def coordinates(self, number: int, index: NDArray[np.intp], rng: np.random.RandomState) -> Coordinates:
+    def coordinates(self, number: int, index: NDArray[np.intp]) -> Coordinates:
         """Coordinates of some rows in one view."""
         if self.given is not None:
             return self.given
@@ -163,6 +163,7 @@ class Sights:
         rows = self.sources[number].take(index)
         weights = None if self.weights is None else self.weights[index]
         rank = min(self.max_rank, _SPARSE_RANK) if sp.issparse(rows) else self.max_rank
+        rng = np.random.RandomState(0)  # whoever asks gets the same
         return coordinates_of(as_rows(rows), weights, variance=None, max_rank=rank, rng=rng)
 
 

@@ -8,7 +8,7 @@ import warnings
 
 import click
 
-from jointclust.cli import commands, demo, reproduce
+from jointclust.cli import commands, demo, number, reproduce
 from jointclust.cli.errors import INTERRUPTED, one_line, status_of
 
 __all__ = ["main"]
@@ -30,6 +30,7 @@ for command in (
     commands.fit,
     commands.predict,
     commands.select,
+    number.number,
     commands.compare,
     commands.datasets,
     reproduce.reproduce,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import jointclust as jc
 from jointclust.cli import models, options, preparing
 from jointclust.cli.console import Voice, shown
 from jointclust.cli.errors import OutputError
+from jointclust.cli.models import Clusters
 from jointclust.cli.results import Outcome, finish, image_of
 from jointclust.cli.runs import (
     InputFile,
@@ -39,6 +41,8 @@ TRIED_BY_DEFAULT: dict[str, dict[str, list[Any]]] = {
     "odc": {"kernel": ["linear", "nearest_neighbors"]},
     "rurr": {},
 }
+# A method, and lists of values by parameter.
+Pair = tuple[Any, dict[str, list[Any]]]
 _READING = (
     "format",
     "id_column",
@@ -49,9 +53,6 @@ _READING = (
     "decimal",
     "no_header",
     "missing",
-)
-clusters = click.option(
-    "-k", "--clusters", type=click.IntRange(1), metavar="N", help="Number of clusters (default: found in the data)."
 )
 out_folder = click.option(
     "-o", "--out", default="run", show_default=True, metavar="FOLDER", help="Folder for the results."
@@ -70,7 +71,7 @@ def _read(voice: Voice, data: str, given: dict[str, Any], **more: Any) -> InputF
     return load_data(voice, data, **{**asked, **more})
 
 
-def _arranged(voice: Voice, data: str, given: dict[str, Any]) -> InputFile:
+def arranged(voice: Voice, data: str, given: dict[str, Any]) -> InputFile:
     """Data to be fitted, as read and arranged; what was found in them is said."""
     source = _read(voice, data, given)
     table = preparing.arranged(source.table, text_column=given["text_column"], missing=given["missing"])
@@ -104,10 +105,21 @@ def _tell_preparation(run: Outcome, model: Any) -> None:
         run.chosen["view" if len(views) == 1 else f"view {number}"] = (view, reason)
 
 
-def _tell_number(run: Outcome, found: int, given: int | None) -> None:
-    """Say that the number of clusters was not given."""
-    if given is None:
-        run.chosen["number of clusters"] = (found, "found in the data")
+def _tell_number(run: Outcome, found: jc.ClusterNumber | None) -> None:
+    """Say how the number of clusters was chosen, and what else it could be."""
+    if found is not None:
+        run.voice.say(f"Number of clusters: {found.verdict}.{candidates_of(found)}")
+        run.chosen["number of clusters"] = (found.n_clusters, f"found in the data: {found.verdict}")
+        run.chosen["agreement by number of clusters"] = (
+            {number: round(score, 3) for number, score in found.scores.items()},
+            "measured",
+        )
+
+
+def candidates_of(found: jc.ClusterNumber) -> str:
+    """The numbers that it could be, with their scores."""
+    listed = [f"{number} ({found.scores[number]:.2f})" for number in found.suggestions if number in found.scores]
+    return f" Candidates, with the agreement of members: {', '.join(listed)}." if listed else ""
 
 
 def _settings(given: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +134,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
 
 @click.command()
 @options.data
-@clusters
+@options.clusters
 @out_folder
 @options.method
 @click.option("--components", type=click.IntRange(1), metavar="N", help="Dimensions of the embedding.")
@@ -138,7 +150,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
 @options.force
 @options.speaking
 @click.pass_context
-def fit(context: click.Context, data: str, clusters: int | None, out: str, **given: Any) -> None:
+def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given: Any) -> None:
     """Cluster the rows of DATA and write labels, embedding, model and report.
 
     DATA is CSV, TSV or JSON lines (also .gz, .bz2, .xz, .zst), .xlsx, Parquet, Feather,
@@ -151,26 +163,28 @@ def fit(context: click.Context, data: str, clusters: int | None, out: str, **giv
     """
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
     settings = _settings(given)
-    models.clusterer(given["method"], clusters or 2, given["seed"], **settings)  # names are right, before reading
+    models.clusterer(given["method"], 2, given["seed"], **settings)  # names are right, before reading
     claim_folder(Path(out), force=given["force"])
-    source = _arranged(voice, data, given)
+    source = arranged(voice, data, given)
     image_of(source, given)  # is right, before the work
     X = source.table.data
     has_views = models.has_views(given["method"], given["scale"], settings)
     steps = preparing.preparation(given["scale"], given["missing"], X, has_views=has_views)
-    with (
-        voice.fitting(f"Fitting {preparing.size_of(X)}") as callback,
-        collected() as messages,
-    ):
+    with voice.step("fit", f"Fitting {preparing.size_of(X)}") as progress, collected() as messages:
         rows = preparing.prepared(steps, X, given["scale"])
         settings = {"views": "auto", **settings} if has_views else settings
-        known, number = models.counted(rows, clusters, given["seed"], has_views=has_views)
+        known, number, found = rows, 2, None
+        if not has_views:
+            known, number, found = models.counted(rows, clusters, given["seed"], progress)
         clusterer = models.clusterer(given["method"], number, given["seed"], **settings)
-        clusterer = models.fitted(clusterer, known, given["seed"], callback)
+        if has_views:
+            clusterer, found = models.fitted_on_views(clusterer, rows, clusters, progress)
+        else:
+            clusterer = models.fitted(clusterer, known, given["seed"], progress)
     model = preparing.joined(steps, clusterer, source.table.names)
     run = Outcome(voice, Path(out), source, model, rows, _origins(context), messages, given)
     _tell_preparation(run, model)
-    _tell_number(run, number, clusters)
+    _tell_number(run, found)
     finish(run)
 
 
@@ -242,7 +256,7 @@ def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
 
 @click.command()
 @options.data
-@clusters
+@options.clusters
 @out_folder
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Method to try; repeat for more (default: four)."
@@ -265,7 +279,7 @@ def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
 @options.force
 @options.speaking
 @click.pass_context
-def select(context: click.Context, data: str, clusters: int | None, out: str, **given: Any) -> None:
+def select(context: click.Context, data: str, clusters: Clusters, out: str, **given: Any) -> None:
     """Try methods and parameters on DATA, choose one without labels, write it like `fit`.
 
     The folder also gets candidates.csv: everything that was tried.
@@ -273,14 +287,13 @@ def select(context: click.Context, data: str, clusters: int | None, out: str, **
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
     pairs = _pairs(given["methods"], given["grid"])
     claim_folder(Path(out), force=given["force"])
-    source = _arranged(voice, data, given)
+    source = arranged(voice, data, given)
     image_of(source, given)  # is right, before the work
     X = source.table.data
     steps = preparing.preparation(given["scale"], given["missing"], X)
-    with voice.step("fit", f"Trying candidates on {X.shape[0]} rows"), collected() as messages:
+    with voice.step("fit", f"Trying candidates on {X.shape[0]} rows") as progress, collected() as messages:
         rows = preparing.prepared(steps, X, given["scale"])
-        known, number = models.counted(rows, clusters, given["seed"])
-        grids = [(method(number), grid) for method, grid in pairs]
+        known, grids, found = _grids(rows, clusters, pairs, given, progress)
         search = jc.LabelFreeSearch(grids, criterion=given["criterion"], random_state=given["seed"]).fit(known)
     table = _tried(search)
     model = preparing.joined(steps, search.best_estimator_, source.table.names)
@@ -288,8 +301,22 @@ def select(context: click.Context, data: str, clusters: int | None, out: str, **
     _tell_preparation(run, model)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     run.chosen.update({name: (value, f"best {given['criterion']}") for name, value in best.items()})
-    _tell_number(run, number, clusters)
+    _tell_number(run, found or search.number_)
     finish(run)
+
+
+def _grids(
+    rows: Any, clusters: Clusters, pairs: list[Pair], given: dict[str, Any], progress: Callable[[int, int], None]
+) -> tuple[Any, list[Pair], jc.ClusterNumber | None]:
+    """What to fit, the methods with their values, and how many clusters were found where none is given.
+
+    Several numbers are values to try like others; the search says how it chose among them.
+    """
+    if isinstance(clusters, int | None):
+        known, number, found = models.counted(rows, clusters, given["seed"], progress)
+        return known, [(method(number), grid) for method, grid in pairs], found
+    numbers = models.listed(clusters)
+    return rows, [(method(numbers[0]), {**grid, "n_clusters": numbers}) for method, grid in pairs], None
 
 
 def _tried(search: Any) -> dict[str, list[Any]]:
@@ -300,12 +327,12 @@ def _tried(search: Any) -> dict[str, list[Any]]:
     }
 
 
-def _pairs(methods: tuple[str, ...], grid: tuple[str, ...]) -> list[tuple[Any, dict[str, list[Any]]]]:
+def _pairs(methods: tuple[str, ...], grid: tuple[str, ...]) -> list[Pair]:
     """Methods with the values to try; a value belongs to the methods that have its parameter."""
     if not methods and grid:
         raise click.UsageError("--grid needs --method: say whose parameters these are.")
     values = {name: text if isinstance(text, list) else _values(text) for name, text in map(_named, grid)}
-    pairs: list[tuple[Any, dict[str, list[Any]]]] = []
+    pairs: list[Pair] = []
     used: set[str] = set()
     for name in methods or tuple(TRIED_BY_DEFAULT):
         method = models.method_of(name)
@@ -330,7 +357,7 @@ def _values(text: str) -> list[object]:
 
 @click.command()
 @options.data
-@clusters
+@options.clusters
 @out_file
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Method to compare; repeat (default: all, and others)."
@@ -341,17 +368,17 @@ def _values(text: str) -> list[object]:
 @options.reading
 @options.force
 @options.speaking
-def compare(data: str, clusters: int | None, out: str | None, **given: Any) -> None:
+def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> None:
     """Fit the whole family and the usual alternatives on DATA, side by side."""
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
     methods = {name: models.method_of(name) for name in given["methods"]}
     if out is not None:
         claim_file(Path(out), force=given["force"])
-    table = _arranged(voice, data, given).table
+    table = arranged(voice, data, given).table
     steps = preparing.preparation(given["scale"], given["missing"], table.data)
-    with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}"):
+    with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}") as progress:
         rows = preparing.prepared(steps, table.data, given["scale"])
-        known, number = models.counted(rows, clusters, given["seed"])
+        known, number, _ = models.counted(rows, clusters, given["seed"], progress)
         chosen = {name: method(number) for name, method in methods.items()} or None
         found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
     if out is not None:

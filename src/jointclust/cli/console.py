@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from jointclust._sklearn import CallbackContext, FitCallback
+from jointclust._sklearn import CallbackContext
 from jointclust.types import Columns
 
 # Lines of progress in a pipe come no closer than this.
@@ -89,12 +89,6 @@ class Voice:
             click.echo(f"  {far}, about {left:.0f} s left", err=True)
 
         return tell
-
-    @contextmanager
-    def fitting(self, text: str) -> Iterator[FitCallback]:
-        """A step that fits a model; yields a callback for it, which shows how many members of a consensus are done."""
-        with self.step("fit", text) as progress:
-            yield MembersDone(progress)
 
     def say(self, text: str) -> None:
         """A line about what happens."""

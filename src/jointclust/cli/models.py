@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -11,11 +13,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 import jointclust as jc
-from jointclust._sklearn import FitCallback
 from jointclust.choosing import cluster, registry
 from jointclust.choosing.members import fit_member
+from jointclust.choosing.number import Numbers, Report
+from jointclust.cli.console import MembersDone
 from jointclust.types import Predictor
-from jointclust.views.preparation import Preparation
+
+# Of clusters: one number, a range as text such as "2-8", numbers to choose among, or none given.
+Clusters = int | str | list[int] | None
 
 
 def hint(name: str, known: list[str]) -> str:
@@ -86,21 +91,57 @@ def has_views(method: str, scale: str, settings: dict[str, object]) -> bool:
 
 
 def counted(
-    X: ArrayLike, given: int | None, seed: int, *, has_views: bool = False
-) -> tuple[ArrayLike | jc.Coordinates, int]:
+    X: ArrayLike, given: Clusters, seed: int, report: Report
+) -> tuple[ArrayLike | jc.Coordinates, int, jc.ClusterNumber | None]:
     """What to fit and the number of clusters: rows and the number given, or coordinates and the number they show."""
-    if given is not None:
-        return X, given
-    return (X, cluster.counted(Preparation().fit_transform(X), seed)[1]) if has_views else cluster.counted(X, seed)
+    if isinstance(given, int):
+        return X, given, None
+    coordinates, found = cluster.counted(X, among(given), seed, report)
+    return coordinates, found.n_clusters, found
 
 
-def fitted(estimator: Any, X: ArrayLike | jc.Coordinates, seed: int, callback: FitCallback | None = None) -> Any:
+def among(given: Clusters) -> Numbers | None:
+    """A range such as "2-8", or a list of numbers, as the library takes them."""
+    if isinstance(given, str):
+        low, high = given.split("-")
+        return int(low), int(high)
+    return [given] if isinstance(given, int) else given
+
+
+def listed(given: str | list[int]) -> list[int]:
+    """Every number of a range, or of a list."""
+    if isinstance(given, list):
+        return given
+    low, high = given.split("-")
+    return list(range(int(low), int(high) + 1))
+
+
+def fitted(estimator: Any, X: ArrayLike | jc.Coordinates, seed: int, progress: Callable[..., None]) -> Any:
     """The estimator fitted on what suits it: rows, or coordinates where there are some and it takes them."""
-    if callback is not None and isinstance(estimator, jc.JointConsensus):
-        estimator.set_callbacks(callback)
-        fit = estimator.fit(X)
-        estimator.set_callbacks()  # models that are saved have none
-        return fit
-    if isinstance(X, jc.Coordinates) and not isinstance(estimator, jc.JointConsensus):
+    if isinstance(estimator, jc.JointConsensus):
+        with _heard(estimator, progress):
+            return estimator.fit(X)
+    if isinstance(X, jc.Coordinates):
         return fit_member(estimator, X.rows.X, X, None, seed)
     return estimator.fit(X)
+
+
+def fitted_on_views(
+    estimator: Any, X: ArrayLike, clusters: Clusters, progress: Callable[..., None]
+) -> tuple[Any, jc.ClusterNumber | None]:
+    """A consensus fitted on data as they come, and how many clusters these show where the number is not given."""
+    with _heard(estimator, progress):
+        if isinstance(clusters, int):
+            return estimator.set_params(n_clusters=clusters).fit(X), None
+        model = cluster.fit_with_number(estimator, X, among(clusters), progress)
+        return model, model.number_
+
+
+@contextmanager
+def _heard(estimator: Any, progress: Callable[..., None]) -> Iterator[None]:
+    """While it is fitted, how many members are done; models that are saved have no callbacks."""
+    estimator.set_callbacks(MembersDone(progress))
+    try:
+        yield
+    finally:
+        estimator.set_callbacks()

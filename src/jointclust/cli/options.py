@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from jointclust.choosing.registry import METHODS
-from jointclust.cli.models import hint
+from jointclust.cli.models import Clusters, hint
 from jointclust.cli.preparing import SCALES
 from jointclust.readers import FORMATS, ReadError
 
@@ -53,12 +53,35 @@ def _configured(context: click.Context, option: click.Parameter, path: str | Non
         if name.replace("-", "_") not in known:
             raise click.UsageError(f"--config {path} sets {name!r}. {hint(name, sorted(known))}")
         key = known[name.replace("-", "_")]
-        found[key] = [value] if key in several and isinstance(value, str) else value
+        found[key] = [value] if key in several and isinstance(value, str | int) else value
     context.default_map = {**(context.default_map or {}), **found}
     return path
 
 
+def _clusters(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> Clusters:
+    """One number, a range such as 2-8, or several numbers to choose among."""
+    found: list[int] = []
+    for text in map(str, texts):
+        ends = [int(part) if part.strip().isdecimal() else -1 for part in text.split("-")]
+        if len(ends) > 2 or -1 in ends:
+            raise click.BadParameter(f"{text!r} is neither a number nor a range such as 2-8.")
+        if ends[0] < 1 or ends[-1] < ends[0]:
+            raise click.BadParameter(f"{text} is not in the range: numbers of clusters start at 1, and rise.")
+        if len(ends) == 2 and len(texts) == 1:
+            return text
+        found += range(ends[0], ends[-1] + 1)
+    return found[0] if len(found) == 1 else sorted(set(found)) or None
+
+
 data = click.argument("data", metavar="DATA")
+clusters = click.option(
+    "-k",
+    "--clusters",
+    multiple=True,
+    callback=_clusters,
+    metavar="N",
+    help="Number of clusters, a range such as 2-8, or repeated: what to choose among (default: found in the data).",
+)
 config = click.option(
     "--config", is_eager=True, callback=_configured, metavar="FILE", help="Options from a TOML file, or a run.json."
 )
