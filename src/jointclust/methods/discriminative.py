@@ -12,23 +12,25 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS
 from jointclust.estimators.joint import JointClusterer
-from jointclust.numerics.kmeans import kmeans, lloyd
+from jointclust.numerics.kmeans import fewer_restarts, kmeans, lloyd, resting_tol
 from jointclust.numerics.partitions import (
+    FEW,
     fill_empty,
     renumbered,
-    same_labels,
     scatters,
     weighted_norm,
     within_norm,
 )
 from jointclust.rows.arrays import to_host
-from jointclust.subspace.alternating import Method, State, alternate
+from jointclust.subspace.alternating import Method, State, alternate, at_rest
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.directions import automatic_ridge, fisher_directions, margin_directions
 from jointclust.types import Float, Labels
 
 # Coordinates per component in the coarse part of a start.
 _COARSE = 4
+# Steps of Lloyd's iteration between two projections, where there are many clusters.
+_STEPS = 5
 TRADE_OFFS = {"pca": 0.0, "ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
 
 
@@ -55,8 +57,10 @@ class _Discriminative(Method):
             return self._nearest(projection, centers)
         Y = self.coordinates.embed(projection)
         if self.update_rule == "comparison":
-            # Restarts run to rest, so the labels they are compared with do too.
-            current = lloyd(Y, centers, weights, tol=self.tol)
+            # Restarts run to rest, so the labels they are compared with do too. Of many clusters there are hardly any
+            # restarts, and a better projection is worth more than rest.
+            most = 300 if n_clusters <= FEW else _STEPS
+            current = lloyd(Y, centers, weights, max_iter=most, tol=resting_tol(n_clusters, self.tol))
             state = self._state(clusters, current.labels, projection)
             if self.n_restarts == 0 or self.trade_off == 0 or not self._rests(clusters, state, previous):
                 return state
@@ -89,7 +93,7 @@ class _Discriminative(Method):
         return State(clusters, projection, self.objective(clusters, projection))
 
     def _rests(self, before: Clusters, after: State, previous: State | None) -> bool:
-        if same_labels(before.labels, after.clusters.labels, self.coordinates.weights):
+        if at_rest(before, after.clusters):
             return True
         return previous is not None and after.objective - previous.objective <= self.tol * abs(after.objective)
 
@@ -243,9 +247,8 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         return np.inf if value > 1e100 else value  # no float tells the two apart
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminative:
-        return _Discriminative(
-            coordinates, n_components, self._lambda, self.update_rule, self.n_restarts, self.tol, rng
-        )
+        n_restarts = fewer_restarts(self.n_restarts, self.n_clusters)
+        return _Discriminative(coordinates, n_components, self._lambda, self.update_rule, n_restarts, self.tol, rng)
 
     def _start_restarts(self) -> int:
         return 1 if self.update_rule == "fixed" else self.n_restarts
@@ -305,6 +308,11 @@ class _Discriminant(Method):
         found = kmeans(self.coordinates.embed(projection), n_clusters, self.rng, weights, n_restarts=RESTARTS)
         clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters))
         return State(clusters, projection, self.objective(clusters, projection))
+
+    def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
+        """Whether the labels stopped; of many clusters, whose luck averages out, also when nothing better was found."""
+        no_better = previous is not None and state.objective <= previous.objective
+        return super().rests(start, previous, state) or (no_better and state.clusters.n_clusters > FEW)
 
     def objective(self, clusters: Clusters, projection: Float, *_: NDArray) -> float:
         image = clusters.between_factor @ projection

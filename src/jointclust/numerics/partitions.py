@@ -13,6 +13,9 @@ from jointclust.rows import Projected, Swept, blocks, sweep
 from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
+# Clusters up to which nothing is spared: restarts race, and iterations go on until no label changes.
+FEW = 50
+
 
 @dataclass(frozen=True)
 class Partition:
