@@ -14,8 +14,8 @@ from jointclust.types import Float
 _TIE = 1e-10
 # Share of the mean eigenvalue of S_t that "auto" adds to S_w.
 _AUTO_RIDGE = 1e-3
-# Components that many clusters get at the most: so many, or so many quarters of the rank.
-_MOST, _SHARE = 128, 3
+# Components up to which there are as many as clusters, less one.
+MOST_COMPONENTS = 256
 
 
 def margin_directions(clusters: Clusters, n_components: int, trade_off: float, guess: Float | None = None) -> Float:
@@ -121,8 +121,8 @@ def relative_ridge(ridge: float | str, share: float, total_variance: float, n_co
 
 
 def wanted_components(n_clusters: int, rank: int) -> int:
-    """``n_clusters - 1``; for many clusters as many as tell them apart, and fewer than the space has."""
-    return min(n_clusters - 1, _MOST, max(FEW, _SHARE * rank // 4))
+    """``n_clusters - 1``, at most 256; for many clusters at most 3/4 of the rank, or there would be no subspace."""
+    return min(n_clusters - 1, MOST_COMPONENTS, max(FEW, 3 * rank // 4))
 
 
 def resolve_n_components(asked: int | None, default: int, coordinates: Coordinates) -> int:
