@@ -15,6 +15,7 @@ from jointclust.estimators.joint import JointClusterer
 from jointclust.numerics.kmeans import fewer_restarts, kmeans, lloyd, resting_tol
 from jointclust.numerics.partitions import (
     FEW,
+    at_rest,
     fill_empty,
     renumbered,
     scatters,
@@ -22,7 +23,7 @@ from jointclust.numerics.partitions import (
     within_norm,
 )
 from jointclust.rows.arrays import to_host
-from jointclust.subspace.alternating import Method, State, alternate, at_rest
+from jointclust.subspace.alternating import Method, State, alternate
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.directions import automatic_ridge, fisher_directions, margin_directions
 from jointclust.types import Float, Labels
@@ -93,7 +94,7 @@ class _Discriminative(Method):
         return State(clusters, projection, self.objective(clusters, projection))
 
     def _rests(self, before: Clusters, after: State, previous: State | None) -> bool:
-        if at_rest(before, after.clusters):
+        if at_rest(before.labels, after.clusters.labels, before.n_clusters, self.coordinates.weights):
             return True
         return previous is not None and after.objective - previous.objective <= self.tol * abs(after.objective)
 

@@ -17,8 +17,8 @@ from jointclust.rows.arrays import is_sparse, like, namespace
 from jointclust.types import Array, Float
 
 _A = TypeVar("_A", bound=Array)
-# Rows whose products are summed in float32, and values that a one-hot matrix may hold.
-_SHORT, _HOT = 2**13, 2**28
+# Rows whose products are summed in float32; values that a matrix of rows by clusters may hold, on a device and not.
+_SHORT, _HOT, _CACHED = 2**13, 2**27, 2**20
 
 
 def float64(x: Array) -> Array:
@@ -192,14 +192,17 @@ def one_hot(labels: Array, n_clusters: int, weights: Array | None, dtype: Any = 
     return hot if weights is None else hot * xp.astype(weights, dtype)[:, None]
 
 
+def _stretches(n: int, step: int) -> list[slice]:
+    """So many rows at a time; one stretch where there are none."""
+    return [slice(start, min(start + step, n)) for start in range(0, max(1, n), step)]
+
+
 def _hot_stretches(
     labels: Array, n_clusters: int, weights: Array | None, dtype: Any = None
 ) -> Iterator[tuple[slice, Array]]:
     """One-hot matrices of so many rows at a time that they stay small however many clusters there are."""
     width = n_clusters * (1 if labels.ndim == 1 else labels.shape[1])
-    step = _SHORT * max(1, _HOT // (_SHORT * width))
-    for start in range(0, max(1, labels.shape[0]), step):
-        some = slice(start, start + step)
+    for some in _stretches(labels.shape[0], _SHORT * max(1, _HOT // (_SHORT * width))):
         own = None if weights is None else weights[some]
         yield some, one_hot(labels[some, ...], n_clusters, own, dtype)
 
@@ -222,6 +225,10 @@ def _short_sums(a: Array, b: Array, length: int = _SHORT) -> Array:
 def nearest(y: Array, centers: Array, offset: Array, n_sets: int) -> Array:
     """Nearest of the c centers of each of R sets, stacked: labels of shape (n, R); the first one on a tie."""
     xp = namespace(y)
+    step = max(64, (_CACHED if isinstance(y, np.ndarray) else _HOT) // centers.shape[0])
+    if y.shape[0] > step:
+        stretches = _stretches(y.shape[0], step)
+        return xp.concat([nearest(y[some, ...], centers, offset, n_sets) for some in stretches], axis=0)
     closeness = y @ centers.T
     closeness -= offset
     shaped = xp.reshape(closeness, (y.shape[0], n_sets, -1))

@@ -11,14 +11,12 @@ from typing import Generic, Protocol, TypeVar
 from numpy.typing import NDArray
 
 from jointclust.numerics.kmeans import settled
-from jointclust.numerics.partitions import FEW, Partition, n_changed
+from jointclust.numerics.partitions import Partition, at_rest
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.types import Float
 
 # Steps without a better state after which a run ends.
 PATIENCE = 10
-# Share of the labels that may still change where a run of many clusters ends.
-_RESTLESS = 1e-3
 _T = TypeVar("_T")
 
 
@@ -85,12 +83,6 @@ class State:
     objective: float
 
 
-def at_rest(before: Clusters, after: Clusters) -> bool:
-    """Whether no label changed; of many clusters, hardly any: the last ones would take most of the time."""
-    restless = 0.0 if after.n_clusters <= FEW else _RESTLESS * after.coordinates.n_samples
-    return n_changed(after.labels, before.labels, after.coordinates.weights) <= restless
-
-
 class Method(ABC):
     """Steps that alternate hard clusters and a projection."""
 
@@ -115,7 +107,8 @@ class Method(ABC):
 
     def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
         """Whether the labels stopped."""
-        return at_rest(start if previous is None else previous.clusters, state.clusters)
+        before, after = (start if previous is None else previous.clusters), state.clusters
+        return at_rest(before.labels, after.labels, after.n_clusters, self.coordinates.weights)
 
     def merit(self, state: State) -> float:
         """What to compare states and runs by, greater is better."""
