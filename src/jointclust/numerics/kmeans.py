@@ -181,7 +181,7 @@ def _candidates(Y: Array, n_clusters: int, rng: np.random.RandomState, weights: 
     xp, order = namespace(Y), _canonical_order(Y)
     Y = xp.take(Y, order, axis=0)
     weights = blocks.float64(xp.ones_like(Y[:, 0]) if weights is None else xp.take(weights, order))
-    own, distance, mass = xp.zeros_like(order), weights * np.inf, weights
+    own, distance, mass = xp.zeros_like(order), xp.full_like(weights, xp.inf), weights
     for first in range(0, _ROUNDS * n_clusters, n_clusters):
         drawn = _draw(mass[None, :], like(rng.uniform(size=(1, n_clusters)), Y, xp.float64))[0, :]
         points = to_host(xp.take(Y, drawn, axis=0))
