@@ -48,6 +48,7 @@ bench: venv
 	$(BIN)/python benchmarks/consensus.py
 	$(BIN)/python benchmarks/search.py cost
 	$(BIN)/python benchmarks/scale.py growth --quick
+	$(BIN)/python benchmarks/many_clusters.py
 
 clean:
 	rm -rf .venv build dist docs/_build docs/api docs/gallery

@@ -402,3 +402,21 @@ def test_isolet(real_data):
         [clustering_accuracy(data.target, b) for b in theirs]
     )
     assert gain >= 0.03
+
+
+def many_clusters():
+    """Sixty clusters, the directions between them under nuisance of more variance."""
+    return jc.datasets.mixture(3000, 72, 60, separation=12, n_nuisance=8, random_state=0)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_many_clusters_have_a_subspace_a_monotone_objective_and_an_end(seed):
+    X, y = many_clusters()
+    model = DEC(60, random_state=seed).fit(X)
+    assert 50 <= model.components_.shape[0] < 59 < model.rank_
+    assert model.converged_
+    history = model.objective_history_
+    assert np.all(np.diff(history) >= -1e-9 * np.abs(history[1:]))
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
+    plain = KMeans(60, n_init=1, random_state=seed).fit(X)
+    assert clustering_accuracy(y, model.labels_) > clustering_accuracy(y, plain.labels_)

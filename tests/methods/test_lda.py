@@ -96,3 +96,10 @@ def test_nuisance_directions_mislead_it_less_than_kmeans():
         ours = LDAKMeans(8, random_state=seed).fit(coordinates)
         gains.append(clustering_accuracy(y, ours.labels_) - clustering_accuracy(y, plain.labels_))
     assert np.mean(gains) > 0.1
+
+
+def test_many_clusters_end_with_the_first_step_that_finds_nothing_better():
+    X, _ = jc.datasets.mixture(3000, 72, 60, separation=9, n_nuisance=8, random_state=0)
+    model = LDAKMeans(60, random_state=0).fit(X)
+    assert model.converged_
+    assert np.all(np.diff(model.objective_history_[:-1]) > 0)

@@ -129,3 +129,63 @@ def test_dtype_is_kept_where_rows_are_many(rng, dtype):
     Y = rng.standard_normal((100, 3)).astype(dtype)
     assert partitions.assign(Y, Y[:3]).dtype == np.int32
     np.testing.assert_array_equal(partitions.assign(Y, Y[:3])[:3], [0, 1, 2])
+
+
+def far_clusters(n_clusters, n_rows, rng):
+    """Clusters so far apart that squared distances leave no doubt; the last one is a single row."""
+    truth = np.concatenate([np.arange(n_rows - 1) % (n_clusters - 1), [n_clusters - 1]])
+    Y = 1e4 * rng.standard_normal((n_clusters, 8))[truth] + rng.standard_normal((n_rows, 8))
+    return Y - Y.mean(axis=0), truth
+
+
+def test_a_start_for_many_clusters_hits_every_one_of_them(rng):
+    Y, truth = far_clusters(60, 6000, rng)
+    for start in km.oversampled(Y, 60, 3, rng):
+        nearest = partitions.assign(start, partitions.centers_of(Y, truth, 60))
+        assert np.unique(nearest).size == 60
+
+
+def test_weights_are_repetitions_in_a_start_for_many_clusters(rng):
+    Y = rng.standard_normal((900, 3))
+    weights = rng.randint(0, 4, size=900).astype(float)
+    a = km.oversampled(Y, 60, 2, np.random.RandomState(1), weights)
+    b = km.oversampled(np.repeat(Y, weights.astype(int), axis=0), 60, 2, np.random.RandomState(1))
+    np.testing.assert_allclose(a, b)
+
+
+def test_one_start_for_many_clusters_is_better_than_one_of_kmeans_plus_plus():
+    rng = np.random.RandomState(0)
+    truth = rng.randint(100, size=8000)
+    Y = 2 * rng.standard_normal((100, 16))[truth] + rng.standard_normal((8000, 16))
+    Y -= Y.mean(axis=0)
+    ours = np.mean([km.kmeans(Y, 100, np.random.RandomState(s), n_restarts=1).inertia for s in range(4)])
+    theirs = np.mean([KMeans(100, n_init=1, random_state=s).fit(Y).inertia_ for s in range(4)])
+    assert ours < theirs
+
+
+def test_a_sample_of_many_clusters_goes_to_rest_before_all_rows_are_looked_at(monkeypatch):
+    rng = np.random.RandomState(0)
+    Y = (10 * rng.standard_normal((60, 3))[rng.randint(60, size=45_000)] + rng.standard_normal((45_000, 3))).astype(
+        "f4"
+    )
+    seen = []
+    original = km._lloyd_step
+    monkeypatch.setattr(km, "_lloyd_step", lambda Y, *a: seen.append(len(Y)) or original(Y, *a))
+    km.kmeans(Y, 60, np.random.RandomState(0), n_restarts=1)
+    assert seen == sorted(seen)
+    assert set(seen) == {20_000, 45_000}
+
+
+def test_restarts_grow_fewer_in_proportion():
+    assert [km.fewer_restarts(10, c) for c in (2, 50, 100, 500, 501)] == [10, 10, 5, 1, 0]
+
+
+def test_only_many_clusters_may_rest_before_their_last_labels_do():
+    before = np.zeros(2000, dtype=np.int32)
+    for n_moved, few, many in [(0, True, True), (2, False, True), (3, False, False)]:
+        after = before.copy()
+        after[:n_moved] = 1
+        assert partitions.at_rest(before, after, 50) == few
+        assert partitions.at_rest(before, after, 51) == many
+    absent = (after == 0).astype(float)
+    assert partitions.at_rest(before, after, 50, absent)

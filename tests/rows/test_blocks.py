@@ -193,3 +193,21 @@ def test_numbers_of_rows_draw_the_same_however_they_are_cut():
     np.testing.assert_allclose(np.histogram(whole, 10, (0, 1))[0], 2000, rtol=0.1)
     assert abs(np.corrcoef(whole, blocks.uniform(numbers, 8))[0, 1]) < 0.05
     assert abs(np.corrcoef(whole[1:], whole[:-1])[0, 1]) < 0.05
+
+
+@pytest.mark.parametrize("form", ["numpy", "torch"])
+def test_rows_by_clusters_are_looked_at_in_stretches(form, rng, monkeypatch):
+    x, labels, weights = rng.standard_normal((500, 3)), rng.randint(7, size=500).astype(np.int32), rng.uniform(size=500)
+    arrays = [x, labels, weights, 2 * rng.standard_normal((7, 3))]
+    x, labels, weights, centers = arrays if form == "numpy" else [torch.from_numpy(part) for part in arrays]
+
+    def everything():
+        sums = blocks.sums_and_sizes(x, labels, 7, weights, None)
+        nearest = blocks.nearest(x, centers, 0.5 * (centers**2).sum(1), 1)
+        return [to_host(part) for part in (*sums, blocks.cluster_sizes(labels, 7, weights), nearest)]
+
+    whole = everything()
+    for name, value in {"_SHORT": 16, "_HOT": 16 * 7, "_CACHED": 64 * 7}.items():
+        monkeypatch.setattr(blocks, name, value)
+    for one, other in zip(whole, everything(), strict=True):
+        np.testing.assert_allclose(one, other)

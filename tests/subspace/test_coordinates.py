@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import jointclust as jc
 from jointclust.numerics.partitions import cluster_sizes
 from jointclust.subspace import decomposition as module
+from jointclust.subspace.directions import wanted_components
 
 
 def low_rank(n, D, rank, seed=0, noise=0.0):
@@ -144,3 +145,13 @@ def test_randomised_decomposition_of_very_wide_rows(weighted):
     assert not found.exact
     np.testing.assert_allclose(found.eigenvalues[:4], exact, rtol=1e-8)
     np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(found.rank), atol=1e-10)
+
+
+@pytest.mark.parametrize("rank", [3, 40, 64, 400, 4000])
+def test_many_clusters_want_a_subspace(rank):
+    """As many components as few clusters span; for many a limit, and less than the space has where that is large."""
+    assert [wanted_components(c, rank) for c in (2, 10, 51)] == [1, 9, 50]
+    many = [wanted_components(c, rank) for c in (52, 100, 1000, 10_000)]
+    assert many == sorted(many)
+    assert 50 <= many[0] <= many[-1] <= 256
+    assert rank <= 50 or many[-1] < rank

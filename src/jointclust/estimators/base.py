@@ -37,7 +37,7 @@ from jointclust.rows import (
 from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
-from jointclust.subspace.directions import resolve_n_components
+from jointclust.subspace.directions import resolve_n_components, wanted_components
 from jointclust.types import Float, Labels
 
 # k-means restarts where a method has no parameter for them.
@@ -229,7 +229,9 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _n_components(self, coordinates: Coordinates) -> int:
         """Number of components the data allow."""
-        return resolve_n_components(self.n_components, self.n_clusters - 1, coordinates)
+        return resolve_n_components(
+            self.n_components, wanted_components(self.n_clusters, coordinates.rank), coordinates
+        )
 
     def _given_labels(self, n_samples: int) -> tuple[Labels | None, int]:
         """Labels to start from, if init holds some, and how many runs to make."""

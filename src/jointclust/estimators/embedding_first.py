@@ -18,12 +18,13 @@ from jointclust.numerics.linalg import fix_signs
 from jointclust.numerics.partitions import Partition, centers_of
 from jointclust.rows import Rows, as_rows
 from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.directions import MOST_COMPONENTS
 from jointclust.types import Float
 
 
 def n_wanted(n_components: int | None, n_clusters: int) -> int:
     """The number of components wanted, if the data allow it."""
-    return max(n_clusters - 1, 1) if n_components is None else n_components
+    return max(min(n_clusters - 1, MOST_COMPONENTS), 1) if n_components is None else n_components
 
 
 @dataclass(frozen=True, eq=False)

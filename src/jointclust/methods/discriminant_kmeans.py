@@ -180,7 +180,8 @@ class DisCluster(LDAKMeans):
     n_clusters : int, default=8
         Number of clusters.
     n_components : int, default=None
-        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow.
+        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow. Of more than 50 clusters it is at
+        most 256 and three quarters of the rank, but 50 at least.
     ridge : float or "auto", default="auto"
         The value sigma^2, added to S_w. "auto" is 0.3 times the total variance over ``n_clusters - 1``. 0 is plain
         discriminant analysis, defined where S_w has full rank.

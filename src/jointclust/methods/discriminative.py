@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS
 from jointclust.estimators.joint import JointClusterer
-from jointclust.numerics.kmeans import kmeans, lloyd
+from jointclust.numerics.kmeans import fewer_restarts, kmeans, lloyd, resting_tol
 from jointclust.numerics.partitions import (
+    FEW,
+    at_rest,
     fill_empty,
     renumbered,
-    same_labels,
     scatters,
     weighted_norm,
     within_norm,
@@ -29,6 +30,8 @@ from jointclust.types import Float, Labels
 
 # Coordinates per component in the coarse part of a start.
 _COARSE = 4
+# Steps of Lloyd's iteration between two projections, where there are many clusters.
+_STEPS = 5
 TRADE_OFFS = {"pca": 0.0, "ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
 
 
@@ -55,8 +58,10 @@ class _Discriminative(Method):
             return self._nearest(projection, centers)
         Y = self.coordinates.embed(projection)
         if self.update_rule == "comparison":
-            # Restarts run to rest, so the labels they are compared with do too.
-            current = lloyd(Y, centers, weights, tol=self.tol)
+            # Restarts run to rest, so the labels they are compared with do too. Of many clusters there are hardly any
+            # restarts, and a better projection is worth more than rest.
+            most = 300 if n_clusters <= FEW else _STEPS
+            current = lloyd(Y, centers, weights, max_iter=most, tol=resting_tol(n_clusters, self.tol))
             state = self._state(clusters, current.labels, projection)
             if self.n_restarts == 0 or self.trade_off == 0 or not self._rests(clusters, state, previous):
                 return state
@@ -89,7 +94,7 @@ class _Discriminative(Method):
         return State(clusters, projection, self.objective(clusters, projection))
 
     def _rests(self, before: Clusters, after: State, previous: State | None) -> bool:
-        if same_labels(before.labels, after.clusters.labels, self.coordinates.weights):
+        if at_rest(before.labels, after.clusters.labels, before.n_clusters, self.coordinates.weights):
             return True
         return previous is not None and after.objective - previous.objective <= self.tol * abs(after.objective)
 
@@ -110,14 +115,16 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
     ======== =============================================================
 
     With labels given, Q holds the leading eigenvectors of ``S_t - lambda S_w``; with Q given, labels are updated in the
-    embedding; the two alternate and the objective never decreases (but see ``update_rule``).
+    embedding; the two alternate and the objective never decreases (but see ``update_rule``). A run of more than 50
+    clusters also ends when fewer than one label in a thousand changes; the labels it is stopped at are then near rest.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     n_components : int, default=None
-        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow.
+        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow. Of more than 50 clusters it is at
+        most 256 and three quarters of the rank, but 50 at least.
     trade_off : float or {"pca", "ocm", "mmc", "olsda"}, default=1.5
         Lambda, from 0 to infinity. "pca" (0) is PCA, then k-means; "ocm" (1) is reduced k-means, which is plain k-means
         unless ``n_components < n_clusters - 1``; "mmc" (2) maximum margin; "olsda" (infinity) factorial k-means. The
@@ -128,7 +135,8 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         better one is taken and the alternation goes on, so a run ends only when no restart beats it. "minimization"
         always takes the best restart, even one that lowers the objective.
     n_restarts : int, default=10
-        Restarts of the last two rules, and of the k-means that they start from.
+        Restarts of the last two rules, and of the k-means that they start from. Beyond 50 clusters, over which the luck
+        of a start averages out, there are fewer in proportion: one tenth of them for 500.
     variance : float, default=None
         Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
     max_rank : int, default=500
@@ -243,9 +251,8 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         return np.inf if value > 1e100 else value  # no float tells the two apart
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminative:
-        return _Discriminative(
-            coordinates, n_components, self._lambda, self.update_rule, self.n_restarts, self.tol, rng
-        )
+        n_restarts = fewer_restarts(self.n_restarts, self.n_clusters)
+        return _Discriminative(coordinates, n_components, self._lambda, self.update_rule, n_restarts, self.tol, rng)
 
     def _start_restarts(self) -> int:
         return 1 if self.update_rule == "fixed" else self.n_restarts
@@ -306,6 +313,11 @@ class _Discriminant(Method):
         clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters))
         return State(clusters, projection, self.objective(clusters, projection))
 
+    def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
+        """Whether the labels stopped; of many clusters, whose luck averages out, also when nothing better was found."""
+        no_better = previous is not None and state.objective <= previous.objective
+        return super().rests(start, previous, state) or (no_better and state.clusters.n_clusters > FEW)
+
     def objective(self, clusters: Clusters, projection: Float, *_: NDArray) -> float:
         image = clusters.between_factor @ projection
         total = (projection.T * self.coordinates.eigenvalues) @ projection
@@ -340,14 +352,16 @@ class LDAKMeans(JointClusterer):
     within-cluster scatter; it did best on real data. Each step runs k-means from new centers, best of ten: Lloyd's
     iteration from the old ones would rest at once, because the directions fit the labels that they came from. So the
     objective can fall. The best solution visited is returned; a run ends when k-means finds the same clusters again, or
-    nothing better in ten steps.
+    nothing better in ten steps. With more than 50 clusters k-means has fewer restarts and stops near rest, and a run
+    ends when fewer than one label in a thousand changes or a step finds nothing better.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     n_components : int, default=None
-        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow.
+        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow. Of more than 50 clusters it is at
+        most 256 and three quarters of the rank, but 50 at least.
     ridge : float or "auto", default="auto"
         Added to S_w, in squared units of the data. "auto" is 1e-3 of the mean non-zero eigenvalue of S_t.
     variance : float, default=0.9

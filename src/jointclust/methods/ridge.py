@@ -170,8 +170,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
         ``min(n_samples, n_features) > 4000``.
     init : {"k-means++", "random"} or array, default="k-means++"
-        k-means in the leading coordinates (0.9 of the variance), best of 100 starts; the paper's random soft labels; or
-        labels, or soft labels of shape (n_samples, n_clusters), to start from.
+        k-means in the leading coordinates (0.9 of the variance), best of 100 starts (fewer beyond 50 clusters);
+        the paper's random soft labels; or labels, or soft labels of shape (n_samples, n_clusters), to start from.
     n_init : int, default=1
         Runs, of which the one with the best hard labels is kept.
     max_iter : int, default=None

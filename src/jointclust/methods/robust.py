@@ -13,12 +13,12 @@ from jointclust.numerics.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.numerics.partitions import (
     Partition,
     assign,
+    at_rest,
     centers_of,
     cluster_sizes,
     fill_empty,
     means,
     nearest_in,
-    same_labels,
 )
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace, to_host
@@ -116,7 +116,8 @@ class RobustSteps(Method):
             centers = centers_of(Y, labels, n_clusters, weights)
             new, centers = self._assign(Y, centers, weights)
             objective, weights = self._weighed(Y, new, centers)
-            rest = same_labels(new, labels, self.coordinates.weights) and before - objective <= self.tol * objective
+            rest = at_rest(labels, new, n_clusters, self.coordinates.weights)
+            rest = rest and before - objective <= self.tol * objective
             labels, before = new, objective
             if rest:
                 break

@@ -51,7 +51,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     n_clusters : int, default=8
         Number of clusters.
     n_components : int, default=None
-        Dimension q of the embedding; None is ``n_clusters - 1``, or what the data allow.
+        Dimension q of the embedding; None is ``n_clusters - 1``, 256 at the most, or what the data allow.
     ridge : float or "auto", default="auto"
         The value sigma^2, added to X'X or to the centred kernel. "auto" is a tenth of the total variance (the trace of
         either) per component.

@@ -197,7 +197,7 @@ class LinearEmbedding(LinearMap, Embedding):
     def fit(
         cls, parameters: Parameters, X: Coordinates, weights: Float | None, rng: np.random.RandomState
     ) -> Found[Self]:
-        q = resolve_n_components(parameters.n_components, parameters.n_clusters - 1, X)
+        q = resolve_n_components(parameters.n_components, parameters.n_wanted, X)
         shrinkage = parameters.shrinkage(X.eigenvalues[:q], X.total_variance)
         embedding = cls.from_coordinates(X, shrinkage.axes(X.rank))
         return Found(embedding, embedding.fitted_values(X.rows), shrinkage)
@@ -220,7 +220,7 @@ class CosineEmbedding(Embedding):
         coordinates = coordinates_of(
             rows, weights, variance=None, max_rank=parameters.max_rank, leading=parameters.n_wanted, rng=rng
         )
-        q = resolve_n_components(parameters.n_components, parameters.n_clusters - 1, coordinates)
+        q = resolve_n_components(parameters.n_components, parameters.n_wanted, coordinates)
         shrinkage = parameters.shrinkage(coordinates.eigenvalues[:q], coordinates.total_variance)
         loadings = coordinates.loadings(shrinkage.axes(coordinates.rank))
         values = rows.project(loadings, coordinates.mean)

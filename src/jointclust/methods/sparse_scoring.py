@@ -55,7 +55,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     n_clusters : int, default=8
         Number of clusters.
     n_components : int, default=None
-        Columns of Y and W; None is ``n_clusters - 1``, or what the data allow.
+        Columns of Y and W; None is ``n_clusters - 1``, 256 at the most, or what the data allow.
     ridge : float or "auto", default="auto"
         lambda_1, added to X'X. "auto" is a tenth of the total variance per component.
     sparsity : float or "auto", default="auto"
@@ -166,7 +166,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
         rows = coordinates.rows
         if rows.is_sparse:
             raise TypeError("Sparse rows do not suit coordinate descent on centred features: pass a dense matrix.")
-        q = resolve_n_components(self.n_components, self.n_clusters - 1, coordinates)
+        q = resolve_n_components(self.n_components, self._asked, coordinates)
         self.ridge_ = relative_ridge(self.ridge, RIDGE_SHARE, coordinates.total_variance, q)
         root = np.ones(rows.n_samples) if coordinates.weights is None else np.sqrt(coordinates.weights)
         data = root[:, None] * (rows.X - coordinates.mean)

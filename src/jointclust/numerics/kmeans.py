@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.numerics.partitions import (
+    FEW,
     Partition,
     centers_of,
     cluster_sizes,
     fill_empty,
     means,
     n_changed,
+    nearest_in,
     nearest_of,
     weighted_norm,
 )
@@ -22,7 +24,11 @@ from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.types import Array, Float, Sweepable
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
-_SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 256
+_SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 32
+# Rounds in which candidates for many centers are drawn, as many in each as there are clusters.
+_ROUNDS = 4
+# Relative fall of the inertia at which k-means of a sample, or of many clusters, rests.
+_NEARLY = 1e-4
 # Rows up to which k-means goes on until no label changes.
 _EXACT = 50_000
 
@@ -84,8 +90,18 @@ def _lloyd_step(
 
 def settled(Y: Sweepable, labels: Array, n_clusters: int, weights: Array | None) -> Partition:
     """k-means from labels, to rest; of very many rows until it hardly moves, for the last of them take forever."""
-    tol = 0.0 if Y.shape[0] <= _EXACT else 1e-6
+    tol = resting_tol(n_clusters, 0.0 if Y.shape[0] <= _EXACT else 1e-6)
     return lloyd(Y, centers_of(Y, labels, n_clusters, weights), weights, tol=tol)
+
+
+def resting_tol(n_clusters: int, tol: float = 0.0) -> float:
+    """The relative fall of the inertia at which Lloyd's iteration may rest: some of many clusters always move."""
+    return tol if n_clusters <= FEW else max(tol, _NEARLY)
+
+
+def fewer_restarts(n_restarts: int, n_clusters: int) -> int:
+    """Restarts in proportion to what they are good for: over many clusters the luck of a start averages out."""
+    return n_restarts * FEW // max(FEW, n_clusters)
 
 
 def lloyd(
@@ -109,19 +125,22 @@ def kmeans(
 
     The restarts race: all make two Lloyd steps, the best third goes on to rest. On many rows they race on a sample,
     and only the winner sees all rows. When all are a tenth above the inertia to ``beat`` after the two steps, from
-    where they never come back, the best is returned as it is.
+    where they never come back, the best is returned as it is. Many clusters have fewer restarts, from better centers.
     """
     rows, row_weights = sample_rows(Y, n_clusters, rng, weights)
-    sampled = rows.shape[0] != Y.shape[0]
-    centers = plus_plus(rows, n_clusters, n_restarts, rng, row_weights)
+    sampled, many = rows.shape[0] != Y.shape[0], n_clusters > FEW
+    n_restarts = max(1, fewer_restarts(n_restarts, n_clusters))
+    centers = (oversampled if many else plus_plus)(rows, n_clusters, n_restarts, rng, row_weights)
     if n_restarts > 1:
         labels, centers, inertia = lloyd_many(rows, centers, row_weights, max_iter=2)
         better = np.argsort(inertia, kind="stable")[: max(1, n_restarts // 3)]
         if not sampled and inertia[better[0]] > 1.1 * beat:
             return Partition(labels[better[0]], centers[better[0]], float(inertia[better[0]]))
-        _, centers, inertia = lloyd_many(rows, centers[better], row_weights, tol=1e-4)
+        centers = centers[better]
+    if n_restarts > 1 or (many and sampled):
+        _, centers, inertia = lloyd_many(rows, centers, row_weights, tol=_NEARLY)
         centers = centers[[np.argmin(inertia)]]
-    return lloyd(Y, centers[0], weights, tol=1e-4 if sampled else 0.0)
+    return lloyd(Y, centers[0], weights, tol=_NEARLY if sampled else resting_tol(n_clusters))
 
 
 def sample_rows(
@@ -137,6 +156,53 @@ def sample_rows(
     mass = like(np.ones(1), Y, xp.float64) + xp.zeros_like(order) if weights is None else xp.take(weights, order)
     drawn = _draw(mass[None, :], like(rng.uniform(size=(1, size)), Y, xp.float64))[0, :]
     return xp.take(Y, xp.take(order, drawn), axis=0), None
+
+
+def oversampled(
+    Y: Array, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Array | None = None
+) -> Float:
+    """Centers for many clusters: k-means++ among candidates that stand for all rows, shape (n_sets, n_clusters, d).
+
+    The candidates are drawn as in k-means|| (Bahmani et al., 2012): rows by weight, then in rounds by squared distance
+    from those drawn before. Each moves to the mean of the rows nearest to it, which is clearer than any one of them,
+    and counts with their weight.
+    """
+    if Y.shape[0] <= 2 * _ROUNDS * n_clusters:
+        return plus_plus(Y, n_clusters, n_sets, rng, weights)
+    found = []
+    for _ in range(n_sets):
+        points, mass = _candidates(Y, n_clusters, rng, weights)
+        found.append(plus_plus(like(points, Y), n_clusters, 1, rng, like(mass, Y)))
+    return np.concatenate(found)
+
+
+def _candidates(Y: Array, n_clusters: int, rng: np.random.RandomState, weights: Array | None) -> tuple[Float, Float]:
+    """Means and weights of the rows nearest to each candidate; one drawn twice has no weight the second time."""
+    xp, order = namespace(Y), _canonical_order(Y)
+    Y = xp.take(Y, order, axis=0)
+    weights = blocks.float64(xp.ones_like(Y[:, 0]) if weights is None else xp.take(weights, order))
+    own, distance, mass = xp.zeros_like(order), xp.full_like(weights, xp.inf), weights
+    for first in range(0, _ROUNDS * n_clusters, n_clusters):
+        drawn = _draw(mass[None, :], like(rng.uniform(size=(1, n_clusters)), Y, xp.float64))[0, :]
+        points = to_host(xp.take(Y, drawn, axis=0))
+        own, distance = sweep(_Nearer(points, first), Y, own, distance, width=n_clusters).rows
+        mass = distance * weights
+    sums = lambda y, block, w: Swept(sums=blocks.sums_and_sizes(y, block, _ROUNDS * n_clusters, w, None))  # noqa: E731
+    total, sizes = sweep(sums, Y, own, weights, width=Y.shape[1], budget=2**19).sums
+    return means(total, sizes), sizes
+
+
+class _Nearer:
+    """A function of blocks: the nearest of all points so far, numbered from ``first`` on where it is a new one."""
+
+    def __init__(self, points: NDArray, first: int):
+        self.points, self.first = points, first
+
+    def __call__(self, y: Array, own: Array, distance: Array) -> Swept:
+        xp, new = namespace(y), nearest_in(y, self.points)
+        reached = blocks.residuals(y, new, self.points) ** 2
+        closer = reached < distance
+        return Swept(rows=[xp.where(closer, like(new, own) + self.first, own), xp.where(closer, reached, distance)])
 
 
 def plus_plus(

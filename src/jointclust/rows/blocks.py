@@ -5,6 +5,7 @@ Centring is implicit for sparse blocks, by ``(X - 1m')B = XB - 1(m'B)`` and its 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -16,6 +17,8 @@ from jointclust.rows.arrays import is_sparse, like, namespace
 from jointclust.types import Array, Float
 
 _A = TypeVar("_A", bound=Array)
+# Rows whose products are summed in float32; values that a matrix of rows by clusters may hold, on a device and not.
+_SHORT, _HOT, _CACHED = 2**13, 2**27, 2**20
 
 
 def float64(x: Array) -> Array:
@@ -142,9 +145,12 @@ def sums_and_sizes(x: Array, labels: Array, n_clusters: int, weights: Array | No
         sums = (matrix @ x).toarray()
         return [sums if mean is None else sums - np.outer(sizes, mean), sizes]
     xp, single = namespace(x), x.dtype != namespace(x).float64
-    hot = one_hot(labels, n_clusters, weights, x.dtype)
-    rows = x if mean is None else x - like(mean, x)
-    return [_short_sums(hot, rows) if single else hot.T @ rows, xp.sum(hot, axis=0, dtype=xp.float64)]
+    totals: list[Array] = []
+    for some, hot in _hot_stretches(labels, n_clusters, weights, x.dtype):
+        rows = x[some, ...] if mean is None else x[some, ...] - like(mean, x)
+        parts = [_short_sums(hot, rows) if single else hot.T @ rows, xp.sum(hot, axis=0, dtype=xp.float64)]
+        totals = [total + part for total, part in zip(totals, parts, strict=True)] if totals else parts
+    return totals
 
 
 @overload
@@ -158,7 +164,8 @@ def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Arra
         repeated = None if weights is None else np.repeat(np.asarray(weights), n_sets)
         found = np.bincount(_stacked(labels, n_clusters), weights=repeated, minlength=n_clusters * n_sets)
         return found.astype(np.float64)
-    return namespace(labels).sum(one_hot(labels, n_clusters, weights), axis=0)
+    parts = [namespace(labels).sum(hot, axis=0) for _, hot in _hot_stretches(labels, n_clusters, weights)]
+    return sum(parts[1:], parts[0])
 
 
 def indicator(labels: NDArray[np.int32], n_clusters: int, weights: Float | None = None) -> sp.csc_array:
@@ -185,7 +192,22 @@ def one_hot(labels: Array, n_clusters: int, weights: Array | None, dtype: Any = 
     return hot if weights is None else hot * xp.astype(weights, dtype)[:, None]
 
 
-def _short_sums(a: Array, b: Array, length: int = 2**13) -> Array:
+def _stretches(n: int, step: int) -> list[slice]:
+    """So many rows at a time; one stretch where there are none."""
+    return [slice(start, min(start + step, n)) for start in range(0, max(1, n), step)]
+
+
+def _hot_stretches(
+    labels: Array, n_clusters: int, weights: Array | None, dtype: Any = None
+) -> Iterator[tuple[slice, Array]]:
+    """One-hot matrices of so many rows at a time that they stay small however many clusters there are."""
+    width = n_clusters * (1 if labels.ndim == 1 else labels.shape[1])
+    for some in _stretches(labels.shape[0], _SHORT * max(1, _HOT // (_SHORT * width))):
+        own = None if weights is None else weights[some]
+        yield some, one_hot(labels[some, ...], n_clusters, own, dtype)
+
+
+def _short_sums(a: Array, b: Array, length: int = _SHORT) -> Array:
     """``A'B`` of float32 blocks: products of short stretches of rows in float32, and their sum in float64.
 
     A float32 sum over millions of rows would lose most digits, and float64 products are slow on many devices.
@@ -203,6 +225,10 @@ def _short_sums(a: Array, b: Array, length: int = 2**13) -> Array:
 def nearest(y: Array, centers: Array, offset: Array, n_sets: int) -> Array:
     """Nearest of the c centers of each of R sets, stacked: labels of shape (n, R); the first one on a tie."""
     xp = namespace(y)
+    step = max(64, (_CACHED if isinstance(y, np.ndarray) else _HOT) // centers.shape[0])
+    if y.shape[0] > step:
+        stretches = _stretches(y.shape[0], step)
+        return xp.concat([nearest(y[some, ...], centers, offset, n_sets) for some in stretches], axis=0)
     closeness = y @ centers.T
     closeness -= offset
     shaped = xp.reshape(closeness, (y.shape[0], n_sets, -1))

@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from numpy.typing import NDArray
 
 from jointclust.numerics.kmeans import settled
-from jointclust.numerics.partitions import Partition, same_labels
+from jointclust.numerics.partitions import Partition, at_rest
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.types import Float
 
@@ -107,8 +107,8 @@ class Method(ABC):
 
     def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
         """Whether the labels stopped."""
-        before = start if previous is None else previous.clusters
-        return same_labels(state.clusters.labels, before.labels, self.coordinates.weights)
+        before, after = (start if previous is None else previous.clusters), state.clusters
+        return at_rest(before.labels, after.labels, after.n_clusters, self.coordinates.weights)
 
     def merit(self, state: State) -> float:
         """What to compare states and runs by, greater is better."""

@@ -34,7 +34,7 @@ EXACT_LIMIT = 4000
 # A table has so many columns, and one of them with more than this share of the variance decides alone.
 _TABLE, _DOMINANT = (3, 100), 0.9
 # Remote rows that starts look at: so many, or so many per cluster or coordinate.
-_SAMPLE, _SAMPLE_PER_CLUSTER, _SAMPLE_PER_COLUMN = 50_000, 512, 20
+_SAMPLE, _SAMPLE_PER_CLUSTER, _SAMPLE_PER_COLUMN = 50_000, 64, 20
 
 
 def to_start_from(coordinates: Coordinates, n_clusters: int, rng: np.random.RandomState) -> Coordinates:

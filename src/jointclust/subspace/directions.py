@@ -6,6 +6,7 @@ import numpy as np
 
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import fix_signs, top_eigenvectors
+from jointclust.numerics.partitions import FEW
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.types import Float
 
@@ -13,6 +14,8 @@ from jointclust.types import Float
 _TIE = 1e-10
 # Share of the mean eigenvalue of S_t that "auto" adds to S_w.
 _AUTO_RIDGE = 1e-3
+# Components up to which there are as many as clusters, less one.
+MOST_COMPONENTS = 256
 
 
 def margin_directions(clusters: Clusters, n_components: int, trade_off: float, guess: Float | None = None) -> Float:
@@ -115,6 +118,11 @@ def relative_ridge(ridge: float | str, share: float, total_variance: float, n_co
     if ridge == "auto":
         return share * total_variance / max(n_components, 1) or 1.0
     return float(ridge)
+
+
+def wanted_components(n_clusters: int, rank: int) -> int:
+    """``n_clusters - 1``, at most 256; for many clusters at most 3/4 of the rank, or there would be no subspace."""
+    return min(n_clusters - 1, MOST_COMPONENTS, max(FEW, 3 * rank // 4))
 
 
 def resolve_n_components(asked: int | None, default: int, coordinates: Coordinates) -> int:
