@@ -249,6 +249,33 @@ def test_number_of_clusters_is_found(tmp_path, capsys):
     assert "No cluster structure found" in (tmp_path / "one" / "report.html").read_text()
 
 
+def test_number(tmp_path, capsys):
+    """The curve as text, as JSON, as a table and drawn; a range, and numbers to choose among."""
+    X, _ = jc.datasets.mixture(120, 8, 3, separation=20, n_nuisance=0, random_state=0)
+    np.save(tmp_path / "x.npy", X)
+    files = ("-o", tmp_path / "curve.csv", "--plot", tmp_path / "curve.svg")
+    assert call("number", tmp_path / "x.npy", "-k", "2-5", *files) == 0
+    shown = capsys.readouterr().out
+    assert [int(row["n_clusters"]) for row in rows_of(tmp_path / "curve.csv")] == [2, 3, 4, 5]
+    assert "3 clusters (in " in shown
+    assert "<svg" in (tmp_path / "curve.svg").read_text()
+    assert call("number", tmp_path / "x.npy", "-k", 2, "-k", 3, "--json", "--quiet") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["n_clusters"] == 3
+    assert set(found["scores"]) == {"2", "3"}
+    for wrong in ("8-2", "0", "two", "1-2-3"):
+        assert call("number", tmp_path / "x.npy", "-k", wrong) == 2
+
+
+def test_select_searches_over_numbers(tmp_path):
+    X, _ = jc.datasets.mixture(120, 8, 3, separation=20, n_nuisance=0, random_state=0)
+    np.save(tmp_path / "x.npy", X)
+    out = ("--resamples", 0, "--out", tmp_path / "run", "--quiet")
+    assert call("select", tmp_path / "x.npy", "-k", 2, "-k", 3, "--method", "ldakm", *out) == 0
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["result"]["clusters"] == 3
+    assert len(rows_of(tmp_path / "run" / "candidates.csv")) == 2
+
+
 @pytest.mark.parametrize("scale", preparing.SCALES)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_scaling_is_part_of_the_model(scale, sparse, tmp_path, rng):

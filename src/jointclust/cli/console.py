@@ -76,11 +76,14 @@ class Voice:
 
     def _lines(self, began: float) -> Callable[..., None]:
         """How far a long step is, a line every few seconds, for those who read a log."""
-        last = began
+        last, heard, doing = began, began, ""
 
         def tell(done: int, total: int | None = None, what: str = "") -> None:
-            nonlocal last
+            nonlocal last, heard, doing, began
             now = time.perf_counter()
+            if what != doing:
+                doing, began = what, heard
+            heard = now
             if self.quiet or not total or not 0 < done < total or now - last < _SECONDS_PER_LINE:
                 return
             last = now

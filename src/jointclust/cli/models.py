@@ -91,13 +91,18 @@ def has_views(method: str, scale: str, settings: dict[str, object]) -> bool:
 
 
 def counted(
-    X: ArrayLike, given: Clusters, seed: int, report: Report
+    X: ArrayLike, given: Clusters, seed: int, report: Callable[..., None]
 ) -> tuple[ArrayLike | jc.Coordinates, int, jc.ClusterNumber | None]:
     """What to fit and the number of clusters: rows and the number given, or coordinates and the number they show."""
     if isinstance(given, int):
         return X, given, None
-    coordinates, found = cluster.counted(X, among(given), seed, report)
+    coordinates, found = cluster.counted(X, among(given), seed, numbers_done(report))
     return coordinates, found.n_clusters, found
+
+
+def numbers_done(progress: Callable[..., None]) -> Report:
+    """Tells how many numbers of clusters have been looked at."""
+    return lambda done, total: progress(done, total=total, what="candidate number")
 
 
 def among(given: Clusters) -> Numbers | None:
@@ -133,7 +138,7 @@ def fitted_on_views(
     with _heard(estimator, progress):
         if isinstance(clusters, int):
             return estimator.set_params(n_clusters=clusters).fit(X), None
-        model = cluster.fit_with_number(estimator, X, among(clusters), progress)
+        model = cluster.fit_with_number(estimator, X, among(clusters), numbers_done(progress))
         return model, model.number_
 
 

@@ -38,12 +38,13 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
     with voice.step("number", f"Counting clusters in {preparing.size_of(X)}") as progress, collected() as told:
         if given["scale"] == "auto":
             rng = np.random.RandomState(given["seed"])
-            found = counted_in(X, models.among(asked), rng, progress)
+            found = counted_in(X, models.among(asked), rng, models.numbers_done(progress))
             found.warn()
         else:
             steps = preparing.preparation(given["scale"], given["missing"], X)
             rows = preparing.prepared(steps, X, given["scale"])
-            found = cluster.counted(rows, models.among(asked), given["seed"], progress)[1]
+            numbers = models.numbers_done(progress)
+            found = cluster.counted(rows, models.among(asked), given["seed"], numbers)[1]
     for message in told:
         voice.say(f"Warning: {message}")
     curve = {name: column for name, column in found.table.items() if name != "repeats"}
