@@ -141,7 +141,8 @@ class ClusterNumber:
         ax.plot(numbers, self.table["agreement"], "o-", color="#0072B2", markersize=4)
         ax.axvline(self.n_clusters, color="#D55E00", linewidth=1)
         ax.set(xscale="log", xlabel="number of clusters", ylabel="agreement", title=self.verdict)
-        ax.set_xticks(self.suggestions, labels=map(str, self.suggestions), minor=False)
+        ticks = sorted({numbers[0], numbers[-1], *self.suggestions} - {1})
+        ax.set_xticks(ticks, labels=map(str, ticks))
         ax.minorticks_off()
         return ax
 
