@@ -71,12 +71,6 @@ def test_same_answer(model, kind, weighted, places):
         check_same_answer(on_host(model, weighted=weighted), model, TOUCHING, there, weights)
 
 
-@pytest.mark.parametrize("kind", ["torch", "dask"])
-def test_consensus_says_so(kind, elsewhere):
-    with pytest.raises(TypeError, match="sample"):
-        jc.JointConsensus(4).fit(elsewhere[kind])
-
-
 def test_kind_of_what_comes_back(elsewhere):
     model = jc.DiscriminativeEmbeddedClustering(4, random_state=0)
     on_device = model.fit(elsewhere["torch float32"])

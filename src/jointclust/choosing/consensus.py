@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import ClassifierTags, check_random_state
 
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
-from jointclust.choosing.confidence import trust, usual_score
+from jointclust.choosing.confidence import confidence, trust, usual_score
 from jointclust.choosing.embedding import discriminant_directions
 from jointclust.choosing.lens import LANDMARKS, Lens
 from jointclust.choosing.members import (
@@ -25,13 +25,14 @@ from jointclust.choosing.members import (
     n_members_on,
     training_labels,
 )
-from jointclust.choosing.sights import Sights, check_views
+from jointclust.choosing.sights import MOST_ROWS, Sights, check_views
 from jointclust.choosing.votes import Partitions
 from jointclust.choosing.voting import Voting
+from jointclust.choosing.whole import Whole
 from jointclust.estimators.base import Clusterer, check_n_clusters
 from jointclust.exceptions import CollapseWarning, collected, tell
-from jointclust.numerics.partitions import centers_of
-from jointclust.rows import in_memory, threads
+from jointclust.numerics.partitions import centers_of, cluster_sizes, looked_up
+from jointclust.rows import Swept, is_elsewhere, n_present, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.views.preparation import Preparation
 
@@ -184,16 +185,20 @@ class JointConsensus(CallbackSupportMixin, Voting):
         rng = check_random_state(self.random_state)
         return self._agree(self._look(X, sample_weight, rng), rng)
 
-    def _look(self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState) -> Sights:
-        """The data in each view."""
+    def _look(
+        self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState, n_samples: int | None = None
+    ) -> Sights:
+        """The data in each view; of rows that are not in memory a sample, of ``n_samples`` rows."""
+        if is_elsewhere(X):
+            whole = Whole.of(X, sample_weight)
+            return self._look(*whole.sample(MOST_ROWS, rng), rng, whole.n_samples).out_of(whole)
         if self.views is None or isinstance(X, Coordinates):
             coordinates = self._coordinates_of(X, sample_weight, rng, max_rank=self.max_rank)
             return Sights.of_rows(coordinates, self.max_rank)
         if len(self.views) == 0:
             raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
         check_views(self.views)
-        X = in_memory(X, type(self).__name__)
-        sights = Sights.of(X, self.views, sample_weight, self.max_rank)
+        sights = Sights.of(X, self.views, sample_weight, self.max_rank, n_samples)
         for preparation in sights.preparations[:1]:
             if isinstance(preparation, Preparation):
                 _tell_left_out(preparation)
@@ -221,6 +226,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self._publish(columns, sights, np.random.RandomState(self._seed))
         self._publish_embedding(sights, sample)
         self._warn(is_constant)
+        if sights.whole is not None:
+            self._publish_whole(sights.whole)
         done()
         return self
 
@@ -299,6 +306,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
 
     def _publish(self, columns: list[NDArray], sights: Sights, rng: np.random.RandomState) -> None:
         """Weigh the views, and let the members of those that have a say agree."""
+        for name in ("_groups", "_confidence"):  # of an earlier fit, to rows elsewhere
+            self.__dict__.pop(name, None)
         said, far = self._asked(sights.sources, voted=not columns)
         columns = columns or list(said.T)
         found = [np.unique(column, return_inverse=True) for column in columns]
@@ -361,6 +370,40 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self._origin, self._directions = discriminant_directions(T, labels, self.n_clusters, weights)
         Y = (T - self._origin) @ self._directions
         self.cluster_centers_ = centers_of(Y, labels, self.n_clusters, weights)
+
+    def _publish_whole(self, whole: Whole) -> None:
+        """Vote on all rows, of which a sample was fitted, in one pass: what is known of each is where the rows are."""
+        model, dtype = self._bare(), np.min_scalar_type(max(map(len, self._votes)) - 1)
+        lens = self._lenses[self._view_of_member[0]]
+        n_rows = whole.n_samples if whole.weights is None else n_present(whole.weights)
+        self._trust = model._trust = trust(n_rows, 1 if lens is None else lens.mean.size, self.n_clusters)
+        kept = whole.has_room_for(len(self.members_), dtype)
+
+        def visit(x: Any, w: NDArray | None) -> Swept:
+            groups, votes, scores = model._told(x)
+            labels, own = votes.argmax(axis=1).astype(np.int32), votes.max(axis=1)
+            sure = confidence(votes, scores, model._trust, model._usual)
+            sums = [cluster_sizes(labels, model.n_clusters, w), np.sum(own if w is None else own * w)]
+            rows = [model._rejected(labels, votes, scores), sure.astype(np.float32), scores]
+            return Swept(rows=[*rows, groups.astype(dtype)] if kept else rows, sums=sums)
+
+        found = whole.sweep(visit)
+        self.labels_, self._confidence, self.outlier_scores_, *groups = found.rows
+        del self._pattern
+        if kept:
+            self._groups = groups[0]
+        sizes, total = found.sums
+        self.objective_ = float(total / sizes.sum())
+        self._renumber(np.argsort(-sizes, kind="stable"))
+
+    def _renumber(self, order: NDArray[np.intp]) -> None:
+        """Clusters in another order."""
+        if np.array_equal(order, np.arange(order.size)):
+            return
+        # A row that is rejected, at -1, stays so.
+        self.labels_ = looked_up(np.append(-1, np.argsort(order)).astype(np.int32), self.labels_ + 1)
+        self._votes = [table[:, order] for table in self._votes]
+        self.cluster_centers_ = self.cluster_centers_[order]
 
     def _warn(self, is_constant: bool) -> None:
         found = np.unique(self.soft_labels_.argmax(axis=1)).size

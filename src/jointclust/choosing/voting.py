@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust.choosing.confidence import confidence
 from jointclust.choosing.layers import Layered
@@ -16,11 +17,13 @@ from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Seen
 from jointclust.choosing.sights import Source, blocks_of, sources_of
 from jointclust.choosing.votes import mean_votes
 from jointclust.estimators.base import LooksAtPairs
-from jointclust.rows import blocks
+from jointclust.rows import blocks, each_row, is_elsewhere
+from jointclust.rows.arrays import whole_numbers
 from jointclust.types import Float, Labels
 
 # What is known of each row is saved up to this many; of more only the labels are.
 _SAVED_ROWS = 50_000
+_PER_ROW = ("_patterns", "_pattern", "_masses", "outlier_scores_", "_groups", "_confidence")
 
 
 class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
@@ -43,6 +46,9 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     # The different groups of training rows, and which of these each row has.
     _patterns: NDArray[np.int32]
     _pattern: NDArray[np.int32]
+    # The same of rows elsewhere than in memory, each row's own, and how sure their labels are.
+    _groups: NDArray
+    _confidence: NDArray
     _usual: float
     _trust: float
     _origin: Float
@@ -55,12 +61,13 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         check_is_fitted(self)
         if "soft_labels_" in vars(self):  # a model of 0.1
             return vars(self)["soft_labels_"]
-        if "_patterns" not in vars(self):
+        if "_pattern" not in vars(self) and "_groups" not in vars(self):
             raise AttributeError(
-                f"What is known of each of the {len(self.labels_):,} training rows was not saved with the model, but "
-                "for labels_: predict_proba(X) and confidence(X) tell it again."
+                f"The votes for each of the {self.labels_.shape[0]:,} training rows were not kept with the model: "
+                "predict_proba(X) and confidence(X) tell them again."
             )
-        return mean_votes(self._patterns, self._votes, self._member_weights)[self._pattern]
+        votes, weights = self._votes, self._member_weights
+        return self._of_each_row(lambda groups: mean_votes(groups, votes, weights), (self.n_clusters,), np.float64)
 
     def groups_of_members(self) -> NDArray[np.int32]:
         """The group of each training row in each member; none where the model does not know it any more.
@@ -71,27 +78,33 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             Numbers from 0.
         """
         check_is_fitted(self)
-        return (
-            self._patterns[self._pattern] if "_patterns" in vars(self) else np.empty((len(self.labels_), 0), np.int32)
-        )
+        if "_groups" in vars(self):
+            return self._groups
+        return self._patterns[self._pattern] if "_pattern" in vars(self) else np.empty((len(self.labels_), 0), np.int32)
 
     @property
     def confidence_(self) -> Float:
         """How likely each training row's label is right."""
         check_is_fitted(self)
-        if "confidence_" in vars(self):  # a model of 0.1
-            return vars(self)["confidence_"]
+        for name in ("_confidence", "confidence_"):  # of rows elsewhere, and of a model of 0.1
+            if name in vars(self):
+                return vars(self)[name]
         return confidence(self.soft_labels_, self.outlier_scores_, self._trust, self._usual)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is known of each row is not saved of very many."""
-        if "_patterns" in vars(self) and len(self.labels_) > _SAVED_ROWS:
+        if "labels_" not in vars(self) or self.labels_.shape[0] <= _SAVED_ROWS:
+            return dict(super().__getstate__())  # the very dict of the model otherwise
+        if "_patterns" in vars(self):
             self._layered()  # new rows have layers still
-        state = dict(super().__getstate__())  # the very dict of the model otherwise
-        if len(state.get("labels_", ())) > _SAVED_ROWS:
-            for name in ("_patterns", "_pattern", "_masses", "outlier_scores_"):
-                state.pop(name, None)
-        return state
+        return {name: value for name, value in super().__getstate__().items() if name not in _PER_ROW}
+
+    def _bare(self) -> Self:
+        """A copy without what is known of the training rows, to be sent to other rows."""
+        model = copy.copy(self)
+        for name in ("labels_", *_PER_ROW):
+            model.__dict__.pop(name, None)
+        return model
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Models of 0.1 took rows as they are, and kept the votes of the training rows."""
@@ -159,10 +172,21 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 scores.append(np.column_stack([one.distance / one.lens.reach for one in seen.values()]))
         return np.vstack(said if len(said) == 1 else said[1:]), np.concatenate(scores).astype(np.float32)
 
-    def _voted(self, X: Any, *, scored: bool = False) -> tuple[Float, Float]:
-        """The votes for new rows, and their outlier scores where they are wanted."""
+    def _told(self, X: Any, *, scored: bool = True) -> tuple[NDArray, Float, Float]:
+        """The groups of new rows, the votes for them, and their outlier scores where they are wanted."""
         said, scores = self._asked(self._sources(X), scored=scored)
-        return mean_votes(self._grouped(said), self._votes, self._member_weights), scores.max(axis=1)
+        groups = self._grouped(said)
+        return groups, mean_votes(groups, self._votes, self._member_weights), scores.max(axis=1)
+
+    def _everywhere(self, method: str, X: Any, *arguments: object, tail: tuple[int, ...] = (), dtype: type) -> Any:
+        """What a method says of rows in memory, for rows wherever they are; with Dask when it is asked for."""
+        check_is_fitted(self)
+        if not is_elsewhere(X):
+            return getattr(self, method)(X, *arguments)
+        if hasattr(self, "n_features_in_"):
+            named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
+            validate_data(self, named, skip_check_array=True, reset=False)
+        return each_row(_Method(self._bare(), method, arguments), X, tail, dtype)
 
     def _grouped(self, said: NDArray) -> NDArray:
         """The group of each row in each member, from what these said."""
@@ -194,7 +218,10 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         probabilities : array of shape (n_samples, n_clusters)
             Not negative, each row summing to 1.
         """
-        return self._voted(X)[0]
+        return self._everywhere("_probabilities", X, tail=(self.n_clusters,), dtype=np.float64)
+
+    def _probabilities(self, X: Any) -> Float:
+        return self._told(X, scored=False)[1]
 
     def predict(self, X: ArrayLike, n_clusters: int | None = None) -> Labels:
         """The cluster with most votes; -1 for rows of less confidence than ``reject_below``.
@@ -212,8 +239,15 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             Cluster of each row.
         """
         if n_clusters is not None:
-            return self._cut(self._grouped(self._asked(self._sources(X), scored=False)[0]), n_clusters)
-        votes, scores = self._voted(X, scored=self.reject_below > 0)
+            self._checked(n_clusters)  # which makes the layers where they are not made yet
+            return self._everywhere("_layer", X, n_clusters, dtype=np.int32)
+        return self._everywhere("_labelled", X, dtype=np.int32)
+
+    def _layer(self, X: Any, n_clusters: int) -> Labels:
+        return self._cut(self._told(X, scored=False)[0], n_clusters)
+
+    def _labelled(self, X: Any) -> Labels:
+        _, votes, scores = self._told(X, scored=self.reject_below > 0)
         return self._rejected(votes.argmax(axis=1).astype(np.int32), votes, scores)
 
     def predict_with_confidence(self, X: ArrayLike) -> tuple[Labels, Float]:
@@ -231,11 +265,17 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         confidence : array of shape (n_samples,)
             From 0 to 1.
         """
-        votes, scores = self._voted(X, scored=True)
+        both = self._everywhere("_labelled_surely", X, tail=(2,), dtype=np.float64)
+        return whole_numbers(both[:, 0]), both[:, 1]
+
+    def _labelled_surely(self, X: Any) -> Float:
+        """Labels and confidence, side by side."""
+        _, votes, scores = self._told(X)
         labels = votes.argmax(axis=1).astype(np.int32)
         if scores.size == 0:  # a model of 0.1
-            return labels, votes.max(axis=1)
-        return self._rejected(labels, votes, scores), confidence(votes, scores, self._trust, self._usual)
+            return np.column_stack([labels, votes.max(axis=1)])
+        sure = confidence(votes, scores, self._trust, self._usual)
+        return np.column_stack([self._rejected(labels, votes, scores), sure])
 
     def confidence(self, X: ArrayLike) -> Float:
         """How likely the labels of rows are right: see ``confidence_``.
@@ -265,8 +305,11 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         Y : array of shape (n_samples, n_components)
             ``n_clusters - 1`` columns, two at least; the spread within clusters is about 1 in each.
         """
+        return self._everywhere("_embedded", X, tail=(self._n_features_out,), dtype=np.float64)
+
+    def _embedded(self, X: Any) -> Float:
         if "_additions" in vars(self):  # a model of 0.1
-            groups = self._grouped(self._asked(self._sources(X), scored=False)[0])
+            groups = self._told(X, scored=False)[0]
             return blocks.unit(sum(table[group] for table, group in zip(self._additions, groups.T, strict=True)))
         parts = [self._side_by_side(seen) for seen in self._seen(self._sources(X))]
         return (np.vstack(parts) - self._origin) @ self._directions
@@ -274,6 +317,16 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     @property
     def _n_features_out(self) -> int:
         return self.cluster_centers_.shape[1]
+
+
+class _Method:
+    """A method of a fitted consensus, to be sent to blocks of rows."""
+
+    def __init__(self, model: Voting, name: str, arguments: tuple[object, ...]):
+        self.model, self.name, self.arguments = model, name, arguments
+
+    def __call__(self, block: Any) -> NDArray:
+        return getattr(self.model, self.name)(block, *self.arguments)
 
 
 def _labels(member: Any, seen: Seen) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,15 @@ __all__ = [
     "Store",
     "Swept",
     "Visit",
+    "as_frame",
     "as_rows",
     "as_table",
     "block_length",
     "blocks",
     "check_elsewhere",
     "check_weights_elsewhere",
+    "each_row",
+    "host_block",
     "in_memory",
     "is_elsewhere",
     "is_lazy",
@@ -44,6 +48,8 @@ __all__ = [
     "weight_limits",
 ]
 
+# Rows that a function of rows in memory sees at a time.
+_SOME = 8_192
 # Bytes up to which an embedding of rows in a file is kept in memory.
 _KEPT = 2**31
 
@@ -177,7 +183,7 @@ def kind_of(X: object) -> str:
     return "file" if isinstance(X, Store) or isinstance(as_store(X), Store) else "memory"
 
 
-is_lazy, lazily, as_table = _dask.is_dask, _dask.mapped, _dask.as_table
+is_lazy, lazily, as_table, as_frame = _dask.is_dask, _dask.mapped, _dask.as_table, _dask.as_frame
 
 
 def is_remote(array: object) -> bool:
@@ -215,11 +221,14 @@ def weight_limits(weights: Array) -> tuple[float, float]:
 def sample(
     Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None
 ) -> tuple[NDArray, NDArray | None]:
-    """About so many of the remote rows, drawn by weight, on the host, with the weights that they have left.
+    """About so many of the rows, drawn by weight, on the host, with the weights that they have left.
 
-    All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above.
+    All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above;
+    on a device, rows that have weight are drawn alike and keep it.
     """
     n = Y.shape[0]
+    if is_device_array(Y):
+        return _drawn_on_device(Y, size, rng, weights)
     everything = n <= size
     seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
     share = size / n if weights is None or everything else _share(weights, size)
@@ -238,15 +247,40 @@ def sample(
     return pieces[0], pieces[1] if len(pieces) > 1 else None
 
 
+def _drawn_on_device(
+    Y: Array, size: int, rng: np.random.RandomState, weights: Array | None
+) -> tuple[NDArray, NDArray | None]:
+    host = None if weights is None else to_host(weights)
+    index = np.arange(Y.shape[0]) if host is None else np.flatnonzero(host)
+    if Y.shape[0] > size:
+        index = np.sort(rng.permutation(index)[:size])
+        Y = namespace(Y).take(Y, like(index, Y, namespace(Y).int64), axis=0)
+        host = None if host is None else host[index]
+    return to_host(Y), host
+
+
 def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
     """A sample, on the host, of rows on a device, in a large file or with Dask; other rows as they are."""
     if not is_elsewhere(X):
         return X
     X = check_elsewhere(X, accept_sparse=True, min_samples=2)
-    if is_device_array(X):
-        index = rng.permutation(X.shape[0])[:size]
-        return to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
-    return sample(X, size, rng, None)[0] if is_remote(X) else X
+    return sample(X, size, rng, None)[0] if is_remote(X) or is_device_array(X) else X
+
+
+def each_row(function: Callable[[Any], NDArray], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
+    """What a function of rows in memory says of each row, where the rows are; with Dask, when it is asked for."""
+    if _dask.is_dask(X):
+        return _dask.mapped(function, as_frame(X), tail, dtype)
+    X = check_elsewhere(X, accept_sparse=True, min_samples=1)
+    found = sweep(lambda x: Swept(rows=[function(host_block(x))]), X, width=X.shape[1], budget=_SOME * X.shape[1]).rows[
+        0
+    ]
+    return as_rows(X).here(found)
+
+
+def host_block(x: Any) -> Any:
+    """A block of rows in the host's memory; sparse rows and those of a data frame stay what they are."""
+    return to_host(x) if is_device_array(x) else x
 
 
 def _share(weights: Array, size: int) -> float:

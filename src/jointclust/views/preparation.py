@@ -20,7 +20,7 @@ from jointclust.views.columns import check_columns, columns_of, is_table, names_
 from jointclust.views.counts import Counts, LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
-from jointclust.views.kinds import as_array, describe, is_annotated, is_documents
+from jointclust.views.kinds import as_array, describe, describe_sample, is_annotated, is_documents
 from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
 
 __all__ = ["VIEWS", "Preparation"]
@@ -84,7 +84,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         self.view = view
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None, n_samples: int | None = None) -> Self:
         """Learn what the data are, and the statistics of the view.
 
         Parameters
@@ -95,6 +95,8 @@ class Preparation(TransformerMixin, BaseEstimator):
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows; a weight of 2 is the row twice.
+        n_samples : int, optional
+            How many rows there are, where X is a sample of them.
 
         Returns
         -------
@@ -103,7 +105,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         """
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        self.description_ = describe(X)
+        self.description_ = describe(X) if n_samples is None else describe_sample(X, n_samples)
         self.view_ = self.description_.views[0] if self.view == "auto" else self.view
         self.notes_: list[str] = []
         self.encoder_: MixedEncoder | Words | None = None

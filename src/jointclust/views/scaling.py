@@ -231,7 +231,7 @@ class RankNormal(AsIs):
 
     def _learn(self, X: Any, weights: Any) -> None:
         self._refuse_sparse(X)
-        drawn, weights = _some_rows(X, _QUANTILE_ROWS, weights)
+        drawn, weights = sample(X, _QUANTILE_ROWS, np.random.RandomState(0), weights)
         points = [_points(column, weights) for column in np.asarray(drawn, dtype=np.float64).T]
         length = max(len(values) for values, _ in points)
         padded = [[np.pad(part, (0, length - len(part)), mode="edge") for part in pair] for pair in points]
@@ -252,15 +252,6 @@ class RankNormal(AsIs):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
-
-
-def _some_rows(X: Any, size: int, weights: Any) -> tuple[Any, Any]:
-    """Rows on the host with their weights; a sample where there are more."""
-    if is_device_array(X):
-        index = np.sort(np.random.RandomState(0).permutation(X.shape[0])[:size])
-        rows = to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
-        return rows, None if weights is None else to_host(weights)[index]
-    return sample(X, size, np.random.RandomState(0), weights)
 
 
 def _points(column: Float, weights: Float | None) -> tuple[Float, Float]:
