@@ -366,7 +366,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         """Directions in which the clusters differ, over the views that have a say, and the clusters' centers there."""
         weights = None if sights.weights is None else sights.weights[sample]
         labels = self.soft_labels_.argmax(axis=1)[sample]
-        T = np.vstack([self._side_by_side(seen) for seen in self._seen(sights.sources, sample)])
+        T = self._side_by_side(sights.sources, sample)
         self._origin, self._directions = discriminant_directions(T, labels, self.n_clusters, weights)
         Y = (T - self._origin) @ self._directions
         self.cluster_centers_ = centers_of(Y, labels, self.n_clusters, weights)

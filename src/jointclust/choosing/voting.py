@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from typing import Any, Self
+from collections.abc import Callable, Iterator
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,10 +17,11 @@ from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Seen
 from jointclust.choosing.sights import Source, blocks_of, sources_of
 from jointclust.choosing.votes import mean_votes
 from jointclust.estimators.base import LooksAtPairs
-from jointclust.rows import blocks, each_row, is_elsewhere
+from jointclust.rows import blocks, each_row, is_elsewhere, threads
 from jointclust.rows.arrays import whole_numbers
 from jointclust.types import Float, Labels
 
+_T = TypeVar("_T")
 # What is known of each row is saved up to this many; of more only the labels are.
 _SAVED_ROWS = 50_000
 _PER_ROW = ("_patterns", "_pattern", "_masses", "outlier_scores_", "_groups", "_confidence")
@@ -152,24 +153,26 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             return [Source(self._validated(X, reset=False), None)]
         return sources_of(self._preparations, X)
 
-    def _seen(self, sources: list[Source], index: NDArray[np.intp] | None = None) -> Iterator[dict[int, Seen]]:
-        """Rows through the lens of each view that has a say, some rows after others."""
+    def _seen(self, sources: list[Source], rows: NDArray[np.intp] | slice) -> dict[int, Seen]:
+        """Rows through the lens of each view that has a say."""
         used = sorted(set(self._view_of_member))
-        for block in blocks_of(sources[0].rows.shape[0] if index is None else index.size):
-            rows = block if index is None else index[block]
-            yield {number: Seen(self._lenses[number], sources[number].take(rows)) for number in used}
+        return {number: Seen(self._lenses[number], sources[number].take(rows)) for number in used}
 
     def _asked(self, sources: list[Source], *, voted: bool = True, scored: bool = True) -> tuple[NDArray, Float]:
         """What each member says of each row, and how far the row is from others in each view, as far as wanted."""
         said: list[NDArray] = [np.empty((0, len(self.members_)), dtype=np.intp)]
         scores: list[NDArray] = [np.empty((0, len(set(self._view_of_member))))]
         scored &= None not in self._lenses  # models of 0.1 have none
-        for seen in self._seen(sources):
-            if voted:
-                parts = zip(self.members_, self._view_of_member, strict=True)
-                said.append(np.column_stack([_labels(member, seen[view]) for member, view in parts]))
-            if scored:
-                scores.append(np.column_stack([one.distance / one.lens.reach for one in seen.values()]))
+
+        def ask(block: slice) -> tuple[list[NDArray], list[NDArray]]:
+            seen = self._seen(sources, block)
+            parts = zip(self.members_, self._view_of_member, strict=True)
+            labels = [_labels(member, seen[view]) for member, view in parts] if voted else []
+            return labels, [one.distance / one.lens.reach for one in seen.values()] if scored else []
+
+        for labels, distances in _of_each(ask, sources[0].rows.shape[0]):
+            said += [np.column_stack(labels)] if voted else []
+            scores += [np.column_stack(distances)] if scored else []
         return np.vstack(said if len(said) == 1 else said[1:]), np.concatenate(scores).astype(np.float32)
 
     def _told(self, X: Any, *, scored: bool = True) -> tuple[NDArray, Float, Float]:
@@ -193,9 +196,14 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         parts = zip(self._group_names, said.T, strict=True)
         return np.column_stack([np.searchsorted(names, column).clip(max=names.size - 1) for names, column in parts])
 
-    def _side_by_side(self, seen: dict[int, Seen]) -> Float:
+    def _side_by_side(self, sources: list[Source], index: NDArray[np.intp] | None = None) -> Float:
         """Rows in the leading directions of all views that have a say, each view of the same size."""
-        return np.hstack([one.leading / one.lens.scale for one in seen.values()])
+
+        def see(block: slice) -> Float:
+            seen = self._seen(sources, block if index is None else index[block])
+            return np.hstack([one.leading / one.lens.scale for one in seen.values()])
+
+        return np.vstack(list(_of_each(see, sources[0].rows.shape[0] if index is None else index.size)))
 
     def _rejected(self, labels: Labels, votes: Float, scores: Float) -> Labels:
         """Labels, -1 for rows of too little confidence."""
@@ -311,12 +319,22 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if "_additions" in vars(self):  # a model of 0.1
             groups = self._told(X, scored=False)[0]
             return blocks.unit(sum(table[group] for table, group in zip(self._additions, groups.T, strict=True)))
-        parts = [self._side_by_side(seen) for seen in self._seen(self._sources(X))]
-        return (np.vstack(parts) - self._origin) @ self._directions
+        return (self._side_by_side(self._sources(X)) - self._origin) @ self._directions
 
     @property
     def _n_features_out(self) -> int:
         return self.cluster_centers_.shape[1]
+
+
+def _of_each(function: Callable[[slice], _T], n_samples: int) -> Iterator[_T]:
+    """What a function says of some rows after others, by threads where these are many."""
+    found = list(blocks_of(n_samples))
+    if len(found) == 1:
+        yield function(found[0])
+        return
+    with threads.single():
+        for _, told in threads.in_order(function, found):
+            yield told
 
 
 class _Method:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from jointclust.exceptions import tell
 from jointclust.rows import _dask, blocks
 from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
 from jointclust.rows._store import Projected, Store, as_store
@@ -25,6 +26,7 @@ __all__ = [
     "Swept",
     "Visit",
     "as_frame",
+    "as_plain",
     "as_rows",
     "as_table",
     "block_length",
@@ -48,6 +50,8 @@ __all__ = [
     "weight_limits",
 ]
 
+# Rows among which pairs are looked at.
+_MOST_PAIRED = 10_000
 # Rows that a function of rows in memory sees at a time.
 _SOME = 8_192
 # Bytes up to which an embedding of rows in a file is kept in memory.
@@ -163,15 +167,35 @@ class Rows:
 PLACES = {"memory": "in memory", "device": "on a device", "file": "in a file", "dask": "of a Dask array"}
 
 
-def in_memory(X: object, who: str) -> Any:
-    """Rows in the host's memory for what looks at pairs of rows: a file is loaded, anything else refused."""
-    kind = kind_of(X)
-    if kind in ("device", "dask"):
-        raise TypeError(
-            f"{who} takes no rows {PLACES[kind]}: it looks at pairs of rows. Give it a sample in memory and predict "
-            "the rest, or use LDAKMeans."
+def in_memory(
+    X: Any, who: str, rng: np.random.RandomState, weights: Any = None
+) -> tuple[Any, Any, NDArray[np.intp] | None]:
+    """Rows in the host's memory for what looks at pairs of rows, their weights and, where some are taken, which.
+
+    Of more than 10,000 rows elsewhere some are taken, among those that have weight, and that is said.
+    """
+    if not is_elsewhere(X):
+        return X, weights, None
+    X = check_elsewhere(X, accept_sparse=True, min_samples=1)
+    weights = None if weights is None else to_host(check_weights_elsewhere(weights, X))
+    index = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
+    if index.size > _MOST_PAIRED:
+        index = np.sort(rng.choice(index, _MOST_PAIRED, replace=False))
+        tell(
+            f"{who} looks at pairs of rows, and X has {X.shape[0]:,} rows {PLACES[kind_of(X)]}: a random sample of "
+            f"{index.size:,} rows is taken.",
+            UserWarning,
         )
-    return np.array(X) if kind == "file" else X
+    return _taken(X, index), None if weights is None else weights[index], index
+
+
+def _taken(X: Sweepable, index: NDArray[np.intp]) -> Any:
+    """Some of the rows, on the host, in their order."""
+    if is_device_array(X):
+        return to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
+    wanted = np.zeros(X.shape[0], dtype=bool)
+    wanted[index] = True
+    return sweep(lambda x, some: Swept(pieces=[x[some]]), X, wanted, width=X.shape[1]).pieces[0]
 
 
 def kind_of(X: object) -> str:
@@ -184,6 +208,11 @@ def kind_of(X: object) -> str:
 
 
 is_lazy, lazily, as_table, as_frame = _dask.is_dask, _dask.mapped, _dask.as_table, _dask.as_frame
+
+
+def as_plain(X: Any) -> Any:
+    """Rows without names: a data frame of Dask as an array."""
+    return _dask.as_table(X) if _dask.is_dask(X) else X
 
 
 def is_remote(array: object) -> bool:
@@ -254,8 +283,7 @@ def _drawn_on_device(
     index = np.arange(Y.shape[0]) if host is None else np.flatnonzero(host)
     if Y.shape[0] > size:
         index = np.sort(rng.permutation(index)[:size])
-        Y = namespace(Y).take(Y, like(index, Y, namespace(Y).int64), axis=0)
-        host = None if host is None else host[index]
+        return _taken(Y, index), None if host is None else host[index]
     return to_host(Y), host
 
 

@@ -93,6 +93,13 @@ def each(run: Callable[[int], _T], n_runs: int, n_jobs: int | None) -> list[_T]:
     return Parallel(n_jobs=n_jobs, require="sharedmem")(tasks)
 
 
+def _no_openmp_beside() -> None:
+    """One OpenMP thread for what is called from this thread, whose own that limit is: the others have their cores."""
+    for library in _controller().lib_controllers:
+        if library.user_api == "openmp":
+            library.set_num_threads(1)
+
+
 def in_order(run: Callable[[_I], _T], items: Iterable[_I]) -> Iterator[tuple[_I, _T]]:
     """``run`` of each item, a few at a time by threads; results come in the order of the items."""
     workers = max(1, _n_cores() // _side_by_side.get())
@@ -102,7 +109,7 @@ def in_order(run: Callable[[_I], _T], items: Iterable[_I]) -> Iterator[tuple[_I,
         return
     waiting: deque[tuple[_I, Future[_T]]] = deque()
     # A pool of its own: it costs a hundredth of the pass, survives no fork, and waits for no other one.
-    with ThreadPoolExecutor(max_workers=workers) as pool:
+    with ThreadPoolExecutor(max_workers=workers, initializer=_no_openmp_beside) as pool:
         try:
             for item in items:
                 waiting.append((item, pool.submit(contextvars.copy_context().run, run, item)))
