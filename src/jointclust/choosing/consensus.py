@@ -27,12 +27,13 @@ from jointclust.choosing.members import (
 )
 from jointclust.choosing.sights import MOST_ROWS, Sights, check_views
 from jointclust.choosing.votes import Partitions
-from jointclust.choosing.voting import Voting
+from jointclust.choosing.voting import Voting, most_voted
 from jointclust.choosing.whole import Whole
 from jointclust.estimators.base import Clusterer, check_n_clusters
 from jointclust.exceptions import CollapseWarning, collected, tell
-from jointclust.numerics.partitions import centers_of, cluster_sizes, looked_up
-from jointclust.rows import Swept, is_elsewhere, n_present, threads
+from jointclust.numerics.partitions import centers_of, looked_up
+from jointclust.rows import Swept, blocks, is_elsewhere, n_present, threads
+from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.views.preparation import Preparation
 
@@ -66,7 +67,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
 
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with as many
     clusters as asked for and with 1.5, 2 and 3 times as many. A finer partition says which rows are surely together.
-    Of more than 10,000 rows a sample of that size is fitted, and all rows are voted on.
+    Of more than 10,000 rows a sample of that size is fitted, and all rows are voted on. Of rows that are not in memory
+    the views and the votes are learned from that sample, too, and all rows are voted on in one pass, where they are.
 
     Parameters
     ----------
@@ -95,7 +97,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data. This and what else there
+        is for each row is where the rows are: on their device, with Dask, or in memory.
     soft_labels_ : array of shape (n_samples, n_clusters)
         The members' votes; equal to ``predict_proba`` of the training data.
     confidence_ : array of shape (n_samples,)
@@ -170,8 +173,9 @@ class JointConsensus(CallbackSupportMixin, Voting):
         Parameters
         ----------
         X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
-            The data: numbers, with ``views`` also categories, booleans, dates, gaps and text; or the coordinates of
-            rows from :func:`jointclust.decompose`.
+            The data: numbers, with ``views`` also categories, booleans, dates, gaps and text; in memory, in a file
+            (memory map, HDF5, Zarr), on a device (torch, CuPy) or with Dask (arrays, data frames); or the coordinates
+            of rows from :func:`jointclust.decompose`.
         y : ignored
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -373,21 +377,23 @@ class JointConsensus(CallbackSupportMixin, Voting):
 
     def _publish_whole(self, whole: Whole) -> None:
         """Vote on all rows, of which a sample was fitted, in one pass: what is known of each is where the rows are."""
-        model, dtype = self._bare(), np.min_scalar_type(max(map(len, self._votes)) - 1)
+        most = max(map(len, self._votes))
+        model, dtype = self._bare(), next(one for one in ("uint8", "int16", "int32") if most <= np.iinfo(one).max)
         lens = self._lenses[self._view_of_member[0]]
         n_rows = whole.n_samples if whole.weights is None else n_present(whole.weights)
         self._trust = model._trust = trust(n_rows, 1 if lens is None else lens.mean.size, self.n_clusters)
-        kept = whole.has_room_for(len(self.members_), dtype)
+        kept = whole.has_room_for(len(self.members_), np.dtype(dtype))
 
-        def visit(x: Any, w: NDArray | None) -> Swept:
-            groups, votes, scores = model._told(x)
-            labels, own = votes.argmax(axis=1).astype(np.int32), votes.max(axis=1)
-            sure = confidence(votes, scores, model._trust, model._usual)
-            sums = [cluster_sizes(labels, model.n_clusters, w), np.sum(own if w is None else own * w)]
-            rows = [model._rejected(labels, votes, scores), sure.astype(np.float32), scores]
-            return Swept(rows=[*rows, groups.astype(dtype)] if kept else rows, sums=sums)
+        def visit(x: Any, w: Any) -> Swept:
+            groups, votes, scores = model._told(model._at_hand(x))
+            xp, labels = namespace(votes), most_voted(votes)
+            w = w if w is None or is_device_array(votes) else to_host(w)
+            own, sure = xp.max(votes, axis=1), confidence(votes, scores, model._trust, model._usual)
+            sums = [blocks.cluster_sizes(labels, model.n_clusters, w), xp.sum(own if w is None else own * w)]
+            rows = [model._rejected(labels, votes, scores), blocks.float32(sure), scores]
+            return Swept(rows=[*rows, xp.astype(groups, getattr(xp, dtype))] if kept else rows, sums=sums)
 
-        found = whole.sweep(visit)
+        found = whole.sweep(visit, LANDMARKS + 2 * whole.rows.shape[1])
         self.labels_, self._confidence, self.outlier_scores_, *groups = found.rows
         del self._pattern
         if kept:

@@ -22,7 +22,7 @@ from jointclust.choosing.number import FEWEST_ROWS, number_of_clusters
 from jointclust.choosing.stability import check_halves, half_stability
 from jointclust.estimators.base import Clusterer, LooksAtPairs
 from jointclust.exceptions import collected
-from jointclust.rows import as_plain, each_row, is_elsewhere, threads
+from jointclust.rows import as_plain, each_row, host_block, is_elsewhere, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Labels
 
@@ -284,7 +284,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         check_is_fitted(self)
         chosen = self.best_estimator_
         if is_elsewhere(X):  # the one chosen was fitted to rows in memory
-            return each_row(lambda rows: np.asarray(chosen.predict(rows), np.int32), as_plain(X), (), np.int32)
+            rows = as_plain(X)
+            return each_row(lambda x: chosen.predict(host_block(x)).astype(np.int32), rows, (), np.int32, rows.shape[1])
         return chosen.predict(self._plain(X))
 
     @available_if(lambda self: hasattr(self.best_estimator_, "transform"))

@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from jointclust.choosing.whole import Whole
 from jointclust.rows import as_rows
+from jointclust.rows.arrays import is_device_array
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Matrix
@@ -46,7 +47,7 @@ class Source:
 
     def take(self, index: NDArray[np.intp] | slice) -> Matrix:
         """Some of the rows, in the view."""
-        rows = self.rows[index]
+        rows = self.rows[index, ...] if is_device_array(self.rows) else self.rows[index]
         return rows if self.scaler is None else self.scaler.transform(rows)
 
 
@@ -63,6 +64,8 @@ def sources_of(preparations: list[Any], X: Any, coded: Any = None) -> list[Sourc
 
 
 def _indexable(rows: Any) -> Matrix:
+    if is_device_array(rows):
+        return rows
     return check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust.choosing.confidence import confidence
 from jointclust.choosing.layers import Layered
-from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Seen
+from jointclust.choosing.lens import LANDMARKS, CenterLabels, LandmarkLabels, Lens, Seen
 from jointclust.choosing.sights import Source, blocks_of, sources_of
 from jointclust.choosing.votes import mean_votes
 from jointclust.estimators.base import LooksAtPairs
-from jointclust.rows import blocks, each_row, is_elsewhere, threads
-from jointclust.rows.arrays import whole_numbers
-from jointclust.types import Float, Labels
+from jointclust.rows import blocks, each_row, host_block, is_elsewhere, joined, threads
+from jointclust.rows.arrays import is_device_array, like, namespace, to_host, whole_numbers
+from jointclust.types import Array, Float, Labels
+from jointclust.views.preparation import Preparation
 
 _T = TypeVar("_T")
 # What is known of each row is saved up to this many; of more only the labels are.
@@ -55,6 +56,10 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     _origin: Float
     _directions: Float
     _additions: list[Float]
+
+    def _refusal(self, kind: str) -> str | None:
+        """Why rows of a kind ("device", "file" or "dask") cannot be used: all can."""
+        return None
 
     @property
     def soft_labels_(self) -> Float:
@@ -158,28 +163,33 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         used = sorted(set(self._view_of_member))
         return {number: Seen(self._lenses[number], sources[number].take(rows)) for number in used}
 
-    def _asked(self, sources: list[Source], *, voted: bool = True, scored: bool = True) -> tuple[NDArray, Float]:
+    def _asked(self, sources: list[Source], *, voted: bool = True, scored: bool = True) -> tuple[Any, Any]:
         """What each member says of each row, and how far the row is from others in each view, as far as wanted."""
-        said: list[NDArray] = [np.empty((0, len(self.members_)), dtype=np.intp)]
-        scores: list[NDArray] = [np.empty((0, len(set(self._view_of_member))))]
         scored &= None not in self._lenses  # models of 0.1 have none
+        rows = sources[0].rows
 
         def ask(block: slice) -> tuple[list[NDArray], list[NDArray]]:
             seen = self._seen(sources, block)
             parts = zip(self.members_, self._view_of_member, strict=True)
             labels = [_labels(member, seen[view]) for member, view in parts] if voted else []
-            return labels, [one.distance / one.lens.reach for one in seen.values()] if scored else []
+            return labels, [one.distance / float(one.lens.reach) for one in seen.values()] if scored else []
 
-        for labels, distances in _of_each(ask, sources[0].rows.shape[0]):
-            said += [np.column_stack(labels)] if voted else []
-            scores += [np.column_stack(distances)] if scored else []
-        return np.vstack(said if len(said) == 1 else said[1:]), np.concatenate(scores).astype(np.float32)
+        said, scores = zip(*_of_each(ask, rows), strict=True)
+        none = np.empty((0, 1), np.float32)
+        return _beside(said) if voted else none, blocks.float32(_beside(scores)) if scored else none
 
     def _told(self, X: Any, *, scored: bool = True) -> tuple[NDArray, Float, Float]:
         """The groups of new rows, the votes for them, and their outlier scores where they are wanted."""
         said, scores = self._asked(self._sources(X), scored=scored)
         groups = self._grouped(said)
-        return groups, mean_votes(groups, self._votes, self._member_weights), scores.max(axis=1)
+        votes = mean_votes(groups, self._votes, self._member_weights)
+        return groups, votes, namespace(scores).max(scores, axis=1)
+
+    def _at_hand(self, block: Any) -> Any:
+        """A block of rows where it can be voted on: on the device that it lies on, or in memory."""
+        own = all(isinstance(member, CenterLabels | LandmarkLabels) for member in self.members_)
+        numeric = all(isinstance(one, Preparation) and one.encoder_ is None for one in self._preparations)
+        return block if own and numeric else host_block(block)
 
     def _everywhere(self, method: str, X: Any, *arguments: object, tail: tuple[int, ...] = (), dtype: type) -> Any:
         """What a method says of rows in memory, for rows wherever they are; with Dask when it is asked for."""
@@ -189,29 +199,36 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if hasattr(self, "n_features_in_"):
             named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
             validate_data(self, named, skip_check_array=True, reset=False)
-        return each_row(_Method(self._bare(), method, arguments), X, tail, dtype)
+        width = LANDMARKS + 2 * X.shape[1]
+        return each_row(_Method(self._bare(), method, arguments), X, tail, dtype, width)
 
     def _grouped(self, said: NDArray) -> NDArray:
         """The group of each row in each member, from what these said."""
-        parts = zip(self._group_names, said.T, strict=True)
-        return np.column_stack([np.searchsorted(names, column).clip(max=names.size - 1) for names, column in parts])
+        xp = namespace(said)
+        columns = [said[:, number] for number in range(said.shape[1])]
+        found = [
+            xp.clip(xp.searchsorted(like(names, column), column + 0), 0, names.size - 1)  # on a device, of a copy
+            for names, column in zip(self._group_names, columns, strict=True)
+        ]
+        return xp.stack(found, axis=1)
 
-    def _side_by_side(self, sources: list[Source], index: NDArray[np.intp] | None = None) -> Float:
+    def _side_by_side(self, sources: list[Source], index: NDArray[np.intp] | None = None) -> Any:
         """Rows in the leading directions of all views that have a say, each view of the same size."""
 
         def see(block: slice) -> Float:
             seen = self._seen(sources, block if index is None else index[block])
-            return np.hstack([one.leading / one.lens.scale for one in seen.values()])
+            parts = [one.leading / float(one.lens.scale) for one in seen.values()]
+            return namespace(parts[0]).concat(parts, axis=1)
 
-        return np.vstack(list(_of_each(see, sources[0].rows.shape[0] if index is None else index.size)))
+        return joined(list(_of_each(see, sources[0].rows if index is None else index)))
 
     def _rejected(self, labels: Labels, votes: Float, scores: Float) -> Labels:
         """Labels, -1 for rows of too little confidence."""
         if self.reject_below == 0:
             return labels
-        return np.where(confidence(votes, scores, self._trust, self._usual) < self.reject_below, -1, labels).astype(
-            np.int32
-        )
+        unsure = confidence(votes, scores, self._trust, self._usual) < self.reject_below
+        xp = namespace(labels)
+        return xp.where(unsure, -xp.ones_like(labels), labels)
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """The members' votes.
@@ -252,11 +269,11 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return self._everywhere("_labelled", X, dtype=np.int32)
 
     def _layer(self, X: Any, n_clusters: int) -> Labels:
-        return self._cut(self._told(X, scored=False)[0], n_clusters)
+        return self._cut(to_host(self._told(X, scored=False)[0]), n_clusters)
 
     def _labelled(self, X: Any) -> Labels:
         _, votes, scores = self._told(X, scored=self.reject_below > 0)
-        return self._rejected(votes.argmax(axis=1).astype(np.int32), votes, scores)
+        return self._rejected(most_voted(votes), votes, scores)
 
     def predict_with_confidence(self, X: ArrayLike) -> tuple[Labels, Float]:
         """:meth:`predict` and :meth:`confidence` at the cost of one of them.
@@ -279,11 +296,11 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _labelled_surely(self, X: Any) -> Float:
         """Labels and confidence, side by side."""
         _, votes, scores = self._told(X)
-        labels = votes.argmax(axis=1).astype(np.int32)
-        if scores.size == 0:  # a model of 0.1
+        labels = most_voted(votes)
+        if None in self._lenses:  # a model of 0.1
             return np.column_stack([labels, votes.max(axis=1)])
         sure = confidence(votes, scores, self._trust, self._usual)
-        return np.column_stack([self._rejected(labels, votes, scores), sure])
+        return namespace(sure).stack([blocks.float64(self._rejected(labels, votes, scores)), sure], axis=1)
 
     def confidence(self, X: ArrayLike) -> Float:
         """How likely the labels of rows are right: see ``confidence_``.
@@ -319,18 +336,29 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         if "_additions" in vars(self):  # a model of 0.1
             groups = self._told(X, scored=False)[0]
             return blocks.unit(sum(table[group] for table, group in zip(self._additions, groups.T, strict=True)))
-        return (self._side_by_side(self._sources(X)) - self._origin) @ self._directions
+        rows = self._side_by_side(self._sources(X))
+        return (rows - like(self._origin, rows)) @ like(self._directions, rows)
 
     @property
     def _n_features_out(self) -> int:
         return self.cluster_centers_.shape[1]
 
 
-def _of_each(function: Callable[[slice], _T], n_samples: int) -> Iterator[_T]:
-    """What a function says of some rows after others, by threads where these are many."""
-    found = list(blocks_of(n_samples))
-    if len(found) == 1:
-        yield function(found[0])
+def most_voted(votes: Float) -> Labels:
+    """The cluster with most votes."""
+    return whole_numbers(namespace(votes).argmax(votes, axis=1))
+
+
+def _beside(found: Iterable[list[NDArray]]) -> Array:
+    """Columns of some rows after others, put together."""
+    return joined([namespace(columns[0]).stack(columns, axis=1) for columns in found])
+
+
+def _of_each(function: Callable[[slice], _T], rows: Any) -> Iterator[_T]:
+    """What a function says of some rows after others, by threads where these are many; at once on a device."""
+    found = [slice(0, rows.shape[0])] if is_device_array(rows) else list(blocks_of(rows.shape[0]))
+    if len(found) <= 1:
+        yield function(found[0] if found else slice(0, 0))
         return
     with threads.single():
         for _, told in threads.in_order(function, found):
@@ -344,7 +372,7 @@ class _Method:
         self.model, self.name, self.arguments = model, name, arguments
 
     def __call__(self, block: Any) -> NDArray:
-        return getattr(self.model, self.name)(block, *self.arguments)
+        return getattr(self.model, self.name)(self.model._at_hand(block), *self.arguments)
 
 
 def _labels(member: Any, seen: Seen) -> NDArray:

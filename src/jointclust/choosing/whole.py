@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jointclust.rows import Swept, Visit, as_frame, as_rows, check_elsewhere, host_block, is_lazy, sample, sweep
-from jointclust.rows.arrays import to_host
+from jointclust.rows import Swept, Visit, as_frame, as_rows, check_elsewhere, is_lazy, sample, sweep
 from jointclust.subspace.decomposition import check_weights
 from jointclust.types import Array
 
@@ -44,12 +43,7 @@ class Whole:
         """Whether so many numbers of each row can be kept."""
         return is_lazy(self.rows) or self.n_samples * n_columns * dtype.itemsize <= _KEPT
 
-    def sweep(self, visit: Visit) -> Swept:
-        """One pass: ``visit(block, weights)``, both in memory; what there is per row goes where the rows are."""
-
-        def visited(x: Any, w: Array | None) -> Swept:
-            return visit(host_block(x), None if w is None else to_host(w))
-
-        width = self.rows.shape[1]
-        found = sweep(visited, self.rows, self.weights, width=width, budget=_BLOCK * width)
+    def sweep(self, visit: Visit, width: int) -> Swept:
+        """One pass: ``visit(block, weights)``, of so many values a row; what there is per row is where the rows are."""
+        found = sweep(visit, self.rows, self.weights, width=width, budget=_BLOCK * width)
         return found._replace(rows=[as_rows(self.rows).here(part) for part in found.rows])

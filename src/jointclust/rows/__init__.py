@@ -14,7 +14,7 @@ from jointclust.rows import _dask, blocks
 from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
 from jointclust.rows._store import Projected, Store, as_store
 from jointclust.rows._sweep import Scaled, block_length, sweep
-from jointclust.rows._swept import Swept, Visit
+from jointclust.rows._swept import Swept, Visit, joined
 from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -39,6 +39,7 @@ __all__ = [
     "is_elsewhere",
     "is_lazy",
     "is_remote",
+    "joined",
     "kind_of",
     "lazily",
     "materialised",
@@ -97,8 +98,8 @@ class Rows:
         return self.X if is_device_array(self.X) else None
 
     def here(self, values: NDArray) -> Any:
-        """A host array where the rows are, in its own precision if it holds whole numbers."""
-        if not is_device_array(self.X):
+        """An array where the rows are, in its own precision if it holds whole numbers."""
+        if not is_device_array(self.X) or is_device_array(values):
             return values
         return like(values, self.X, getattr(namespace(self.X), str(values.dtype)))
 
@@ -295,15 +296,16 @@ def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
     return sample(X, size, rng, None)[0] if is_remote(X) or is_device_array(X) else X
 
 
-def each_row(function: Callable[[Any], NDArray], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
-    """What a function of rows in memory says of each row, where the rows are; with Dask, when it is asked for."""
+def each_row(function: Callable[[Any], Any], X: Any, tail: tuple[int, ...], dtype: Any, width: int) -> Any:
+    """What a function of blocks says of each row, where the rows are; with Dask, when it is asked for.
+
+    ``width`` is the number of values that it makes of a row.
+    """
     if _dask.is_dask(X):
         return _dask.mapped(function, as_frame(X), tail, dtype)
     X = check_elsewhere(X, accept_sparse=True, min_samples=1)
-    found = sweep(lambda x: Swept(rows=[function(host_block(x))]), X, width=X.shape[1], budget=_SOME * X.shape[1]).rows[
-        0
-    ]
-    return as_rows(X).here(found)
+    found = sweep(lambda x: Swept(rows=[function(x)]), X, width=width, budget=_SOME * width)
+    return as_rows(X).here(found.rows[0])
 
 
 def host_block(x: Any) -> Any:

@@ -79,6 +79,14 @@ def _named(dtype: Any) -> np.dtype:
         return np.dtype(str(dtype).rsplit(".", maxsplit=1)[-1])
 
 
+def columns_at(array: Any, index: NDArray[np.intp]) -> Any:
+    """Some of the columns of an array of any library or of Dask, by number."""
+    if not is_device_array(array):
+        return array[:, index]
+    xp = namespace(array)
+    return xp.take(array, like(index, array, xp.int64), axis=1)
+
+
 def whole_numbers(array: Any) -> Any:
     """An array, of any library or of Dask, as one of int32."""
     return namespace(array).astype(array, namespace(array).int32) if is_device_array(array) else array.astype(np.int32)

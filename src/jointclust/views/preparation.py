@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import StrOptions, fit_context
 from jointclust.rows import is_elsewhere, is_lazy
+from jointclust.rows.arrays import columns_at, is_device_array
 from jointclust.types import Float
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in
 from jointclust.views.counts import Counts, LogCounts, TermWeights, Topics, Words
@@ -294,7 +295,11 @@ class Preparation(TransformerMixin, BaseEstimator):
         if is_elsewhere(data):
             if self.kept_ is None:
                 return data
-            return data[[names_of(data)[index] for index in self.kept_]] if is_table(data) else data[:, self.kept_]
+            return (
+                data[[names_of(data)[index] for index in self.kept_]]
+                if is_table(data)
+                else columns_at(data, self.kept_)
+            )
         if is_table(data):
             names, columns = names_of(data), list(columns_of(data))
             used = range(len(names)) if self.kept_ is None else self.kept_
@@ -316,6 +321,8 @@ class Preparation(TransformerMixin, BaseEstimator):
             self.notes_.append("gaps are filled with what the other columns of the row tell")
 
     def _filled(self, rows: Any) -> Any:
+        if self.imputer_ is not None and is_device_array(rows):  # where there are no gaps
+            return columns_at(rows, self.imputer_.kept_)
         if self.imputer_ is not None:
             return self.imputer_.fill(rows, self.coded_names())
         if not sp.issparse(rows) and not is_elsewhere(rows) and np.isnan(rows).any():

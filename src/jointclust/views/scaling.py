@@ -25,7 +25,7 @@ from jointclust.rows import (
     sweep,
     total_weight,
 )
-from jointclust.rows.arrays import is_device_array, like, namespace, to_host
+from jointclust.rows.arrays import is_device_array, like, namespace
 from jointclust.subspace.decomposition import check_weights
 from jointclust.types import Float
 
@@ -239,10 +239,14 @@ class RankNormal(AsIs):
 
     def _change(self, x: Any) -> Any:
         self._refuse_sparse(x)
-        host = np.array(to_host(x))
+        if is_device_array(x):
+            changed = blocks.interpolated(x, self.values_, self.scores_)
+            xp = namespace(x)
+            return xp.where(like(self._mask(), x, xp.bool), changed, x)
+        x = np.array(x)
         for column in np.flatnonzero(self._mask()):
-            host[:, column] = np.interp(host[:, column], self.values_[:, column], self.scores_[:, column])
-        return like(host, x) if is_device_array(x) else host
+            x[:, column] = np.interp(x[:, column], self.values_[:, column], self.scores_[:, column])
+        return x
 
     def _refuse_sparse(self, X: Any) -> None:
         if sp.issparse(X) or sp.issparse(getattr(X, "_meta", None)):
