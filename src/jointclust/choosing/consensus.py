@@ -222,10 +222,13 @@ class JointConsensus(CallbackSupportMixin, Voting):
         for number in range(len(sights)):
             coordinates = sights.coordinates(number, sample, rng)
             is_constant &= coordinates.is_constant
-            members, labels = (self._fit_own if own else self._fit_given)(coordinates, rng, report)
+            if own:
+                members = self._fit_own(coordinates, rng, report, sights.whole)
+            else:
+                members, labels = self._fit_given(coordinates, rng, report)
+                columns += labels
             self.members_ += members
             self._view_of_member += [number] * len(members)
-            columns += labels
         self._publish_description(sights)
         self._publish(columns, sights, np.random.RandomState(self._seed))
         self._publish_embedding(sights, sample)
@@ -258,16 +261,17 @@ class JointConsensus(CallbackSupportMixin, Voting):
         return report, done
 
     def _fit_own(
-        self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None]
-    ) -> tuple[list[Any], list[NDArray]]:
+        self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None], whole: Whole | None
+    ) -> list[Any]:
         """Our own members on one view, seen through its lens; what they say of all rows is asked later."""
         lens, mass = Lens.through(coordinates, self.n_clusters - 1, rng)
         self._lenses.append(lens)
         self._seed = int(rng.randint(np.iinfo(np.int32).max))
-        Z = lens.see(coordinates.rows.X).leading
+        Z, weights = lens.see(coordinates.rows.X).leading, coordinates.weights
+        if whole is not None:
+            Z, weights = whole.beside(Z), whole.beside(weights)
         with collected(), threads.suited_to(Z.shape[1], self.n_jobs):
-            members = members_on(lens, mass, Z, coordinates.weights, self.n_clusters, rng, self.n_jobs, report)
-        return list(members), []
+            return list(members_on(lens, mass, Z, weights, self.n_clusters, rng, self.n_jobs, report))
 
     def _fit_given(
         self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None]

@@ -17,9 +17,10 @@ from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.numerics.graph import distinct_rows, graph_spectrum
 from jointclust.numerics.kmeans import kmeans
 from jointclust.rows import as_rows, blocks, threads
+from jointclust.rows.arrays import to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
-from jointclust.types import Float
+from jointclust.types import Array, Float
 
 Member = CenterLabels | LandmarkLabels
 # The members on one view: on the evidence page.
@@ -81,7 +82,7 @@ def finer_numbers(n_clusters: int, n_rows: int) -> list[int]:
 def members_on(
     lens: Lens,
     mass: Float,
-    Z: Float,
+    Z: Array,
     weights: Float | None,
     n_clusters: int,
     rng: np.random.RandomState,
@@ -107,7 +108,7 @@ def members_on(
             found = _from_graph(lens, landmarks, mass, [n_clusters, *finer], "neighbour graph", seed)
         else:
             embedding = OptimalDiscriminantClustering(n_clusters, random_state=seed).fit(coordinates)
-            columns = embedding.components_[:, : landmarks.shape[1]].T
+            columns = to_host(embedding.components_)[:, : landmarks.shape[1]].T
             found = _from_graph(lens, landmarks @ columns, mass, [n_clusters], "neighbour graph of ODC", seed)
         for _ in found:
             report()
@@ -125,8 +126,8 @@ def _discriminant(lens: Lens, coordinates: Coordinates, n_clusters: int, plan: P
     level = float(coordinates.keep(plan.variance).eigenvalues.mean()) or 1.0
     options = {**plan._asdict(), "ridge": plan.ridge * level}
     found = LDAKMeans(n_clusters, random_state=seed, **options).fit(coordinates)
-    projection = np.ascontiguousarray(found.components_.T)
-    centers = found.cluster_centers_ + found.mean_ @ projection
+    projection = np.ascontiguousarray(to_host(found.components_).T)
+    centers = to_host(found.cluster_centers_) + to_host(found.mean_) @ projection
     return CenterLabels(lens, projection, centers, f"LDA k-means, {n_clusters} clusters")
 
 

@@ -39,6 +39,10 @@ class Whole:
         """About so many of the rows, in memory, with weights."""
         return sample(self.rows, size, rng, self.weights)
 
+    def beside(self, values: NDArray | None) -> Any:
+        """Values of the sample where they are computed with: on the device that the rows lie on, or in memory."""
+        return None if values is None else as_rows(self.rows).here(values)
+
     def has_room_for(self, n_columns: int, dtype: np.dtype) -> bool:
         """Whether so many numbers of each row can be kept."""
         return is_lazy(self.rows) or self.n_samples * n_columns * dtype.itemsize <= _KEPT
