@@ -32,7 +32,7 @@ from jointclust.choosing.whole import Whole
 from jointclust.estimators.base import Clusterer, check_n_clusters
 from jointclust.exceptions import CollapseWarning, collected, tell
 from jointclust.numerics.partitions import centers_of, looked_up
-from jointclust.rows import Swept, blocks, is_elsewhere, n_present, threads
+from jointclust.rows import Swept, blocks, is_elsewhere, loaded, n_present, threads
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.views.preparation import Preparation
@@ -193,6 +193,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState, n_samples: int | None = None
     ) -> Sights:
         """The data in each view; of rows that are not in memory a sample, of ``n_samples`` rows."""
+        X = loaded(X)
         if is_elsewhere(X):
             whole = Whole.of(X, sample_weight)
             return self._look(*whole.sample(MOST_ROWS, rng), rng, whole.n_samples).out_of(whole)

@@ -17,7 +17,7 @@ from jointclust.choosing.lens import LANDMARKS, CenterLabels, LandmarkLabels, Le
 from jointclust.choosing.sights import Source, blocks_of, sources_of
 from jointclust.choosing.votes import mean_votes
 from jointclust.estimators.base import LooksAtPairs
-from jointclust.rows import blocks, each_row, host_block, is_elsewhere, joined, threads
+from jointclust.rows import blocks, each_row, host_block, is_elsewhere, joined, loaded, threads
 from jointclust.rows.arrays import is_device_array, like, namespace, to_host, whole_numbers
 from jointclust.types import Array, Float, Labels
 from jointclust.views.preparation import Preparation
@@ -194,6 +194,7 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def _everywhere(self, method: str, X: Any, *arguments: object, tail: tuple[int, ...] = (), dtype: type) -> Any:
         """What a method says of rows in memory, for rows wherever they are; with Dask when it is asked for."""
         check_is_fitted(self)
+        X = loaded(X)
         if not is_elsewhere(X):
             return getattr(self, method)(X, *arguments)
         if hasattr(self, "n_features_in_"):

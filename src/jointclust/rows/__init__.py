@@ -42,6 +42,7 @@ __all__ = [
     "joined",
     "kind_of",
     "lazily",
+    "loaded",
     "materialised",
     "n_present",
     "sample",
@@ -306,6 +307,12 @@ def each_row(function: Callable[[Any], Any], X: Any, tail: tuple[int, ...], dtyp
     X = check_elsewhere(X, accept_sparse=True, min_samples=1)
     found = sweep(lambda x: Swept(rows=[function(x)]), X, width=width, budget=_SOME * width)
     return as_rows(X).here(found.rows[0])
+
+
+def loaded(X: Any) -> Any:
+    """Rows in a small file, in memory; anything else as it is."""
+    found = as_store(X)
+    return found if isinstance(found, np.ndarray) else X
 
 
 def host_block(x: Any) -> Any:
