@@ -18,7 +18,9 @@ from jointclust.choosing.confidence import confidence, trust, usual_score
 from jointclust.choosing.embedding import discriminant_directions
 from jointclust.choosing.lens import LANDMARKS, Lens
 from jointclust.choosing.members import (
+    EFFORTS,
     N_AUTOMATIC,
+    Effort,
     automatic_members,
     fit_member,
     members_on,
@@ -84,6 +86,10 @@ class JointConsensus(CallbackSupportMixin, Voting):
         ``random_state=None``. "auto" is the ten above; on rows as they are it is 31, over one decomposition: LDAKMeans
         at four shares of variance and two ridges, from k-means (twice) and from whitened starts; neighbour graphs of
         four sizes on the rows, and of three on the embedding of ODC.
+    effort : {"quick", "normal", "thorough"}, default="normal"
+        How much the automatic members on views cost. "quick" fits six on each view, from one start each and to 3,000
+        rows at the most; "thorough" fits each of the ten three times, from other seeds, to 20,000 rows: what it finds
+        depends less on the seed.
     reject_below : float, default=0.0
         Rows of less ``confidence_`` than this have the label -1, in ``labels_`` and in ``predict``.
     max_rank : int, default=500
@@ -142,6 +148,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         **{key: Clusterer._parameter_constraints[key] for key in ("n_clusters", "max_rank", "random_state", "n_jobs")},
         "members": [StrOptions({"auto"}), list, tuple],
         "views": [StrOptions({"auto"}), list, tuple, None],
+        "effort": [StrOptions(set(EFFORTS))],
         "reject_below": [Interval(Real, 0, 1, closed="both")],
     }
 
@@ -151,6 +158,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         *,
         views: str | list[Any] | None = "auto",
         members: str | list[Any] = "auto",
+        effort: str = "normal",
         reject_below: float = 0.0,
         max_rank: int = 500,
         random_state: int | np.random.RandomState | None = None,
@@ -159,6 +167,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self.n_clusters = n_clusters
         self.views = views
         self.members = members
+        self.effort = effort
         self.reject_below = reject_below
         self.max_rank = max_rank
         self.random_state = random_state
@@ -196,7 +205,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
         X = loaded(X)
         if is_elsewhere(X):
             whole = Whole.of(X, sample_weight)
-            return self._look(*whole.sample(MOST_ROWS, rng), rng, whole.n_samples).out_of(whole)
+            size = int(self._effort.share * MOST_ROWS)
+            return self._look(*whole.sample(size, rng), rng, whole.n_samples).out_of(whole)
         if self.views is None or isinstance(X, Coordinates):
             coordinates = self._coordinates_of(X, sample_weight, rng, max_rank=self.max_rank)
             return Sights.of_rows(coordinates, self.max_rank)
@@ -213,7 +223,12 @@ class JointConsensus(CallbackSupportMixin, Voting):
         """Fit the members on each view and find what they agree on."""
         check_n_clusters(self.n_clusters, sights.n_samples, sights.weights)
         own = isinstance(self.members, str) and sights.given is None
-        sample = sights.sample(rng) if own else np.arange(sights.n_samples)
+        if not own and self.effort != "normal":
+            raise ValueError(
+                f"effort={self.effort!r} is for the automatic members on views: leave it at 'normal' with members of "
+                "your own, views=None or Coordinates."
+            )
+        sample = sights.sample(rng, self._effort.share) if own else np.arange(sights.n_samples)
         report, done = self._reporter(self._n_members(own, len(sights), sample.size))
         self._lenses: list[Lens | None] = []
         self.members_: list[Any] = []
@@ -239,10 +254,14 @@ class JointConsensus(CallbackSupportMixin, Voting):
         done()
         return self
 
+    @property
+    def _effort(self) -> Effort:
+        return EFFORTS[self.effort]
+
     def _n_members(self, own: bool, n_views: int, n_rows: int) -> int:
         """How many members there will be."""
         if own:
-            return n_views * n_members_on(self.n_clusters, min(n_rows, LANDMARKS))
+            return n_views * n_members_on(self.n_clusters, min(n_rows, LANDMARKS), self._effort)
         return n_views * (N_AUTOMATIC if isinstance(self.members, str) else len(self.members))
 
     def _reporter(self, n_members: int) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -272,7 +291,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         if whole is not None:
             Z, weights = whole.beside(Z), whole.beside(weights)
         with collected(), threads.suited_to(Z.shape[1], self.n_jobs):
-            return list(members_on(lens, mass, Z, weights, self.n_clusters, rng, self.n_jobs, report))
+            return list(members_on(lens, mass, Z, weights, self.n_clusters, self._effort, rng, self.n_jobs, report))
 
     def _fit_given(
         self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None]

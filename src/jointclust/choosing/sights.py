@@ -168,10 +168,11 @@ class Sights:
     def n_samples(self) -> int:
         return self.sources[0].rows.shape[0]
 
-    def sample(self, rng: np.random.RandomState) -> NDArray[np.intp]:
-        """Rows to fit members on: those that have weight, a sample of them where there are many."""
+    def sample(self, rng: np.random.RandomState, share: float = 1.0) -> NDArray[np.intp]:
+        """Rows to fit members on: those that have weight, a sample of them (of 10,000 times the share) where many."""
         rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
-        return rows if rows.size <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
+        most = int(share * MOST_ROWS)
+        return rows if rows.size <= most else np.sort(rng.choice(rows, most, replace=False))
 
     def keep(self, number: int, index: NDArray[np.intp], rng: np.random.RandomState) -> Coordinates:
         """Coordinates of some rows in one view, kept for who asks next."""

@@ -114,7 +114,7 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Models of 0.1 took rows as they are, and kept the votes of the training rows."""
-        before: dict[str, Any] = {"views": None, "reject_below": 0.0}
+        before: dict[str, Any] = {"views": None, "reject_below": 0.0, "effort": "normal"}
         if "_shares" in state:
             n_members = len(state["members_"])
             before |= {
