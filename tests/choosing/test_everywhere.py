@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import zarr
 from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
@@ -163,6 +164,28 @@ def test_votes_for_very_many_rows_are_not_kept(places, few, monkeypatch):
     same(model.predict(X, n_clusters=4), model.labels_)
     same(model.confidence_, model.confidence(X), rtol=1e-6)
     assert model.groups_of_members().shape == (900, 0)
+
+
+@pytest.mark.parametrize("kind", ["torch", "dask"])
+def test_saved(kind, places, few, tmp_path):
+    model = jc.JointConsensus(4, random_state=0).fit(places[kind])
+    jc.save(model, tmp_path / "model.skops")
+    again = jc.load(tmp_path / "model.skops")
+    same(again.predict(X), model.labels_)
+    same(again.soft_labels_, model.soft_labels_)
+
+
+def test_small_files_are_loaded(places, few, monkeypatch, tmp_path):
+    """Then they are rows in memory: views learn from all of them, and gaps are filled."""
+    monkeypatch.setattr("jointclust.rows._store.IN_MEMORY", 2**28)
+    gappy = X.copy()
+    gappy[517, 3] = np.nan
+    stored = zarr.create_array(tmp_path / "small.zarr", shape=X.shape, chunks=(70, 20), dtype=X.dtype)
+    stored[:] = gappy
+    host = jc.JointConsensus(4, random_state=0).fit(gappy)
+    model = jc.JointConsensus(4, random_state=0).fit(stored)
+    same(model.soft_labels_, host.soft_labels_)
+    same(model.predict(stored), host.labels_)
 
 
 def test_bad_rows(places):
