@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
+from jointclust.rows import threads
 from jointclust.rows._swept import Swept, Visit, joined
 from jointclust.types import Array, Sweepable
 
@@ -98,6 +99,17 @@ def aligned(values: Any, X: Chunked) -> Chunked:
     return values.rechunk({0: X.chunks[0]})
 
 
+class _Apart:
+    """A function of a chunk, in one thread: the scheduler has the others."""
+
+    def __init__(self, function: Callable[..., Array]):
+        self.function = function
+
+    def __call__(self, chunk: Any) -> Array:
+        with threads.apart():
+            return self.function(chunk)
+
+
 def mapped(function: Callable[..., Array], X: Chunked, tail: tuple[int, ...], dtype: Any) -> Chunked:
     """``function`` of each chunk, when it is asked for."""
     import dask.array as da
@@ -105,14 +117,14 @@ def mapped(function: Callable[..., Array], X: Chunked, tail: tuple[int, ...], dt
     if isinstance(X, Frame):
         import dask
 
-        run = dask.delayed(function, traverse=False)
+        run = dask.delayed(_Apart(function), traverse=False)
         pairs = zip(X.parts, X.chunks[0], strict=True)
         return da.concatenate([da.from_delayed(run(part), (length, *tail), dtype=dtype) for part, length in pairs])
     X = as_table(X)
     chunks = (X.chunks[0], *[(length,) for length in tail])
     options = {} if tail else {"drop_axis": 1}
     return da.map_blocks(
-        function, X, chunks=chunks, dtype=dtype, meta=np.empty((0,) * (1 + len(tail)), dtype), **options
+        _Apart(function), X, chunks=chunks, dtype=dtype, meta=np.empty((0,) * (1 + len(tail)), dtype), **options
     )
 
 

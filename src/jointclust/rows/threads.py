@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
@@ -91,6 +91,17 @@ def each(run: Callable[[int], _T], n_runs: int, n_jobs: int | None) -> list[_T]:
     # Made here: joblib takes the later tasks from one of its own threads.
     tasks = [delayed(contextvars.copy_context().run)(beside_others, index) for index in range(n_runs)]
     return Parallel(n_jobs=n_jobs, require="sharedmem")(tasks)
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """No threads of our own: a scheduler runs other tasks beside this one."""
+    before = _side_by_side.set(_n_cores())
+    try:
+        with single():
+            yield
+    finally:
+        _side_by_side.reset(before)
 
 
 def _no_openmp_beside() -> None:
