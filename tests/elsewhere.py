@@ -5,8 +5,10 @@ import functools
 
 import array_api_strict
 import dask.array as da
+import dask.dataframe as dd
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
@@ -70,6 +72,7 @@ def every_place(X, folder):
             "dask": chunked,
             "dask float32": chunked.astype(np.float32),
             "dask csr": chunked.map_blocks(sp.csr_array),
+            "dask frame": dd.from_pandas(pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])]), npartitions=3),
         }
 
 

@@ -40,7 +40,7 @@ def row(cls):
         "kernels": "yes" if "kernel" in params else "",
         "outlier scores": "yes" if "outlier_scores_" in (cls.__doc__ or "") else "",
         "files larger than memory": "yes" if takes(estimator, "file") else "",
-        "GPU arrays": "yes" if get_tags(estimator).array_api_support else "",
+        "GPU arrays": "yes" if get_tags(estimator).array_api_support or takes(estimator, "device") else "",
         "Dask arrays": "yes" if takes(estimator, "dask") else "",
     }
 

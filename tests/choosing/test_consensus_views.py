@@ -205,6 +205,23 @@ def test_members_are_told(wine):
     assert heard.done == heard.total == len(model.members_) == 30
 
 
+@pytest.mark.parametrize(("effort", "n_members", "n_landmarks"), [("quick", 6, 90), ("thorough", 30, 178)])
+def test_effort(effort, n_members, n_landmarks, wine, monkeypatch):
+    """More or fewer members, to more or fewer rows, which are told of; other seeds find something else."""
+    monkeypatch.setattr(sights, "MOST_ROWS", 300)
+    heard = Recorder()
+    model = Consensus(3, effort=effort, random_state=0).set_callbacks(heard).fit(wine.data)
+    assert heard.done == heard.total == len(model.members_) == 3 * n_members
+    assert {len(lens.landmarks) for lens in model._lenses} == {n_landmarks}
+    assert clustering_accuracy(wine.target, model.labels_) > 0.9
+    if effort == "thorough":
+        first, again = model.members_[0], model.members_[10]
+        assert first.kind == again.kind
+        assert not np.array_equal(first.centers, again.centers)
+    with pytest.raises(ValueError, match=f"effort='{effort}' is for the automatic members"):
+        Consensus(3, effort=effort, views=None).fit(wine.data)
+
+
 def test_agreement_is_the_adjusted_rand_index(rng):
     groups = np.column_stack([rng.randint(k, size=60) for k in (2, 3, 5)] + [np.zeros(60, int)])
     partitions = Partitions.of(groups, [2, 3, 5, 1], None)

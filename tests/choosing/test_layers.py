@@ -220,5 +220,5 @@ def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypa
     saved = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(saved.predict(X, n_clusters=10), model.cut(10))
     np.testing.assert_array_equal(saved.linkage(), model.linkage())
-    with pytest.raises(AttributeError, match="were not saved"):
+    with pytest.raises(AttributeError, match="were not kept"):
         saved.cut(10)

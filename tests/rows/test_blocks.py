@@ -2,11 +2,13 @@
 
 import itertools
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
 
+from jointclust.numerics.graph import neighbors
 from jointclust.rows import blocks
 from jointclust.rows.arrays import like, to_host
 
@@ -211,3 +213,30 @@ def test_rows_by_clusters_are_looked_at_in_stretches(form, rng, monkeypatch):
         monkeypatch.setattr(blocks, name, value)
     for one, other in zip(whole, everything(), strict=True):
         np.testing.assert_allclose(one, other)
+
+
+@pytest.mark.parametrize("library", [np.asarray, torch.tensor, array_api_strict.asarray])
+def test_looked_up(library):
+    """Values between points of each column, beyond them, at them and where points repeat; and the smallest of a row."""
+    points = np.sort(RNG.standard_normal((12, 3)) * [1.0, 1e-6, 1e6], axis=0)
+    points[7:, 1] = points[7, 1]  # a column of fewer values has its last one again
+    points[:, 2] = 5.0
+    values = np.sort(RNG.standard_normal((12, 3)), axis=0)
+    values[7:, 1], values[:, 2] = values[7, 1], 0.5
+    x = np.vstack([points, points[:-1] / 2 + points[1:] / 2, points[[0]] - 1, points[[-1]] + 1])
+    expected = np.column_stack([np.interp(x[:, j], points[:, j], values[:, j]) for j in range(3)])
+    np.testing.assert_allclose(to_host(blocks.interpolated(library(x), points, values)), expected, atol=1e-9)
+    found, index = blocks.smallest(library(x), 2)
+    np.testing.assert_array_equal(np.sort(to_host(found), axis=1), np.sort(x, axis=1)[:, :2])
+    np.testing.assert_array_equal(np.take_along_axis(x, to_host(index), axis=1), to_host(found))
+
+
+@pytest.mark.parametrize("library", [torch.tensor, array_api_strict.asarray])
+def test_neighbours_on_a_device(library):
+    """Those of the host, the first ones where several are equally near."""
+    among = np.vstack([RNG.standard_normal((60, 4)), np.eye(4), -np.eye(4)])
+    rows = np.vstack([np.zeros((1, 4)), RNG.standard_normal((40, 4)), among[:5]])
+    expected = neighbors(rows, among, 5)
+    np.testing.assert_array_equal(to_host(neighbors(library(rows), among, 5)), expected)
+    near = np.linalg.norm(rows[:, None] - among, axis=2)
+    np.testing.assert_array_equal(expected, np.lexsort((np.tile(np.arange(68), (46, 1)), near.round(9)), axis=1)[:, :5])

@@ -23,6 +23,7 @@ from sklearn.base import clone
 import jointclust as jc
 import jointclust.numerics.kmeans as km
 from elsewhere import KINDS, TOUCHING, WEIGHTS, check_same_answer, every_place, named, on_host, refusal, settings
+from jointclust.metrics import clustering_accuracy
 from jointclust.numerics import partitions
 from jointclust.rows import Projected, Store, _dask, _store, _sweep, as_rows, sample
 from jointclust.rows.arrays import to_host
@@ -69,12 +70,6 @@ def test_same_answer(model, kind, weighted, places):
     weights = WEIGHTS if weighted else None
     with dask.config.set(scheduler="synchronous"):
         check_same_answer(on_host(model, weighted=weighted), model, TOUCHING, there, weights)
-
-
-@pytest.mark.parametrize("kind", ["torch", "dask"])
-def test_consensus_says_so(kind, elsewhere):
-    with pytest.raises(TypeError, match="sample"):
-        jc.JointConsensus(4).fit(elsewhere[kind])
 
 
 def test_kind_of_what_comes_back(elsewhere):
@@ -410,16 +405,19 @@ def test_files_of_other_kinds(tmp_path, monkeypatch, data):
 
 
 @pytest.mark.parametrize("kind", ["torch", "memory map", "dask"])
-def test_choosing_elsewhere(kind, elsewhere):
-    """The number of clusters from a sample; what looks at pairs of rows loads a file and refuses the rest."""
-    there = elsewhere[kind]
+def test_choosing_elsewhere(kind, elsewhere, data, monkeypatch):
+    """What looks at pairs of rows takes a sample where there are many, and says of how many; the rest is predicted."""
+    there, y = elsewhere[kind], jc.LDAKMeans(4, random_state=0).fit(data[0]).labels_
     assert jc.number_of_clusters(there, random_state=0).n_clusters == 4
     search = jc.LabelFreeSearch(jc.LDAKMeans(4), {"variance": [0.8, 0.9]}, criterion="bic", random_state=0)
-    if kind == "memory map":
-        assert search.fit(there).best_estimator_.labels_.shape == (600,)
-        assert jc.JointConsensus(4, members=[jc.LDAKMeans(4)], random_state=0).fit(there).labels_.shape == (600,)
-        return
-    with pytest.raises(TypeError, match="LabelFreeSearch takes no rows"):
-        search.fit(there)
+    assert search.fit(there).results_ == {**clone(search).fit(data[0]).results_, "seconds": search.results_["seconds"]}
+    monkeypatch.setattr("jointclust.rows._MOST_PAIRED", 200)
+    with pytest.warns(UserWarning, match="LabelFreeSearch looks at pairs of rows.*600 rows.*sample of 200 rows"):
+        search.fit(there, sample_weight=np.repeat([1.0, 0.0], 300))
+    assert search.best_estimator_.labels_.shape == (200,)
+    assert clustering_accuracy(y, to_host(search.labels_)) == 1
+    with pytest.warns(UserWarning, match="compare looks at pairs of rows"):
+        table = jc.compare(there, 4, {"LDAKM": jc.LDAKMeans(4)}, y, random_state=0, n_resamples=1)
+    assert table["accuracy (with y_true)"] == [1.0]
     with pytest.raises(TypeError, match="coordinates of rows in memory"):
         jc.JointConsensus(4).fit(jc.decompose(there))

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pickle
 import signal
 import threading
 import time
@@ -39,20 +40,22 @@ def test_workers_in_other_processes(client, rows):
     np.testing.assert_array_equal(model.predict(X).compute(), host.labels_)
 
 
-def test_a_worker_is_killed(client, rows):
-    host = jc.LDAKMeans(4, random_state=0).fit(rows)
+@pytest.mark.parametrize("method", [jc.LDAKMeans, jc.JointConsensus])
+def test_a_worker_is_killed(method, client, rows):
+    host = method(4, random_state=0).fit(rows)
     X = da.from_array(rows, chunks=(250, 20)).map_blocks(slowly, dtype=rows.dtype, meta=np.empty((0, 0)))
     pids = client.run(os.getpid)
     killer = threading.Timer(1.0, os.kill, (next(iter(pids.values())), signal.SIGKILL))
     killer.start()
-    model = jc.LDAKMeans(4, random_state=0).fit(X)
+    model = method(4, random_state=0).fit(X)
     assert not killer.is_alive()
     assert set(client.run(os.getpid).values()) != set(pids.values())
     np.testing.assert_array_equal(model.labels_.compute(), host.labels_)
     np.testing.assert_allclose(model.objective_, host.objective_, rtol=1e-9)
 
 
-def test_a_cancelled_fit_leaves_nothing_running(client, rows):
+@pytest.mark.parametrize("method", [jc.LDAKMeans, jc.JointConsensus])
+def test_a_cancelled_fit_leaves_nothing_running(method, client, rows):
     X = da.from_array(rows, chunks=(50, 20)).map_blocks(slowly, dtype=rows.dtype, meta=np.empty((0, 0)))
 
     def interrupt(*_):
@@ -62,7 +65,7 @@ def test_a_cancelled_fit_leaves_nothing_running(client, rows):
     signal.setitimer(signal.ITIMER_REAL, 1.0)
     try:
         with pytest.raises(KeyboardInterrupt):
-            jc.LDAKMeans(4, random_state=0).fit(X)
+            method(4, random_state=0).fit(X)
     finally:
         signal.signal(signal.SIGALRM, before)
     gc.collect()
@@ -74,6 +77,14 @@ def test_a_cancelled_fit_leaves_nothing_running(client, rows):
     while client.run_on_scheduler(processing) and time.time() < deadline:
         time.sleep(0.1)
     assert client.run_on_scheduler(processing) == 0
+
+
+def test_a_model_outlives_the_cluster(tmp_path, rows):
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(tmp_path)}
+    with LocalCluster(**options) as cluster, Client(cluster):
+        model = jc.JointConsensus(4, random_state=0).fit(da.from_array(rows, chunks=(500, 20)))
+        labels = model.labels_.compute()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(rows), labels)
 
 
 def test_too_little_memory(tmp_path):

@@ -21,6 +21,7 @@ from jointclust.choosing.stability import half_stability
 from jointclust.exceptions import collected
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.rows import as_rows, in_memory
+from jointclust.rows.arrays import to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Float
@@ -67,7 +68,8 @@ def compare(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
-        The data, or its coordinates from :func:`decompose`.
+        The data, or its coordinates from :func:`decompose`. Of more than 10,000 rows on a device, in a file or with
+        Dask, a sample is compared on, and a warning says so.
     n_clusters : int
         Number of clusters (HDBSCAN finds its own).
     methods : dict of estimators, default=None
@@ -101,15 +103,14 @@ def compare(
     """
     rng = check_random_state(random_state)
     given: Any = X.rows.X if isinstance(X, Coordinates) else X
-    data = check_array(
-        in_memory(given, "compare"), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4
-    )
+    given, _, taken = in_memory(given, "compare", rng)
+    data = check_array(given, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
     sparse = not isinstance(data, np.ndarray)
     if methods is None:
         methods = usual_methods(n_clusters, *data.shape, sparse=sparse)
     if not methods:
         raise ValueError("methods is empty: give estimators by name, or leave it None.")
-    truth = None if y_true is None else column_or_1d(y_true)
+    truth = None if y_true is None else column_or_1d(y_true if taken is None else to_host(y_true)[taken])
     if truth is not None and truth.size != data.shape[0]:
         raise ValueError(f"y_true must have one class per row ({data.shape[0]}); got {truth.size}.")
     if isinstance(X, Coordinates):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jointclust.rows.arrays import namespace
 from jointclust.types import Float
 
 # Fitted on 21 real data sets whose classes the default finds for more than half of the rows: the evidence page.
@@ -28,6 +29,7 @@ def usual_score(scores: Float) -> float:
 
 def confidence(votes: Float, scores: Float, trusted: float, usual: float) -> Float:
     """``1/(1 + exp(-a logit(v) - trust))`` of the votes v for a row's own label; times ``(usual/score)^4`` beyond."""
-    v = np.clip(votes.max(axis=1), _LEAST_DOUBT, 1 - _LEAST_DOUBT)
-    likely = 1.0 / (1.0 + np.exp(-_SLOPE * np.log(v / (1 - v)) - trusted))
-    return likely * np.minimum(1.0, usual / np.maximum(scores, usual)) ** _POWER
+    xp = namespace(votes)
+    v = xp.clip(xp.max(votes, axis=1), _LEAST_DOUBT, 1 - _LEAST_DOUBT)
+    likely = 1.0 / (1.0 + xp.exp(-_SLOPE * xp.log(v / (1 - v)) - trusted))
+    return likely * (usual / xp.clip(scores, usual, None)) ** _POWER

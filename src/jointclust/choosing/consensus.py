@@ -14,24 +14,28 @@ from sklearn.base import clone
 from sklearn.utils import ClassifierTags, check_random_state
 
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
-from jointclust.choosing.confidence import trust, usual_score
+from jointclust.choosing.confidence import confidence, trust, usual_score
 from jointclust.choosing.embedding import discriminant_directions
 from jointclust.choosing.lens import LANDMARKS, Lens
 from jointclust.choosing.members import (
+    EFFORTS,
     N_AUTOMATIC,
+    Effort,
     automatic_members,
     fit_member,
     members_on,
     n_members_on,
     training_labels,
 )
-from jointclust.choosing.sights import Sights, check_views
+from jointclust.choosing.sights import MOST_ROWS, Sights, check_views
 from jointclust.choosing.votes import Partitions
-from jointclust.choosing.voting import Voting
+from jointclust.choosing.voting import Voting, most_voted
+from jointclust.choosing.whole import Whole
 from jointclust.estimators.base import Clusterer, check_n_clusters
 from jointclust.exceptions import CollapseWarning, collected, tell
-from jointclust.numerics.partitions import centers_of
-from jointclust.rows import in_memory, threads
+from jointclust.numerics.partitions import centers_of, looked_up
+from jointclust.rows import Swept, blocks, is_elsewhere, loaded, n_present, threads
+from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.views.preparation import Preparation
 
@@ -65,7 +69,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
 
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with as many
     clusters as asked for and with 1.5, 2 and 3 times as many. A finer partition says which rows are surely together.
-    Of more than 10,000 rows a sample of that size is fitted, and all rows are voted on.
+    Of more than 10,000 rows a sample of that size is fitted, and all rows are voted on. Of rows that are not in memory
+    the views and the votes are learned from that sample, too, and all rows are voted on in one pass, where they are.
 
     Parameters
     ----------
@@ -81,6 +86,10 @@ class JointConsensus(CallbackSupportMixin, Voting):
         ``random_state=None``. "auto" is the ten above; on rows as they are it is 31, over one decomposition: LDAKMeans
         at four shares of variance and two ridges, from k-means (twice) and from whitened starts; neighbour graphs of
         four sizes on the rows, and of three on the embedding of ODC.
+    effort : {"quick", "normal", "thorough"}, default="normal"
+        How much the automatic members on views cost. "quick" fits six on each view, from one start each and to 3,000
+        rows at the most; "thorough" fits each of the ten three times, from other seeds, to 20,000 rows: what it finds
+        depends less on the seed.
     reject_below : float, default=0.0
         Rows of less ``confidence_`` than this have the label -1, in ``labels_`` and in ``predict``.
     max_rank : int, default=500
@@ -94,7 +103,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data. This and what else there
+        is for each row is where the rows are: on their device, with Dask, or in memory.
     soft_labels_ : array of shape (n_samples, n_clusters)
         The members' votes; equal to ``predict_proba`` of the training data.
     confidence_ : array of shape (n_samples,)
@@ -138,6 +148,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         **{key: Clusterer._parameter_constraints[key] for key in ("n_clusters", "max_rank", "random_state", "n_jobs")},
         "members": [StrOptions({"auto"}), list, tuple],
         "views": [StrOptions({"auto"}), list, tuple, None],
+        "effort": [StrOptions(set(EFFORTS))],
         "reject_below": [Interval(Real, 0, 1, closed="both")],
     }
 
@@ -147,6 +158,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         *,
         views: str | list[Any] | None = "auto",
         members: str | list[Any] = "auto",
+        effort: str = "normal",
         reject_below: float = 0.0,
         max_rank: int = 500,
         random_state: int | np.random.RandomState | None = None,
@@ -155,6 +167,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self.n_clusters = n_clusters
         self.views = views
         self.members = members
+        self.effort = effort
         self.reject_below = reject_below
         self.max_rank = max_rank
         self.random_state = random_state
@@ -169,8 +182,9 @@ class JointConsensus(CallbackSupportMixin, Voting):
         Parameters
         ----------
         X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
-            The data: numbers, with ``views`` also categories, booleans, dates, gaps and text; or the coordinates of
-            rows from :func:`jointclust.decompose`.
+            The data: numbers, with ``views`` also categories, booleans, dates, gaps and text; in memory, in a file
+            (memory map, HDF5, Zarr), on a device (torch, CuPy) or with Dask (arrays, data frames); or the coordinates
+            of rows from :func:`jointclust.decompose`.
         y : ignored
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -184,16 +198,22 @@ class JointConsensus(CallbackSupportMixin, Voting):
         rng = check_random_state(self.random_state)
         return self._agree(self._look(X, sample_weight, rng), rng)
 
-    def _look(self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState) -> Sights:
-        """The data in each view."""
+    def _look(
+        self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState, n_samples: int | None = None
+    ) -> Sights:
+        """The data in each view; of rows that are not in memory a sample, of ``n_samples`` rows."""
+        X = loaded(X)
+        if is_elsewhere(X):
+            whole = Whole.of(X, sample_weight)
+            size = int(self._effort.share * MOST_ROWS)
+            return self._look(*whole.sample(size, rng), rng, whole.n_samples).out_of(whole)
         if self.views is None or isinstance(X, Coordinates):
             coordinates = self._coordinates_of(X, sample_weight, rng, max_rank=self.max_rank)
             return Sights.of_rows(coordinates, self.max_rank)
         if len(self.views) == 0:
             raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
         check_views(self.views)
-        X = in_memory(X, type(self).__name__)
-        sights = Sights.of(X, self.views, sample_weight, self.max_rank)
+        sights = Sights.of(X, self.views, sample_weight, self.max_rank, n_samples)
         for preparation in sights.preparations[:1]:
             if isinstance(preparation, Preparation):
                 _tell_left_out(preparation)
@@ -204,7 +224,12 @@ class JointConsensus(CallbackSupportMixin, Voting):
         """Fit the members on each view and find what they agree on."""
         check_n_clusters(self.n_clusters, sights.n_samples, sights.weights)
         own = isinstance(self.members, str) and sights.given is None
-        sample = sights.sample(rng) if own else np.arange(sights.n_samples)
+        if not own and self.effort != "normal":
+            raise ValueError(
+                f"effort={self.effort!r} is for the automatic members on views: leave it at 'normal' with members of "
+                "your own, views=None or Coordinates."
+            )
+        sample = sights.sample(rng, self._effort.share) if own else np.arange(sights.n_samples)
         report, done = self._reporter(self._n_members(own, len(sights), sample.size))
         self._lenses: list[Lens | None] = []
         self.members_: list[Any] = []
@@ -214,21 +239,30 @@ class JointConsensus(CallbackSupportMixin, Voting):
         for number in range(len(sights)):
             coordinates = sights.coordinates(number, sample)
             is_constant &= coordinates.is_constant
-            members, labels = (self._fit_own if own else self._fit_given)(coordinates, rng, report)
+            if own:
+                members = self._fit_own(coordinates, rng, report, sights.whole)
+            else:
+                members, labels = self._fit_given(coordinates, rng, report)
+                columns += labels
             self.members_ += members
             self._view_of_member += [number] * len(members)
-            columns += labels
         self._publish_description(sights)
         self._publish(columns, sights, np.random.RandomState(self._seed))
         self._publish_embedding(sights, sample)
         self._warn(is_constant)
+        if sights.whole is not None:
+            self._publish_whole(sights.whole)
         done()
         return self
+
+    @property
+    def _effort(self) -> Effort:
+        return EFFORTS[self.effort]
 
     def _n_members(self, own: bool, n_views: int, n_rows: int) -> int:
         """How many members there will be."""
         if own:
-            return n_views * n_members_on(self.n_clusters, min(n_rows, LANDMARKS))
+            return n_views * n_members_on(self.n_clusters, min(n_rows, LANDMARKS), self._effort)
         return n_views * (N_AUTOMATIC if isinstance(self.members, str) else len(self.members))
 
     def _reporter(self, n_members: int) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -248,16 +282,17 @@ class JointConsensus(CallbackSupportMixin, Voting):
         return report, done
 
     def _fit_own(
-        self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None]
-    ) -> tuple[list[Any], list[NDArray]]:
+        self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None], whole: Whole | None
+    ) -> list[Any]:
         """Our own members on one view, seen through its lens; what they say of all rows is asked later."""
         lens, mass = Lens.through(coordinates, self.n_clusters - 1, rng)
         self._lenses.append(lens)
         self._seed = int(rng.randint(np.iinfo(np.int32).max))
-        Z = lens.see(coordinates.rows.X).leading
+        Z, weights = lens.see(coordinates.rows.X).leading, coordinates.weights
+        if whole is not None:
+            Z, weights = whole.beside(Z), whole.beside(weights)
         with collected(), threads.suited_to(Z.shape[1], self.n_jobs):
-            members = members_on(lens, mass, Z, coordinates.weights, self.n_clusters, rng, self.n_jobs, report)
-        return list(members), []
+            return list(members_on(lens, mass, Z, weights, self.n_clusters, self._effort, rng, self.n_jobs, report))
 
     def _fit_given(
         self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None]
@@ -300,6 +335,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
 
     def _publish(self, columns: list[NDArray], sights: Sights, rng: np.random.RandomState) -> None:
         """Weigh the views, and let the members of those that have a say agree."""
+        for name in ("_groups", "_confidence"):  # of an earlier fit, to rows elsewhere
+            self.__dict__.pop(name, None)
         said, far = self._asked(sights.sources, voted=not columns)
         columns = columns or list(said.T)
         found = [np.unique(column, return_inverse=True) for column in columns]
@@ -358,10 +395,46 @@ class JointConsensus(CallbackSupportMixin, Voting):
         """Directions in which the clusters differ, over the views that have a say, and the clusters' centers there."""
         weights = None if sights.weights is None else sights.weights[sample]
         labels = self.soft_labels_.argmax(axis=1)[sample]
-        T = np.vstack([self._side_by_side(seen) for seen in self._seen(sights.sources, sample)])
+        T = self._side_by_side(sights.sources, sample)
         self._origin, self._directions = discriminant_directions(T, labels, self.n_clusters, weights)
         Y = (T - self._origin) @ self._directions
         self.cluster_centers_ = centers_of(Y, labels, self.n_clusters, weights)
+
+    def _publish_whole(self, whole: Whole) -> None:
+        """Vote on all rows, of which a sample was fitted, in one pass: what is known of each is where the rows are."""
+        most = max(map(len, self._votes))
+        model, dtype = self._bare(), next(one for one in ("uint8", "int16", "int32") if most <= np.iinfo(one).max)
+        lens = self._lenses[self._view_of_member[0]]
+        n_rows = whole.n_samples if whole.weights is None else n_present(whole.weights)
+        self._trust = model._trust = trust(n_rows, 1 if lens is None else lens.mean.size, self.n_clusters)
+        kept = whole.has_room_for(len(self.members_), np.dtype(dtype))
+
+        def visit(x: Any, w: Any) -> Swept:
+            groups, votes, scores = model._told(model._at_hand(x))
+            xp, labels = namespace(votes), most_voted(votes)
+            w = w if w is None or is_device_array(votes) else to_host(w)
+            own, sure = xp.max(votes, axis=1), confidence(votes, scores, model._trust, model._usual)
+            sums = [blocks.cluster_sizes(labels, model.n_clusters, w), xp.sum(own if w is None else own * w)]
+            rows = [model._rejected(labels, votes, scores), blocks.float32(sure), scores]
+            return Swept(rows=[*rows, xp.astype(groups, getattr(xp, dtype))] if kept else rows, sums=sums)
+
+        found = whole.sweep(visit, LANDMARKS + 2 * whole.rows.shape[1])
+        self.labels_, self._confidence, self.outlier_scores_, *groups = found.rows
+        del self._pattern
+        if kept:
+            self._groups = groups[0]
+        sizes, total = found.sums
+        self.objective_ = float(total / sizes.sum())
+        self._renumber(np.argsort(-sizes, kind="stable"))
+
+    def _renumber(self, order: NDArray[np.intp]) -> None:
+        """Clusters in another order."""
+        if np.array_equal(order, np.arange(order.size)):
+            return
+        # A row that is rejected, at -1, stays so.
+        self.labels_ = looked_up(np.append(-1, np.argsort(order)).astype(np.int32), self.labels_ + 1)
+        self._votes = [table[:, order] for table in self._votes]
+        self.cluster_centers_ = self.cluster_centers_[order]
 
     def _warn(self, is_constant: bool) -> None:
         found = np.unique(self.soft_labels_.argmax(axis=1)).size

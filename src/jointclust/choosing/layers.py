@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
@@ -15,6 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from jointclust.choosing.sights import MOST_ROWS
 from jointclust.choosing.votes import Partitions, mean_votes
 from jointclust.numerics.kmeans import kmeans
+from jointclust.numerics.partitions import looked_up
+from jointclust.rows import as_rows, is_lazy, lazily
+from jointclust.rows.arrays import to_host
 from jointclust.types import Float, Labels
 
 # Each cluster is cut into this many parts, which are then joined again.
@@ -27,6 +30,7 @@ _LEAST_TOLD = 1 / 3
 # A member that has all rows of two parts in one group could tell nothing; when these are many, so many count as others.
 _FEWEST = 0.3
 _RESTARTS = 10
+_NOT_KEPT = "The groups of so many rows were not kept: predict(X, n_clusters=...) tells the labels."
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,11 +275,11 @@ class Layered:
     @property
     def layers_(self) -> list[dict[str, Any]]:
         """Nested partitions of the training rows, coarse to fine."""
-        leaves, tree = self._leaves(self._patterns_or_error())[self._pattern], self._layered()
+        leaves, tree = self._of_each_row(self._leaves, (), np.int32), self._layered()
         return [
             {
                 "n_clusters": number,
-                "labels": tree.numbers(number)[leaves],
+                "labels": looked_up(tree.numbers(number), leaves),
                 "agreement": float(tree.agreement[number - 1]),
             }
             for number in range(1, tree.n_leaves + 1)
@@ -302,7 +306,8 @@ class Layered:
         >>> jc.metrics.clustering_accuracy(wine.target, model.cut(3)) > 0.9
         True
         """
-        return self._cut(self._patterns_or_error(), n_clusters)[self._pattern]
+        self._checked(n_clusters)
+        return self._of_each_row(lambda groups: self._cut(groups, n_clusters), (), np.int32)
 
     def linkage(self, n_clusters: int | None = None) -> Float:
         """The tree of the layers, as SciPy's ``linkage`` gives trees.
@@ -341,14 +346,24 @@ class Layered:
             )
         return int(n_clusters)
 
+    def _of_each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
+        """What a function of groups says of the training rows, where these are; with Dask when it is asked for."""
+        groups = vars(self).get("_groups")
+        if groups is not None and is_lazy(groups):
+            return lazily(function, groups, tail, dtype)
+        if groups is not None:
+            return as_rows(groups).here(function(to_host(groups)))
+        patterns = self._patterns_or_error()
+        if "_pattern" not in vars(self):
+            raise AttributeError(_NOT_KEPT)
+        return function(patterns)[self._pattern]
+
     def _patterns_or_error(self) -> NDArray[np.int32]:
         check_is_fitted(self)
         if "_patterns" in vars(self):
             return self._patterns
         if "_tree" in vars(self):
-            raise AttributeError(
-                "The groups of so many rows were not saved: predict(X, n_clusters=...) tells the labels."
-            )
+            raise AttributeError(_NOT_KEPT)
         raise AttributeError("This model is of version 0.1, which kept nothing to make layers from. Fit it again.")
 
     def _layered(self) -> Tree:

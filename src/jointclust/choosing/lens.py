@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.numerics.partitions import assign
-from jointclust.rows.blocks import squared_lengths
+from jointclust.rows.arrays import like, namespace
+from jointclust.rows.blocks import centred, squared_lengths
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Matrix
 
@@ -77,7 +78,7 @@ class Lens:
 class Seen:
     """Rows of a view through a lens: what members ask of them is computed once."""
 
-    def __init__(self, lens: Lens | None, rows: Matrix):
+    def __init__(self, lens: Lens | None, rows: Any):
         self._lens, self.rows = lens, rows
 
     @property
@@ -92,12 +93,13 @@ class Seen:
         basis = self.lens.basis.astype(np.float64)
         if sp.issparse(self.rows):
             return np.asarray(self.rows @ basis) - self.lens.mean @ basis
-        return (np.asarray(self.rows, dtype=np.float64) - self.lens.mean) @ basis
+        rows: Any = centred(self.rows, self.lens.mean)
+        return rows @ like(basis, rows)
 
     @property
     def near(self) -> Float:
         """The rows in the few directions in which neighbours are looked for."""
-        return self.leading[:, :_DIRECTIONS]
+        return self.leading[:, : min(_DIRECTIONS, self.leading.shape[1])]
 
     @cached_property
     def nearest(self) -> NDArray[np.intp]:
@@ -113,10 +115,11 @@ class Seen:
             length = np.asarray(sp.csr_array(self.rows).power(2).sum(axis=1)).ravel() - 2 * (self.rows @ mean)
             length = length + mean @ mean
         else:
-            length = squared_lengths(np.asarray(self.rows, dtype=np.float64) - self.lens.mean)
-        outside = np.maximum(length - squared_lengths(self.near), 0.0)
-        inside = squared_lengths(self.near - self.lens.landmarks[self.nearest[:, -1]])
-        return np.sqrt(inside + outside)
+            length = squared_lengths(centred(self.rows, self.lens.mean))
+        xp = namespace(self.near)
+        outside = xp.clip(length - squared_lengths(self.near), 0.0, None)
+        last = xp.take(like(self.lens.landmarks, self.near), self.nearest[:, -1], axis=0)
+        return xp.sqrt(squared_lengths(self.near - last) + outside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +149,13 @@ class LandmarkLabels:
 
     def of(self, seen: Seen) -> Labels:
         """Labels of rows seen through the lens."""
-        around = self.labels[seen.nearest].astype(np.int32)
+        xp, shape = namespace(seen.nearest), seen.nearest.shape
+        labels = like(self.labels, seen.nearest, xp.int32)
+        around = xp.reshape(xp.take(labels, xp.reshape(seen.nearest, (-1,)), axis=0), shape)
         # Votes for the label of each of the nearest, the first of which has two: no table of all labels is needed.
-        votes = (around[:, :, None] == around[:, None, :]).sum(axis=2) + (around == around[:, :1])
-        return around[np.arange(len(around)), votes.argmax(axis=1)]
+        same = xp.astype(around[:, :, None] == around[:, None, :], xp.int8)
+        votes = xp.sum(same, axis=2, dtype=xp.int8) + same[:, :, 0]
+        return xp.take_along_axis(around, xp.argmax(votes, axis=1)[:, None], axis=1)[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,4 +189,4 @@ class CenterLabels:
 
     def of(self, seen: Seen) -> Labels:
         """Labels of rows seen through the lens."""
-        return assign(seen.leading @ self.projection, self.centers)
+        return assign(seen.leading @ like(self.projection, seen.leading), self.centers)

@@ -17,9 +17,10 @@ from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
 from jointclust.numerics.kmeans import kmeans
 from jointclust.rows import as_rows, blocks, threads
+from jointclust.rows.arrays import to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
-from jointclust.types import Float
+from jointclust.types import Array, Float
 
 Member = CenterLabels | LandmarkLabels
 # The members on one view: on the evidence page.
@@ -49,6 +50,22 @@ _MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 10), Plan(0.8, 1e-3, "whitened", 2, 10)
 _FINE = Plan(0.9, 0.1, "k-means++", 1, 4)
 
 
+class Effort(NamedTuple):
+    """How much is fitted: a share of the usual rows, finer scales, starts of LDAKMeans at the most, times each."""
+
+    share: float
+    finer: tuple[float, ...]
+    n_init: int
+    times: int
+
+
+EFFORTS = {
+    "quick": Effort(0.3, (2.0,), 1, 1),
+    "normal": Effort(1.0, _FINER, 3, 1),
+    "thorough": Effort(2.0, _FINER, 3, 3),
+}
+
+
 def automatic_members(n_clusters: int, X: Any, coordinates: Coordinates) -> Iterator[Any]:
     """Unfitted members, of kinds that err in different ways."""
     for variance in _VARIANCES:
@@ -71,19 +88,20 @@ def automatic_members(n_clusters: int, X: Any, coordinates: Coordinates) -> Iter
         yield Pipeline([("embedding", OptimalDiscriminantClustering(n_clusters)), ("graph", graph(n_neighbors))])
 
 
-def finer_numbers(n_clusters: int, n_rows: int) -> list[int]:
+def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FINER) -> list[int]:
     """Numbers of clusters beyond the one asked for, as far as there are rows for them."""
     most = n_rows // _ROWS_PER_CLUSTER
-    numbers = {min(int(np.ceil(factor * n_clusters)), most) for factor in _FINER}
+    numbers = {min(int(np.ceil(factor * n_clusters)), most) for factor in factors}
     return sorted(number for number in numbers if number > n_clusters)
 
 
 def members_on(
     lens: Lens,
     mass: Float,
-    Z: Float,
+    Z: Array,
     weights: Float | None,
     n_clusters: int,
+    effort: Effort,
     rng: np.random.RandomState,
     n_jobs: int | None,
     report: Callable[[], None],
@@ -94,12 +112,14 @@ def members_on(
     """
     coordinates = coordinates_of(as_rows(Z), weights, variance=None, max_rank=Z.shape[1], rng=rng)
     landmarks = lens.landmarks.astype(np.float64)
-    finer = finer_numbers(n_clusters, len(landmarks))
-    plans = [(n_clusters, plan) for plan in _MAIN] + [(number, _FINE) for number in finer]
-    seeds = rng.randint(np.iinfo(np.int32).max, size=len(plans) + 2)
+    finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
+    main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in _MAIN]
+    plans = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer]
+    n_fits = len(plans) + 2
+    seeds = rng.randint(np.iinfo(np.int32).max, size=effort.times * n_fits)
 
-    def fit(index: int) -> list[Member]:
-        seed = int(seeds[index])
+    def fit(number: int) -> list[Member]:
+        seed, index = int(seeds[number]), number % n_fits
         found: list[Member]
         if index < len(plans):
             found = [_discriminant(lens, coordinates, *plans[index], seed)]
@@ -107,26 +127,26 @@ def members_on(
             found = _from_graph(lens, landmarks, mass, [n_clusters, *finer], "neighbour graph", seed)
         else:
             embedding = OptimalDiscriminantClustering(n_clusters, random_state=seed).fit(coordinates)
-            columns = embedding.components_[:, : landmarks.shape[1]].T
+            columns = to_host(embedding.components_)[:, : landmarks.shape[1]].T
             found = _from_graph(lens, landmarks @ columns, mass, [n_clusters], "neighbour graph of ODC", seed)
         for _ in found:
             report()
         return found
 
-    return [member for found in threads.each(fit, len(plans) + 2, n_jobs) for member in found]
+    return [member for found in threads.each(fit, seeds.size, n_jobs) for member in found]
 
 
-def n_members_on(n_clusters: int, n_rows: int) -> int:
+def n_members_on(n_clusters: int, n_rows: int, effort: Effort) -> int:
     """How many members :func:`members_on` fits on so many distinct rows."""
-    return len(_MAIN) + 2 + 2 * len(finer_numbers(n_clusters, n_rows))
+    return effort.times * (len(_MAIN) + 2 + 2 * len(finer_numbers(n_clusters, n_rows, effort.finer)))
 
 
 def _discriminant(lens: Lens, coordinates: Coordinates, n_clusters: int, plan: Plan, seed: int) -> CenterLabels:
     level = float(coordinates.keep(plan.variance).eigenvalues.mean()) or 1.0
     options = {**plan._asdict(), "ridge": plan.ridge * level}
     found = LDAKMeans(n_clusters, random_state=seed, **options).fit(coordinates)
-    projection = np.ascontiguousarray(found.components_.T)
-    centers = found.cluster_centers_ + found.mean_ @ projection
+    projection = np.ascontiguousarray(to_host(found.components_).T)
+    centers = to_host(found.cluster_centers_) + to_host(found.mean_) @ projection
     return CenterLabels(lens, projection, centers, f"LDA k-means, {n_clusters} clusters")
 
 

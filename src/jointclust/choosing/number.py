@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from jointclust.choosing.curve import Curve, Part
-from jointclust.choosing.sights import Sights
+from jointclust.choosing.sights import MOST_ROWS, Sights
 from jointclust.choosing.valleys import FEWEST_ROWS, Valleys, n_between_valleys
+from jointclust.choosing.whole import Whole
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.rows import in_memory, some_rows, threads
+from jointclust.rows import is_elsewhere, loaded, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float
 
@@ -25,8 +26,6 @@ _REPEATS, _PART, _PART_ROWS = 10, 0.8, 1_000
 # Draws without clusters, by how many standard deviations of theirs the members have to agree more than on them, and by
 # what share of the rest.
 _DRAWS, _DEVIATIONS, _EXCESS = 8, 2.0, 0.25
-# Rows that a sample has where the rows are not in memory.
-_MOST_ROWS = 5_000
 # Rank of a randomised decomposition.
 _RANK = 500
 # Directions of a view: the share of its variance that they carry, and the most of them.
@@ -183,8 +182,7 @@ def number_of_clusters(
     ----------
     X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
         The data, as :class:`JointConsensus` takes them, in the views that suit them; or the coordinates of rows, as
-        they are, from :func:`jointclust.decompose`. At least 32 rows; of more than 10,000 a sample is used, of rows
-        that are not in memory 5,000.
+        they are, from :func:`jointclust.decompose`. At least 32 rows; of more than 10,000 a sample is used.
     n_clusters : (int, int) or list of int, default=None
         The range to search, ends included, or the numbers to choose among; None is from 1 to a tenth of the rows (12
         at least, 125 at most).
@@ -219,8 +217,10 @@ def counted_in(
         if X.rows.is_remote or X.rows.device is not None:
             raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
         return count(Sights.of_rows(X, X.rank), X.present, among, rng, report)
-    rows = in_memory(some_rows(X, _MOST_ROWS, rng), "number_of_clusters")
-    sights = Sights.of(rows, "auto", None, _RANK)
+    X = loaded(X)
+    if is_elsewhere(X):
+        X = Whole.of(X, None).sample(MOST_ROWS, rng)[0]
+    sights = Sights.of(X, "auto", None, _RANK)
     return count(sights, sights.sample(rng), among, rng, report)
 
 

@@ -23,7 +23,7 @@ from jointclust.choosing.stability import check_halves, half_stability
 from jointclust.choosing.valleys import FEWEST_ROWS
 from jointclust.estimators.base import Clusterer, LooksAtPairs
 from jointclust.exceptions import collected
-from jointclust.rows import is_elsewhere, threads
+from jointclust.rows import as_plain, each_row, host_block, is_elsewhere, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Labels
 
@@ -100,6 +100,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         "random_state": ["random_state"],
         "n_jobs": Clusterer._parameter_constraints["n_jobs"],
     }
+    labels_: Labels | None
 
     def __init__(
         self,
@@ -127,7 +128,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
-            The data, or its coordinates from :func:`jointclust.decompose`.
+            The data, or its coordinates from :func:`jointclust.decompose`. Of more than 10,000 rows on a device, in a
+            file or with Dask, candidates are fitted to a sample, and a warning says so.
         y : ignored
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -160,6 +162,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             tried, wanted = tried + fine, wanted + fine
             self._score(wanted, references, data, coordinates, seed)
         self._publish(tried, best_candidate(wanted))
+        if not isinstance(X, Coordinates) and is_elsewhere(X):
+            self.labels_ = self.predict(X)  # of all rows, not of the sample alone
         root.call_on_fit_task_end(estimator=self)
         return self
 
@@ -254,7 +258,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             "warnings": ["; ".join(candidate.messages) for candidate in tried],
         }
         self.best_index_, self.best_score_ = tried.index(best), best.score
-        self.best_estimator_, self.best_params_, self.labels_ = best.estimator, best.params, best.labels
+        self.best_estimator_, self.best_params_ = best.estimator, best.params
+        self.labels_ = best.labels
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -276,7 +281,12 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         labels : array of shape (n_samples,)
             Cluster of each row.
         """
-        return self.best_estimator_.predict(self._plain(X))
+        check_is_fitted(self)
+        chosen = self.best_estimator_
+        if is_elsewhere(X):  # the one chosen was fitted to rows in memory
+            rows = as_plain(X)
+            return each_row(lambda x: chosen.predict(host_block(x)).astype(np.int32), rows, (), np.int32, rows.shape[1])
+        return chosen.predict(self._plain(X))
 
     @available_if(lambda self: hasattr(self.best_estimator_, "transform"))
     def transform(self, X: ArrayLike) -> NDArray:

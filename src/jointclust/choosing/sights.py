@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
+from jointclust.choosing.whole import Whole
 from jointclust.rows import as_rows
+from jointclust.rows.arrays import is_device_array
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Matrix
@@ -45,7 +47,7 @@ class Source:
 
     def take(self, index: NDArray[np.intp] | slice) -> Matrix:
         """Some of the rows, in the view."""
-        rows = self.rows[index]
+        rows = self.rows[index, ...] if is_device_array(self.rows) else self.rows[index]
         return rows if self.scaler is None else self.scaler.transform(rows)
 
 
@@ -62,6 +64,8 @@ def sources_of(preparations: list[Any], X: Any, coded: Any = None) -> list[Sourc
 
 
 def _indexable(rows: Any) -> Matrix:
+    if is_device_array(rows):
+        return rows
     return check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32])
 
 
@@ -89,6 +93,8 @@ class Sights:
         Of rows that are taken as they are.
     kept : dict of int to (array, Coordinates)
         By view, rows whose coordinates are kept for who asks next, and these.
+    whole : Whole or None
+        The rows, elsewhere than in memory, that the others are a sample of.
     """
 
     names: list[str]
@@ -99,6 +105,7 @@ class Sights:
     max_rank: int
     given: Coordinates | None = None
     kept: dict[int, tuple[NDArray[np.intp], Coordinates]] = field(default_factory=dict)
+    whole: Whole | None = None
 
     @classmethod
     def of_rows(cls, coordinates: Coordinates, max_rank: int) -> Sights:
@@ -108,8 +115,18 @@ class Sights:
         return cls(["as is"], [reason], [None], [source], coordinates.weights, max_rank, coordinates)
 
     @classmethod
-    def of(cls, X: Any, views: str | list[Any], sample_weight: ArrayLike | None, max_rank: int) -> Sights:
-        """Data in the views that suit them ("auto"), or in views given by name or as transformers."""
+    def of(
+        cls,
+        X: Any,
+        views: str | list[Any],
+        sample_weight: ArrayLike | None,
+        max_rank: int,
+        n_samples: int | None = None,
+    ) -> Sights:
+        """Data in the views that suit them ("auto"), or in views given by name or as transformers.
+
+        Where the data are a sample, ``n_samples`` is the number of all rows.
+        """
         preparations: list[Any] = []
         base: Preparation | None = None
         coded: Any = None
@@ -119,7 +136,7 @@ class Sights:
             if not isinstance(view, str):
                 preparations.append(_fitted(clone(view), X, sample_weight))
             elif base is None:
-                base = _fitted(Preparation(view), X, sample_weight)
+                base = Preparation(view).fit(X, sample_weight=sample_weight, n_samples=n_samples)
                 preparations.append(base)
                 wanted = base.description_.views[1:] if view == "auto" else wanted
             else:
@@ -137,6 +154,13 @@ class Sights:
             max_rank,
         )
 
+    def out_of(self, whole: Whole) -> Sights:
+        """The same as those of a sample, and that is said."""
+        if whole.n_samples == self.n_samples:
+            return replace(self, whole=whole)
+        learned = f"learned from a sample of {self.n_samples:,} of {whole.n_samples:,} rows"
+        return replace(self, whole=whole, reasons=[f"{reason}; {learned}" for reason in self.reasons])
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -144,10 +168,11 @@ class Sights:
     def n_samples(self) -> int:
         return self.sources[0].rows.shape[0]
 
-    def sample(self, rng: np.random.RandomState) -> NDArray[np.intp]:
-        """Rows to fit members on: those that have weight, a sample of them where there are many."""
+    def sample(self, rng: np.random.RandomState, share: float = 1.0) -> NDArray[np.intp]:
+        """Rows to fit members on: those that have weight, a sample of them (of 10,000 times the share) where many."""
         rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
-        return rows if rows.size <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
+        most = int(share * MOST_ROWS)
+        return rows if rows.size <= most else np.sort(rng.choice(rows, most, replace=False))
 
     def keep(self, number: int, index: NDArray[np.intp]) -> Coordinates:
         """Coordinates of some rows in one view, kept for who asks next."""

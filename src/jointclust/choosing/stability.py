@@ -55,7 +55,7 @@ def bootstrap_stability(
     estimator : estimator
         A clusterer with ``predict``; fitted ones keep their clusters, others are fitted first.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The data.
+        The data; of more than 10,000 rows on a device, in a file or with Dask a sample is taken.
     n_resamples : int, default=20
         Resamples.
     random_state : int, RandomState or None, default=None
@@ -74,9 +74,8 @@ def bootstrap_stability(
     True
     """
     rng = check_random_state(random_state)
-    data = check_array(
-        in_memory(X, "bootstrap_stability"), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4
-    )
+    rows = in_memory(X, "bootstrap_stability", rng)[0]
+    data = check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
     fitted = estimator if hasattr(estimator, "labels_") else clone(estimator).fit(data)
     labels = np.asarray(fitted.predict(data)).astype(np.int32)
     n_clusters = int(labels.max()) + 1

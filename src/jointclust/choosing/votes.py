@@ -13,6 +13,7 @@ from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.linalg import leading_eigenpairs, signs_of
 from jointclust.numerics.partitions import centers_of, cluster_sizes
 from jointclust.rows import blocks
+from jointclust.rows.arrays import like, namespace
 from jointclust.types import Float, Labels
 
 _RESTARTS = 30
@@ -145,10 +146,12 @@ def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None) -> 
 
 def mean_votes(groups: NDArray, votes: list[Float], shares: Float) -> Float:
     """Mean over the members, by their weights, of how a row's group votes."""
-    total, parts = np.zeros((len(groups), votes[0].shape[1])), shares / shares.max()
-    for column, table, part in zip(groups.T, votes, parts, strict=True):
-        total += part * table[column]
-    return total / parts.sum()
+    xp, parts = namespace(groups), shares / shares.max()
+    tables = [like(part * table, groups, xp.float64) for table, part in zip(votes, parts, strict=True)]
+    total = xp.take(tables[0], groups[:, 0], axis=0)
+    for number, table in enumerate(tables[1:], start=1):
+        total += xp.take(table, groups[:, number], axis=0)
+    return total / float(parts.sum())
 
 
 def group_shares(

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust.choosing.confidence import confidence
 from jointclust.choosing.layers import Layered
-from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Seen
+from jointclust.choosing.lens import LANDMARKS, CenterLabels, LandmarkLabels, Lens, Seen
 from jointclust.choosing.sights import Source, blocks_of, sources_of
 from jointclust.choosing.votes import mean_votes
 from jointclust.estimators.base import LooksAtPairs
-from jointclust.rows import blocks
-from jointclust.types import Float, Labels
+from jointclust.rows import blocks, each_row, host_block, is_elsewhere, joined, loaded, threads
+from jointclust.rows.arrays import is_device_array, like, namespace, to_host, whole_numbers
+from jointclust.types import Array, Float, Labels
+from jointclust.views.preparation import Preparation
 
+_T = TypeVar("_T")
 # What is known of each row is saved up to this many; of more only the labels are.
 _SAVED_ROWS = 50_000
+_PER_ROW = ("_patterns", "_pattern", "_masses", "outlier_scores_", "_groups", "_confidence")
 
 
 class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
@@ -43,11 +48,18 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     # The different groups of training rows, and which of these each row has.
     _patterns: NDArray[np.int32]
     _pattern: NDArray[np.int32]
+    # The same of rows elsewhere than in memory, each row's own, and how sure their labels are.
+    _groups: NDArray
+    _confidence: NDArray
     _usual: float
     _trust: float
     _origin: Float
     _directions: Float
     _additions: list[Float]
+
+    def _refusal(self, kind: str) -> str | None:
+        """Why rows of a kind ("device", "file" or "dask") cannot be used: all can."""
+        return None
 
     @property
     def soft_labels_(self) -> Float:
@@ -55,12 +67,13 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         check_is_fitted(self)
         if "soft_labels_" in vars(self):  # a model of 0.1
             return vars(self)["soft_labels_"]
-        if "_patterns" not in vars(self):
+        if "_pattern" not in vars(self) and "_groups" not in vars(self):
             raise AttributeError(
-                f"What is known of each of the {len(self.labels_):,} training rows was not saved with the model, but "
-                "for labels_: predict_proba(X) and confidence(X) tell it again."
+                f"The votes for each of the {self.labels_.shape[0]:,} training rows were not kept with the model: "
+                "predict_proba(X) and confidence(X) tell them again."
             )
-        return mean_votes(self._patterns, self._votes, self._member_weights)[self._pattern]
+        votes, weights = self._votes, self._member_weights
+        return self._of_each_row(lambda groups: mean_votes(groups, votes, weights), (self.n_clusters,), np.float64)
 
     def groups_of_members(self) -> NDArray[np.int32]:
         """The group of each training row in each member; none where the model does not know it any more.
@@ -71,31 +84,37 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             Numbers from 0.
         """
         check_is_fitted(self)
-        return (
-            self._patterns[self._pattern] if "_patterns" in vars(self) else np.empty((len(self.labels_), 0), np.int32)
-        )
+        if "_groups" in vars(self):
+            return self._groups
+        return self._patterns[self._pattern] if "_pattern" in vars(self) else np.empty((len(self.labels_), 0), np.int32)
 
     @property
     def confidence_(self) -> Float:
         """How likely each training row's label is right."""
         check_is_fitted(self)
-        if "confidence_" in vars(self):  # a model of 0.1
-            return vars(self)["confidence_"]
+        for name in ("_confidence", "confidence_"):  # of rows elsewhere, and of a model of 0.1
+            if name in vars(self):
+                return vars(self)[name]
         return confidence(self.soft_labels_, self.outlier_scores_, self._trust, self._usual)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is known of each row is not saved of very many."""
-        if "_patterns" in vars(self) and len(self.labels_) > _SAVED_ROWS:
+        if "labels_" not in vars(self) or self.labels_.shape[0] <= _SAVED_ROWS:
+            return dict(super().__getstate__())  # the very dict of the model otherwise
+        if "_patterns" in vars(self):
             self._layered()  # new rows have layers still
-        state = dict(super().__getstate__())  # the very dict of the model otherwise
-        if len(state.get("labels_", ())) > _SAVED_ROWS:
-            for name in ("_patterns", "_pattern", "_masses", "outlier_scores_"):
-                state.pop(name, None)
-        return state
+        return {name: value for name, value in super().__getstate__().items() if name not in _PER_ROW}
+
+    def _bare(self) -> Self:
+        """A copy without what is known of the training rows, to be sent to other rows."""
+        model = copy.copy(self)
+        for name in ("labels_", *_PER_ROW):
+            model.__dict__.pop(name, None)
+        return model
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Models of 0.1 took rows as they are, and kept the votes of the training rows."""
-        before: dict[str, Any] = {"views": None, "reject_below": 0.0}
+        before: dict[str, Any] = {"views": None, "reject_below": 0.0, "effort": "normal"}
         if "_shares" in state:
             n_members = len(state["members_"])
             before |= {
@@ -139,47 +158,78 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             return [Source(self._validated(X, reset=False), None)]
         return sources_of(self._preparations, X)
 
-    def _seen(self, sources: list[Source], index: NDArray[np.intp] | None = None) -> Iterator[dict[int, Seen]]:
-        """Rows through the lens of each view that has a say, some rows after others."""
+    def _seen(self, sources: list[Source], rows: NDArray[np.intp] | slice) -> dict[int, Seen]:
+        """Rows through the lens of each view that has a say."""
         used = sorted(set(self._view_of_member))
-        for block in blocks_of(sources[0].rows.shape[0] if index is None else index.size):
-            rows = block if index is None else index[block]
-            yield {number: Seen(self._lenses[number], sources[number].take(rows)) for number in used}
+        return {number: Seen(self._lenses[number], sources[number].take(rows)) for number in used}
 
-    def _asked(self, sources: list[Source], *, voted: bool = True, scored: bool = True) -> tuple[NDArray, Float]:
+    def _asked(self, sources: list[Source], *, voted: bool = True, scored: bool = True) -> tuple[Any, Any]:
         """What each member says of each row, and how far the row is from others in each view, as far as wanted."""
-        said: list[NDArray] = [np.empty((0, len(self.members_)), dtype=np.intp)]
-        scores: list[NDArray] = [np.empty((0, len(set(self._view_of_member))))]
         scored &= None not in self._lenses  # models of 0.1 have none
-        for seen in self._seen(sources):
-            if voted:
-                parts = zip(self.members_, self._view_of_member, strict=True)
-                said.append(np.column_stack([_labels(member, seen[view]) for member, view in parts]))
-            if scored:
-                scores.append(np.column_stack([one.distance / one.lens.reach for one in seen.values()]))
-        return np.vstack(said if len(said) == 1 else said[1:]), np.concatenate(scores).astype(np.float32)
+        rows = sources[0].rows
 
-    def _voted(self, X: Any, *, scored: bool = False) -> tuple[Float, Float]:
-        """The votes for new rows, and their outlier scores where they are wanted."""
+        def ask(block: slice) -> tuple[list[NDArray], list[NDArray]]:
+            seen = self._seen(sources, block)
+            parts = zip(self.members_, self._view_of_member, strict=True)
+            labels = [_labels(member, seen[view]) for member, view in parts] if voted else []
+            return labels, [one.distance / float(one.lens.reach) for one in seen.values()] if scored else []
+
+        said, scores = zip(*_of_each(ask, rows), strict=True)
+        none = np.empty((0, 1), np.float32)
+        return _beside(said) if voted else none, blocks.float32(_beside(scores)) if scored else none
+
+    def _told(self, X: Any, *, scored: bool = True) -> tuple[NDArray, Float, Float]:
+        """The groups of new rows, the votes for them, and their outlier scores where they are wanted."""
         said, scores = self._asked(self._sources(X), scored=scored)
-        return mean_votes(self._grouped(said), self._votes, self._member_weights), scores.max(axis=1)
+        groups = self._grouped(said)
+        votes = mean_votes(groups, self._votes, self._member_weights)
+        return groups, votes, namespace(scores).max(scores, axis=1)
+
+    def _at_hand(self, block: Any) -> Any:
+        """A block of rows where it can be voted on: on the device that it lies on, or in memory."""
+        own = all(isinstance(member, CenterLabels | LandmarkLabels) for member in self.members_)
+        numeric = all(isinstance(one, Preparation) and one.encoder_ is None for one in self._preparations)
+        return block if own and numeric else host_block(block)
+
+    def _everywhere(self, method: str, X: Any, *arguments: object, tail: tuple[int, ...] = (), dtype: type) -> Any:
+        """What a method says of rows in memory, for rows wherever they are; with Dask when it is asked for."""
+        check_is_fitted(self)
+        X = loaded(X)
+        if not is_elsewhere(X):
+            return getattr(self, method)(X, *arguments)
+        if hasattr(self, "n_features_in_"):
+            named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
+            validate_data(self, named, skip_check_array=True, reset=False)
+        width = LANDMARKS + 2 * X.shape[1]
+        return each_row(_Method(self._bare(), method, arguments), X, tail, dtype, width)
 
     def _grouped(self, said: NDArray) -> NDArray:
         """The group of each row in each member, from what these said."""
-        parts = zip(self._group_names, said.T, strict=True)
-        return np.column_stack([np.searchsorted(names, column).clip(max=names.size - 1) for names, column in parts])
+        xp = namespace(said)
+        columns = [said[:, number] for number in range(said.shape[1])]
+        found = [
+            xp.clip(xp.searchsorted(like(names, column), column + 0), 0, names.size - 1)  # on a device, of a copy
+            for names, column in zip(self._group_names, columns, strict=True)
+        ]
+        return xp.stack(found, axis=1)
 
-    def _side_by_side(self, seen: dict[int, Seen]) -> Float:
+    def _side_by_side(self, sources: list[Source], index: NDArray[np.intp] | None = None) -> Any:
         """Rows in the leading directions of all views that have a say, each view of the same size."""
-        return np.hstack([one.leading / one.lens.scale for one in seen.values()])
+
+        def see(block: slice) -> Float:
+            seen = self._seen(sources, block if index is None else index[block])
+            parts = [one.leading / float(one.lens.scale) for one in seen.values()]
+            return namespace(parts[0]).concat(parts, axis=1)
+
+        return joined(list(_of_each(see, sources[0].rows if index is None else index)))
 
     def _rejected(self, labels: Labels, votes: Float, scores: Float) -> Labels:
         """Labels, -1 for rows of too little confidence."""
         if self.reject_below == 0:
             return labels
-        return np.where(confidence(votes, scores, self._trust, self._usual) < self.reject_below, -1, labels).astype(
-            np.int32
-        )
+        unsure = confidence(votes, scores, self._trust, self._usual) < self.reject_below
+        xp = namespace(labels)
+        return xp.where(unsure, -xp.ones_like(labels), labels)
 
     def predict_proba(self, X: ArrayLike) -> Float:
         """The members' votes.
@@ -194,7 +244,10 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         probabilities : array of shape (n_samples, n_clusters)
             Not negative, each row summing to 1.
         """
-        return self._voted(X)[0]
+        return self._everywhere("_probabilities", X, tail=(self.n_clusters,), dtype=np.float64)
+
+    def _probabilities(self, X: Any) -> Float:
+        return self._told(X, scored=False)[1]
 
     def predict(self, X: ArrayLike, n_clusters: int | None = None) -> Labels:
         """The cluster with most votes; -1 for rows of less confidence than ``reject_below``.
@@ -212,9 +265,16 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             Cluster of each row.
         """
         if n_clusters is not None:
-            return self._cut(self._grouped(self._asked(self._sources(X), scored=False)[0]), n_clusters)
-        votes, scores = self._voted(X, scored=self.reject_below > 0)
-        return self._rejected(votes.argmax(axis=1).astype(np.int32), votes, scores)
+            self._checked(n_clusters)  # which makes the layers where they are not made yet
+            return self._everywhere("_layer", X, n_clusters, dtype=np.int32)
+        return self._everywhere("_labelled", X, dtype=np.int32)
+
+    def _layer(self, X: Any, n_clusters: int) -> Labels:
+        return self._cut(to_host(self._told(X, scored=False)[0]), n_clusters)
+
+    def _labelled(self, X: Any) -> Labels:
+        _, votes, scores = self._told(X, scored=self.reject_below > 0)
+        return self._rejected(most_voted(votes), votes, scores)
 
     def predict_with_confidence(self, X: ArrayLike) -> tuple[Labels, Float]:
         """:meth:`predict` and :meth:`confidence` at the cost of one of them.
@@ -231,11 +291,17 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         confidence : array of shape (n_samples,)
             From 0 to 1.
         """
-        votes, scores = self._voted(X, scored=True)
-        labels = votes.argmax(axis=1).astype(np.int32)
-        if scores.size == 0:  # a model of 0.1
-            return labels, votes.max(axis=1)
-        return self._rejected(labels, votes, scores), confidence(votes, scores, self._trust, self._usual)
+        both = self._everywhere("_labelled_surely", X, tail=(2,), dtype=np.float64)
+        return whole_numbers(both[:, 0]), both[:, 1]
+
+    def _labelled_surely(self, X: Any) -> Float:
+        """Labels and confidence, side by side."""
+        _, votes, scores = self._told(X)
+        labels = most_voted(votes)
+        if None in self._lenses:  # a model of 0.1
+            return np.column_stack([labels, votes.max(axis=1)])
+        sure = confidence(votes, scores, self._trust, self._usual)
+        return namespace(sure).stack([blocks.float64(self._rejected(labels, votes, scores)), sure], axis=1)
 
     def confidence(self, X: ArrayLike) -> Float:
         """How likely the labels of rows are right: see ``confidence_``.
@@ -265,15 +331,49 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         Y : array of shape (n_samples, n_components)
             ``n_clusters - 1`` columns, two at least; the spread within clusters is about 1 in each.
         """
+        return self._everywhere("_embedded", X, tail=(self._n_features_out,), dtype=np.float64)
+
+    def _embedded(self, X: Any) -> Float:
         if "_additions" in vars(self):  # a model of 0.1
-            groups = self._grouped(self._asked(self._sources(X), scored=False)[0])
+            groups = self._told(X, scored=False)[0]
             return blocks.unit(sum(table[group] for table, group in zip(self._additions, groups.T, strict=True)))
-        parts = [self._side_by_side(seen) for seen in self._seen(self._sources(X))]
-        return (np.vstack(parts) - self._origin) @ self._directions
+        rows = self._side_by_side(self._sources(X))
+        return (rows - like(self._origin, rows)) @ like(self._directions, rows)
 
     @property
     def _n_features_out(self) -> int:
         return self.cluster_centers_.shape[1]
+
+
+def most_voted(votes: Float) -> Labels:
+    """The cluster with most votes."""
+    return whole_numbers(namespace(votes).argmax(votes, axis=1))
+
+
+def _beside(found: Iterable[list[NDArray]]) -> Array:
+    """Columns of some rows after others, put together."""
+    return joined([namespace(columns[0]).stack(columns, axis=1) for columns in found])
+
+
+def _of_each(function: Callable[[slice], _T], rows: Any) -> Iterator[_T]:
+    """What a function says of some rows after others, by threads where these are many; at once on a device."""
+    found = [slice(0, rows.shape[0])] if is_device_array(rows) else list(blocks_of(rows.shape[0]))
+    if len(found) <= 1:
+        yield function(found[0] if found else slice(0, 0))
+        return
+    with threads.single():
+        for _, told in threads.in_order(function, found):
+            yield told
+
+
+class _Method:
+    """A method of a fitted consensus, to be sent to blocks of rows."""
+
+    def __init__(self, model: Voting, name: str, arguments: tuple[object, ...]):
+        self.model, self.name, self.arguments = model, name, arguments
+
+    def __call__(self, block: Any) -> NDArray:
+        return getattr(self.model, self.name)(self.model._at_hand(block), *self.arguments)
 
 
 def _labels(member: Any, seen: Seen) -> NDArray:

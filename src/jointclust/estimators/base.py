@@ -103,7 +103,7 @@ class TakesRows(BaseEstimator):
 
 
 class LooksAtPairs(TakesRows):
-    """The same for what fits others, to pairs of rows too: the rows have to lie in memory, and a file is loaded.
+    """The same for what fits others, to pairs of rows too: rows have to lie in memory, and elsewhere some are taken.
 
     The others see rows without names, when they are fitted and when they predict: the names are compared once, here.
     """
@@ -112,9 +112,16 @@ class LooksAtPairs(TakesRows):
         if is_remote(X) or is_device_array(X):
             raise TypeError(f"{type(self).__name__} takes coordinates of rows in memory: it looks at pairs of rows.")
 
-    def _coordinates_of(self, X: ArrayLike | Coordinates, *arguments: Any, **options: Any) -> Coordinates:
-        given = X if isinstance(X, Coordinates) else in_memory(X, type(self).__name__)
-        return replace(super()._coordinates_of(given, *arguments, **options), feature_names=None)
+    def _coordinates_of(
+        self,
+        X: ArrayLike | Coordinates,
+        sample_weight: ArrayLike | None,
+        rng: np.random.RandomState,
+        **options: Any,
+    ) -> Coordinates:
+        if not isinstance(X, Coordinates):
+            X, sample_weight, _ = in_memory(X, type(self).__name__, rng, sample_weight)
+        return replace(super()._coordinates_of(X, sample_weight, rng, **options), feature_names=None)
 
 
 def check_n_clusters(n_clusters: int, n_samples: int, weights: Float | None) -> None:

@@ -12,7 +12,10 @@ from scipy.sparse.linalg import LinearOperator, splu
 from sklearn.neighbors import NearestNeighbors
 
 from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs
-from jointclust.types import Float, Matrix
+from jointclust.rows import blocks
+from jointclust.rows.arrays import is_device_array, like, namespace
+from jointclust.rows.blocks import squared_lengths
+from jointclust.types import Array, Float, Matrix
 
 # Rows up to which neighbours are looked up one row after the other.
 _FEW = 16
@@ -53,16 +56,20 @@ def neighbors(X: Matrix, among: Matrix, n_neighbors: int) -> NDArray[np.intp]:
 
     A few more are looked up, because which of several equally near rows the search returns depends on its threads.
     """
-    n_found = min(n_neighbors + 8, among.shape[0])
-    if X.shape[0] <= _FEW and isinstance(X, np.ndarray) and isinstance(among, np.ndarray):
+    n, n_found = among.shape[0], min(n_neighbors + 8, among.shape[0])
+    if is_device_array(X):
+        distances, index = _device_neighbors(X, among, n_found)
+    elif X.shape[0] <= _FEW and isinstance(X, np.ndarray) and isinstance(among, np.ndarray):
         distances, index = _few_neighbors(X, among, n_found)
     else:
         distances, index = NearestNeighbors(n_neighbors=n_found).fit(among).kneighbors(X)
     # Equal up to seven digits of the farthest one's distance is equally near: the rest is rounding.
-    farthest = np.sort(distances, axis=1)[:, n_neighbors - 1 : n_neighbors]
-    rounded = np.round(distances / np.where(farthest > 0, farthest, 1.0), 7)
-    order = np.lexsort((index, rounded), axis=1)[:, :n_neighbors]
-    return np.take_along_axis(index, order, axis=1)
+    xp = namespace(distances)
+    farthest = xp.sort(distances, axis=1)[:, n_neighbors - 1 : n_neighbors]
+    rounded = xp.round(1e7 * (distances / xp.where(farthest > 0, farthest, xp.ones_like(farthest))))
+    # A whole number for each, by distance and then by index: sorted at once.
+    nearest = xp.sort(rounded * n + xp.astype(index, xp.float64), axis=1)[:, :n_neighbors]
+    return xp.astype(nearest % n, xp.int64)
 
 
 def _few_neighbors(X: Float, among: Float, n_found: int) -> tuple[Float, NDArray[np.intp]]:
@@ -70,6 +77,13 @@ def _few_neighbors(X: Float, among: Float, n_found: int) -> tuple[Float, NDArray
     distances = np.stack([np.linalg.norm(among - row, axis=1) for row in X])
     index = np.argpartition(distances, n_found - 1, axis=1)[:, :n_found]
     return np.take_along_axis(distances, index, axis=1), index
+
+
+def _device_neighbors(X: Array, among: Matrix, n_found: int) -> tuple[Array, Array]:
+    """The same on a device, from the products of all pairs of rows."""
+    xp, rows = namespace(X), like(among, X)
+    half, index = blocks.smallest(0.5 * squared_lengths(rows) - X @ rows.T, n_found)
+    return xp.sqrt(xp.clip(2.0 * half + squared_lengths(X)[:, None], 0.0, None)), index
 
 
 def graph_spectrum(X: Matrix, mass: Float, n_neighbors: int, n_components: int) -> GraphSpectrum:

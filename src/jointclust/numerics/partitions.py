@@ -147,8 +147,12 @@ def renumbered(labels: Array, like_these: Array, n_clusters: int) -> Labels:
     """The same partition, numbered so that as many labels as possible agree with others."""
     pairs = lambda a, b: Swept(sums=[blocks.confusion(a, b, n_clusters)])  # noqa: E731
     _, number = linear_sum_assignment(-sweep(pairs, labels, like_these, width=2 * n_clusters).sums[0])
-    number = number.astype(np.int32)
-    return sweep(lambda a: Swept(rows=[namespace(a).take(like(number, a), a, axis=0)]), labels).rows[0]
+    return looked_up(number.astype(np.int32), labels)
+
+
+def looked_up(numbers: NDArray, labels: Array) -> Labels:
+    """``numbers[labels]`` where the labels are."""
+    return sweep(lambda a: Swept(rows=[namespace(a).take(like(numbers, a), a, axis=0)]), labels).rows[0]
 
 
 def weighted_norm(Y: Sweepable, weights: Array | None) -> float:

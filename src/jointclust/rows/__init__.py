@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from jointclust.exceptions import tell
 from jointclust.rows import _dask, blocks
 from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
 from jointclust.rows._store import Projected, Store, as_store
 from jointclust.rows._sweep import Scaled, block_length, sweep
-from jointclust.rows._swept import Swept, Visit
+from jointclust.rows._swept import Swept, Visit, joined
 from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -23,18 +25,24 @@ __all__ = [
     "Store",
     "Swept",
     "Visit",
+    "as_frame",
+    "as_plain",
     "as_rows",
     "as_table",
     "block_length",
     "blocks",
     "check_elsewhere",
     "check_weights_elsewhere",
+    "each_row",
+    "host_block",
     "in_memory",
     "is_elsewhere",
     "is_lazy",
     "is_remote",
+    "joined",
     "kind_of",
     "lazily",
+    "loaded",
     "materialised",
     "n_present",
     "sample",
@@ -44,6 +52,10 @@ __all__ = [
     "weight_limits",
 ]
 
+# Rows among which pairs are looked at.
+_MOST_PAIRED = 10_000
+# Rows that a function of rows in memory sees at a time.
+_SOME = 8_192
 # Bytes up to which an embedding of rows in a file is kept in memory.
 _KEPT = 2**31
 
@@ -87,8 +99,8 @@ class Rows:
         return self.X if is_device_array(self.X) else None
 
     def here(self, values: NDArray) -> Any:
-        """A host array where the rows are, in its own precision if it holds whole numbers."""
-        if not is_device_array(self.X):
+        """An array where the rows are, in its own precision if it holds whole numbers."""
+        if not is_device_array(self.X) or is_device_array(values):
             return values
         return like(values, self.X, getattr(namespace(self.X), str(values.dtype)))
 
@@ -157,15 +169,35 @@ class Rows:
 PLACES = {"memory": "in memory", "device": "on a device", "file": "in a file", "dask": "of a Dask array"}
 
 
-def in_memory(X: object, who: str) -> Any:
-    """Rows in the host's memory for what looks at pairs of rows: a file is loaded, anything else refused."""
-    kind = kind_of(X)
-    if kind in ("device", "dask"):
-        raise TypeError(
-            f"{who} takes no rows {PLACES[kind]}: it looks at pairs of rows. Give it a sample in memory and predict "
-            "the rest, or use LDAKMeans."
+def in_memory(
+    X: Any, who: str, rng: np.random.RandomState, weights: Any = None
+) -> tuple[Any, Any, NDArray[np.intp] | None]:
+    """Rows in the host's memory for what looks at pairs of rows, their weights and, where some are taken, which.
+
+    Of more than 10,000 rows elsewhere some are taken, among those that have weight, and that is said.
+    """
+    if not is_elsewhere(X):
+        return X, weights, None
+    X = check_elsewhere(X, accept_sparse=True, min_samples=1)
+    weights = None if weights is None else to_host(check_weights_elsewhere(weights, X))
+    index = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
+    if index.size > _MOST_PAIRED:
+        index = np.sort(rng.choice(index, _MOST_PAIRED, replace=False))
+        tell(
+            f"{who} looks at pairs of rows, and X has {X.shape[0]:,} rows {PLACES[kind_of(X)]}: a random sample of "
+            f"{index.size:,} rows is taken.",
+            UserWarning,
         )
-    return np.array(X) if kind == "file" else X
+    return _taken(X, index), None if weights is None else weights[index], index
+
+
+def _taken(X: Sweepable, index: NDArray[np.intp]) -> Any:
+    """Some of the rows, on the host, in their order."""
+    if is_device_array(X):
+        return to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
+    wanted = np.zeros(X.shape[0], dtype=bool)
+    wanted[index] = True
+    return sweep(lambda x, some: Swept(pieces=[x[some]]), X, wanted, width=X.shape[1]).pieces[0]
 
 
 def kind_of(X: object) -> str:
@@ -177,7 +209,12 @@ def kind_of(X: object) -> str:
     return "file" if isinstance(X, Store) or isinstance(as_store(X), Store) else "memory"
 
 
-is_lazy, lazily, as_table = _dask.is_dask, _dask.mapped, _dask.as_table
+is_lazy, lazily, as_table, as_frame = _dask.is_dask, _dask.mapped, _dask.as_table, _dask.as_frame
+
+
+def as_plain(X: Any) -> Any:
+    """Rows without names: a data frame of Dask as an array."""
+    return _dask.as_table(X) if _dask.is_dask(X) else X
 
 
 def is_remote(array: object) -> bool:
@@ -215,11 +252,14 @@ def weight_limits(weights: Array) -> tuple[float, float]:
 def sample(
     Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None
 ) -> tuple[NDArray, NDArray | None]:
-    """About so many of the remote rows, drawn by weight, on the host, with the weights that they have left.
+    """About so many of the rows, drawn by weight, on the host, with the weights that they have left.
 
-    All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above.
+    All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above;
+    on a device, rows that have weight are drawn alike and keep it.
     """
     n = Y.shape[0]
+    if is_device_array(Y):
+        return _drawn_on_device(Y, size, rng, weights)
     everything = n <= size
     seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
     share = size / n if weights is None or everything else _share(weights, size)
@@ -238,15 +278,46 @@ def sample(
     return pieces[0], pieces[1] if len(pieces) > 1 else None
 
 
+def _drawn_on_device(
+    Y: Array, size: int, rng: np.random.RandomState, weights: Array | None
+) -> tuple[NDArray, NDArray | None]:
+    host = None if weights is None else to_host(weights)
+    index = np.arange(Y.shape[0]) if host is None else np.flatnonzero(host)
+    if Y.shape[0] > size:
+        index = np.sort(rng.permutation(index)[:size])
+        return _taken(Y, index), None if host is None else host[index]
+    return to_host(Y), host
+
+
 def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
     """A sample, on the host, of rows on a device, in a large file or with Dask; other rows as they are."""
     if not is_elsewhere(X):
         return X
     X = check_elsewhere(X, accept_sparse=True, min_samples=2)
-    if is_device_array(X):
-        index = rng.permutation(X.shape[0])[:size]
-        return to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
-    return sample(X, size, rng, None)[0] if is_remote(X) else X
+    return sample(X, size, rng, None)[0] if is_remote(X) or is_device_array(X) else X
+
+
+def each_row(function: Callable[[Any], Any], X: Any, tail: tuple[int, ...], dtype: Any, width: int) -> Any:
+    """What a function of blocks says of each row, where the rows are; with Dask, when it is asked for.
+
+    ``width`` is the number of values that it makes of a row.
+    """
+    if _dask.is_dask(X):
+        return _dask.mapped(function, as_frame(X), tail, dtype)
+    X = check_elsewhere(X, accept_sparse=True, min_samples=1)
+    found = sweep(lambda x: Swept(rows=[function(x)]), X, width=width, budget=_SOME * width)
+    return as_rows(X).here(found.rows[0])
+
+
+def loaded(X: Any) -> Any:
+    """Rows in a small file, in memory; anything else as it is."""
+    found = as_store(X)
+    return found if isinstance(found, np.ndarray) else X
+
+
+def host_block(x: Any) -> Any:
+    """A block of rows in the host's memory; sparse rows and those of a data frame stay what they are."""
+    return to_host(x) if is_device_array(x) else x
 
 
 def _share(weights: Array, size: int) -> float:

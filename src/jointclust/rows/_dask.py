@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
+from jointclust.rows import threads
 from jointclust.rows._swept import Swept, Visit, joined
 from jointclust.types import Array, Sweepable
 
@@ -29,8 +30,31 @@ class Chunked(Array, Protocol):
     def to_delayed(self) -> NDArray: ...
 
 
+class Frame:
+    """A Dask data frame as rows in chunks: its partitions, which stay data frames, and their lengths."""
+
+    def __init__(self, frame: Any):
+        self.parts = np.array(frame.to_delayed(), dtype=object)
+        lengths = frame.map_partitions(len).compute()
+        filled = np.asarray(lengths) > 0
+        self.parts, lengths = self.parts[filled], np.asarray(lengths)[filled]
+        self.columns, self._meta, self.dtype = frame.columns, frame._meta, np.dtype(np.float64)
+        self.chunks = (tuple(int(length) for length in lengths), (len(frame.columns),))
+        self.shape = (int(lengths.sum()), len(frame.columns))
+
+    def to_delayed(self) -> NDArray:
+        return self.parts
+
+
+def as_frame(X: Any) -> Any:
+    """The partitions of a Dask data frame; anything else as it is."""
+    return Frame(X) if hasattr(X, "to_dask_array") and X.ndim == 2 else X
+
+
 def is_dask(array: object) -> TypeGuard[Chunked]:
     """Whether this is a Dask array (or data frame), without importing Dask."""
+    if isinstance(array, Frame):
+        return True
     return type(array).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(array, "dask")
 
 
@@ -75,15 +99,32 @@ def aligned(values: Any, X: Chunked) -> Chunked:
     return values.rechunk({0: X.chunks[0]})
 
 
+class _Apart:
+    """A function of a chunk, in one thread: the scheduler has the others."""
+
+    def __init__(self, function: Callable[..., Array]):
+        self.function = function
+
+    def __call__(self, chunk: Any) -> Array:
+        with threads.apart():
+            return self.function(chunk)
+
+
 def mapped(function: Callable[..., Array], X: Chunked, tail: tuple[int, ...], dtype: Any) -> Chunked:
     """``function`` of each chunk, when it is asked for."""
     import dask.array as da
 
+    if isinstance(X, Frame):
+        import dask
+
+        run = dask.delayed(_Apart(function), traverse=False)
+        pairs = zip(X.parts, X.chunks[0], strict=True)
+        return da.concatenate([da.from_delayed(run(part), (length, *tail), dtype=dtype) for part, length in pairs])
     X = as_table(X)
     chunks = (X.chunks[0], *[(length,) for length in tail])
     options = {} if tail else {"drop_axis": 1}
     return da.map_blocks(
-        function, X, chunks=chunks, dtype=dtype, meta=np.empty((0,) * (1 + len(tail)), dtype), **options
+        _Apart(function), X, chunks=chunks, dtype=dtype, meta=np.empty((0,) * (1 + len(tail)), dtype), **options
     )
 
 
@@ -119,7 +160,7 @@ def sweep(task: Visit, sources: Sequence[Sweepable | None]) -> Swept:
     return Swept(rows, sums, pieces)
 
 
-def check_workers(X: Chunked) -> None:
+def check_workers(X: Chunked | Frame) -> None:
     """Refuse what workers of the cluster in use would only pause on, or die of, again and again."""
     try:
         from distributed import get_client
@@ -138,7 +179,7 @@ def check_workers(X: Chunked) -> None:
     _check_memory(X, client.scheduler_info(n_workers=-1)["workers"].values())
 
 
-def _check_memory(X: Chunked, workers: Iterable[dict[str, Any]]) -> None:
+def _check_memory(X: Chunked | Frame, workers: Iterable[dict[str, Any]]) -> None:
     largest = max(X.chunks[0]) * X.shape[1] * X.dtype.itemsize
     for worker in workers:
         limit, n_threads = worker["memory_limit"], worker["nthreads"]

@@ -24,6 +24,9 @@ def is_elsewhere(X: object) -> bool:
 
 def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
     """Such an X as a table of finite floating-point numbers, or a clear error."""
+    if isinstance(X, _dask.Frame):
+        _dask.check_workers(X)
+        return X
     if _dask.is_dask(X):
         X = _dask.as_table(X)
         _dask.check_workers(X)

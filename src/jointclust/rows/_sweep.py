@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from jointclust.rows import _dask, threads
 from jointclust.rows._store import Projected, Store
-from jointclust.rows._swept import Swept, Visit, joined
+from jointclust.rows._swept import Swept, Visit, is_table, joined
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.rows.blocks import project, unit
 from jointclust.types import Array, Sweepable
@@ -107,6 +107,8 @@ def _cut(array: Any, block: slice) -> Any:
         return None
     if isinstance(array, Store):
         return array.read(block)
+    if is_table(array):
+        return array.iloc[block]
     return array[block] if sp.issparse(array) else array[block, ...]  # some libraries want every axis named
 
 
@@ -148,7 +150,7 @@ def _on_host(found: Swept) -> Swept:
 
 
 def _small(piece: Array) -> Array:
-    return piece if sp.issparse(piece) else to_host(piece)
+    return piece if sp.issparse(piece) or is_table(piece) else to_host(piece)
 
 
 def _stretch(sources: Sequence[Sweepable | None], width: int, budget: int) -> int:

@@ -23,8 +23,17 @@ class Swept(NamedTuple):
 Visit = Callable[..., Swept]
 
 
+def is_table(block: object) -> bool:
+    """Whether rows are those of a data frame of pandas."""
+    return hasattr(block, "iloc")
+
+
 def joined(pieces: Sequence[Array]) -> Array:
     """Blocks put below each other again."""
     if any(sp.issparse(piece) for piece in pieces):
         return sp.csr_array(sp.vstack(list(pieces), format="csr"))
+    if is_table(pieces[0]):
+        import pandas as pd
+
+        return pd.concat(list(pieces))
     return namespace(pieces[0]).concat(list(pieces), axis=0)

@@ -79,6 +79,19 @@ def _named(dtype: Any) -> np.dtype:
         return np.dtype(str(dtype).rsplit(".", maxsplit=1)[-1])
 
 
+def columns_at(array: Any, index: NDArray[np.intp]) -> Any:
+    """Some of the columns of an array of any library or of Dask, by number."""
+    if not is_device_array(array):
+        return array[:, index]
+    xp = namespace(array)
+    return xp.take(array, like(index, array, xp.int64), axis=1)
+
+
+def whole_numbers(array: Any) -> Any:
+    """An array, of any library or of Dask, as one of int32."""
+    return namespace(array).astype(array, namespace(array).int32) if is_device_array(array) else array.astype(np.int32)
+
+
 def is_device_array(array: object) -> TypeGuard[Array]:
     """Whether this is an array of another library than NumPy that follows the array API standard."""
     return hasattr(array, "__dlpack__") and hasattr(array, "shape") and not isinstance(array, np.ndarray)

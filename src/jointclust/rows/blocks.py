@@ -29,6 +29,11 @@ def float64(x: Array) -> Array:
     return xp.astype(x, xp.float64, copy=False)
 
 
+def float32(x: Array) -> Array:
+    """The block in float32."""
+    return namespace(x).astype(x, namespace(x).float32)
+
+
 def centred(x: Array, mean: Float | None) -> Array:
     """A dense block less the mean, in float64."""
     x = float64(x)
@@ -233,6 +238,44 @@ def nearest(y: Array, centers: Array, offset: Array, n_sets: int) -> Array:
     closeness -= offset
     shaped = xp.reshape(closeness, (y.shape[0], n_sets, -1))
     return xp.astype(xp.argmax(shaped, axis=2), xp.int32)
+
+
+def interpolated(x: Array, points: Float, values: Float) -> Array:
+    """What ``np.interp`` gives for each column of a block, between points (in the rows, in order) and their values.
+
+    All columns are looked up at once, each in a stretch of its own of one long table.
+    """
+    xp, (n_points, n_columns) = namespace(x), points.shape
+    low, span = points[0], np.where(points[-1] > points[0], points[-1] - points[0], 1.0)
+    starts = 2.0 * np.arange(n_columns)
+    y = float64(x)
+    table = like(((points - low) / span + starts).T.ravel(), y)
+    scaled = xp.clip((y - like(low, y)) / like(span, y), 0.0, 1.0) + like(starts, y)
+    first = like(n_points * np.arange(n_columns), y, xp.int64)
+    above = xp.reshape(xp.searchsorted(table, xp.reshape(scaled, (-1,)), side="right"), y.shape)
+    above = xp.astype(above, xp.int64) - first
+    above = xp.reshape(xp.clip(above, 1, n_points - 1) + first, (-1,))
+    known, wanted = like(points.T.ravel(), y), like(values.T.ravel(), y)
+    left, right = xp.take(known, above - 1, axis=0), xp.take(known, above, axis=0)
+    gap = right - left
+    share = xp.where(
+        gap > 0, (xp.reshape(y, (-1,)) - left) / xp.where(gap > 0, gap, xp.ones_like(gap)), xp.ones_like(gap)
+    )
+    share = xp.clip(share, 0.0, 1.0)
+    below = xp.take(wanted, above - 1, axis=0)
+    found = below + share * (xp.take(wanted, above, axis=0) - below)
+    return xp.astype(xp.reshape(found, y.shape), x.dtype)
+
+
+def smallest(values: Array, k: int) -> tuple[Array, Array]:
+    """The k smallest values of each row, in any order, and their columns."""
+    xp = namespace(values)
+    if hasattr(xp, "topk"):  # torch alone
+        found = xp.topk(values, k, dim=1, largest=False)
+        return found.values, found.indices
+    order = xp.argpartition(values, k - 1, axis=1) if hasattr(xp, "argpartition") else xp.argsort(values, axis=1)
+    index = order[:, :k]
+    return xp.take_along_axis(values, index, axis=1), index
 
 
 def residuals(y: Array, labels: Array, centers: Float) -> Array:

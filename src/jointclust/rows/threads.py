@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
@@ -93,6 +93,24 @@ def each(run: Callable[[int], _T], n_runs: int, n_jobs: int | None) -> list[_T]:
     return Parallel(n_jobs=n_jobs, require="sharedmem")(tasks)
 
 
+@contextmanager
+def apart() -> Iterator[None]:
+    """No threads of our own: a scheduler runs other tasks beside this one."""
+    before = _side_by_side.set(_n_cores())
+    try:
+        with single():
+            yield
+    finally:
+        _side_by_side.reset(before)
+
+
+def _no_openmp_beside() -> None:
+    """One OpenMP thread for what is called from this thread, whose own that limit is: the others have their cores."""
+    for library in _controller().lib_controllers:
+        if library.user_api == "openmp":
+            library.set_num_threads(1)
+
+
 def in_order(run: Callable[[_I], _T], items: Iterable[_I]) -> Iterator[tuple[_I, _T]]:
     """``run`` of each item, a few at a time by threads; results come in the order of the items."""
     workers = max(1, _n_cores() // _side_by_side.get())
@@ -102,7 +120,7 @@ def in_order(run: Callable[[_I], _T], items: Iterable[_I]) -> Iterator[tuple[_I,
         return
     waiting: deque[tuple[_I, Future[_T]]] = deque()
     # A pool of its own: it costs a hundredth of the pass, survives no fork, and waits for no other one.
-    with ThreadPoolExecutor(max_workers=workers) as pool:
+    with ThreadPoolExecutor(max_workers=workers, initializer=_no_openmp_beside) as pool:
         try:
             for item in items:
                 waiting.append((item, pool.submit(contextvars.copy_context().run, run, item)))

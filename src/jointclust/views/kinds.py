@@ -131,7 +131,15 @@ def describe(X: Any) -> Description:
         return _of_documents(X)
     if is_annotated(X):
         return replace(describe(X.X), _names=np.array([str(name) for name in X.var.index]))
-    n_samples, rows, positions = _looked_at(X)
+    return _described(*_looked_at(X))
+
+
+def describe_sample(X: Any, n_samples: int) -> Description:
+    """The same from a sample, in memory, of so many rows."""
+    return describe(X) if X.shape[0] == n_samples else _described(n_samples, X, None)
+
+
+def _described(n_samples: int, rows: Any, positions: NDArray | None) -> Description:
     reasons = []
     if rows.shape[0] < n_samples:
         reasons = [f"from a sample of {rows.shape[0]:,} rows"]

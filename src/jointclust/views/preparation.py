@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import StrOptions, fit_context
 from jointclust.rows import is_elsewhere, is_lazy
+from jointclust.rows.arrays import columns_at, is_device_array
 from jointclust.types import Float
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in
 from jointclust.views.counts import Counts, LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
-from jointclust.views.kinds import as_array, describe, is_annotated, is_documents
+from jointclust.views.kinds import as_array, describe, describe_sample, is_annotated, is_documents
 from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
 
 __all__ = ["VIEWS", "Preparation"]
@@ -84,7 +85,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         self.view = view
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None, n_samples: int | None = None) -> Self:
         """Learn what the data are, and the statistics of the view.
 
         Parameters
@@ -95,6 +96,8 @@ class Preparation(TransformerMixin, BaseEstimator):
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows; a weight of 2 is the row twice.
+        n_samples : int, optional
+            How many rows there are, where X is a sample of them.
 
         Returns
         -------
@@ -103,7 +106,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         """
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        self.description_ = describe(X)
+        self.description_ = describe(X) if n_samples is None else describe_sample(X, n_samples)
         self.view_ = self.description_.views[0] if self.view == "auto" else self.view
         self.notes_: list[str] = []
         self.encoder_: MixedEncoder | Words | None = None
@@ -292,7 +295,11 @@ class Preparation(TransformerMixin, BaseEstimator):
         if is_elsewhere(data):
             if self.kept_ is None:
                 return data
-            return data[[names_of(data)[index] for index in self.kept_]] if is_table(data) else data[:, self.kept_]
+            return (
+                data[[names_of(data)[index] for index in self.kept_]]
+                if is_table(data)
+                else columns_at(data, self.kept_)
+            )
         if is_table(data):
             names, columns = names_of(data), list(columns_of(data))
             used = range(len(names)) if self.kept_ is None else self.kept_
@@ -314,6 +321,8 @@ class Preparation(TransformerMixin, BaseEstimator):
             self.notes_.append("gaps are filled with what the other columns of the row tell")
 
     def _filled(self, rows: Any) -> Any:
+        if self.imputer_ is not None and is_device_array(rows):  # where there are no gaps
+            return columns_at(rows, self.imputer_.kept_)
         if self.imputer_ is not None:
             return self.imputer_.fill(rows, self.coded_names())
         if not sp.issparse(rows) and not is_elsewhere(rows) and np.isnan(rows).any():

@@ -25,7 +25,7 @@ from jointclust.rows import (
     sweep,
     total_weight,
 )
-from jointclust.rows.arrays import is_device_array, like, namespace, to_host
+from jointclust.rows.arrays import is_device_array, like, namespace
 from jointclust.subspace.decomposition import check_weights
 from jointclust.types import Float
 
@@ -231,7 +231,7 @@ class RankNormal(AsIs):
 
     def _learn(self, X: Any, weights: Any) -> None:
         self._refuse_sparse(X)
-        drawn, weights = _some_rows(X, _QUANTILE_ROWS, weights)
+        drawn, weights = sample(X, _QUANTILE_ROWS, np.random.RandomState(0), weights)
         points = [_points(column, weights) for column in np.asarray(drawn, dtype=np.float64).T]
         length = max(len(values) for values, _ in points)
         padded = [[np.pad(part, (0, length - len(part)), mode="edge") for part in pair] for pair in points]
@@ -239,10 +239,14 @@ class RankNormal(AsIs):
 
     def _change(self, x: Any) -> Any:
         self._refuse_sparse(x)
-        host = np.array(to_host(x))
+        if is_device_array(x):
+            changed = blocks.interpolated(x, self.values_, self.scores_)
+            xp = namespace(x)
+            return xp.where(like(self._mask(), x, xp.bool), changed, x)
+        x = np.array(x)
         for column in np.flatnonzero(self._mask()):
-            host[:, column] = np.interp(host[:, column], self.values_[:, column], self.scores_[:, column])
-        return like(host, x) if is_device_array(x) else host
+            x[:, column] = np.interp(x[:, column], self.values_[:, column], self.scores_[:, column])
+        return x
 
     def _refuse_sparse(self, X: Any) -> None:
         if sp.issparse(X) or sp.issparse(getattr(X, "_meta", None)):
@@ -252,15 +256,6 @@ class RankNormal(AsIs):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
-
-
-def _some_rows(X: Any, size: int, weights: Any) -> tuple[Any, Any]:
-    """Rows on the host with their weights; a sample where there are more."""
-    if is_device_array(X):
-        index = np.sort(np.random.RandomState(0).permutation(X.shape[0])[:size])
-        rows = to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
-        return rows, None if weights is None else to_host(weights)[index]
-    return sample(X, size, np.random.RandomState(0), weights)
 
 
 def _points(column: Float, weights: Float | None) -> tuple[Float, Float]:
