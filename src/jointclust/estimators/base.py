@@ -113,11 +113,7 @@ class LooksAtPairs(TakesRows):
             raise TypeError(f"{type(self).__name__} takes coordinates of rows in memory: it looks at pairs of rows.")
 
     def _coordinates_of(
-        self,
-        X: ArrayLike | Coordinates,
-        sample_weight: ArrayLike | None,
-        rng: np.random.RandomState,
-        **options: Any,
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState, **options: Any
     ) -> Coordinates:
         if not isinstance(X, Coordinates):
             X, sample_weight, _ = in_memory(X, type(self).__name__, rng, sample_weight)
@@ -236,9 +232,8 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _n_components(self, coordinates: Coordinates) -> int:
         """Number of components the data allow."""
-        return resolve_n_components(
-            self.n_components, wanted_components(self.n_clusters, coordinates.rank), coordinates
-        )
+        wanted = wanted_components(self.n_clusters, coordinates.rank)
+        return resolve_n_components(self.n_components, wanted, coordinates)
 
     def _given_labels(self, n_samples: int) -> tuple[Labels | None, int]:
         """Labels to start from, if init holds some, and how many runs to make."""

@@ -137,6 +137,10 @@ def _project_simplex(rows: _A, size: float, xp: Namespace) -> _A:
     # Entries lower than the largest by more than the size never count, and could only overflow the sums.
     shifted = rows - xp.max(rows, axis=1, keepdims=True)
     upwards = xp.sort(xp.clip(shifted, -size, None), axis=1)
+    if xp is not np:  # many small steps cost more on a device than memory
+        totals = xp.cumulative_sum(xp.flip(upwards, axis=1), axis=1) - size
+        counts = xp.cumulative_sum(xp.ones_like(totals[:1, :]), axis=1)
+        return xp.clip(shifted - xp.max(totals / counts, axis=1, keepdims=True), 0.0, None)
     total = xp.zeros_like(upwards[:, 0])
     threshold = total - size
     for k in range(1, rows.shape[1] + 1):
