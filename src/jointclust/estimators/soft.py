@@ -252,7 +252,8 @@ class SoftClusterer(Clusterer):
 
     def _both_labels(self, Y: Sweepable) -> tuple[Any, Labels]:
         """Soft and hard labels of rows in the embedding."""
-        found = sweep(self._bare()._label_block, Y, width=max(Y.shape[1], self.n_clusters))
+        # The nearest points of a simplex are found by way of several arrays of their size.
+        found = sweep(self._bare()._label_block, Y, width=max(Y.shape[1], 8 * self.n_clusters))
         return found.rows[0], found.rows[1]
 
     def _label_block(self, y: Array) -> Swept:

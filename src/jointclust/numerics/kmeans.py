@@ -20,7 +20,7 @@ from jointclust.numerics.partitions import (
     weighted_norm,
 )
 from jointclust.rows import Swept, blocks, is_remote, sample, sweep
-from jointclust.rows.arrays import like, namespace, to_host
+from jointclust.rows.arrays import like, namespace, precision, to_host
 from jointclust.types import Array, Float, Sweepable
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
@@ -169,10 +169,11 @@ def oversampled(
     """
     if Y.shape[0] <= 2 * _ROUNDS * n_clusters:
         return plus_plus(Y, n_clusters, n_sets, rng, weights)
-    found = []
+    found, dtype = [], precision(Y)
     for _ in range(n_sets):
-        points, mass = _candidates(Y, n_clusters, rng, weights)
-        found.append(plus_plus(like(points, Y), n_clusters, 1, rng, like(mass, Y)))
+        # Few candidates are drawn from on the host: every draw depends on the one before, which a device waits for.
+        points, mass = (part.astype(dtype) for part in _candidates(Y, n_clusters, rng, weights))
+        found.append(plus_plus(points, n_clusters, 1, rng, mass))
     return np.concatenate(found)
 
 

@@ -84,8 +84,13 @@ def squared_lengths(y: Array) -> Array:
     """Squared length of each row, in float64."""
     if isinstance(y, np.ndarray):
         return np.einsum("ij,ij->i", y, y, dtype=np.float64)
-    y = float64(y)
-    return namespace(y).sum(y * y, axis=1)
+    xp = namespace(y)
+
+    def lengths(some: slice) -> Array:
+        part = float64(y[some, ...])
+        return xp.sum(part * part, axis=1)
+
+    return xp.concat([lengths(some) for some in _stretches(y.shape[0], max(1, _HOT // max(1, y.shape[1])))])
 
 
 def scatter(x: Array, weights: Array | None, mean: Float | None) -> Array:
