@@ -88,8 +88,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
         four sizes on the rows, and of three on the embedding of ODC.
     effort : {"quick", "normal", "thorough"}, default="normal"
         How much the automatic members on views cost. "quick" fits six on each view, from one start each and to 3,000
-        rows at the most; "thorough" fits each of the ten three times, from other seeds, to 20,000 rows: what it finds
-        depends less on the seed.
+        rows at the most; "thorough" fits each of the ten three times, from other seeds, to 20,000 rows, for three
+        times the cost.
     reject_below : float, default=0.0
         Rows of less ``confidence_`` than this have the label -1, in ``labels_`` and in ``predict``.
     max_rank : int, default=500
