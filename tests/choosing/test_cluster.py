@@ -59,3 +59,4 @@ def test_a_range(tmp_path):
     pytest.importorskip("skops")
     jc.save(model, tmp_path / "model.skops")
     assert jc.load(tmp_path / "model.skops").number_.verdict == model.number_.verdict
+    assert not hasattr(model.fit(X[:60]), "number_")  # it was chosen on other rows

@@ -135,8 +135,29 @@ def test_the_curve_is_drawn():
     np.testing.assert_allclose(ax.lines[0].get_xydata(), list(found.scores.items()))
 
 
+def test_ranges_are_of_whole_numbers(rng):
+    X = jc.decompose(rng.standard_normal((40, 2)))
+    for wrong in (5, "2-8"):
+        with pytest.raises(TypeError, match="is no range"):
+            jc.number_of_clusters(X, n_clusters=wrong)
+    for wrong in ([2.7], ["2", "3"], (2.0, 8.0)):
+        with pytest.raises(TypeError, match="whole numbers"):
+            jc.number_of_clusters(X, n_clusters=wrong)
+
+
+def test_no_more_clusters_than_different_rows(rng):
+    """Members cannot but agree on them; nor on as many clusters as there are rows, which none would choose."""
+    X = np.repeat(rng.standard_normal((5, 300)), 20, axis=0)
+    assert jc.number_of_clusters(jc.decompose(X)).n_clusters == 5
+    Z, _ = jc.datasets.mixture(100, 10, 3, n_nuisance=0, separation=12, random_state=0)
+    assert jc.number_of_clusters(jc.decompose(Z), n_clusters=[80]).scores == {80: 0}
+
+
 def test_constant_and_few_rows(rng):
-    assert jc.number_of_clusters(np.ones((50, 3))).n_clusters == 1
+    equal = jc.number_of_clusters(np.ones((50, 3)))
+    assert equal.n_clusters == equal.confidence == 1
+    assert equal.plot().get_title() == equal.verdict
+    assert jc.number_of_clusters(np.ones((50, 3)), n_clusters=(2, 8)).confidence == 0
     for n in (3, 31):
         with pytest.raises(ValueError, match=f"{n} rows are too few"):
             jc.number_of_clusters(rng.standard_normal((n, 3)))

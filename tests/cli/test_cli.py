@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -247,6 +248,30 @@ def test_number_of_clusters_is_found(tmp_path, capsys):
     assert call("fit", tmp_path / "noise.npy", "--out", tmp_path / "one") == 0
     assert "No cluster structure found" in capsys.readouterr().err
     assert "No cluster structure found" in (tmp_path / "one" / "report.html").read_text()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert call("compare", tmp_path / "noise.npy", "--method", "ldakm") == 0
+    told = capsys.readouterr().err
+    assert "Warning: No cluster structure found" in told
+    assert "Number of clusters: no cluster structure found" in told
+
+
+def test_select_by_another_criterion_tells_its_own_number(tmp_path, capsys):
+    """What members agree on need not be what the silhouette prefers."""
+    centers = np.array([[0.0, 0, 0], [8, 0, 0], [0, 100, 0]])
+    np.save(tmp_path / "x.npy", np.repeat(centers, 30, axis=0) + np.random.RandomState(0).standard_normal((90, 3)))
+    by = ("--method", "dec", "--criterion", "silhouette", "--scale", "none", "--resamples", 0)
+    assert call("select", tmp_path / "x.npy", "-k", "2-4", *by, "--out", tmp_path / "run") == 0
+    assert "Number of clusters" not in capsys.readouterr().err
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert record["chosen"]["n_clusters"] == record["result"]["clusters"]
+    assert "number of clusters" not in record["chosen"]
+
+
+def test_the_curve_is_drawn_where_it_can_be(iris_csv, tmp_path, capsys):
+    """Said before the work, not after it."""
+    status, message = failure(capsys, "number", iris_csv, "--plot", tmp_path / "curve.xyz")
+    assert (status, "goes to a .svg, .png or .pdf file" in message) == (4, True)
 
 
 def test_number(tmp_path, capsys):

@@ -195,6 +195,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self : object
             The fitted estimator.
         """
+        self.__dict__.pop("number_", None)  # of the rows that the number was chosen on
         rng = check_random_state(self.random_state)
         return self._agree(self._look(X, sample_weight, rng), rng)
 

@@ -21,6 +21,8 @@ from jointclust.types import Float, Labels
 # Directions in which neighbours are looked for, and neighbours.
 _NEAR, _NEIGHBORS = 50, 5
 _RESTARTS = 3
+# Rows are equal whose coordinates differ by no more than this share of the largest.
+_EQUAL = 1e-12
 # LDA k-means: share of the variance, ridge in units of the mean variance, iterations.
 _VARIANCE, _RIDGE, _ITERATIONS = 0.9, 0.1, 4
 # Numbers of clusters to look at: the first ones one by one, then in steps of a fifth, which are refined about peaks.
@@ -50,9 +52,12 @@ class Part:
         self._variances = Z.var(axis=0)
         shares = np.cumsum(self._variances) / max(self._variances.sum(), np.finfo(float).tiny)
         self._Z = np.ascontiguousarray(Z[:, : int(np.searchsorted(shares, _VARIANCE)) + 1])
-        first, self._which = distinct_rows(Z[:, :_NEAR])
+        # Equal rows are equal up to rounding once they are rotated.
+        near = Z[:, :_NEAR]
+        unit = _EQUAL * max(float(np.abs(near).max()), np.finfo(float).tiny)
+        first, self._which = distinct_rows(np.round(near / unit))
         self._mass = np.bincount(self._which).astype(np.float64)
-        self._distinct = Z[first, :_NEAR]
+        self._distinct = near[first]
         self._tree = linkage(self._Z, "ward")
         self._spectrum: GraphSpectrum | None = None
 
@@ -64,14 +69,15 @@ class Part:
         return self
 
     def agreement(self, n_clusters: int) -> float:
-        """Of the graph with the two others, in the mean."""
+        """Of the graph with the two others, in the mean; 0 where it could not fail, for want of rows."""
+        if n_clusters > min(len(self._distinct), len(self._Z) // 2):
+            return 0.0
         graph = self.graph(n_clusters)
         return (agreement_of(graph, self.ward(n_clusters)) + agreement_of(graph, self.discriminant(n_clusters))) / 2
 
     def graph(self, n_clusters: int) -> Labels:
         """Spectral clustering of the neighbour graph."""
         assert self._spectrum is not None
-        n_clusters = min(n_clusters, len(self._distinct))
         Y, rng = spectral_rows(self._spectrum, self._mass, n_clusters), np.random.RandomState(self._seed)
         return kmeans(Y, n_clusters, rng, self._mass, n_restarts=_RESTARTS).labels[self._which]
 

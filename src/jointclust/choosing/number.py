@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +120,8 @@ class ClusterNumber:
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve: the agreement by number of clusters, its mean and its range over the repeats.
 
+        Where all rows are equal there is none, and the axes are empty.
+
         Parameters
         ----------
         ax : matplotlib axes, optional
@@ -134,10 +136,10 @@ class ClusterNumber:
 
         if ax is None:
             ax = plt.subplots(figsize=(6, 3.8), layout="constrained")[1]
-        numbers = self.table["n_clusters"]
-        spread = np.array(self.table["repeats"])
-        ax.fill_between(numbers, spread.min(axis=1), spread.max(axis=1), color="#0072B2", alpha=0.15, linewidth=0)
-        ax.plot(numbers, self.table["agreement"], "o-", color="#0072B2", markersize=4)
+        if "repeats" in self.table:
+            numbers, spread = self.table["n_clusters"], np.array(self.table["repeats"])
+            ax.fill_between(numbers, spread.min(axis=1), spread.max(axis=1), color="#0072B2", alpha=0.15, linewidth=0)
+            ax.plot(numbers, self.table["agreement"], "o-", color="#0072B2", markersize=4)
         ax.axvline(self.n_clusters, color="#D55E00", linewidth=1)
         ax.set(xscale="log", xlabel="number of clusters", ylabel="agreement", title=self.verdict)
         ticks = sorted({numbers[0], numbers[-1], *self.suggestions} - {1})
@@ -241,7 +243,7 @@ def count(
     coordinates = [sights.keep(number, sample) for number in range(len(sights))]
     varied = [one for one in coordinates if not one.is_constant]
     if not varied or wanted == [1]:
-        return ClusterNumber(wanted[0], {}, wanted[:1], {}, 1.0, False)
+        return ClusterNumber(wanted[0], {}, wanted[:1], {}, float(wanted[0] == 1), False)
     views = [directions_of(one) for one in varied]
     order = canonical_order(views[0])
     views = [Z[order] for Z in views]
@@ -345,7 +347,12 @@ def candidates(among: Numbers | None, n_rows: int) -> list[int]:
     if among is None:
         most = min(int(_PART * n_rows), _PART_ROWS) // _ROWS_PER_CLUSTER
         return list(range(1, max(most, _FEW_CLUSTERS) + 1))
-    numbers = [int(number) for number in among]
+    if isinstance(among, str) or not isinstance(among, Iterable):
+        raise TypeError(f"n_clusters={among!r} is no range: give (fewest, most), such as (2, 8), or a list of numbers.")
+    numbers = list(among)
+    if any(not isinstance(number, int | np.integer) for number in numbers):
+        raise TypeError(f"n_clusters={among!r} must hold whole numbers: give a range, (2, 8), or a list, [2, 4, 8].")
+    numbers = [int(number) for number in numbers]
     if not numbers:
         raise ValueError("n_clusters is an empty list: give the numbers to choose among, or a range such as (2, 8).")
     if isinstance(among, tuple):

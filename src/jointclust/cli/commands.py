@@ -108,12 +108,17 @@ def _tell_preparation(run: Outcome, model: Any) -> None:
 def _tell_number(run: Outcome, found: jc.ClusterNumber | None) -> None:
     """Say how the number of clusters was chosen, and what else it could be."""
     if found is not None:
-        run.voice.say(f"Number of clusters: {found.verdict}.{candidates_of(found)}")
+        run.voice.say(number_line(found))
         run.chosen["number of clusters"] = (found.n_clusters, f"found in the data: {found.verdict}")
         run.chosen["agreement by number of clusters"] = (
             {number: round(score, 3) for number, score in found.scores.items()},
             "measured",
         )
+
+
+def number_line(found: jc.ClusterNumber) -> str:
+    """How many clusters there are, and how many there could be."""
+    return f"Number of clusters: {found.verdict}.{candidates_of(found)}"
 
 
 def candidates_of(found: jc.ClusterNumber) -> str:
@@ -301,7 +306,8 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     _tell_preparation(run, model)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     run.chosen.update({name: (value, f"best {given['criterion']}") for name, value in best.items()})
-    _tell_number(run, found or search.number_)
+    # By another criterion the number is that of the candidate which it prefers.
+    _tell_number(run, search.number_ if found is None and given["criterion"] == "agreement" else found)
     finish(run)
 
 
@@ -376,11 +382,15 @@ def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> Non
         claim_file(Path(out), force=given["force"])
     table = arranged(voice, data, given).table
     steps = preparing.preparation(given["scale"], given["missing"], table.data)
-    with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}") as progress:
+    with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}") as progress, collected() as messages:
         rows = preparing.prepared(steps, table.data, given["scale"])
-        known, number, _ = models.counted(rows, clusters, given["seed"], progress)
+        known, number, counted = models.counted(rows, clusters, given["seed"], progress)
         chosen = {name: method(number) for name, method in methods.items()} or None
         found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
+    for message in messages:
+        voice.say(f"Warning: {message}")
+    if counted is not None:
+        voice.say(number_line(counted))
     if out is not None:
         write_table(Path(out), found)
     if not given["quiet"] or given["as_json"]:

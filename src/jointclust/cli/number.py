@@ -12,6 +12,7 @@ from jointclust.choosing import cluster
 from jointclust.choosing.number import counted_in
 from jointclust.cli import commands, models, options, preparing
 from jointclust.cli.console import Voice
+from jointclust.cli.errors import OutputError
 from jointclust.cli.models import Clusters
 from jointclust.cli.runs import claim_file, write_table, written
 from jointclust.exceptions import collected
@@ -31,6 +32,8 @@ from jointclust.exceptions import collected
 def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **given: Any) -> None:
     """Say how many clusters DATA have: members of different kinds agree on that number most."""
     voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
+    if plot is not None and Path(plot).suffix not in (".svg", ".png", ".pdf"):
+        raise OutputError(f"{plot}: the curve goes to a .svg, .png or .pdf file.")
     for path in filter(None, (out, plot)):
         claim_file(Path(path), force=given["force"])
     table = commands.arranged(voice, data, given).table
@@ -50,7 +53,7 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
     curve = {name: column for name, column in found.table.items() if name != "repeats"}
     if out is not None:
         write_table(Path(out), curve)
-    if plot is not None and found.table:
+    if plot is not None:
         figure = found.plot().figure
         with written(Path(plot)) as temporary:
             figure.savefig(temporary, format=Path(plot).suffix[1:])

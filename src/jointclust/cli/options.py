@@ -53,7 +53,7 @@ def _configured(context: click.Context, option: click.Parameter, path: str | Non
         if name.replace("-", "_") not in known:
             raise click.UsageError(f"--config {path} sets {name!r}. {hint(name, sorted(known))}")
         key = known[name.replace("-", "_")]
-        found[key] = [value] if key in several and isinstance(value, str | int) else value
+        found[key] = [value] if key in several and isinstance(value, str | int | float) else value
     context.default_map = {**(context.default_map or {}), **found}
     return path
 
