@@ -29,8 +29,8 @@ _VARIANCE, _RIDGE, _ITERATIONS = 0.9, 0.1, 4
 _STEP, _FINE, _FIRST_MOST = 1.2, 1.05, 60
 # Peaks about which to look closely.
 _REFINED = 3
-# What e times as many clusters have to gain in agreement, and how far from full agreement that is.
-_PRICE, _DOUBT = 0.05, 0.1
+# What e times as many clusters have to gain in agreement, what counts as full, and from how far below it that is so.
+_PRICE, _FULL, _DOUBT = 0.05, 0.975, 0.1
 
 
 class Part:
@@ -181,7 +181,7 @@ class Curve:
     @property
     def merits(self) -> Float:
         """What numbers are chosen by, in each repeat."""
-        agreement = self.agreement
+        agreement = np.minimum(self.agreement / _FULL, 1.0)
         doubt = np.minimum((1.0 - agreement) / _DOUBT, 1.0)
         # Where all agree the finer partition is as sure, and says more.
         return agreement - (2.0 * doubt - 1.0) * _PRICE * np.log(self.numbers)[:, None]

@@ -41,6 +41,8 @@ _SAME = 1.1
 # Suggestions are further apart than this factor.
 _APART, _SUGGESTIONS = 1.3, 5
 _DOUBTFUL = 0.5
+# A number of about as much agreement is another candidate; so is one that so many repeats give.
+_CLOSE, _SEVERAL = 0.1, 2
 
 Numbers = tuple[int, int] | Sequence[int]
 # Is told how many numbers of clusters have been looked at, and how many there will be.
@@ -63,7 +65,7 @@ class ClusterNumber:
         One row per number of clusters that was looked at, ready for ``pandas.DataFrame``: n_clusters, agreement (mean
         over the repeats), repeats (list of the agreement in each).
     suggestions : list of int
-        Numbers at which the agreement has a peak, best first.
+        Numbers at which the agreement has a peak, best first; the second is what several repeats give instead, if any.
     scores : dict of int to float
         The agreement by number of clusters.
     confidence : float
@@ -93,10 +95,11 @@ class ClusterNumber:
     def verdict(self) -> str:
         """The result in words."""
         others = [number for number in self.suggestions if number != self.n_clusters]
-        if self.n_clusters == 1:
-            return "no cluster structure found" + (f"; {others[0]} clusters fit best" if others else "")
         sure = f" (in {round(self.confidence * self.n_repeats)} of {self.n_repeats} repeats)" if self.n_repeats else ""
-        other = f"; {others[0]} is the other candidate" if others else ""
+        if self.n_clusters == 1:
+            return f"no cluster structure found{sure}" + (f"; {others[0]} clusters fit best" if others else "")
+        close = [number for number in others if self.scores[number] > self.scores[self.n_clusters] - _CLOSE]
+        other = f"; {close[0]} is the other candidate" if close else ""
         doubt = "" if self.has_structure else "; no cluster structure found, so any number is arbitrary"
         return f"{self.n_clusters} clusters{sure}{other}{doubt}"
 
@@ -142,7 +145,7 @@ class ClusterNumber:
             ax.plot(numbers, self.table["agreement"], "o-", color="#0072B2", markersize=4)
         ax.axvline(self.n_clusters, color="#D55E00", linewidth=1)
         ax.set(xscale="log", xlabel="number of clusters", ylabel="agreement", title=self.verdict)
-        ticks = sorted({numbers[0], numbers[-1], *self.suggestions} - {1})
+        ticks = sorted({*self.table.get("n_clusters", [1])[:: max(1, len(self.scores) - 1)], *self.suggestions})
         ax.set_xticks(ticks, labels=map(str, ticks))
         ax.minorticks_off()
         return ax
@@ -156,7 +159,8 @@ def number_of_clusters(
 ) -> ClusterNumber:
     r"""The number of clusters at which members of different kinds agree most, if there are clusters at all.
 
-    .. math:: \max_k \; a(k) - \tfrac1{20} \left( 2 \min(10 (1 - a(k)), 1) - 1 \right) \log k, \quad
+    .. math:: \max_k \; f(k) - \tfrac1{20} \left( 2 \min(10 (1 - f(k)), 1) - 1 \right) \log k, \quad
+              f(k) = \min \left( \tfrac{a(k)}{0.975}, 1 \right), \quad
               a(k) = \mathrm{mean}_v \, \tfrac12 \left( \mathrm{ARI}(G_v, W_v) + \mathrm{ARI}(G_v, L_v) \right)
 
     ======== =============================================================================
@@ -321,6 +325,10 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
             best = np.array(seen.numbers)
         others = [number for number in suggestions if not same(number, seen.n_clusters)]
         suggestions = [seen.n_clusters, *others]
+    elsewhere = [int(number) for number in best if not same(number, suggestions[0])]
+    rival = max(elsewhere, key=elsewhere.count, default=0)
+    if elsewhere.count(rival) >= _SEVERAL:
+        suggestions = [suggestions[0], rival, *(number for number in suggestions[1:] if number != rival)]
     has_structure = apart or bool(beyond.mean() > 0)
     confidence = float(np.mean([same(number, suggestions[0]) for number in best]))
     if may_be_one and not has_structure:
