@@ -73,7 +73,7 @@ class ClusterNumber:
     has_structure : bool
         Whether there are any clusters.
     n_repeats : int
-        Ten, each on 80% of the rows; three, of halves, where the number is that of the groups between valleys.
+        Ten, each on 80% of the rows; three, of halves, where these are surer of groups between valleys.
     """
 
     n_clusters: int
@@ -321,8 +321,7 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
     first = suggestions[0]
     hardly = curve.found[first].mean(axis=0).max() < _FULL
     if seen is not None and (seen.n_clusters > first or same(seen.n_clusters, first) or hardly):
-        if not same(seen.n_clusters, first):
-            best = np.array(seen.numbers)
+        best = max(best, np.array(seen.numbers), key=lambda repeats: share(repeats, seen.n_clusters))
         others = [number for number in suggestions if not same(number, seen.n_clusters)]
         suggestions = [seen.n_clusters, *others]
     elsewhere = [int(number) for number in best if not same(number, suggestions[0])]
@@ -330,7 +329,7 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
     if elsewhere.count(rival) >= _SEVERAL:
         suggestions = [suggestions[0], rival, *(number for number in suggestions[1:] if number != rival)]
     has_structure = apart or bool(beyond.mean() > 0)
-    confidence = float(np.mean([same(number, suggestions[0]) for number in best]))
+    confidence = share(best, suggestions[0])
     if may_be_one and not has_structure:
         suggestions.insert(0, 1)
         confidence = float(np.mean(beyond <= 0))
@@ -348,6 +347,11 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
 def same(one: int, other: int) -> bool:
     """Whether two numbers are the same answer."""
     return max(one / other, other / one) <= _SAME
+
+
+def share(repeats: NDArray, answer: int) -> float:
+    """Share of the repeats that give an answer."""
+    return float(np.mean([same(number, answer) for number in repeats]))
 
 
 def candidates(among: Numbers | None, n_rows: int) -> list[int]:
