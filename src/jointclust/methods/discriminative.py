@@ -33,6 +33,13 @@ _COARSE = 4
 # Steps of Lloyd's iteration between two projections, where there are many clusters.
 _STEPS = 5
 TRADE_OFFS = {"pca": 0.0, "ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
+ANY_TRADE_OFF = [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))]
+
+
+def trade_off_of(given: float | str) -> float:
+    """Lambda as a number, up to infinity."""
+    value = TRADE_OFFS[given] if isinstance(given, str) else float(given)
+    return np.inf if value > 1e100 else value  # no float tells the two apart
 
 
 @dataclass
@@ -54,6 +61,7 @@ class _Discriminative(Method):
         clusters = start if previous is None else previous.clusters
         projection = self.project(clusters, None if previous is None else previous.projection)
         centers, weights, n_clusters = clusters.centers(projection), self.coordinates.weights, clusters.n_clusters
+        known = self.coordinates.known
         if self.update_rule == "fixed":
             return self._nearest(projection, centers)
         Y = self.coordinates.embed(projection)
@@ -61,24 +69,25 @@ class _Discriminative(Method):
             # Restarts run to rest, so the labels they are compared with do too. Of many clusters there are hardly any
             # restarts, and a better projection is worth more than rest.
             most = 300 if n_clusters <= FEW else _STEPS
-            current = lloyd(Y, centers, weights, max_iter=most, tol=resting_tol(n_clusters, self.tol))
+            tol = resting_tol(n_clusters, self.tol)
+            current = lloyd(Y, centers, weights, known=known, max_iter=most, tol=tol)
             state = self._state(clusters, current.labels, projection)
             if self.n_restarts == 0 or self.trade_off == 0 or not self._rests(clusters, state, previous):
                 return state
             beat = current.inertia * (1 - max(self.tol, 1e-9))
         else:
             beat = np.inf
-        restart = kmeans(Y, n_clusters, self.rng, weights, n_restarts=self.n_restarts, beat=beat)
+        restart = kmeans(Y, n_clusters, self.rng, weights, known=known, n_restarts=self.n_restarts, beat=beat)
         if restart.inertia >= beat:
             return state
-        return self._state(clusters, renumbered(restart.labels, clusters.labels, n_clusters), projection)
+        return self._state(clusters, renumbered(restart.labels, clusters.labels, n_clusters, known), projection)
 
     def _nearest(self, projection: Float, centers: Float) -> State:
         """Each row to the nearest centroid, in one pass; where clusters go empty, in one more."""
         nearest = self.coordinates.nearest_clusters(projection, centers)
         if (nearest.sizes == 0).any():
-            Y, weights = self.coordinates.embed(projection), self.coordinates.weights
-            nearest = nearest.relabelled(fill_empty(Y, nearest.labels, nearest.n_clusters, weights))
+            Y, weights, known = self.coordinates.embed(projection), self.coordinates.weights, self.coordinates.known
+            nearest = nearest.relabelled(fill_empty(Y, nearest.labels, nearest.n_clusters, weights, known))
         return State(nearest, projection, self.objective(nearest, projection))
 
     def objective(self, clusters: Clusters, projection: Float, *_: NDArray) -> float:
@@ -209,7 +218,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **JointClusterer._parameter_constraints,
-        "trade_off": [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))],
+        "trade_off": ANY_TRADE_OFF,
         "update_rule": [StrOptions({"comparison", "fixed", "minimization"})],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
     }
@@ -247,8 +256,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     @property
     def _lambda(self) -> float:
-        value = TRADE_OFFS[self.trade_off] if isinstance(self.trade_off, str) else float(self.trade_off)
-        return np.inf if value > 1e100 else value  # no float tells the two apart
+        return trade_off_of(self.trade_off)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminative:
         n_restarts = fewer_restarts(self.n_restarts, self.n_clusters)
@@ -307,10 +315,11 @@ class _Discriminant(Method):
     def step(self, start: Clusters, previous: State | None) -> State:
         clusters = start if previous is None else previous.clusters
         projection = self.project(clusters)
-        weights, n_clusters = self.coordinates.weights, clusters.n_clusters
+        weights, known, n_clusters = self.coordinates.weights, self.coordinates.known, clusters.n_clusters
+        Y = self.coordinates.embed(projection)
         # From new centers: the directions fit the labels they came from so well that Lloyd would never leave those.
-        found = kmeans(self.coordinates.embed(projection), n_clusters, self.rng, weights, n_restarts=RESTARTS)
-        clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters))
+        found = kmeans(Y, n_clusters, self.rng, weights, known=known, n_restarts=RESTARTS)
+        clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters, known))
         return State(clusters, projection, self.objective(clusters, projection))
 
     def rests(self, start: Clusters, previous: State | None, state: State) -> bool:

@@ -45,6 +45,7 @@ class Centers(SoftMethod):
 
     Y: Any
     weights: Float | None
+    known: Array | None
 
     def step(self, start: Any, previous: CenterState | None) -> CenterState:
         if previous is None:
@@ -53,22 +54,22 @@ class Centers(SoftMethod):
             centers = weighted_means(previous.sums, previous.sizes, previous.centers)
         (n_clusters, d), bare = centers.shape, self.bare
 
-        def visit(y: Array, w: Array | None) -> Swept:
+        def visit(y: Array, w: Array | None, known: Array | None) -> Swept:
             distances = squared_distances(y, centers)
-            soft = bare.memberships(distances)
+            soft = blocks.kept_soft(bare.memberships(distances), known)
             losses, mass = bare.losses(distances, soft), bare.mass(distances, soft)
             if w is not None:
                 losses, mass = losses * w, mass * w[:, None]
             xp = namespace(y)
             return Swept(sums=[xp.sum(losses), blocks.project_transposed(y, mass, None).T, xp.sum(mass, axis=0)])
 
-        loss, sums, sizes = sweep(visit, self.Y, self.weights, width=max(d, 4 * n_clusters)).sums
+        loss, sums, sizes = sweep(visit, self.Y, self.weights, self.known, width=max(d, 4 * n_clusters)).sums
         return CenterState(float(loss), centers, sums, sizes)
 
     @property
     def bare(self) -> Centers:
         """The method without its rows, to be sent to them."""
-        return replace(self, Y=None, weights=None)
+        return replace(self, Y=None, weights=None, known=None)
 
     def means_of(
         self, start: Array, n_clusters: int, mass_of: Callable[[Array, Array], Array], kept: Float | None
@@ -179,7 +180,7 @@ class CenterClusterer(SoftClusterer):
         return coordinates.leading(n_components)
 
     def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        if self.init == "random":
+        if self.init == "random" and coordinates.known is None:
             soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
             return coordinates.rows.beside(soft / soft.sum(axis=1, keepdims=True))
         return self._kmeans_labels(coordinates, n_components, rng)
@@ -346,10 +347,10 @@ class FuzzyKMeans(CenterClusterer):
 
     def _method(self, coordinates: Coordinates, n_components: int) -> _Fuzzy:
         embedding = self._embedding(coordinates, n_components)
-        return _Fuzzy(embedding, coordinates.weights, self.n_clusters, self.fuzzifier_)
+        return _Fuzzy(embedding, coordinates.weights, coordinates.known, self.n_clusters, self.fuzzifier_)
 
     def _fitted(self, Y: Sweepable) -> _Fuzzy:
-        return _Fuzzy(Y, None, self.n_clusters, self.fuzzifier_)
+        return _Fuzzy(Y, None, None, self.n_clusters, self.fuzzifier_)
 
     def _warn(self, coordinates: Coordinates, run: Run) -> None:
         super()._warn(coordinates, run)

@@ -82,7 +82,7 @@ class _UncorrelatedRidge(SoftMethod):
         def visit(block: Block) -> Swept:
             V, w = blocks.float64(block.y), block.weights
             xp, V = namespace(V), V + like(intercept, V)
-            soft = soft_labels(V, scale)
+            soft = blocks.kept_soft(soft_labels(V, scale), block.known)
             losses = xp.sum((V - scale * soft) ** 2, axis=1)
             hard = xp.astype(xp.argmax(soft, axis=1), xp.int32)
             labels = block.cluster_sums(hard, n_clusters, w)
@@ -302,7 +302,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         return _UncorrelatedRidge(coordinates, self.n_clusters, self.ridge_, self.rescale, self.max_iter is None)
 
     def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        if self.init == "random":
+        if self.init == "random" and coordinates.known is None:
             soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
             return coordinates.rows.beside(soft / soft.sum(axis=1, keepdims=True))
         leading = coordinates.keep(_START_VARIANCE)

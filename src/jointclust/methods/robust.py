@@ -18,7 +18,6 @@ from jointclust.numerics.partitions import (
     cluster_sizes,
     fill_empty,
     means,
-    nearest_in,
 )
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace, to_host
@@ -132,8 +131,8 @@ class RobustSteps(Method):
 
     def _assign(self, Y: Sweepable, centers: Float, weights: Array | None) -> tuple[Labels, Float]:
         """Nearest centers; an empty cluster takes a far row and has its center there."""
-        nearest = assign(Y, centers)
-        labels = fill_empty(Y, nearest, len(centers), weights)
+        nearest = assign(Y, centers, self.coordinates.known)
+        labels = fill_empty(Y, nearest, len(centers), weights, self.coordinates.known)
         if labels is not nearest:
             filled = (cluster_sizes(nearest, len(centers)) == 0) & (cluster_sizes(labels, len(centers)) > 0)
             centers = np.where(filled[:, None], centers_of(Y, labels, len(centers)), centers)
@@ -187,7 +186,7 @@ class _Robust(RobustSteps):
         coordinates, loss, n_clusters = self.coordinates, self.loss, clusters.n_clusters
 
         def visit(block: Block) -> Swept:
-            labels = nearest_in(block.y, centers)
+            labels = block.nearest(centers)
             total, weights = weigh(block.y, labels, centers, block.weights, loss)
             sums = block.cluster_sums(labels, n_clusters, weights)
             return Swept(rows=[labels, weights], sums=[total, *sums, block.scatter(weights)])
@@ -216,7 +215,7 @@ class _Squared(RobustSteps):
         centers, n_clusters, loss = clusters.centers(projection), clusters.n_clusters, self.loss
 
         def visit(block: Block) -> Swept:
-            labels = nearest_in(block.y, centers)
+            labels = block.nearest(centers)
             total, _ = weigh(block.y, labels, centers, block.weights, loss)
             return Swept(rows=[labels], sums=[total, *block.cluster_sums(labels, n_clusters, block.weights)])
 
@@ -419,7 +418,7 @@ class RobustEmbeddedClustering(RobustClusterer):
         return steps(coordinates, n_components, self._loss(self._floor(coordinates)), self.tol)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
-        if self.init != "random":
+        if self.init != "random" or coordinates.known is not None:
             return super()._start(index, coordinates, n_components, rng)
         # The paper's start: labels from random centroids in a random subspace.
         Y = coordinates.embed(random_orthonormal(coordinates.rank, n_components, rng))

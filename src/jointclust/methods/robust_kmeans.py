@@ -36,13 +36,13 @@ class _FixedEmbedding(RobustSteps):
         else:
             clusters, centers = start, centers_of(Y, start.labels, n_clusters, self.coordinates.weights)
 
-        def visit(y: Array, own: Array | None) -> Swept:
-            labels = nearest_in(y, centers)
+        def visit(y: Array, own: Array | None, known: Array | None) -> Swept:
+            labels = nearest_in(y, centers, known)
             total, weights = weigh(y, labels, centers, own, loss)
             sums = blocks.sums_and_sizes(y, labels, n_clusters, weights, None)
             return Swept(rows=[labels, weights], sums=[total, *sums])
 
-        found = sweep(visit, Y, self.coordinates.weights, width=Y.shape[1], budget=2**20)
+        found = sweep(visit, Y, self.coordinates.weights, self.coordinates.known, width=Y.shape[1], budget=2**20)
         (labels, weights), (total, sums, sizes) = found.rows, found.sums
         if self._lost_one(labels, sizes):
             labels, total, weights = self._repaired(Y, labels, centers)

@@ -231,7 +231,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
         start = self._started(coordinates, n_components, rng) if given is None else given
         self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / coordinates.mass)) or _FLOOR
-        method = _RobustSparse(Y, weights, self.n_clusters, self._neighbors, 1.0, np.inf, self.residual_floor_)
+        method = _RobustSparse(Y, weights, None, self.n_clusters, self._neighbors, 1.0, np.inf, self.residual_floor_)
         centers = method.first_centers(start)
         if self.loss == "l21" and self.cap != "auto":
             tell(f"cap={self.cap} is not used by loss='l21'.", UserWarning)
@@ -255,10 +255,12 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         self.gamma_ = float(max(gamma, 1e-9 * level) / coordinates.mass)
 
     def _method(self, coordinates: Coordinates, n_components: int) -> _RobustSparse:
-        return self._fitted(self._embedding(coordinates, n_components), coordinates.weights)
+        embedding = self._embedding(coordinates, n_components)
+        return replace(self._fitted(embedding), weights=coordinates.weights, known=coordinates.known)
 
-    def _fitted(self, Y: Any, weights: Float | None = None) -> _RobustSparse:
-        return _RobustSparse(Y, weights, self.n_clusters, self._neighbors, self.gamma_, self.cap_, self.residual_floor_)
+    def _fitted(self, Y: Any) -> _RobustSparse:
+        neighbors, floor = self._neighbors, self.residual_floor_
+        return _RobustSparse(Y, None, None, self.n_clusters, neighbors, self.gamma_, self.cap_, floor)
 
     def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means that far rows do not lead astray: they would take centers, and never give them back."""

@@ -116,7 +116,8 @@ class Method(ABC):
 
     def settle(self, Y: NDArray, state: State) -> Partition:
         """Labels and centers at rest in the final embedding, for the labels that a run ended with."""
-        return settled(Y, state.clusters.labels, state.clusters.n_clusters, self.coordinates.weights)
+        weights, known = self.coordinates.weights, self.coordinates.known
+        return settled(Y, state.clusters.labels, state.clusters.n_clusters, weights, known)
 
 
 class Ending(Enum):

@@ -34,12 +34,19 @@ class Block:
         The rows in the embedding of the projection that the pass was given.
     weights : array of shape (n,) or None
         Their sample weights.
+    known : array of shape (n,) or None
+        Their known labels, -1 where there is none.
     """
 
     x: Array
     mean: Float | None
     y: Array
     weights: Array | None
+    known: Array | None
+
+    def nearest(self, centers: Float) -> Array:
+        """The nearest center for each row in the embedding, or its known label."""
+        return nearest_in(self.y, centers, self.known)
 
     def cluster_sums(self, labels: Array, n_clusters: int, weights: Array | None) -> list[Array]:
         """Weighted sums over the clusters, to be taken :meth:`Coordinates.inside`, and the clusters' weights."""
@@ -68,6 +75,8 @@ class Coordinates:
         ``s^2``, largest first.
     weights : array of shape (n_samples,) or None
         Sample weights.
+    known : array of shape (n_samples,) or None
+        Labels that the rows keep, -1 for those without: clusters that are found in these coordinates respect them.
     total_variance : float
         Trace of S_t, directions left out included.
     exact : bool
@@ -87,6 +96,7 @@ class Coordinates:
     feature_names: NDArray[np.object_] | None = None
     # The column of a table that carries nearly all of the variance, and the share of it.
     dominant: tuple[int, float] | None = None
+    known: Array | None = None
 
     @property
     def rank(self) -> int:
@@ -195,11 +205,11 @@ class Coordinates:
         rows, mean = self._swept
         matrix = None if projection is None else self._matrix(projection)
 
-        def on_block(x: Array, weights: Array | None, *more: Array) -> Swept:
+        def on_block(x: Array, weights: Array | None, known: Array | None, *more: Array) -> Swept:
             y = x if matrix is None else blocks.project(x, matrix, mean)
-            return visit(Block(x, mean, y, weights), *more)
+            return visit(Block(x, mean, y, weights, known), *more)
 
-        return rows.sweep(on_block, self.weights, *others, width=rows.n_features + width, budget=budget)
+        return rows.sweep(on_block, self.weights, self.known, *others, width=rows.n_features + width, budget=budget)
 
     def embed(self, projection: Float) -> NDArray:
         """Embedding ``XVQ`` of the rows for a projection Q given in these coordinates."""
@@ -230,7 +240,7 @@ class Coordinates:
         """Clusters of the rows that are nearest to each center in an embedding, with their sums, in one pass."""
 
         def visit(block: Block) -> Swept:
-            labels = nearest_in(block.y, centers)
+            labels = block.nearest(centers)
             return Swept(rows=[labels], sums=block.cluster_sums(labels, len(centers), block.weights)[:1])
 
         found = self.sweep(visit, projection)
