@@ -1,4 +1,4 @@
-"""Some labels known: those rows keep theirs, and everything else is as without."""
+"""Some labels known, and groups that belong together: what must hold of every method."""
 
 import dask.array as da
 import numpy as np
@@ -283,3 +283,78 @@ def test_starts_are_the_centers_of_the_known_rows(rng):
     starts = kmeans.plus_plus(X, 4, 3, rng, None, first)
     np.testing.assert_array_equal(starts[:, :3], np.tile(first, (3, 1, 1)))
     assert all((start == X).all(axis=1).any() for start in starts[:, 3])
+
+
+# -- groups ---------------------------------------------------------------------------------------------------------
+
+GROUPS = np.random.RandomState(0).randint(90, size=240)
+GROUPED = [method for method in METHODS if not isinstance(method, jc.RobustSparseFuzzyKMeans)]
+
+
+def added_up(values, weights=None):
+    """For each row the sum over its group."""
+    values = values if weights is None else values * weights[:, None]
+    return np.stack([values[group == GROUPS].sum(axis=0) for group in range(90)])[GROUPS]
+
+
+@pytest.mark.parametrize("estimator", GROUPED, ids=named)
+def test_groups_have_the_label_that_suits_all_their_rows(estimator):
+    weights = np.random.RandomState(1).uniform(0.5, 2, size=240)
+    model = clone(estimator).fit(X, sample_weight=weights, groups=GROUPS)
+    assert all(np.unique(model.labels_[group == GROUPS]).size <= 1 for group in range(90))
+    embedding = model.transform(X)
+    distances = ((embedding[:, None, :] - model.cluster_centers_) ** 2).sum(axis=2)
+    if isinstance(model, jc.UncorrelatedRidgeClustering):
+        means = added_up(embedding, weights) / added_up(np.ones((240, 1)), weights)
+        soft = model._soft(means + model.intercept_)
+        np.testing.assert_allclose(model.soft_labels_, soft, atol=1e-8)
+    elif isinstance(model, jc.FuzzyKMeans):
+        naive = added_up(distances, weights) ** (1 / (1 - model.fuzzifier_))
+        np.testing.assert_allclose(model.soft_labels_, naive / naive.sum(axis=1, keepdims=True), atol=1e-8)
+    else:
+        robust = isinstance(model, jc.RobustKMeans) or getattr(model, "robust", False)
+        losses = added_up(np.sqrt(distances) if robust else distances, weights)
+        np.testing.assert_array_equal(model.labels_, losses.argmin(axis=1))
+
+
+@pytest.mark.parametrize("estimator", GROUPED, ids=named)
+def test_groups_of_one_row_change_nothing(estimator):
+    plain, alone = clone(estimator).fit(X), clone(estimator).fit(X, groups=[None] * 120 + list(range(120)))
+    np.testing.assert_array_equal(alone.labels_, plain.labels_)
+    np.testing.assert_array_equal(alone.objective_history_, plain.objective_history_)
+
+
+@pytest.mark.parametrize("estimator", [method for method in GROUPED if rising(method) is not None], ids=named)
+def test_objectives_stay_monotone_with_groups(estimator):
+    history = clone(estimator).set_params(tol=0).fit(X, groups=GROUPS).objective_history_
+    steps = np.diff(history) if rising(estimator) else -np.diff(history)
+    assert (steps >= -1e-9 * np.abs(history[1:])).all()
+
+
+@pytest.mark.parametrize("estimator", GROUPED, ids=named)
+def test_a_known_row_names_its_group(estimator):
+    known = np.full(240, None)
+    known[[0, 1]] = "first", "second"
+    assert GROUPS[0] != GROUPS[1]
+    model = clone(estimator).fit(X, known_labels=known, groups=GROUPS)
+    for number in (0, 1):
+        np.testing.assert_array_equal(model.labels_[GROUPS[number] == GROUPS], number)
+
+
+def test_groups_of_rows_on_a_device():
+    groups = 90 * Y + GROUPS // 8
+    for estimator in (jc.LDAKMeans(4, random_state=0), jc.RobustEmbeddedClustering(4, random_state=0)):
+        here = clone(estimator).fit(X, known_labels=FEW, groups=groups)
+        there = clone(estimator).fit(torch.tensor(X), known_labels=FEW, groups=groups)
+        np.testing.assert_array_equal(to_host(there.labels_), here.labels_)
+
+
+def test_impossible_groups():
+    with pytest.raises(ValueError, match=r"groups must have shape \(240,\)"):
+        jc.LDAKMeans(4).fit(X, groups=GROUPS[:9])
+    with pytest.raises(ValueError, match="different known labels"):
+        jc.LDAKMeans(4).fit(X, known_labels=NAMES, groups=GROUPS)
+    with pytest.raises(TypeError, match="groups are for rows in memory.*Dask"):
+        jc.LDAKMeans(4).fit(da.from_array(X), groups=GROUPS)
+    with pytest.raises(TypeError, match="takes no groups"):
+        jc.RobustSparseFuzzyKMeans(4).fit(X, groups=GROUPS)

@@ -39,7 +39,7 @@ from jointclust.rows.arrays import described, is_device_array, like, precision, 
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.subspace.directions import resolve_n_components, wanted_components
-from jointclust.types import Array, Float, Labels
+from jointclust.types import Float, Labels
 
 # k-means restarts where a method has no parameter for them.
 RESTARTS = 10
@@ -292,15 +292,15 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return report
 
     def _publish_clusters(
-        self, Y: NDArray, partition: Partition, weights: Float | None, known: Array | None = None
+        self, Y: NDArray, partition: Partition, weights: Float | None, label: Callable[[NDArray, NDArray], Labels]
     ) -> None:
         """Number the clusters, and label the rows with predict's own code, so that the two agree."""
         centers = partition.centers.astype(precision(Y))
-        sizes = cluster_sizes(assign(Y, centers, known), self.n_clusters, weights)
+        sizes = cluster_sizes(label(Y, centers), self.n_clusters, weights)
         self.cluster_centers_ = centers[cluster_order(sizes, partition.centers, n_known(self))]
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
         self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
-        self.labels_ = assign(Y, self.cluster_centers_, known)
+        self.labels_ = label(Y, self.cluster_centers_)
 
     def _warn_if_fewer(self, is_constant: bool) -> bool:
         """Say so when fewer clusters were found than asked for."""

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from jointclust._sklearn import CallbackContext, fit_context
 from jointclust.estimators.base import RESTARTS, Clusterer, passes_of
-from jointclust.estimators.known import known_beside
+from jointclust.estimators.known import check_place, known_beside
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.numerics.partitions import assign, keep, n_changed
@@ -63,6 +63,7 @@ class JointClusterer(Clusterer):
         y: object = None,
         sample_weight: ArrayLike | None = None,
         known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Find the clusters and the subspace.
 
@@ -78,16 +79,20 @@ class JointClusterer(Clusterer):
         known_labels : array-like of shape (n_samples,), optional
             Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
             whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of
+            one row is that of its group. The rows have to lie in memory, or on a device.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        check_place(groups, X)
         rng, before = check_random_state(self.random_state), passes_of(X)
         coordinates = self._coordinates(X, sample_weight, rng)
-        known = known_beside(self, known_labels, coordinates.rows, coordinates.weights)
-        coordinates = replace(coordinates, known=known)
+        known, together = known_beside(self, known_labels, groups, coordinates.rows, coordinates.weights)
+        coordinates = replace(coordinates, known=known, groups=together)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_labels(coordinates.n_samples)
         start = None if given is None else keep(coordinates.rows.beside(given), known)
@@ -145,7 +150,7 @@ class JointClusterer(Clusterer):
         elif hasattr(self, "components_"):
             del self.components_
         Y = self._embed(rows)
-        self._publish_clusters(Y, method.settle(Y, run.state), coordinates.weights, coordinates.known)
+        self._publish_clusters(Y, method.settle(Y, run.state), coordinates.weights, method.label)
         clusters = run.state.clusters.relabelled(self.labels_)
         self.objective_ = method.objective(clusters, projection, Y, self.cluster_centers_)
         self.objective_history_ = np.array(run.history)

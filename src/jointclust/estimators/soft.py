@@ -13,8 +13,9 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from jointclust._sklearn import CallbackContext, StrOptions, fit_context
 from jointclust.estimators.base import Clusterer, cluster_order, passes_of
-from jointclust.estimators.known import known_beside, n_known
+from jointclust.estimators.known import check_place, known_beside, n_known
 from jointclust.exceptions import CollapseWarning, tell
+from jointclust.numerics.groups import Groups
 from jointclust.numerics.partitions import assign, centers_of, cluster_sizes, keep
 from jointclust.rows import Swept, blocks, is_lazy, sweep
 from jointclust.rows.arrays import is_device_array, namespace, to_host
@@ -82,8 +83,12 @@ class SoftClusterer(Clusterer):
         """Publish all that ``transform`` and ``predict_proba`` need."""
 
     @abstractmethod
-    def _probabilities(self, y: Array) -> Array:
-        """Soft labels of a block of rows in the embedding."""
+    def _evidence(self, y: Array) -> Array:
+        """What the soft labels of a block of rows in the embedding follow from: a number for each cluster."""
+
+    @abstractmethod
+    def _soft(self, evidence: Array) -> Array:
+        """Soft labels of rows, for what tells of them, or of groups, for the mean of it."""
 
     @abstractmethod
     def _reorder(self, order: NDArray[np.intp]) -> None:
@@ -121,6 +126,7 @@ class SoftClusterer(Clusterer):
         y: object = None,
         sample_weight: ArrayLike | None = None,
         known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Find the clusters and the soft labels.
 
@@ -136,16 +142,20 @@ class SoftClusterer(Clusterer):
         known_labels : array-like of shape (n_samples,), optional
             Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
             whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of
+            one row is that of its group. The rows have to lie in memory, or on a device.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        check_place(groups, X)
         rng, before = check_random_state(self.random_state), passes_of(X)
         coordinates = self._coordinates(X, sample_weight, rng)
-        known = known_beside(self, known_labels, coordinates.rows, coordinates.weights)
-        coordinates = replace(coordinates, known=known)
+        known, together = known_beside(self, known_labels, groups, coordinates.rows, coordinates.weights)
+        coordinates = replace(coordinates, known=known, groups=together)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_soft_labels(coordinates.n_samples)
         if given is not None:
@@ -215,13 +225,14 @@ class SoftClusterer(Clusterer):
 
     def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
         """One last label step, with predict's own code, so that soft labels, labels and objective agree."""
-        Y, weights, known = self._embed(coordinates.rows), coordinates.weights, coordinates.known
+        Y, weights = self._embed(coordinates.rows), coordinates.weights
+        known, groups = coordinates.known, coordinates.groups
         if not keep_order:
-            labels = self._both_labels(Y, known)[1]
+            labels = self._both_labels(Y, known, groups)[1]
             sizes = cluster_sizes(labels, self.n_clusters, weights)
             self._reorder(cluster_order(sizes, centers_of(Y, labels, self.n_clusters, weights), n_known(self)))
             Y = self._embed(coordinates.rows)
-        self.soft_labels_, self.labels_ = soft, _ = self._both_labels(Y, known)
+        self.soft_labels_, self.labels_ = soft, _ = self._both_labels(Y, known, groups)
         self.objective_ = self._objective(Y, soft, weights)
         # What a run tried after the state that is published does not belong to it.
         self.objective_history_ = np.array([*run.history[: run.best], self.objective_])
@@ -263,13 +274,19 @@ class SoftClusterer(Clusterer):
             return self._lazily("predict_proba", X, (self.n_clusters,), np.float64)
         return self._both_labels(self._embed(self._check(X, "predict_proba")))[0]
 
-    def _both_labels(self, Y: Sweepable, known: Array | None = None) -> tuple[Any, Labels]:
+    def _both_labels(
+        self, Y: Sweepable, known: Array | None = None, groups: Groups | None = None
+    ) -> tuple[Any, Labels]:
         """Soft and hard labels of rows in the embedding."""
-        found = sweep(self._bare()._label_block, Y, known, width=max(Y.shape[1], self.n_clusters))
+        bare, width, shared = self._bare(), max(Y.shape[1], self.n_clusters), None
+        if groups is not None:
+            shared = groups.averaged(sweep(lambda y: Swept(rows=[bare._evidence(y)]), Y, width=width).rows[0])
+        found = sweep(bare._label_block, Y, known, shared, width=width)
         return found.rows[0], found.rows[1]
 
-    def _label_block(self, y: Array, known: Array | None) -> Swept:
-        soft, xp = blocks.kept_soft(self._probabilities(y), known), namespace(y)
+    def _label_block(self, y: Array, known: Array | None, shared: Array | None) -> Swept:
+        soft = self._soft(self._evidence(y) if shared is None else shared)
+        soft, xp = blocks.kept_soft(soft, known), namespace(y)
         return Swept(rows=[soft, xp.astype(xp.argmax(soft, axis=1), xp.int32)])
 
     def predict(self, X: ArrayLike) -> Labels:

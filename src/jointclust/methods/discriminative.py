@@ -64,7 +64,7 @@ class _Discriminative(Method):
         known = self.coordinates.known
         if self.update_rule == "fixed":
             return self._nearest(projection, centers)
-        Y = self.coordinates.embed(projection)
+        Y = self.coordinates.seen_together(projection)
         if self.update_rule == "comparison":
             # Restarts run to rest, so the labels they are compared with do too. Of many clusters there are hardly any
             # restarts, and a better projection is worth more than rest.
@@ -86,8 +86,8 @@ class _Discriminative(Method):
         """Each row to the nearest centroid, in one pass; where clusters go empty, in one more."""
         nearest = self.coordinates.nearest_clusters(projection, centers)
         if (nearest.sizes == 0).any():
-            Y, weights, known = self.coordinates.embed(projection), self.coordinates.weights, self.coordinates.known
-            nearest = nearest.relabelled(fill_empty(Y, nearest.labels, nearest.n_clusters, weights, known))
+            here, Y = self.coordinates, self.coordinates.seen_together(projection)
+            nearest = nearest.relabelled(fill_empty(Y, nearest.labels, len(centers), here.weights, here.known))
         return State(nearest, projection, self.objective(nearest, projection))
 
     def objective(self, clusters: Clusters, projection: Float, *_: NDArray) -> float:
@@ -316,7 +316,7 @@ class _Discriminant(Method):
         clusters = start if previous is None else previous.clusters
         projection = self.project(clusters)
         weights, known, n_clusters = self.coordinates.weights, self.coordinates.known, clusters.n_clusters
-        Y = self.coordinates.embed(projection)
+        Y = self.coordinates.seen_together(projection)
         # From new centers: the directions fit the labels they came from so well that Lloyd would never leave those.
         found = kmeans(Y, n_clusters, self.rng, weights, known=known, n_restarts=RESTARTS)
         clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters, known))

@@ -79,16 +79,19 @@ class _UncorrelatedRidge(SoftMethod):
         """Soft labels for a regression: their objective, and the sums for the next one, in one pass."""
         n_clusters = self.n_clusters
 
-        def visit(block: Block) -> Swept:
+        def visit(block: Block, shared: Array | None) -> Swept:
             V, w = blocks.float64(block.y), block.weights
-            xp, V = namespace(V), V + like(intercept, V)
-            soft = blocks.kept_soft(soft_labels(V, scale), block.known)
+            xp, b = namespace(V), like(intercept, V)
+            V, means = V + b, V + b if shared is None else blocks.float64(shared) + b
+            soft = blocks.kept_soft(soft_labels(means, scale), block.known)
             losses = xp.sum((V - scale * soft) ** 2, axis=1)
             hard = xp.astype(xp.argmax(soft, axis=1), xp.int32)
             labels = block.cluster_sums(hard, n_clusters, w)
             return Swept(sums=[xp.sum(losses if w is None else losses * w), *labels, *_soft_sums(block, soft)])
 
-        loss, sums, sizes, *rest = self.coordinates.sweep(visit, projection, width=4 * n_clusters).sums
+        # The rows of a group have their soft labels in common, which suit their mean.
+        shared = None if self.coordinates.groups is None else self.coordinates.seen_together(projection)
+        loss, sums, sizes, *rest = self.coordinates.sweep(visit, projection, shared, width=4 * n_clusters).sums
         objective = float(loss) + self.ridge * float(np.sum(projection**2))
         # What the hard labels L explain, tr(L'AA'L).
         factor = means(self.coordinates.inside(sums), np.sqrt(sizes))
@@ -329,15 +332,15 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         self.components_ = np.ascontiguousarray(self.components_[order])
         self.intercept_ = self.intercept_[order]
 
-    def _probabilities(self, y: Array) -> Array:
-        return soft_labels(self._fitted_values(y), self.scale_)
+    def _soft(self, evidence: Array) -> Array:
+        return soft_labels(evidence, self.scale_)
 
-    def _fitted_values(self, y: Array) -> Array:
+    def _evidence(self, y: Array) -> Array:
         V = blocks.float64(y)
         return V + like(self.intercept_, V)
 
     def _losses(self, y: Array, soft: Array) -> Array:
-        return namespace(y).sum((self._fitted_values(y) - self.scale_ * soft) ** 2, axis=1)
+        return namespace(y).sum((self._evidence(y) - self.scale_ * soft) ** 2, axis=1)
 
     def _constant(self) -> float:
         return self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))

@@ -17,7 +17,9 @@ from jointclust.numerics.partitions import (
     centers_of,
     cluster_sizes,
     fill_empty,
+    keep,
     means,
+    squared_distances,
 )
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace, to_host
@@ -131,12 +133,30 @@ class RobustSteps(Method):
 
     def _assign(self, Y: Sweepable, centers: Float, weights: Array | None) -> tuple[Labels, Float]:
         """Nearest centers; an empty cluster takes a far row and has its center there."""
-        nearest = assign(Y, centers, self.coordinates.known)
-        labels = fill_empty(Y, nearest, len(centers), weights, self.coordinates.known)
+        nearest, known = self.label(Y, centers), self.coordinates.known
+        labels = fill_empty(self.coordinates.together(Y), nearest, len(centers), weights, known)
         if labels is not nearest:
             filled = (cluster_sizes(nearest, len(centers)) == 0) & (cluster_sizes(labels, len(centers)) > 0)
             centers = np.where(filled[:, None], centers_of(Y, labels, len(centers)), centers)
         return labels, centers
+
+    def label(self, Y: Sweepable, centers: Array) -> Labels:
+        """Nearest centers; of a group, the one with the least loss of all its rows."""
+        groups, known, loss, host = self.coordinates.groups, self.coordinates.known, self.loss, to_host(centers)
+        if groups is None:
+            return assign(Y, centers, known)
+
+        def losses(y: Array) -> Swept:
+            return Swept(rows=[loss.losses(namespace(y).sqrt(squared_distances(y, host)))])
+
+        shared = groups.averaged(sweep(losses, Y, width=len(host)).rows[0])
+        xp = namespace(shared)
+        return keep(xp.astype(xp.argmin(shared, axis=1), xp.int32), known)
+
+    def _decided(self, projection: Float, centers: Float) -> Coordinates:
+        """The coordinates; with groups, whose rows a block does not see together, all labels are known by now."""
+        here = self.coordinates
+        return here if here.groups is None else replace(here, known=self.label(here.embed(projection), centers))
 
     def _weighed(self, Y: Sweepable, labels: Labels, centers: Float) -> tuple[float, Array]:
         """The objective, and the total weights that go with its residuals."""
@@ -191,7 +211,7 @@ class _Robust(RobustSteps):
             sums = block.cluster_sums(labels, n_clusters, weights)
             return Swept(rows=[labels, weights], sums=[total, *sums, block.scatter(weights)])
 
-        found = coordinates.sweep(visit, projection, budget=2**20)
+        found = self._decided(projection, centers).sweep(visit, projection, budget=2**20)
         (labels, weights), (total, sums, sizes, scatter) = found.rows, found.sums
         if self._lost_one(labels, sizes):
             labels, total, weights = self._repaired(coordinates.embed(projection), labels, centers)
@@ -219,7 +239,7 @@ class _Squared(RobustSteps):
             total, _ = weigh(block.y, labels, centers, block.weights, loss)
             return Swept(rows=[labels], sums=[total, *block.cluster_sums(labels, n_clusters, block.weights)])
 
-        found = self.coordinates.sweep(visit, projection, budget=2**20)
+        found = self._decided(projection, centers).sweep(visit, projection, budget=2**20)
         labels, (total, sums, sizes) = found.rows[0], found.sums
         if self._lost_one(labels, sizes):
             labels, total, _ = self._repaired(self.coordinates.embed(projection), labels, centers)

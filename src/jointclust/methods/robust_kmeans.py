@@ -42,7 +42,8 @@ class _FixedEmbedding(RobustSteps):
             sums = blocks.sums_and_sizes(y, labels, n_clusters, weights, None)
             return Swept(rows=[labels, weights], sums=[total, *sums])
 
-        found = sweep(visit, Y, self.coordinates.weights, self.coordinates.known, width=Y.shape[1], budget=2**20)
+        known = self.coordinates.known if self.coordinates.groups is None else self.label(Y, centers)
+        found = sweep(visit, Y, self.coordinates.weights, known, width=Y.shape[1], budget=2**20)
         (labels, weights), (total, sums, sizes) = found.rows, found.sums
         if self._lost_one(labels, sizes):
             labels, total, weights = self._repaired(Y, labels, centers)

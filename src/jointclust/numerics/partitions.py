@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,21 @@ def nearest_of(centers: NDArray, penalty: Float | None = None) -> Callable[[Arra
 def nearest_in(y: Array, centers: Float, known: Array | None = None) -> Array:
     """Index of the nearest center for each row of a block, or its known label."""
     return blocks.kept(nearest_of(centers[None])(y)[:, 0], known)
+
+
+def squared_distances(y: Array, centers: Float) -> Any:
+    """Of all rows of a block from all centers, in float64."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        xp, y = namespace(y), blocks.float64(y)
+        own = like(centers, y)
+        squares = y @ (-2.0 * own.T)
+        squares += xp.sum(own * own, axis=1)
+        squares += blocks.squared_lengths(y)[:, None]
+    if not xp.all(xp.isfinite(squares)):
+        raise ValueError(
+            "X holds rows so far from the centers that squared distances overflow: are they in other units?"
+        )
+    return xp.clip(squares, 0.0, None)
 
 
 def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None = None) -> Float:

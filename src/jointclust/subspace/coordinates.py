@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.numerics.partitions import cluster_sizes, means, n_changed, nearest_in
+from jointclust.numerics.groups import Groups
+from jointclust.numerics.partitions import assign, cluster_sizes, means, n_changed, nearest_in
 from jointclust.rows import (
     Rows,
     Swept,
@@ -77,6 +78,8 @@ class Coordinates:
         Sample weights.
     known : array of shape (n_samples,) or None
         Labels that the rows keep, -1 for those without: clusters that are found in these coordinates respect them.
+    groups : Groups or None
+        Rows that have one label together, likewise.
     total_variance : float
         Trace of S_t, directions left out included.
     exact : bool
@@ -97,6 +100,7 @@ class Coordinates:
     # The column of a table that carries nearly all of the variance, and the share of it.
     dominant: tuple[int, float] | None = None
     known: Array | None = None
+    groups: Groups | None = None
 
     @property
     def rank(self) -> int:
@@ -177,7 +181,7 @@ class Coordinates:
         self,
         visit: Callable[..., Swept],
         projection: Float | None = None,
-        *others: Sweepable,
+        *others: Sweepable | None,
         width: int = 0,
         budget: int = 2**19,
     ) -> Swept:
@@ -190,7 +194,7 @@ class Coordinates:
             hold the rows.
         projection : array of shape (rank, n_components), optional
             In these coordinates; the block's ``y`` are its rows in that embedding, or as swept where there is none.
-        *others : arrays with one row per row
+        *others : arrays with one row per row, or None
             Labels, soft labels.
         width : int, default=0
             Values that the visit makes of a row, beside the row.
@@ -216,6 +220,14 @@ class Coordinates:
         rows, mean = self._swept
         return rows.project(self._matrix(projection), mean)
 
+    def together(self, Y: Any) -> Any:
+        """An embedding for labels to be found in: rows of a group in the place of their mean."""
+        return Y if self.groups is None else self.groups.averaged(Y)
+
+    def seen_together(self, projection: Float) -> NDArray:
+        """The embedding of a projection, for labels to be found in."""
+        return self.together(self.embed(projection))
+
     def leading(self, k: int) -> NDArray:
         """The first k coordinates, that is, the principal components' scores."""
         if isinstance(self.scores, np.ndarray):
@@ -238,6 +250,8 @@ class Coordinates:
 
     def nearest_clusters(self, projection: Float, centers: Float) -> Clusters:
         """Clusters of the rows that are nearest to each center in an embedding, with their sums, in one pass."""
+        if self.groups is not None:
+            return Clusters(self, assign(self.seen_together(projection), centers, self.known), len(centers))
 
         def visit(block: Block) -> Swept:
             labels = block.nearest(centers)

@@ -48,6 +48,7 @@ def start_labels(
         embedding = coordinates.embed(random_orthonormal(coordinates.rank, n_components, rng))
     else:
         embedding = coordinates.leading(coordinates.rank)
+    embedding = coordinates.together(embedding)
     return kmeans(embedding, n_clusters, rng, weights, known=coordinates.known, n_restarts=n_restarts).labels
 
 
