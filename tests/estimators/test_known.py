@@ -205,6 +205,12 @@ def test_y_stays_ignored():
     np.testing.assert_array_equal(model.labels_, plain.labels_)
 
 
+def test_the_classes_are_saved(tmp_path):
+    model = jc.LDAKMeans(4, random_state=0).fit(X, known_labels=FEW)
+    jc.save(model, tmp_path / "model")
+    np.testing.assert_array_equal(jc.load(tmp_path / "model").classes_, CLASSES)
+
+
 def test_metadata_routing():
     expected = make_pipeline(StandardScaler(), jc.LDAKMeans(4, random_state=0)).fit(X, ldakmeans__known_labels=FEW)
     with sklearn.config_context(enable_metadata_routing=True):

@@ -25,21 +25,19 @@ from jointclust.numerics.partitions import (
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.alternating import Method, State, alternate
 from jointclust.subspace.coordinates import Clusters, Coordinates
-from jointclust.subspace.directions import automatic_ridge, fisher_directions, margin_directions
+from jointclust.subspace.directions import (
+    TRADE_OFFS,
+    automatic_ridge,
+    fisher_directions,
+    margin_directions,
+    trade_off_of,
+)
 from jointclust.types import Float, Labels
 
 # Coordinates per component in the coarse part of a start.
 _COARSE = 4
 # Steps of Lloyd's iteration between two projections, where there are many clusters.
 _STEPS = 5
-TRADE_OFFS = {"pca": 0.0, "ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
-ANY_TRADE_OFF = [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))]
-
-
-def trade_off_of(given: float | str) -> float:
-    """Lambda as a number, up to infinity."""
-    value = TRADE_OFFS[given] if isinstance(given, str) else float(given)
-    return np.inf if value > 1e100 else value  # no float tells the two apart
 
 
 @dataclass
@@ -60,16 +58,14 @@ class _Discriminative(Method):
     def step(self, start: Clusters, previous: State | None) -> State:
         clusters = start if previous is None else previous.clusters
         projection = self.project(clusters, None if previous is None else previous.projection)
-        centers, weights, n_clusters = clusters.centers(projection), self.coordinates.weights, clusters.n_clusters
-        known = self.coordinates.known
+        centers, n_clusters, here = clusters.centers(projection), clusters.n_clusters, self.coordinates
         if self.update_rule == "fixed":
             return self._nearest(projection, centers)
-        Y = self.coordinates.seen_together(projection)
+        Y, weights, known = here.seen_together(projection), here.weights, here.known
         if self.update_rule == "comparison":
             # Restarts run to rest, so the labels they are compared with do too. Of many clusters there are hardly any
             # restarts, and a better projection is worth more than rest.
-            most = 300 if n_clusters <= FEW else _STEPS
-            tol = resting_tol(n_clusters, self.tol)
+            most, tol = 300 if n_clusters <= FEW else _STEPS, resting_tol(n_clusters, self.tol)
             current = lloyd(Y, centers, weights, known=known, max_iter=most, tol=tol)
             state = self._state(clusters, current.labels, projection)
             if self.n_restarts == 0 or self.trade_off == 0 or not self._rests(clusters, state, previous):
@@ -170,6 +166,8 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     components_ : array of shape (n_components, n_features)
         Orthonormal rows that span the subspace.
     cluster_centers_ : array of shape (n_clusters, n_components)
@@ -218,7 +216,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **JointClusterer._parameter_constraints,
-        "trade_off": ANY_TRADE_OFF,
+        "trade_off": [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))],
         "update_rule": [StrOptions({"comparison", "fixed", "minimization"})],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
     }
@@ -315,11 +313,10 @@ class _Discriminant(Method):
     def step(self, start: Clusters, previous: State | None) -> State:
         clusters = start if previous is None else previous.clusters
         projection = self.project(clusters)
-        weights, known, n_clusters = self.coordinates.weights, self.coordinates.known, clusters.n_clusters
-        Y = self.coordinates.seen_together(projection)
+        n_clusters, here, Y = clusters.n_clusters, self.coordinates, self.coordinates.seen_together(projection)
         # From new centers: the directions fit the labels they came from so well that Lloyd would never leave those.
-        found = kmeans(Y, n_clusters, self.rng, weights, known=known, n_restarts=RESTARTS)
-        clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters, known))
+        found = kmeans(Y, n_clusters, self.rng, here.weights, known=here.known, n_restarts=RESTARTS)
+        clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters, here.known))
         return State(clusters, projection, self.objective(clusters, projection))
 
     def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
@@ -397,6 +394,8 @@ class LDAKMeans(JointClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     components_ : array of shape (n_components, n_features)
         Discriminant directions, scaled as above.
     cluster_centers_ : array of shape (n_clusters, n_components)

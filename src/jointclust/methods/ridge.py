@@ -82,8 +82,9 @@ class _UncorrelatedRidge(SoftMethod):
         def visit(block: Block, shared: Array | None) -> Swept:
             V, w = blocks.float64(block.y), block.weights
             xp, b = namespace(V), like(intercept, V)
-            V, means = V + b, V + b if shared is None else blocks.float64(shared) + b
-            soft = blocks.kept_soft(soft_labels(means, scale), block.known)
+            V = V + b
+            soft = soft_labels(V if shared is None else blocks.float64(shared) + b, scale)
+            soft = blocks.kept_soft(soft, block.known)
             losses = xp.sum((V - scale * soft) ** 2, axis=1)
             hard = xp.astype(xp.argmax(soft, axis=1), xp.int32)
             labels = block.cluster_sums(hard, n_clusters, w)
@@ -191,6 +192,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Largest entry of each row of ``soft_labels_``; cluster 0 is the largest unless ``init`` gave labels.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     soft_labels_ : array of shape (n_samples, n_clusters)
         Probabilities; equal to ``predict_proba`` of the training data.
     components_ : array of shape (n_clusters, n_features)

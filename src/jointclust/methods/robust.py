@@ -356,6 +356,8 @@ class RobustEmbeddedClustering(RobustClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     components_ : array of shape (n_components, n_features)
         Orthonormal rows that span the subspace.
     cluster_centers_ : array of shape (n_clusters, n_components)

@@ -150,6 +150,8 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Largest membership of each row; cluster 0 is the largest unless ``init`` gave labels.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     soft_labels_ : array of shape (n_samples, n_clusters)
         Memberships; equal to ``predict_proba`` of the training data.
     cluster_centers_ : array of shape (n_clusters, n_components or n_features)

@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from jointclust._sklearn import Interval, StrOptions, fit_context
 from jointclust.estimators.base import TakesRows
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.methods.discriminative import ANY_TRADE_OFF, trade_off_of
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.rows import as_rows
 from jointclust.subspace.coordinates import Clusters
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.subspace.directions import (
+    TRADE_OFFS,
     automatic_ridge,
     fisher_directions,
     fix_free_direction,
@@ -27,6 +27,7 @@ from jointclust.subspace.directions import (
     principal_axes,
     resolve_n_components,
     scoring_directions,
+    trade_off_of,
     uncorrelated_rotation,
 )
 from jointclust.types import Float
@@ -99,7 +100,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [StrOptions({"olsda", "ocm", "mmc", "dec", "lda", "scoring", "ridge"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "trade_off": ANY_TRADE_OFF,
+        "trade_off": [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))],
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "variance": [Interval(Real, 0, 1, closed="right"), None],
         "max_rank": [Interval(Integral, 1, None, closed="left")],

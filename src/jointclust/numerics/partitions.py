@@ -53,12 +53,8 @@ def known_centers(Y: Sweepable, known: Array, n_clusters: int, weights: Array | 
     """Weighted means of the rows whose label is known; the known classes come first, and have one each."""
 
     def sums(y: Array, block: Array, w: Array | None) -> Swept:
-        mass = blocks.float64(block >= 0) if w is None else w * blocks.float64(block >= 0)
-        return Swept(
-            sums=blocks.sums_and_sizes(
-                y, blocks.kept(namespace(block).zeros_like(block), block), n_clusters, mass, None
-            )
-        )
+        own, held = namespace(block).clip(block, 0, None), blocks.float64(block >= 0)
+        return Swept(sums=blocks.sums_and_sizes(y, own, n_clusters, held if w is None else w * held, None))
 
     total, sizes = sweep(sums, Y, known, weights, width=Y.shape[1], budget=2**19).sums
     return means(total, sizes)[sizes > 0]
