@@ -26,14 +26,14 @@ KNOWN = FEW != None  # noqa: E711
 CLASSES = ["a", "b", "d"]
 METHODS = [
     *[estimator.set_params(random_state=0) for estimator in clone(CLUSTERERS)],
-    *(jc.OptimalDiscriminantClustering(4, kernel=kernel, random_state=0) for kernel in ("rbf", "cosine")),
+    jc.OptimalDiscriminantClustering(4, kernel="cosine", random_state=0),
+    jc.OptimalDiscriminantClustering(4, kernel=lambda a, b: (a @ b.T) ** 3, random_state=0),
     jc.DiscriminativeEmbeddedClustering(4, update_rule="fixed", n_init=3, random_state=0),
     jc.DiscriminativeEmbeddedClustering(4, update_rule="minimization", random_state=0),
     jc.RobustEmbeddedClustering(4, init="random", random_state=0),
     jc.FuzzyKMeans(4, init="random", random_state=0),
     jc.LDAKMeans(4, init=np.arange(240) % 4, random_state=0),
 ]
-METHODS = [estimator for estimator in METHODS if getattr(estimator, "kernel", None) != "precomputed"]
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
 every_method = pytest.mark.parametrize("estimator", METHODS, ids=named)
 
@@ -60,8 +60,9 @@ def test_known_rows_keep_their_label(estimator):
 @every_method
 def test_nothing_known_changes_nothing(estimator):
     plain = clone(estimator).fit(X)
-    for nothing in (np.full(240, -1), [None] * 240, np.full(240, np.nan)):
-        model = clone(estimator).fit(X, known_labels=nothing)
+    alone = [None] * 120 + list(range(120))
+    for given in ({"known_labels": np.full(240, -1)}, {"known_labels": [None] * 240, "groups": alone}):
+        model = clone(estimator).fit(X, **given)
         np.testing.assert_array_equal(model.labels_, plain.labels_)
         np.testing.assert_array_equal(model.cluster_centers_, plain.cluster_centers_)
         np.testing.assert_array_equal(model.objective_history_, plain.objective_history_)
@@ -200,6 +201,14 @@ def test_one_class_and_more_clusters():
     assert jc.LDAKMeans(1).fit(X, known_labels=np.where(Y == 2, 2, -1)).labels_.max() == 0
 
 
+def test_a_kernel_that_the_user_computed():
+    linear, computed = (
+        jc.OptimalDiscriminantClustering(4, kernel=kernel, random_state=0) for kernel in ("linear", "precomputed")
+    )
+    expected = linear.fit(X, known_labels=FEW).labels_
+    np.testing.assert_array_equal(computed.fit(X @ X.T, known_labels=FEW).labels_, expected)
+
+
 def test_y_stays_ignored():
     model, plain = (jc.LDAKMeans(4, random_state=0).fit(X, y) for y in (Y, None))
     np.testing.assert_array_equal(model.labels_, plain.labels_)
@@ -214,8 +223,8 @@ def test_the_classes_are_saved(tmp_path):
 def test_metadata_routing():
     expected = make_pipeline(StandardScaler(), jc.LDAKMeans(4, random_state=0)).fit(X, ldakmeans__known_labels=FEW)
     with sklearn.config_context(enable_metadata_routing=True):
-        last = jc.LDAKMeans(4, random_state=0).set_fit_request(known_labels=True)
-        labels = make_pipeline(StandardScaler(), last).fit_predict(X, known_labels=FEW)
+        last = jc.LDAKMeans(4, random_state=0).set_fit_request(known_labels=True, groups=True)
+        labels = make_pipeline(StandardScaler(), last).fit_predict(X, known_labels=FEW, groups=np.arange(240))
     np.testing.assert_array_equal(labels, expected[-1].labels_)
     np.testing.assert_array_equal(labels[KNOWN], numbers(FEW[KNOWN]))
 
@@ -321,13 +330,6 @@ def test_groups_have_the_label_that_suits_all_their_rows(estimator):
         robust = isinstance(model, jc.RobustKMeans) or getattr(model, "robust", False)
         losses = added_up(np.sqrt(distances) if robust else distances, weights)
         np.testing.assert_array_equal(model.labels_, losses.argmin(axis=1))
-
-
-@pytest.mark.parametrize("estimator", GROUPED, ids=named)
-def test_groups_of_one_row_change_nothing(estimator):
-    plain, alone = clone(estimator).fit(X), clone(estimator).fit(X, groups=[None] * 120 + list(range(120)))
-    np.testing.assert_array_equal(alone.labels_, plain.labels_)
-    np.testing.assert_array_equal(alone.objective_history_, plain.objective_history_)
 
 
 @pytest.mark.parametrize("estimator", [method for method in GROUPED if rising(method) is not None], ids=named)

@@ -41,8 +41,10 @@ def known_beside(
 
 def check_place(groups: ArrayLike | None, X: object) -> None:
     """Refuse groups of rows that no pass sees together, before anything is computed."""
+    if groups is None:
+        return
     kind = kind_of(X.rows.X if isinstance(X, Coordinates) else X)
-    if groups is not None and kind in ("file", "dask"):
+    if kind in ("file", "dask"):
         raise TypeError(
             f"groups are for rows in memory or on a device, not {PLACES[kind]}: a group's rows may lie anywhere. Fit a "
             "sample of the groups in memory and predict the rest."
