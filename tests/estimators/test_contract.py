@@ -16,7 +16,7 @@ ESTIMATORS = [
     # A dozen rows leave OLSDA many directions without any scatter: which it takes is a tie, and weights break it.
     *(estimator for estimator in CLUSTERERS if getattr(estimator, "trade_off", None) != "olsda"),
     jc.JointConsensus(4),
-    *(jc.DiscriminantProjection(criterion) for criterion in ("lda", "ocm", "mmc", "olsda", "scoring", "ridge")),
+    *(jc.DiscriminantProjection(criterion) for criterion in ("lda", "ocm", "mmc", "olsda", "dec", "scoring", "ridge")),
 ]
 
 

@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions
+from jointclust.estimators.known import n_known
 from jointclust.exceptions import CollapseWarning, ScaleWarning, tell
 from jointclust.numerics.partitions import Partition, assign, cluster_sizes
 from jointclust.rows import (
@@ -292,14 +293,16 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
         return report
 
-    def _publish_clusters(self, Y: NDArray, partition: Partition, weights: Float | None) -> None:
+    def _publish_clusters(
+        self, Y: NDArray, partition: Partition, weights: Float | None, label: Callable[[NDArray, NDArray], Labels]
+    ) -> None:
         """Number the clusters, and label the rows with predict's own code, so that the two agree."""
         centers = partition.centers.astype(precision(Y))
-        sizes = cluster_sizes(assign(Y, centers), self.n_clusters, weights)
-        self.cluster_centers_ = centers[cluster_order(sizes, partition.centers)]
+        sizes = cluster_sizes(label(Y, centers), self.n_clusters, weights)
+        self.cluster_centers_ = centers[cluster_order(sizes, partition.centers, n_known(self))]
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
         self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
-        self.labels_ = assign(Y, self.cluster_centers_)
+        self.labels_ = label(Y, self.cluster_centers_)
 
     def _warn_if_fewer(self, is_constant: bool) -> bool:
         """Say so when fewer clusters were found than asked for."""
@@ -339,7 +342,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             return
         parameters = self.get_params(deep=False)
         for name, value in vars(self).items():
-            if isinstance(value, np.ndarray) and name not in parameters and value.dtype != object:
+            if isinstance(value, np.ndarray) and name not in (*parameters, "classes_") and value.dtype != object:
                 setattr(self, name, rows.here(value))
 
     def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
@@ -489,8 +492,9 @@ def passes_of(X: ArrayLike | Coordinates) -> int:
     return X.rows.n_passes if isinstance(X, Coordinates) else 0
 
 
-def cluster_order(sizes: Float, centers: NDArray) -> NDArray[np.intp]:
-    """Largest first, empty ones last; among equals, nearest to the mean, then by coordinates: no chance in it."""
+def cluster_order(sizes: Float, centers: NDArray, n_known: int = 0) -> NDArray[np.intp]:
+    """The known ones first; then largest first, empty ones last, equals by distance from the mean and coordinates."""
     norms = np.sum(centers**2, axis=1)
     keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
-    return np.lexsort((*np.round(keys, 5).T[::-1], -sizes))
+    order = np.lexsort((*np.round(keys, 5).T[::-1], -sizes))
+    return np.concatenate([np.arange(n_known), order[order >= n_known]])

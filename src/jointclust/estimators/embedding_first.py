@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,10 +13,11 @@ from sklearn.utils import check_random_state
 
 from jointclust._sklearn import CallbackContext, StrOptions, fit_context
 from jointclust.estimators.base import RESTARTS, Clusterer, passes_of
+from jointclust.estimators.known import check_place, known_beside
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.kmeans import kmeans, lloyd
 from jointclust.numerics.linalg import fix_signs
-from jointclust.numerics.partitions import Partition, centers_of
+from jointclust.numerics.partitions import Partition, assign, centers_of, keep
 from jointclust.rows import Rows, as_rows
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.directions import MOST_COMPONENTS
@@ -104,7 +106,14 @@ class EmbeddingClusterer(Clusterer):
         """Publish what depends on the labels, if anything does."""
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | Coordinates,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Find the embedding, and the clusters in it.
 
         Parameters
@@ -115,12 +124,19 @@ class EmbeddingClusterer(Clusterer):
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
             Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own.
+        known_labels : array-like of shape (n_samples,), optional
+            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
+            whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of
+            one row is that of its group. The rows have to lie in memory, or on a device.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        check_place(groups, X)
         rng, before = check_random_state(self.random_state), passes_of(X)
         n_tasks = 1 + (self.n_init if isinstance(self.init, str) else 1)
         context = self._begun(n_tasks)
@@ -129,16 +145,21 @@ class EmbeddingClusterer(Clusterer):
         embedded = self._fit_embedding(X, sample_weight, rng, task)
         task.call_on_fit_task_end(estimator=self)
         Y, weights = embedded.Y, embedded.weights
+        known, together = known_beside(self, known_labels, groups, as_rows(Y), weights)
+        Y = Y if together is None else together.averaged(Y)
         given, n_init = self._given_labels(Y.shape[0])
 
         def run(index: int, generator: np.random.RandomState, _: CallbackContext) -> Partition:
             if given is not None:
                 labels = given if isinstance(Y, np.ndarray) else as_rows(Y).beside(given)
-                return lloyd(Y, centers_of(Y, labels, self.n_clusters, weights), weights)
-            return kmeans(Y, self.n_clusters, generator, weights, n_restarts=RESTARTS)
+                centers = centers_of(Y, keep(labels, known), self.n_clusters, weights)
+                return lloyd(Y, centers, weights, known=known)
+            return kmeans(Y, self.n_clusters, generator, weights, known=known, n_restarts=RESTARTS)
 
         runs, _ = self._make_runs(run, n_init, rng, Y.shape, context)
-        self._publish_clusters(Y, min(runs, key=lambda partition: partition.inertia), weights)
+        self._publish_clusters(
+            Y, min(runs, key=lambda partition: partition.inertia), weights, partial(assign, known=known)
+        )
         self._publish_objective(embedded)
         self._warn(embedded)
         if embedded.swept is not None:

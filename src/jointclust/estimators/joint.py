@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -12,9 +13,10 @@ from sklearn.utils import check_random_state
 
 from jointclust._sklearn import CallbackContext, fit_context
 from jointclust.estimators.base import RESTARTS, Clusterer, passes_of
+from jointclust.estimators.known import check_place, known_beside
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
-from jointclust.numerics.partitions import assign, n_changed
+from jointclust.numerics.partitions import assign, keep, n_changed
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.alternating import Ending, Method, Run, State, alternate, best_of
 from jointclust.subspace.coordinates import Clusters, Coordinates
@@ -55,7 +57,14 @@ class JointClusterer(Clusterer):
     # -- fit ----------------------------------------------------------------------------------------------------
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | Coordinates,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Find the clusters and the subspace.
 
         Parameters
@@ -67,17 +76,26 @@ class JointClusterer(Clusterer):
         sample_weight : array-like of shape (n_samples,), optional
             Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own, and
             their own ``max_rank``.
+        known_labels : array-like of shape (n_samples,), optional
+            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
+            whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of
+            one row is that of its group. The rows have to lie in memory, or on a device.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        check_place(groups, X)
         rng, before = check_random_state(self.random_state), passes_of(X)
         coordinates = self._coordinates(X, sample_weight, rng)
+        known, together = known_beside(self, known_labels, groups, coordinates.rows, coordinates.weights)
+        coordinates = replace(coordinates, known=known, groups=together)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_labels(coordinates.n_samples)
-        start = None if given is None else coordinates.rows.beside(given)
+        start = None if given is None else keep(coordinates.rows.beside(given), known)
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, JointRun]:
             labels = start if start is not None else self._started(index, coordinates, n_components, generator)
@@ -111,7 +129,7 @@ class JointClusterer(Clusterer):
         run = alternate(method, some.clusters(labels, self.n_clusters), max_iter=self.max_iter, tol=self.tol)
         clusters, projection = run.state.clusters, run.state.projection
         embedding = coordinates.rows.project(some.loadings(projection), some.mean)
-        return assign(embedding, clusters.centers(projection))
+        return assign(embedding, clusters.centers(projection), coordinates.known)
 
     # -- after the runs -----------------------------------------------------------------------------------------
 
@@ -132,7 +150,7 @@ class JointClusterer(Clusterer):
         elif hasattr(self, "components_"):
             del self.components_
         Y = self._embed(rows)
-        self._publish_clusters(Y, method.settle(Y, run.state), coordinates.weights)
+        self._publish_clusters(Y, method.settle(Y, run.state), coordinates.weights, method.label)
         clusters = run.state.clusters.relabelled(self.labels_)
         self.objective_ = method.objective(clusters, projection, Y, self.cluster_centers_)
         self.objective_history_ = np.array(run.history)
@@ -175,7 +193,9 @@ def _is_collapsed(method: Method, run: JointRun) -> bool:
         return False  # the clusters have no scatter at all: they are perfect
     if clusters.within_scatter(basis) / basis.shape[1] <= 1e-10 * within / clusters.coordinates.rank:
         return True
-    hardly_moved = n_changed(clusters.labels, run.start.labels) < (1 - _KEPT) * clusters.coordinates.n_samples
+    known, start = clusters.coordinates.known, run.start.labels
+    n_free = clusters.coordinates.n_samples if known is None else n_changed(start, known)
+    hardly_moved = n_changed(clusters.labels, start) < (1 - _KEPT) * n_free
     return bool(hardly_moved and _keeps_any_labels(clusters, method))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,9 +13,11 @@ from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from jointclust._sklearn import CallbackContext, StrOptions, fit_context
 from jointclust.estimators.base import Clusterer, cluster_order, passes_of
+from jointclust.estimators.known import check_place, known_beside, n_known
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.numerics.partitions import assign, centers_of, cluster_sizes
-from jointclust.rows import Swept, is_lazy, sweep
+from jointclust.numerics.groups import Groups
+from jointclust.numerics.partitions import assign, centers_of, cluster_sizes, keep
+from jointclust.rows import Swept, blocks, is_lazy, sweep
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.alternating import Ending, Run, alternate, best_of
 from jointclust.subspace.coordinates import Coordinates
@@ -81,8 +83,12 @@ class SoftClusterer(Clusterer):
         """Publish all that ``transform`` and ``predict_proba`` need."""
 
     @abstractmethod
-    def _probabilities(self, y: Array) -> Array:
-        """Soft labels of a block of rows in the embedding."""
+    def _evidence(self, y: Array) -> Array:
+        """What the soft labels of a block of rows in the embedding follow from: a number for each cluster."""
+
+    @abstractmethod
+    def _soft(self, evidence: Array) -> Array:
+        """Soft labels of rows, for what tells of them, or of groups, for the mean of it."""
 
     @abstractmethod
     def _reorder(self, order: NDArray[np.intp]) -> None:
@@ -114,7 +120,14 @@ class SoftClusterer(Clusterer):
     # -- fit ----------------------------------------------------------------------------------------------------
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | Coordinates,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Find the clusters and the soft labels.
 
         Parameters
@@ -126,18 +139,27 @@ class SoftClusterer(Clusterer):
         sample_weight : array-like of shape (n_samples,), optional
             Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own, and
             their own ``max_rank``.
+        known_labels : array-like of shape (n_samples,), optional
+            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
+            whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of
+            one row is that of its group. The rows have to lie in memory, or on a device.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
+        check_place(groups, X)
         rng, before = check_random_state(self.random_state), passes_of(X)
         coordinates = self._coordinates(X, sample_weight, rng)
+        known, together = known_beside(self, known_labels, groups, coordinates.rows, coordinates.weights)
+        coordinates = replace(coordinates, known=known, groups=together)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_soft_labels(coordinates.n_samples)
         if given is not None:
-            given = coordinates.rows.beside(given)
+            given = keep(coordinates.rows.beside(given), known)
         self._prepare(coordinates, n_components, given, rng)
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[SoftMethod, Run]:
@@ -166,7 +188,8 @@ class SoftClusterer(Clusterer):
         start = self._start(some, min(n_components, some.rank), rng)
         labels = start if start.ndim == 1 else start.argmax(axis=1).astype(np.int32)
         rows = some.rows.project(coordinates.basis, coordinates.mean)
-        return assign(coordinates.leading(coordinates.rank), centers_of(rows, labels, self.n_clusters, some.weights))
+        centers = centers_of(rows, labels, self.n_clusters, some.weights)
+        return assign(coordinates.leading(coordinates.rank), centers, coordinates.known)
 
     @property
     def _most_iterations(self) -> int:
@@ -203,12 +226,13 @@ class SoftClusterer(Clusterer):
     def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
         """One last label step, with predict's own code, so that soft labels, labels and objective agree."""
         Y, weights = self._embed(coordinates.rows), coordinates.weights
+        known, groups = coordinates.known, coordinates.groups
         if not keep_order:
-            labels = self._both_labels(Y)[1]
+            labels = self._both_labels(Y, known, groups)[1]
             sizes = cluster_sizes(labels, self.n_clusters, weights)
-            self._reorder(cluster_order(sizes, centers_of(Y, labels, self.n_clusters, weights)))
+            self._reorder(cluster_order(sizes, centers_of(Y, labels, self.n_clusters, weights), n_known(self)))
             Y = self._embed(coordinates.rows)
-        self.soft_labels_, self.labels_ = soft, _ = self._both_labels(Y)
+        self.soft_labels_, self.labels_ = soft, _ = self._both_labels(Y, known, groups)
         self.objective_ = self._objective(Y, soft, weights)
         # What a run tried after the state that is published does not belong to it.
         self.objective_history_ = np.array([*run.history[: run.best], self.objective_])
@@ -250,14 +274,20 @@ class SoftClusterer(Clusterer):
             return self._lazily("predict_proba", X, (self.n_clusters,), np.float64)
         return self._both_labels(self._embed(self._check(X, "predict_proba")))[0]
 
-    def _both_labels(self, Y: Sweepable) -> tuple[Any, Labels]:
+    def _both_labels(
+        self, Y: Sweepable, known: Array | None = None, groups: Groups | None = None
+    ) -> tuple[Any, Labels]:
         """Soft and hard labels of rows in the embedding."""
         # The nearest points of a simplex are found by way of several arrays of their size.
-        found = sweep(self._bare()._label_block, Y, width=max(Y.shape[1], 8 * self.n_clusters))
+        bare, width, shared = self._bare(), max(Y.shape[1], 8 * self.n_clusters), None
+        if groups is not None:
+            shared = groups.averaged(sweep(lambda y: Swept(rows=[bare._evidence(y)]), Y, width=width).rows[0])
+        found = sweep(bare._label_block, Y, known, shared, width=width)
         return found.rows[0], found.rows[1]
 
-    def _label_block(self, y: Array) -> Swept:
-        soft, xp = self._probabilities(y), namespace(y)
+    def _label_block(self, y: Array, known: Array | None, shared: Array | None) -> Swept:
+        soft = self._soft(self._evidence(y) if shared is None else shared)
+        soft, xp = blocks.kept_soft(soft, known), namespace(y)
         return Swept(rows=[soft, xp.astype(xp.argmax(soft, axis=1), xp.int32)])
 
     def predict(self, X: ArrayLike) -> Labels:

@@ -66,6 +66,8 @@ class DisKMeans(EmbeddingClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     components_ : array of shape (n_components, n_features)
         Principal axes divided by ``sqrt(s^2 + sigma^2)``.
     cluster_centers_ : array of shape (n_clusters, n_components)
@@ -206,7 +208,7 @@ class DisCluster(LDAKMeans):
 
     Attributes
     ----------
-    labels_, components_, cluster_centers_, mean_, ridge_, objective_, objective_history_, n_iter_, converged_
+    labels_, classes_, components_, cluster_centers_, mean_, ridge_, objective_, objective_history_, n_iter_, converged_
         As in :class:`LDAKMeans`.
     variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
         As in :class:`LDAKMeans`.

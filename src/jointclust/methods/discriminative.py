@@ -25,14 +25,19 @@ from jointclust.numerics.partitions import (
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.alternating import Method, State, alternate
 from jointclust.subspace.coordinates import Clusters, Coordinates
-from jointclust.subspace.directions import automatic_ridge, fisher_directions, margin_directions
+from jointclust.subspace.directions import (
+    TRADE_OFFS,
+    automatic_ridge,
+    fisher_directions,
+    margin_directions,
+    trade_off_of,
+)
 from jointclust.types import Float, Labels
 
 # Coordinates per component in the coarse part of a start.
 _COARSE = 4
 # Steps of Lloyd's iteration between two projections, where there are many clusters.
 _STEPS = 5
-TRADE_OFFS = {"pca": 0.0, "ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
 
 
 @dataclass
@@ -53,32 +58,32 @@ class _Discriminative(Method):
     def step(self, start: Clusters, previous: State | None) -> State:
         clusters = start if previous is None else previous.clusters
         projection = self.project(clusters, None if previous is None else previous.projection)
-        centers, weights, n_clusters = clusters.centers(projection), self.coordinates.weights, clusters.n_clusters
+        centers, n_clusters, here = clusters.centers(projection), clusters.n_clusters, self.coordinates
         if self.update_rule == "fixed":
             return self._nearest(projection, centers)
-        Y = self.coordinates.embed(projection)
+        Y, weights, known = here.seen_together(projection), here.weights, here.known
         if self.update_rule == "comparison":
             # Restarts run to rest, so the labels they are compared with do too. Of many clusters there are hardly any
             # restarts, and a better projection is worth more than rest.
-            most = 300 if n_clusters <= FEW else _STEPS
-            current = lloyd(Y, centers, weights, max_iter=most, tol=resting_tol(n_clusters, self.tol))
+            most, tol = 300 if n_clusters <= FEW else _STEPS, resting_tol(n_clusters, self.tol)
+            current = lloyd(Y, centers, weights, known=known, max_iter=most, tol=tol)
             state = self._state(clusters, current.labels, projection)
             if self.n_restarts == 0 or self.trade_off == 0 or not self._rests(clusters, state, previous):
                 return state
             beat = current.inertia * (1 - max(self.tol, 1e-9))
         else:
             beat = np.inf
-        restart = kmeans(Y, n_clusters, self.rng, weights, n_restarts=self.n_restarts, beat=beat)
+        restart = kmeans(Y, n_clusters, self.rng, weights, known=known, n_restarts=self.n_restarts, beat=beat)
         if restart.inertia >= beat:
             return state
-        return self._state(clusters, renumbered(restart.labels, clusters.labels, n_clusters), projection)
+        return self._state(clusters, renumbered(restart.labels, clusters.labels, n_clusters, known), projection)
 
     def _nearest(self, projection: Float, centers: Float) -> State:
         """Each row to the nearest centroid, in one pass; where clusters go empty, in one more."""
         nearest = self.coordinates.nearest_clusters(projection, centers)
         if (nearest.sizes == 0).any():
-            Y, weights = self.coordinates.embed(projection), self.coordinates.weights
-            nearest = nearest.relabelled(fill_empty(Y, nearest.labels, nearest.n_clusters, weights))
+            here, Y = self.coordinates, self.coordinates.seen_together(projection)
+            nearest = nearest.relabelled(fill_empty(Y, nearest.labels, len(centers), here.weights, here.known))
         return State(nearest, projection, self.objective(nearest, projection))
 
     def objective(self, clusters: Clusters, projection: Float, *_: NDArray) -> float:
@@ -161,6 +166,8 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     components_ : array of shape (n_components, n_features)
         Orthonormal rows that span the subspace.
     cluster_centers_ : array of shape (n_clusters, n_components)
@@ -247,8 +254,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     @property
     def _lambda(self) -> float:
-        value = TRADE_OFFS[self.trade_off] if isinstance(self.trade_off, str) else float(self.trade_off)
-        return np.inf if value > 1e100 else value  # no float tells the two apart
+        return trade_off_of(self.trade_off)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminative:
         n_restarts = fewer_restarts(self.n_restarts, self.n_clusters)
@@ -307,10 +313,10 @@ class _Discriminant(Method):
     def step(self, start: Clusters, previous: State | None) -> State:
         clusters = start if previous is None else previous.clusters
         projection = self.project(clusters)
-        weights, n_clusters = self.coordinates.weights, clusters.n_clusters
+        n_clusters, here, Y = clusters.n_clusters, self.coordinates, self.coordinates.seen_together(projection)
         # From new centers: the directions fit the labels they came from so well that Lloyd would never leave those.
-        found = kmeans(self.coordinates.embed(projection), n_clusters, self.rng, weights, n_restarts=RESTARTS)
-        clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters))
+        found = kmeans(Y, n_clusters, self.rng, here.weights, known=here.known, n_restarts=RESTARTS)
+        clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters, here.known))
         return State(clusters, projection, self.objective(clusters, projection))
 
     def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
@@ -388,6 +394,8 @@ class LDAKMeans(JointClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     components_ : array of shape (n_components, n_features)
         Discriminant directions, scaled as above.
     cluster_centers_ : array of shape (n_clusters, n_components)

@@ -15,11 +15,12 @@ from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS
 from jointclust.estimators.soft import SoftClusterer, SoftMethod, SoftState
 from jointclust.exceptions import CollapseWarning, tell
+from jointclust.numerics.groups import Groups
 from jointclust.numerics.linalg import fix_signs
-from jointclust.numerics.partitions import cluster_sizes
+from jointclust.numerics.partitions import cluster_sizes, squared_distances
 from jointclust.numerics.spread import leading_direction_share, weighted_median
 from jointclust.rows import Swept, blocks, sweep
-from jointclust.rows.arrays import like, namespace, to_host
+from jointclust.rows.arrays import namespace, to_host
 from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.directions import resolve_n_components
@@ -45,30 +46,39 @@ class Centers(SoftMethod):
 
     Y: Any
     weights: Float | None
+    known: Array | None
+    groups: Groups | None
 
     def step(self, start: Any, previous: CenterState | None) -> CenterState:
         if previous is None:
             centers = self.first_centers(start)
         else:
             centers = weighted_means(previous.sums, previous.sizes, previous.centers)
-        (n_clusters, d), bare = centers.shape, self.bare
+        bare, width = self.bare, max(centers.shape[1], 4 * len(centers))
 
-        def visit(y: Array, w: Array | None) -> Swept:
+        def visit(y: Array, w: Array | None, known: Array | None, shared: Array | None) -> Swept:
             distances = squared_distances(y, centers)
-            soft = bare.memberships(distances)
+            soft = blocks.kept_soft(bare.memberships(distances if shared is None else shared), known)
             losses, mass = bare.losses(distances, soft), bare.mass(distances, soft)
             if w is not None:
                 losses, mass = losses * w, mass * w[:, None]
             xp = namespace(y)
             return Swept(sums=[xp.sum(losses), blocks.project_transposed(y, mass, None).T, xp.sum(mass, axis=0)])
 
-        loss, sums, sizes = sweep(visit, self.Y, self.weights, width=max(d, 4 * n_clusters)).sums
+        loss, sums, sizes = sweep(visit, self.Y, self.weights, self.known, self._shared(centers), width=width).sums
         return CenterState(float(loss), centers, sums, sizes)
+
+    def _shared(self, centers: Float) -> Array | None:
+        """Mean squared distances of the groups' rows, which have their memberships in common."""
+        if self.groups is None:
+            return None
+        distances = lambda y: Swept(rows=[squared_distances(y, centers)])  # noqa: E731
+        return self.groups.averaged(sweep(distances, self.Y, width=len(centers)).rows[0])
 
     @property
     def bare(self) -> Centers:
         """The method without its rows, to be sent to them."""
-        return replace(self, Y=None, weights=None)
+        return replace(self, Y=None, weights=None, known=None, groups=None)
 
     def means_of(
         self, start: Array, n_clusters: int, mass_of: Callable[[Array, Array], Array], kept: Float | None
@@ -98,21 +108,6 @@ class Centers(SoftMethod):
     @abstractmethod
     def losses(self, distances: Array, soft: Array) -> Array:
         """What each row adds to the objective."""
-
-
-def squared_distances(y: Array, centers: Float) -> Any:
-    """Of all rows of a block from all centers, in float64."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        xp, y = namespace(y), blocks.float64(y)
-        own = like(centers, y)
-        squares = y @ (-2.0 * own.T)
-        squares += xp.sum(own * own, axis=1)
-        squares += blocks.squared_lengths(y)[:, None]
-    if not xp.all(xp.isfinite(squares)):
-        raise ValueError(
-            "X holds rows so far from the centers that squared distances overflow: are they in other units?"
-        )
-    return xp.clip(squares, 0.0, None)
 
 
 def weighted_means(sums: Float, sizes: Float, kept: Float | None) -> Float:
@@ -179,7 +174,7 @@ class CenterClusterer(SoftClusterer):
         return coordinates.leading(n_components)
 
     def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        if self.init == "random":
+        if self.init == "random" and coordinates.known is None:
             soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
             return coordinates.rows.beside(soft / soft.sum(axis=1, keepdims=True))
         return self._kmeans_labels(coordinates, n_components, rng)
@@ -212,8 +207,11 @@ class CenterClusterer(SoftClusterer):
     def _distances(self, y: Array) -> Array:
         return squared_distances(y, to_host(self.cluster_centers_).astype(np.float64))
 
-    def _probabilities(self, y: Array) -> Array:
-        return self._fitted(y).memberships(self._distances(y))
+    def _evidence(self, y: Array) -> Array:
+        return self._distances(y)
+
+    def _soft(self, evidence: Array) -> Array:
+        return self._fitted(evidence).memberships(evidence)
 
     def _losses(self, y: Array, soft: Array) -> Array:
         return self._fitted(y).losses(self._distances(y), soft)
@@ -273,6 +271,8 @@ class FuzzyKMeans(CenterClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Largest membership of each row; cluster 0 is the largest unless ``init`` gave labels.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     soft_labels_ : array of shape (n_samples, n_clusters)
         Memberships; equal to ``predict_proba`` of the training data.
     cluster_centers_ : array of shape (n_clusters, n_components or n_features)
@@ -346,10 +346,11 @@ class FuzzyKMeans(CenterClusterer):
 
     def _method(self, coordinates: Coordinates, n_components: int) -> _Fuzzy:
         embedding = self._embedding(coordinates, n_components)
-        return _Fuzzy(embedding, coordinates.weights, self.n_clusters, self.fuzzifier_)
+        weights, known, groups = coordinates.weights, coordinates.known, coordinates.groups
+        return _Fuzzy(embedding, weights, known, groups, self.n_clusters, self.fuzzifier_)
 
     def _fitted(self, Y: Sweepable) -> _Fuzzy:
-        return _Fuzzy(Y, None, self.n_clusters, self.fuzzifier_)
+        return _Fuzzy(Y, None, None, None, self.n_clusters, self.fuzzifier_)
 
     def _warn(self, coordinates: Coordinates, run: Run) -> None:
         super()._warn(coordinates, run)

@@ -79,16 +79,20 @@ class _UncorrelatedRidge(SoftMethod):
         """Soft labels for a regression: their objective, and the sums for the next one, in one pass."""
         n_clusters = self.n_clusters
 
-        def visit(block: Block) -> Swept:
+        def visit(block: Block, shared: Array | None) -> Swept:
             V, w = blocks.float64(block.y), block.weights
-            xp, V = namespace(V), V + like(intercept, V)
-            soft = soft_labels(V, scale)
+            xp, b = namespace(V), like(intercept, V)
+            V = V + b
+            soft = soft_labels(V if shared is None else blocks.float64(shared) + b, scale)
+            soft = blocks.kept_soft(soft, block.known)
             losses = xp.sum((V - scale * soft) ** 2, axis=1)
             hard = xp.astype(xp.argmax(soft, axis=1), xp.int32)
             labels = block.cluster_sums(hard, n_clusters, w)
             return Swept(sums=[xp.sum(losses if w is None else losses * w), *labels, *_soft_sums(block, soft)])
 
-        loss, sums, sizes, *rest = self.coordinates.sweep(visit, projection, width=4 * n_clusters).sums
+        # The rows of a group have their soft labels in common, which suit their mean.
+        shared = None if self.coordinates.groups is None else self.coordinates.seen_together(projection)
+        loss, sums, sizes, *rest = self.coordinates.sweep(visit, projection, shared, width=4 * n_clusters).sums
         objective = float(loss) + self.ridge * float(np.sum(projection**2))
         # What the hard labels L explain, tr(L'AA'L).
         factor = means(self.coordinates.inside(sums), np.sqrt(sizes))
@@ -188,6 +192,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Largest entry of each row of ``soft_labels_``; cluster 0 is the largest unless ``init`` gave labels.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     soft_labels_ : array of shape (n_samples, n_clusters)
         Probabilities; equal to ``predict_proba`` of the training data.
     components_ : array of shape (n_clusters, n_features)
@@ -302,7 +308,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         return _UncorrelatedRidge(coordinates, self.n_clusters, self.ridge_, self.rescale, self.max_iter is None)
 
     def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        if self.init == "random":
+        if self.init == "random" and coordinates.known is None:
             soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
             return coordinates.rows.beside(soft / soft.sum(axis=1, keepdims=True))
         leading = coordinates.keep(_START_VARIANCE)
@@ -329,15 +335,15 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         self.components_ = np.ascontiguousarray(self.components_[order])
         self.intercept_ = self.intercept_[order]
 
-    def _probabilities(self, y: Array) -> Array:
-        return soft_labels(self._fitted_values(y), self.scale_)
+    def _soft(self, evidence: Array) -> Array:
+        return soft_labels(evidence, self.scale_)
 
-    def _fitted_values(self, y: Array) -> Array:
+    def _evidence(self, y: Array) -> Array:
         V = blocks.float64(y)
         return V + like(self.intercept_, V)
 
     def _losses(self, y: Array, soft: Array) -> Array:
-        return namespace(y).sum((self._fitted_values(y) - self.scale_ * soft) ** 2, axis=1)
+        return namespace(y).sum((self._evidence(y) - self.scale_ * soft) ** 2, axis=1)
 
     def _constant(self) -> float:
         return self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))

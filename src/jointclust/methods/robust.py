@@ -17,8 +17,9 @@ from jointclust.numerics.partitions import (
     centers_of,
     cluster_sizes,
     fill_empty,
+    keep,
     means,
-    nearest_in,
+    squared_distances,
 )
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace, to_host
@@ -132,12 +133,30 @@ class RobustSteps(Method):
 
     def _assign(self, Y: Sweepable, centers: Float, weights: Array | None) -> tuple[Labels, Float]:
         """Nearest centers; an empty cluster takes a far row and has its center there."""
-        nearest = assign(Y, centers)
-        labels = fill_empty(Y, nearest, len(centers), weights)
+        nearest, known = self.label(Y, centers), self.coordinates.known
+        labels = fill_empty(self.coordinates.together(Y), nearest, len(centers), weights, known)
         if labels is not nearest:
             filled = (cluster_sizes(nearest, len(centers)) == 0) & (cluster_sizes(labels, len(centers)) > 0)
             centers = np.where(filled[:, None], centers_of(Y, labels, len(centers)), centers)
         return labels, centers
+
+    def label(self, Y: Sweepable, centers: Array) -> Labels:
+        """Nearest centers; of a group, the one with the least loss of all its rows."""
+        groups, known, loss, host = self.coordinates.groups, self.coordinates.known, self.loss, to_host(centers)
+        if groups is None:
+            return assign(Y, centers, known)
+
+        def losses(y: Array) -> Swept:
+            return Swept(rows=[loss.losses(namespace(y).sqrt(squared_distances(y, host)))])
+
+        shared = groups.averaged(sweep(losses, Y, width=len(host)).rows[0])
+        xp = namespace(shared)
+        return keep(xp.astype(xp.argmin(shared, axis=1), xp.int32), known)
+
+    def _decided(self, projection: Float, centers: Float) -> Coordinates:
+        """The coordinates; with groups, whose rows a block does not see together, all labels are known by now."""
+        here = self.coordinates
+        return here if here.groups is None else replace(here, known=self.label(here.embed(projection), centers))
 
     def _weighed(self, Y: Sweepable, labels: Labels, centers: Float) -> tuple[float, Array]:
         """The objective, and the total weights that go with its residuals."""
@@ -187,12 +206,12 @@ class _Robust(RobustSteps):
         coordinates, loss, n_clusters = self.coordinates, self.loss, clusters.n_clusters
 
         def visit(block: Block) -> Swept:
-            labels = nearest_in(block.y, centers)
+            labels = block.nearest(centers)
             total, weights = weigh(block.y, labels, centers, block.weights, loss)
             sums = block.cluster_sums(labels, n_clusters, weights)
             return Swept(rows=[labels, weights], sums=[total, *sums, block.scatter(weights)])
 
-        found = coordinates.sweep(visit, projection, budget=2**20)
+        found = self._decided(projection, centers).sweep(visit, projection, budget=2**20)
         (labels, weights), (total, sums, sizes, scatter) = found.rows, found.sums
         if self._lost_one(labels, sizes):
             labels, total, weights = self._repaired(coordinates.embed(projection), labels, centers)
@@ -216,11 +235,11 @@ class _Squared(RobustSteps):
         centers, n_clusters, loss = clusters.centers(projection), clusters.n_clusters, self.loss
 
         def visit(block: Block) -> Swept:
-            labels = nearest_in(block.y, centers)
+            labels = block.nearest(centers)
             total, _ = weigh(block.y, labels, centers, block.weights, loss)
             return Swept(rows=[labels], sums=[total, *block.cluster_sums(labels, n_clusters, block.weights)])
 
-        found = self.coordinates.sweep(visit, projection, budget=2**20)
+        found = self._decided(projection, centers).sweep(visit, projection, budget=2**20)
         labels, (total, sums, sizes) = found.rows[0], found.sums
         if self._lost_one(labels, sizes):
             labels, total, _ = self._repaired(self.coordinates.embed(projection), labels, centers)
@@ -337,6 +356,8 @@ class RobustEmbeddedClustering(RobustClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     components_ : array of shape (n_components, n_features)
         Orthonormal rows that span the subspace.
     cluster_centers_ : array of shape (n_clusters, n_components)
@@ -419,7 +440,7 @@ class RobustEmbeddedClustering(RobustClusterer):
         return steps(coordinates, n_components, self._loss(self._floor(coordinates)), self.tol)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
-        if self.init != "random":
+        if self.init != "random" or coordinates.known is not None:
             return super()._start(index, coordinates, n_components, rng)
         # The paper's start: labels from random centroids in a random subspace.
         Y = coordinates.embed(random_orthonormal(coordinates.rank, n_components, rng))

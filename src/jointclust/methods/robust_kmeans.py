@@ -36,13 +36,14 @@ class _FixedEmbedding(RobustSteps):
         else:
             clusters, centers = start, centers_of(Y, start.labels, n_clusters, self.coordinates.weights)
 
-        def visit(y: Array, own: Array | None) -> Swept:
-            labels = nearest_in(y, centers)
+        def visit(y: Array, own: Array | None, known: Array | None) -> Swept:
+            labels = nearest_in(y, centers, known)
             total, weights = weigh(y, labels, centers, own, loss)
             sums = blocks.sums_and_sizes(y, labels, n_clusters, weights, None)
             return Swept(rows=[labels, weights], sums=[total, *sums])
 
-        found = sweep(visit, Y, self.coordinates.weights, width=Y.shape[1], budget=2**20)
+        known = self.coordinates.known if self.coordinates.groups is None else self.label(Y, centers)
+        found = sweep(visit, Y, self.coordinates.weights, known, width=Y.shape[1], budget=2**20)
         (labels, weights), (total, sums, sizes) = found.rows, found.sums
         if self._lost_one(labels, sizes):
             labels, total, weights = self._repaired(Y, labels, centers)
@@ -94,6 +95,8 @@ class RobustKMeans(RobustClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     components_ : array of shape (n_components, n_features)
         Principal axes; only with ``n_components``.
     cluster_centers_ : array of shape (n_clusters, n_components or n_features)

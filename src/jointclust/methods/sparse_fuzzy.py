@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.methods.fuzzy import CenterClusterer, Centers, squared_distances
+from jointclust.methods.fuzzy import CenterClusterer, Centers
 from jointclust.numerics.linalg import project_simplex
+from jointclust.numerics.partitions import squared_distances
 from jointclust.numerics.spread import weighted_median
 from jointclust.rows import Swept, sweep
 from jointclust.subspace.alternating import Run
@@ -149,6 +150,8 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Largest membership of each row; cluster 0 is the largest unless ``init`` gave labels.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     soft_labels_ : array of shape (n_samples, n_clusters)
         Memberships; equal to ``predict_proba`` of the training data.
     cluster_centers_ : array of shape (n_clusters, n_components or n_features)
@@ -227,11 +230,15 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
                 f"n_neighbors={self.n_neighbors} exceeds n_clusters={self.n_clusters}: a row cannot belong to more "
                 "clusters than there are. Lower it."
             )
+        if coordinates.groups is not None:
+            raise TypeError("RobustSparseFuzzyKMeans takes no groups of rows: use FuzzyKMeans.")
         self._neighbors = min(2, self.n_clusters) if self.n_neighbors is None else self.n_neighbors
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
         start = self._started(coordinates, n_components, rng) if given is None else given
         self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / coordinates.mass)) or _FLOOR
-        method = _RobustSparse(Y, weights, self.n_clusters, self._neighbors, 1.0, np.inf, self.residual_floor_)
+        method = _RobustSparse(
+            Y, weights, None, None, self.n_clusters, self._neighbors, 1.0, np.inf, self.residual_floor_
+        )
         centers = method.first_centers(start)
         if self.loss == "l21" and self.cap != "auto":
             tell(f"cap={self.cap} is not used by loss='l21'.", UserWarning)
@@ -255,10 +262,12 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         self.gamma_ = float(max(gamma, 1e-9 * level) / coordinates.mass)
 
     def _method(self, coordinates: Coordinates, n_components: int) -> _RobustSparse:
-        return self._fitted(self._embedding(coordinates, n_components), coordinates.weights)
+        embedding = self._embedding(coordinates, n_components)
+        return replace(self._fitted(embedding), weights=coordinates.weights, known=coordinates.known)
 
-    def _fitted(self, Y: Any, weights: Float | None = None) -> _RobustSparse:
-        return _RobustSparse(Y, weights, self.n_clusters, self._neighbors, self.gamma_, self.cap_, self.residual_floor_)
+    def _fitted(self, Y: Any) -> _RobustSparse:
+        neighbors, floor = self._neighbors, self.residual_floor_
+        return _RobustSparse(Y, None, None, None, self.n_clusters, neighbors, self.gamma_, self.cap_, floor)
 
     def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means that far rows do not lead astray: they would take centers, and never give them back."""

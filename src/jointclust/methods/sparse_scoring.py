@@ -81,6 +81,8 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     ----------
     labels_ : array of shape (n_samples,)
         Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
+    classes_ : array
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     components_ : array of shape (n_components, n_features)
         W'.
     support_ : bool array of shape (n_features,)

@@ -19,6 +19,7 @@ from jointclust.rows import as_rows
 from jointclust.subspace.coordinates import Clusters
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.subspace.directions import (
+    TRADE_OFFS,
     automatic_ridge,
     fisher_directions,
     fix_free_direction,
@@ -26,6 +27,7 @@ from jointclust.subspace.directions import (
     principal_axes,
     resolve_n_components,
     scoring_directions,
+    trade_off_of,
     uncorrelated_rotation,
 )
 from jointclust.types import Float
@@ -36,6 +38,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     .. math:: \min_{W'W = I} \mathrm{tr}(W'S_wW), \quad \max_{W'W = I} \mathrm{tr}(W'S_bW), \quad
               \max_{W'W = I} \mathrm{tr}(W'(S_b - S_w)W), \quad
+              \max_{W'W = I} \mathrm{tr}(W'(S_t - \lambda S_w)W), \quad
               \max_W \mathrm{tr}\left[(W'S_bW)(W'(S_w + \rho I)W)^{-1}\right]
 
     .. math:: \min_{\Theta,\, W} \tfrac12 \|E\Theta - XW\|_F^2 + \tfrac{\rho}{2} \|W\|_F^2, \quad
@@ -44,17 +47,20 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     .. math:: \min_{Z,\, b,\, \alpha} \|XZ + 1b' - \alpha E\|_F^2 + \rho \|Z\|_F^2, \quad Z'(X'X + \rho I)Z = I
 
     for the criteria "olsda" (orthogonal least squares discriminant analysis), "ocm" (orthogonal centroid method), "mmc"
-    (maximum margin criterion), "lda" (linear discriminant analysis), "scoring" (penalised optimal scoring, with the
-    one-hot classes E and their scores Theta) and "ridge" (uncorrelated ridge regression, one column per class). S_w and
-    S_b are the within- and between-class scatter; all directions lie in the range of the total scatter.
+    (maximum margin criterion), "dec" (discriminative embedding, of which these three are cases), "lda" (linear
+    discriminant analysis), "scoring" (penalised optimal scoring, with the one-hot classes E and their scores Theta) and
+    "ridge" (uncorrelated ridge regression, one column per class). S_w and S_b are the within- and between-class
+    scatter, S_t is their sum, and all directions lie in its range.
 
     Parameters
     ----------
-    criterion : {"olsda", "ocm", "mmc", "lda", "scoring", "ridge"}, default="lda"
+    criterion : {"olsda", "ocm", "mmc", "dec", "lda", "scoring", "ridge"}, default="lda"
         What to optimise.
     n_components : int, default=None
         Number of directions; None is one less than the number of classes, or what the data allow. "ridge" has one per
         class, always.
+    trade_off : float or {"pca", "ocm", "mmc", "olsda"}, default=1.5
+        Lambda of "dec", from 0 to infinity.
     ridge : float or "auto", default="auto"
         Added to S_w by "lda" and to S_t by "scoring" and "ridge", in squared units of the data; "auto" is 1e-3 of the
         mean non-zero eigenvalue of S_t.
@@ -68,7 +74,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ----------
     components_ : array of shape (n_components, n_features)
         The directions; orthonormal rows, except for "lda", which gives them unit within-class scatter, "scoring", W',
-        and "ridge", Z'.
+        and "ridge", Z'. Within their span those of "olsda", "ocm" and "mmc" turn to most variance first, while those
+        of "dec" are the eigenvectors, as :class:`DiscriminativeEmbeddedClustering` has them.
     mean_ : array of shape (n_features,)
         Mean row, subtracted first.
     classes_ : array
@@ -90,26 +97,29 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     (1797, 2)
     """
 
-    _trade_offs: ClassVar[dict[str, float]] = {"ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "criterion": [StrOptions({"olsda", "ocm", "mmc", "lda", "scoring", "ridge"})],
+        "criterion": [StrOptions({"olsda", "ocm", "mmc", "dec", "lda", "scoring", "ridge"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "trade_off": [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))],
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "variance": [Interval(Real, 0, 1, closed="right"), None],
         "max_rank": [Interval(Integral, 1, None, closed="left")],
     }
+    trade_off: float | str = 1.5  # of models that were saved before it was a parameter
 
     def __init__(
         self,
         criterion: str = "lda",
         *,
         n_components: int | None = None,
+        trade_off: float | str = 1.5,
         ridge: float | str = "auto",
         variance: float | None = None,
         max_rank: int = 500,
     ):
         self.criterion = criterion
         self.n_components = n_components
+        self.trade_off = trade_off
         self.ridge = ridge
         self.variance = variance
         self.max_rank = max_rank
@@ -161,8 +171,11 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         elif self.criterion == "ridge":
             loadings = coordinates.loadings(self._uncorrelated_ridge(clusters))
         else:
-            directions = margin_directions(clusters, n_components, self._trade_offs[self.criterion])
-            loadings = nearest_orthonormal(coordinates.loadings(principal_axes(coordinates, directions)))
+            is_dec = self.criterion == "dec"
+            trade_off = trade_off_of(self.trade_off if is_dec else self.criterion)
+            directions = margin_directions(clusters, n_components, trade_off)
+            axes = directions if is_dec else principal_axes(coordinates, directions)
+            loadings = nearest_orthonormal(coordinates.loadings(axes))
         self.mean_ = coordinates.mean.astype(data.dtype)
         loadings = fix_free_direction(loadings) if self.criterion == "ridge" else fix_signs(loadings)
         self.components_ = np.ascontiguousarray(loadings.T.astype(data.dtype))

@@ -13,13 +13,14 @@ from jointclust.numerics.partitions import (
     centers_of,
     cluster_sizes,
     fill_empty,
+    known_centers,
     means,
     n_changed,
     nearest_in,
     nearest_of,
     weighted_norm,
 )
-from jointclust.rows import Swept, blocks, is_remote, sample, sweep
+from jointclust.rows import Swept, blocks, is_remote, sample_known, sweep
 from jointclust.rows.arrays import like, namespace, precision, to_host
 from jointclust.types import Array, Float, Sweepable
 
@@ -34,12 +35,18 @@ _EXACT = 50_000
 
 
 def lloyd_many(
-    Y: Sweepable, centers: Float, weights: Array | None = None, *, max_iter: int = 300, tol: float = 0.0
+    Y: Sweepable,
+    centers: Float,
+    weights: Array | None = None,
+    *,
+    known: Array | None = None,
+    max_iter: int = 300,
+    tol: float = 0.0,
 ) -> tuple[list[Any], Float, Float]:
     """Lloyd's iteration from R sets of centers together; returns labels (n, R), centers (R, c, d), inertias (R,).
 
     A set rests when its labels stop or its inertia falls by no more than ``tol``, relative. The centers returned are
-    the means of the labels returned.
+    the means of the labels returned. Known labels (not negative) stay.
     """
     n_sets, n_clusters, _ = centers.shape
     total = weighted_norm(Y, weights)
@@ -48,9 +55,9 @@ def lloyd_many(
     inertia = np.full(n_sets, np.inf)
     moving = np.arange(n_sets)
     for _ in range(max_iter):
-        new, sums, sizes, changed = _lloyd_step(Y, centers[moving], [labels[r] for r in moving], weights)
+        new, sums, sizes, changed = _lloyd_step(Y, centers[moving], [labels[r] for r in moving], weights, known)
         for j in np.flatnonzero((sizes == 0).any(axis=1)):
-            new[j] = fill_empty(Y, new[j], n_clusters, weights)
+            new[j] = fill_empty(Y, new[j], n_clusters, weights, known)
             old = labels[moving[j]]
             changed[j] = 1.0 if old is None else n_changed(new[j], old, weights)
             sizes[j] = cluster_sizes(new[j], n_clusters, weights)
@@ -70,28 +77,30 @@ def lloyd_many(
 
 
 def _lloyd_step(
-    Y: Sweepable, centers: Float, labels: list[Any], weights: Array | None
+    Y: Sweepable, centers: Float, labels: list[Any], weights: Array | None, known: Array | None
 ) -> tuple[list[Any], Float, Float, Float]:
     """New labels of each set, with their sums and sizes and how many labels changed, all in one pass."""
     n_sets, n_clusters, d = centers.shape
     nearest, first = nearest_of(centers), labels[0] is None
 
-    def step(y: Array, w: Array | None, *old: Array) -> Swept:
-        new = nearest(y)
+    def step(y: Array, w: Array | None, fixed: Array | None, *old: Array) -> Swept:
+        new = blocks.kept(nearest(y), fixed)
         parts = blocks.sums_and_sizes(y, new, n_clusters, w, None)
         changed = [] if first else [blocks.n_changed(new[:, j], block, w) for j, block in enumerate(old)]
         return Swept(rows=[new[:, j] for j in range(n_sets)], sums=[*parts, *changed])
 
-    found = sweep(step, Y, weights, *([] if first else labels), width=n_sets * n_clusters)
+    found = sweep(step, Y, weights, known, *([] if first else labels), width=n_sets * n_clusters)
     sums, sizes = found.sums[0].reshape(n_sets, n_clusters, d), found.sums[1].reshape(n_sets, n_clusters)
     changed = np.ones(n_sets) if first else np.array([float(part) for part in found.sums[2:]])
     return list(found.rows), sums, sizes, changed
 
 
-def settled(Y: Sweepable, labels: Array, n_clusters: int, weights: Array | None) -> Partition:
+def settled(
+    Y: Sweepable, labels: Array, n_clusters: int, weights: Array | None, known: Array | None = None
+) -> Partition:
     """k-means from labels, to rest; of very many rows until it hardly moves, for the last of them take forever."""
     tol = resting_tol(n_clusters, 0.0 if Y.shape[0] <= _EXACT else 1e-6)
-    return lloyd(Y, centers_of(Y, labels, n_clusters, weights), weights, tol=tol)
+    return lloyd(Y, centers_of(Y, labels, n_clusters, weights), weights, known=known, tol=tol)
 
 
 def resting_tol(n_clusters: int, tol: float = 0.0) -> float:
@@ -105,10 +114,16 @@ def fewer_restarts(n_restarts: int, n_clusters: int) -> int:
 
 
 def lloyd(
-    Y: Sweepable, centers: Float, weights: Array | None = None, *, max_iter: int = 300, tol: float = 0.0
+    Y: Sweepable,
+    centers: Float,
+    weights: Array | None = None,
+    *,
+    known: Array | None = None,
+    max_iter: int = 300,
+    tol: float = 0.0,
 ) -> Partition:
     """Lloyd's iteration from one set of centers."""
-    labels, centers, inertia = lloyd_many(Y, centers[None], weights, max_iter=max_iter, tol=tol)
+    labels, centers, inertia = lloyd_many(Y, centers[None], weights, known=known, max_iter=max_iter, tol=tol)
     return Partition(labels[0], centers[0], float(inertia[0]))
 
 
@@ -118,6 +133,7 @@ def kmeans(
     rng: np.random.RandomState,
     weights: Array | None = None,
     *,
+    known: Array | None = None,
     n_restarts: int = 10,
     beat: float = np.inf,
 ) -> Partition:
@@ -126,40 +142,48 @@ def kmeans(
     The restarts race: all make two Lloyd steps, the best third goes on to rest. On many rows they race on a sample,
     and only the winner sees all rows. When all are a tenth above the inertia to ``beat`` after the two steps, from
     where they never come back, the best is returned as it is. Many clusters have fewer restarts, from better centers.
+    The clusters of known labels (not negative) start from the rows that have them, which keep them.
     """
-    rows, row_weights = sample_rows(Y, n_clusters, rng, weights)
+    first = np.empty((0, Y.shape[1])) if known is None else known_centers(Y, known, n_clusters, weights)
+    rows, row_weights, row_known = sample_rows(Y, n_clusters, rng, weights, known)
     sampled, many = rows.shape[0] != Y.shape[0], n_clusters > FEW
-    n_restarts = max(1, fewer_restarts(n_restarts, n_clusters))
-    centers = (oversampled if many else plus_plus)(rows, n_clusters, n_restarts, rng, row_weights)
+    n_restarts = max(1, fewer_restarts(n_restarts, n_clusters)) if len(first) < n_clusters else 1
+    centers = (oversampled if many else plus_plus)(rows, n_clusters, n_restarts, rng, row_weights, first)
     if n_restarts > 1:
-        labels, centers, inertia = lloyd_many(rows, centers, row_weights, max_iter=2)
+        labels, centers, inertia = lloyd_many(rows, centers, row_weights, known=row_known, max_iter=2)
         better = np.argsort(inertia, kind="stable")[: max(1, n_restarts // 3)]
         if not sampled and inertia[better[0]] > 1.1 * beat:
             return Partition(labels[better[0]], centers[better[0]], float(inertia[better[0]]))
         centers = centers[better]
     if n_restarts > 1 or (many and sampled):
-        _, centers, inertia = lloyd_many(rows, centers, row_weights, tol=_NEARLY)
+        _, centers, inertia = lloyd_many(rows, centers, row_weights, known=row_known, tol=_NEARLY)
         centers = centers[[np.argmin(inertia)]]
-    return lloyd(Y, centers[0], weights, tol=_NEARLY if sampled else resting_tol(n_clusters))
+    return lloyd(Y, centers[0], weights, known=known, tol=_NEARLY if sampled else resting_tol(n_clusters))
 
 
 def sample_rows(
-    Y: Array, n_clusters: int, rng: np.random.RandomState, weights: Array | None = None
-) -> tuple[Array, Array | None]:
-    """Rows for k-means starts, with weights: a sample, drawn by weight, when looking at all of them is dear."""
+    Y: Array, n_clusters: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
+) -> tuple[Array, Array | None, Array | None]:
+    """Rows for k-means starts, with weights and labels: a sample, drawn by weight, when all of them are dear."""
     size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters)
     if is_remote(Y):
-        return sample(Y, 2 * size, rng, weights)
+        return sample_known(Y, 2 * size, rng, weights, known)
     if Y.shape[0] <= 2 * size:
-        return Y, weights
+        return Y, weights, known
     order, xp = _canonical_order(Y), namespace(Y)
     mass = like(np.ones(1), Y, xp.float64) + xp.zeros_like(order) if weights is None else xp.take(weights, order)
     drawn = _draw(mass[None, :], like(rng.uniform(size=(1, size)), Y, xp.float64))[0, :]
-    return xp.take(Y, xp.take(order, drawn), axis=0), None
+    chosen = xp.take(order, drawn)
+    return xp.take(Y, chosen, axis=0), None, None if known is None else xp.take(known, chosen)
 
 
 def oversampled(
-    Y: Array, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Array | None = None
+    Y: Array,
+    n_clusters: int,
+    n_sets: int,
+    rng: np.random.RandomState,
+    weights: Array | None = None,
+    first: Float | None = None,
 ) -> Float:
     """Centers for many clusters: k-means++ among candidates that stand for all rows, shape (n_sets, n_clusters, d).
 
@@ -168,12 +192,12 @@ def oversampled(
     and counts with their weight.
     """
     if Y.shape[0] <= 2 * _ROUNDS * n_clusters:
-        return plus_plus(Y, n_clusters, n_sets, rng, weights)
+        return plus_plus(Y, n_clusters, n_sets, rng, weights, first)
     found, dtype = [], precision(Y)
     for _ in range(n_sets):
         # Few candidates are drawn from on the host: every draw depends on the one before, which a device waits for.
         points, mass = (part.astype(dtype) for part in _candidates(Y, n_clusters, rng, weights))
-        found.append(plus_plus(points, n_clusters, 1, rng, mass))
+        found.append(plus_plus(points, n_clusters, 1, rng, mass, first))
     return np.concatenate(found)
 
 
@@ -207,19 +231,28 @@ class _Nearer:
 
 
 def plus_plus(
-    Y: Array, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Array | None = None
+    Y: Array,
+    n_clusters: int,
+    n_sets: int,
+    rng: np.random.RandomState,
+    weights: Array | None = None,
+    first: Float | None = None,
 ) -> Float:
     """Greedy k-means++ centers, ``n_sets`` of them side by side, shape (n_sets, n_clusters, d).
 
     Rows are drawn along a canonical order, so that permuting the rows, or repeating a row instead of giving it a
-    weight, changes nothing.
+    weight, changes nothing. All sets have the ``first`` centers, where there are any, in common.
     """
+    first = np.empty((0, Y.shape[1])) if first is None else first
+    given = np.tile(first, (n_sets, 1, 1))
+    if len(first) == n_clusters:
+        return given
     xp, order = namespace(Y), _canonical_order(Y)
     n, Y = Y.shape[0], xp.take(Y, order, axis=0)
     weight = xp.ones_like(Y[:, 0]) if weights is None else like(xp.take(weights, order), Y)
     norms = like(blocks.squared_lengths(Y), Y)
     n_trials = 2 + int(np.log(n_clusters))
-    first = like(np.arange(n_sets) * n_trials, order)
+    offsets = like(np.arange(n_sets) * n_trials, order)
 
     def distances(rows: Array) -> Array:
         flat = xp.reshape(rows, (-1,))
@@ -229,19 +262,25 @@ def plus_plus(
         squared = np.maximum(squared, 0.0, out=squared) if xp is np else xp.clip(squared, 0.0, None)
         return xp.reshape(squared, (*rows.shape, n))
 
-    start = _draw(xp.broadcast_to(weight, (n_sets, n)), like(rng.uniform(size=(n_sets, 1)), norms, xp.float64))
-    quantiles = like(rng.uniform(size=(n_clusters - 1, n_sets, n_trials)), norms, xp.float64)
-    chosen, nearest = [start[:, 0]], distances(start)[:, 0, :]
-    for k in range(n_clusters - 1):
+    if len(first):
+        chosen, squares = [], blocks.residuals(Y, nearest_in(Y, first), first) ** 2
+        nearest = xp.broadcast_to(like(squares, Y), (n_sets, n))
+    else:
+        start = _draw(xp.broadcast_to(weight, (n_sets, n)), like(rng.uniform(size=(n_sets, 1)), norms, xp.float64))
+        chosen, nearest = [start[:, 0]], distances(start)[:, 0, :]
+    n_drawn = n_clusters - max(len(first), 1)
+    quantiles = like(rng.uniform(size=(n_drawn, n_sets, n_trials)), norms, xp.float64)
+    for k in range(n_drawn):
         mass = nearest * weight
         mass = xp.where(xp.sum(mass, axis=1)[:, None] > 0, mass, weight[None, :])  # else every row is a center already
         trials = _draw(mass, quantiles[k, ...])
         reached = xp.minimum(distances(trials), nearest[:, None, :])
-        best = first + like(xp.argmin(reached @ weight, axis=1), order)
+        best = offsets + like(xp.argmin(reached @ weight, axis=1), order)
         chosen.append(xp.take(xp.reshape(trials, (-1,)), best))
         nearest = xp.take(xp.reshape(reached, (-1, n)), best, axis=0)
     rows = xp.take(Y, xp.reshape(xp.stack(chosen, axis=1), (-1,)), axis=0)
-    return to_host(rows).astype(np.float64).reshape(n_sets, n_clusters, -1)
+    drawn = to_host(rows).astype(np.float64).reshape(n_sets, len(chosen), -1)
+    return np.concatenate([given, drawn], axis=1)
 
 
 def _canonical_order(Y: Array) -> Array:

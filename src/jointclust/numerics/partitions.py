@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from jointclust.rows import Projected, Swept, blocks, sweep
 from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
+_A = TypeVar("_A", bound=Array)
 # Clusters up to which nothing is spared: restarts race, and iterations go on until no label changes.
 FEW = 50
 # Share of the labels that may still change where a run of more clusters ends.
@@ -28,14 +30,34 @@ class Partition:
     inertia: float
 
 
-def assign(Y: Sweepable, centers: Array) -> Labels:
-    """Index of the nearest center for each row; the first one on a tie."""
+def assign(Y: Sweepable, centers: Array, known: Array | None = None) -> Labels:
+    """Index of the nearest center for each row; the first one on a tie. Known labels (not negative) stay."""
     host = to_host(centers)
     # Of equal centers the first one, whatever rounding makes of them.
     again = np.ones(len(host), dtype=bool)
     again[np.unique(host, axis=0, return_index=True)[1]] = False
     nearest = nearest_of(host[None], np.where(again, np.inf, 0.0) if again.any() else None)
-    return sweep(lambda y: Swept(rows=[nearest(y)[:, 0]]), Y, width=centers.shape[0]).rows[0]
+    visit = lambda y, own: Swept(rows=[blocks.kept(nearest(y)[:, 0], own)])  # noqa: E731
+    return sweep(visit, Y, known, width=centers.shape[0]).rows[0]
+
+
+def keep(labels: _A, known: Array | None) -> _A:
+    """Labels, or soft labels, wherever they are, with the known ones in their place."""
+    if known is None:
+        return labels
+    kept = blocks.kept if labels.ndim == 1 else blocks.kept_soft
+    return sweep(lambda own, block: Swept(rows=[kept(own, block)]), labels, known).rows[0]
+
+
+def known_centers(Y: Sweepable, known: Array, n_clusters: int, weights: Array | None = None) -> Float:
+    """Weighted means of the rows whose label is known; the known classes come first, and have one each."""
+
+    def sums(y: Array, block: Array, w: Array | None) -> Swept:
+        own, held = namespace(block).clip(block, 0, None), blocks.float64(block >= 0)
+        return Swept(sums=blocks.sums_and_sizes(y, own, n_clusters, held if w is None else w * held, None))
+
+    total, sizes = sweep(sums, Y, known, weights, width=Y.shape[1], budget=2**19).sums
+    return means(total, sizes)[sizes > 0]
 
 
 def nearest_of(centers: NDArray, penalty: Float | None = None) -> Callable[[Array], Array]:
@@ -52,9 +74,24 @@ def nearest_of(centers: NDArray, penalty: Float | None = None) -> Callable[[Arra
     return nearest
 
 
-def nearest_in(y: Array, centers: Float) -> Array:
-    """Index of the nearest center for each row of a block."""
-    return nearest_of(centers[None])(y)[:, 0]
+def nearest_in(y: Array, centers: Float, known: Array | None = None) -> Array:
+    """Index of the nearest center for each row of a block, or its known label."""
+    return blocks.kept(nearest_of(centers[None])(y)[:, 0], known)
+
+
+def squared_distances(y: Array, centers: Float) -> Any:
+    """Of all rows of a block from all centers, in float64."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        xp, y = namespace(y), blocks.float64(y)
+        own = like(centers, y)
+        squares = y @ (-2.0 * own.T)
+        squares += xp.sum(own * own, axis=1)
+        squares += blocks.squared_lengths(y)[:, None]
+    if not xp.all(xp.isfinite(squares)):
+        raise ValueError(
+            "X holds rows so far from the centers that squared distances overflow: are they in other units?"
+        )
+    return xp.clip(squares, 0.0, None)
 
 
 def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None = None) -> Float:
@@ -78,22 +115,27 @@ def centers_of(Y: Sweepable, labels: Array, n_clusters: int, weights: Array | No
     return means(*sweep(sums, Y, labels, weights, width=Y.shape[1], budget=2**19).sums)
 
 
-def fill_empty(Y: Sweepable, labels: Labels, n_clusters: int, weights: Array | None = None) -> Labels:
+def fill_empty(
+    Y: Sweepable, labels: Labels, n_clusters: int, weights: Array | None = None, known: Array | None = None
+) -> Labels:
     """Give each empty cluster the point farthest from its own center, with all rows that lie there.
 
     Every move lowers the within-cluster sum of squares. A point that is alone in its cluster, has no weight or lies on
-    its center is never moved, so clusters stay empty when there are fewer distinct rows than clusters.
+    its center is never moved, so clusters stay empty when there are fewer distinct rows than clusters. Nor is a row
+    whose label is known.
     """
     sizes = cluster_sizes(labels, n_clusters, weights)
     while not (sizes > 0).all():
         before = int(np.sum(sizes == 0))
-        labels, sizes = _fill_some(Y, labels, sizes, weights)
+        labels, sizes = _fill_some(Y, labels, sizes, weights, known)
         if int(np.sum(sizes == 0)) == before:
             break
     return labels
 
 
-def _fill_some(Y: Sweepable, labels: Labels, sizes: Float, weights: Array | None) -> tuple[Labels, Float]:
+def _fill_some(
+    Y: Sweepable, labels: Labels, sizes: Float, weights: Array | None, known: Array | None
+) -> tuple[Labels, Float]:
     """One round of filling, from the rows that are farthest from their centers now.
 
     Rows may be in many places, so a row is known by its values and its label, never by its number: a pass brings the
@@ -101,11 +143,12 @@ def _fill_some(Y: Sweepable, labels: Labels, sizes: Float, weights: Array | None
     """
     n_clusters, wanted = sizes.size, 8 + 2 * int(np.sum(sizes == 0))
     centers = centers_of(Y, labels, n_clusters, weights)
+    movable = _movable(weights, known)
 
     def far(y: Array, block: Array, w: Array | None) -> Swept:
         return Swept(pieces=blocks.farthest(y, block, centers, w, wanted))
 
-    points, own, distance = sweep(far, Y, labels, weights, width=Y.shape[1], budget=2**19).pieces
+    points, own, distance = sweep(far, Y, labels, movable, width=Y.shape[1], budget=2**19).pieces
     order = np.argsort(-distance, kind="stable")[:wanted]
     order = order[distance[order] > 0]
     # Each point once, still farthest first: rows at one point go to one cluster, or two clusters would share it.
@@ -117,7 +160,7 @@ def _fill_some(Y: Sweepable, labels: Labels, sizes: Float, weights: Array | None
     # An embedding that is computed again has the same bits only in the same blocks.
     again = {"width": Y.shape[1], "budget": 2**19}
     size = again if isinstance(Y, Projected) else {"width": Y.shape[1] * len(points)}
-    mass = sweep(here, Y, labels, weights, **size).sums[0]
+    mass = sweep(here, Y, labels, movable, **size).sums[0]
     sizes, target = sizes.copy(), np.full(len(points), -1)
     empty = iter(np.flatnonzero(sizes == 0))
     for index in range(len(points)):
@@ -129,7 +172,19 @@ def _fill_some(Y: Sweepable, labels: Labels, sizes: Float, weights: Array | None
     moved = target >= 0
     points, own, target = points[moved], own[moved], target[moved]
     move = lambda y, block: Swept(rows=[blocks.moved_to(y, block, points, own, target)])  # noqa: E731
-    return sweep(move, Y, labels, **size).rows[0], sizes
+    return keep(sweep(move, Y, labels, **size).rows[0], known), sizes
+
+
+def _movable(weights: Array | None, known: Array | None) -> Array | None:
+    """Weights of the rows that may be moved; none for those whose label is known."""
+    if known is None:
+        return weights
+
+    def free(block: Array, w: Array | None) -> Swept:
+        unknown = blocks.float64(block < 0)
+        return Swept(rows=[unknown if w is None else w * unknown])
+
+    return sweep(free, known, weights).rows[0]
 
 
 def at_rest(before: Array, after: Array, n_clusters: int, weights: Array | None = None) -> bool:
@@ -143,10 +198,17 @@ def n_changed(a: Array, b: Array, weights: Array | None = None) -> int:
     return int(sweep(lambda x, y, w: Swept(sums=[blocks.n_changed(x, y, w)]), a, b, weights).sums[0])
 
 
-def renumbered(labels: Array, like_these: Array, n_clusters: int) -> Labels:
-    """The same partition, numbered so that as many labels as possible agree with others."""
-    pairs = lambda a, b: Swept(sums=[blocks.confusion(a, b, n_clusters)])  # noqa: E731
-    _, number = linear_sum_assignment(-sweep(pairs, labels, like_these, width=2 * n_clusters).sums[0])
+def renumbered(labels: Array, like_these: Array, n_clusters: int, known: Array | None = None) -> Labels:
+    """The same partition, numbered so that as many labels as possible agree with others; known ones stay."""
+
+    def pairs(a: Array, b: Array, own: Array | None) -> Swept:
+        table = blocks.confusion(a, b, n_clusters)
+        return Swept(sums=[table] if own is None else [table, blocks.cluster_sizes(own + 1, n_clusters + 1, None)])
+
+    table, *sizes = sweep(pairs, labels, like_these, known, width=2 * n_clusters).sums
+    for held in sizes:  # no agreement of others outweighs a known label
+        table = table + np.diag(np.where(held[1:] > 0, 1.0 + table.sum(), 0.0))
+    _, number = linear_sum_assignment(-table)
     return looked_up(number.astype(np.int32), labels)
 
 

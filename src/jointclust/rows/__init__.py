@@ -46,6 +46,7 @@ __all__ = [
     "materialised",
     "n_present",
     "sample",
+    "sample_known",
     "some_rows",
     "sweep",
     "total_weight",
@@ -257,25 +258,43 @@ def sample(
     All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above;
     on a device, rows that have weight are drawn alike and keep it.
     """
-    n = Y.shape[0]
     if is_device_array(Y):
         return _drawn_on_device(Y, size, rng, weights)
+    return sample_known(Y, size, rng, weights, None)[:2]
+
+
+def sample_known(
+    Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
+) -> tuple[NDArray, NDArray | None, NDArray | None]:
+    """The same with the labels that are known (not negative); where few rows have one, they are drawn for certain."""
+    n = Y.shape[0]
     everything = n <= size
     seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
     share = size / n if weights is None or everything else _share(weights, size)
+    shares = None if known is None or everything else _shares_of_known(known, size)
 
-    def drawn(y: NDArray, w: NDArray | None, numbers: NDArray) -> Swept:
-        if everything:
-            return Swept(pieces=[y] if w is None else [y, w])
-        if w is None:
-            return Swept(pieces=[y[blocks.uniform(numbers, seed) < share]])
-        chance = np.minimum(share * w, 1.0)
-        chosen = blocks.uniform(numbers, seed) < chance
-        return Swept(pieces=[y[chosen], w[chosen] / chance[chosen]])
+    def drawn(y: NDArray, w: NDArray | None, labels: NDArray | None, numbers: NDArray) -> Swept:
+        chosen, left = np.ones(y.shape[0], dtype=bool), w
+        if not everything:
+            chance = np.full(y.shape[0], share) if w is None else np.minimum(share * w, 1.0)
+            if labels is not None and shares is not None:
+                chance, w = np.maximum(shares[labels + 1], chance), np.ones(y.shape[0]) if w is None else w
+            chosen = blocks.uniform(numbers, seed) < chance
+            left = None if w is None else w / np.where(chosen, chance, 1.0)
+        return Swept(pieces=[part[chosen] for part in (y, left, labels) if part is not None])
 
     rows = Y.rows.X if isinstance(Y, Projected) else Y
-    pieces = sweep(drawn, Y, weights, _dask.row_numbers(rows) if _dask.is_dask(rows) else np.arange(n)).pieces
-    return pieces[0], pieces[1] if len(pieces) > 1 else None
+    numbers = _dask.row_numbers(rows) if _dask.is_dask(rows) else np.arange(n)
+    first, *others = sweep(drawn, Y, weights, known, numbers).pieces
+    labels = None if known is None else others.pop()
+    return first, others[0] if others else None, labels
+
+
+def _shares_of_known(known: Array, size: int) -> Float:
+    """Chances of a row by its label, -1 first, with which each of the known ones has its share of the sample."""
+    found = sweep(lambda k: Swept(pieces=list(np.unique(k, return_counts=True))), known).pieces
+    counts = np.bincount(found[0] + 1, weights=found[1])
+    return np.where(np.arange(counts.size) > 0, np.minimum(1.0, size / counts.size / np.maximum(counts, 1.0)), 0.0)
 
 
 def _drawn_on_device(

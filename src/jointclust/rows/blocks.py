@@ -283,6 +283,21 @@ def smallest(values: Array, k: int) -> tuple[Array, Array]:
     return xp.take_along_axis(values, index, axis=1), index
 
 
+def kept(labels: Array, known: Array | None) -> Array:
+    """Labels, of one set or (n, R) of many, with the known ones (not negative) in their place."""
+    if known is None:
+        return labels
+    own = known if labels.ndim == 1 else known[:, None]
+    return namespace(labels).where(own >= 0, own, labels)
+
+
+def kept_soft(soft: Array, known: Array | None) -> Array:
+    """Soft labels that are one-hot where the label is known."""
+    if known is None:
+        return soft
+    return namespace(soft).where((known >= 0)[:, None], one_hot(known, soft.shape[1], None, soft.dtype), soft)
+
+
 def residuals(y: Array, labels: Array, centers: Float) -> Array:
     """Distance of each row from its center, in float64."""
     xp = namespace(y)

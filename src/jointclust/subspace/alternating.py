@@ -11,9 +11,9 @@ from typing import Generic, Protocol, TypeVar
 from numpy.typing import NDArray
 
 from jointclust.numerics.kmeans import settled
-from jointclust.numerics.partitions import Partition, at_rest
+from jointclust.numerics.partitions import Partition, assign, at_rest
 from jointclust.subspace.coordinates import Clusters, Coordinates
-from jointclust.types import Float
+from jointclust.types import Float, Labels
 
 # Steps without a better state after which a run ends.
 PATIENCE = 10
@@ -116,7 +116,12 @@ class Method(ABC):
 
     def settle(self, Y: NDArray, state: State) -> Partition:
         """Labels and centers at rest in the final embedding, for the labels that a run ended with."""
-        return settled(Y, state.clusters.labels, state.clusters.n_clusters, self.coordinates.weights)
+        weights, known = self.coordinates.weights, self.coordinates.known
+        return settled(self.coordinates.together(Y), state.clusters.labels, state.clusters.n_clusters, weights, known)
+
+    def label(self, Y: NDArray, centers: NDArray) -> Labels:
+        """Labels of the rows for centers in the final embedding."""
+        return assign(self.coordinates.together(Y), centers, self.coordinates.known)
 
 
 class Ending(Enum):

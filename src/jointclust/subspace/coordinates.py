@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.numerics.partitions import cluster_sizes, means, n_changed, nearest_in
+from jointclust.numerics.groups import Groups
+from jointclust.numerics.partitions import assign, cluster_sizes, means, n_changed, nearest_in
 from jointclust.rows import (
     Rows,
     Swept,
@@ -34,12 +35,19 @@ class Block:
         The rows in the embedding of the projection that the pass was given.
     weights : array of shape (n,) or None
         Their sample weights.
+    known : array of shape (n,) or None
+        Their known labels, -1 where there is none.
     """
 
     x: Array
     mean: Float | None
     y: Array
     weights: Array | None
+    known: Array | None
+
+    def nearest(self, centers: Float) -> Array:
+        """The nearest center for each row in the embedding, or its known label."""
+        return nearest_in(self.y, centers, self.known)
 
     def cluster_sums(self, labels: Array, n_clusters: int, weights: Array | None) -> list[Array]:
         """Weighted sums over the clusters, to be taken :meth:`Coordinates.inside`, and the clusters' weights."""
@@ -68,6 +76,10 @@ class Coordinates:
         ``s^2``, largest first.
     weights : array of shape (n_samples,) or None
         Sample weights.
+    known : array of shape (n_samples,) or None
+        Labels that the rows keep, -1 for those without: clusters that are found in these coordinates respect them.
+    groups : Groups or None
+        Rows that have one label together, likewise.
     total_variance : float
         Trace of S_t, directions left out included.
     exact : bool
@@ -87,6 +99,8 @@ class Coordinates:
     feature_names: NDArray[np.object_] | None = None
     # The column of a table that carries nearly all of the variance, and the share of it.
     dominant: tuple[int, float] | None = None
+    known: Array | None = None
+    groups: Groups | None = None
 
     @property
     def rank(self) -> int:
@@ -167,7 +181,7 @@ class Coordinates:
         self,
         visit: Callable[..., Swept],
         projection: Float | None = None,
-        *others: Sweepable,
+        *others: Sweepable | None,
         width: int = 0,
         budget: int = 2**19,
     ) -> Swept:
@@ -180,7 +194,7 @@ class Coordinates:
             hold the rows.
         projection : array of shape (rank, n_components), optional
             In these coordinates; the block's ``y`` are its rows in that embedding, or as swept where there is none.
-        *others : arrays with one row per row
+        *others : arrays with one row per row, or None
             Labels, soft labels.
         width : int, default=0
             Values that the visit makes of a row, beside the row.
@@ -195,16 +209,24 @@ class Coordinates:
         rows, mean = self._swept
         matrix = None if projection is None else self._matrix(projection)
 
-        def on_block(x: Array, weights: Array | None, *more: Array) -> Swept:
+        def on_block(x: Array, weights: Array | None, known: Array | None, *more: Array) -> Swept:
             y = x if matrix is None else blocks.project(x, matrix, mean)
-            return visit(Block(x, mean, y, weights), *more)
+            return visit(Block(x, mean, y, weights, known), *more)
 
-        return rows.sweep(on_block, self.weights, *others, width=rows.n_features + width, budget=budget)
+        return rows.sweep(on_block, self.weights, self.known, *others, width=rows.n_features + width, budget=budget)
 
     def embed(self, projection: Float) -> NDArray:
         """Embedding ``XVQ`` of the rows for a projection Q given in these coordinates."""
         rows, mean = self._swept
         return rows.project(self._matrix(projection), mean)
+
+    def together(self, Y: Any) -> Any:
+        """An embedding for labels to be found in: rows of a group in the place of their mean."""
+        return Y if self.groups is None else self.groups.averaged(Y)
+
+    def seen_together(self, projection: Float) -> NDArray:
+        """The embedding of a projection, for labels to be found in."""
+        return self.together(self.embed(projection))
 
     def leading(self, k: int) -> NDArray:
         """The first k coordinates, that is, the principal components' scores."""
@@ -228,9 +250,11 @@ class Coordinates:
 
     def nearest_clusters(self, projection: Float, centers: Float) -> Clusters:
         """Clusters of the rows that are nearest to each center in an embedding, with their sums, in one pass."""
+        if self.groups is not None:
+            return Clusters(self, assign(self.seen_together(projection), centers, self.known), len(centers))
 
         def visit(block: Block) -> Swept:
-            labels = nearest_in(block.y, centers)
+            labels = block.nearest(centers)
             return Swept(rows=[labels], sums=block.cluster_sums(labels, len(centers), block.weights)[:1])
 
         found = self.sweep(visit, projection)

@@ -21,7 +21,7 @@ from jointclust.rows import (
     check_elsewhere,
     check_weights_elsewhere,
     is_elsewhere,
-    sample,
+    sample_known,
     total_weight,
     weight_limits,
 )
@@ -43,9 +43,10 @@ def to_start_from(coordinates: Coordinates, n_clusters: int, rng: np.random.Rand
         return coordinates
     rank = coordinates.rank
     size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters, _SAMPLE_PER_COLUMN * rank)
-    X, weights = sample(coordinates.rows.X, size, rng, coordinates.weights)
+    X, weights, known = sample_known(coordinates.rows.X, size, rng, coordinates.weights, coordinates.known)
     coordinates.rows.n_passes += 1
-    return coordinates_of(as_rows(X), weights, variance=None, max_rank=rank, rng=rng).first(rank)
+    found = coordinates_of(as_rows(X), weights, variance=None, max_rank=rank, rng=rng)
+    return replace(found.first(rank), known=known)
 
 
 @validate_params(

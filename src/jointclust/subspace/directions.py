@@ -16,6 +16,14 @@ _TIE = 1e-10
 _AUTO_RIDGE = 1e-3
 # Components up to which there are as many as clusters, less one.
 MOST_COMPONENTS = 256
+# Trade-offs between S_t and S_w that have a name.
+TRADE_OFFS = {"pca": 0.0, "ocm": 1.0, "mmc": 2.0, "olsda": np.inf}
+
+
+def trade_off_of(given: float | str) -> float:
+    """The number that a trade-off stands for, up to infinity."""
+    value = TRADE_OFFS[given] if isinstance(given, str) else float(given)
+    return np.inf if value > 1e100 else value  # no float tells the two apart
 
 
 def margin_directions(clusters: Clusters, n_components: int, trade_off: float, guess: Float | None = None) -> Float:

@@ -34,9 +34,9 @@ def start_labels(
 
     "pca": the leading coordinates; "whitened": these, each with the same variance; "random": a random subspace of the
     coordinates; "k-means++": all coordinates.
-    "partition" draws the labels at random instead.
+    "partition" draws the labels at random instead, unless some are known: those say where the clusters are.
     """
-    if init == "partition":
+    if init == "partition" and coordinates.known is None:
         order = np.argsort(rng.uniform(size=coordinates.n_samples))
         return coordinates.rows.beside((order % n_clusters).astype(np.int32))
     if init == "pca":
@@ -48,7 +48,8 @@ def start_labels(
         embedding = coordinates.embed(random_orthonormal(coordinates.rank, n_components, rng))
     else:
         embedding = coordinates.leading(coordinates.rank)
-    return kmeans(embedding, n_clusters, rng, weights, n_restarts=n_restarts).labels
+    embedding = coordinates.together(embedding)
+    return kmeans(embedding, n_clusters, rng, weights, known=coordinates.known, n_restarts=n_restarts).labels
 
 
 def robust_start_labels(

@@ -1,0 +1,126 @@
+"""Labels that a user knows of some rows, and groups of rows that belong together, as a fit takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jointclust.numerics.groups import Groups
+from jointclust.rows import PLACES, Rows, is_elsewhere, kind_of
+from jointclust.rows.arrays import to_host
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.types import Array, Labels
+
+
+def known_beside(
+    estimator: Any, known_labels: ArrayLike | None, groups: ArrayLike | None, rows: Rows, weights: Array | None
+) -> tuple[Array | None, Groups | None]:
+    """Numbers of the known classes, -1 where none is known, and the groups of rows, where the rows are.
+
+    None where no row has one, or where every row is a group by itself. The estimator publishes the classes: class i is
+    cluster i.
+    """
+    estimator.__dict__.pop("classes_", None)
+    index = None if groups is None else _group_numbers(_values("groups", groups, rows.n_samples))
+    known = None
+    if known_labels is not None:
+        values = _values("known_labels", known_labels, rows.n_samples)
+        labels, classes = _numbered(values, None if weights is None else to_host(weights) > 0)
+        if classes.size > estimator.n_clusters:
+            raise ValueError(
+                f"known_labels holds {classes.size} classes, more than n_clusters={estimator.n_clusters}: raise "
+                "n_clusters, or leave labels out (-1, None or NaN is an unknown one)."
+            )
+        estimator.classes_ = classes
+        if classes.size:
+            known = rows.beside(labels if index is None else _of_groups(labels, index, classes))
+    return known, None if index is None else Groups.beside(index, rows, weights)
+
+
+def check_place(groups: ArrayLike | None, X: object) -> None:
+    """Refuse groups of rows that no pass sees together, before anything is computed."""
+    if groups is None:
+        return
+    kind = kind_of(X.rows.X if isinstance(X, Coordinates) else X)
+    if kind in ("file", "dask"):
+        raise TypeError(
+            f"groups are for rows in memory or on a device, not {PLACES[kind]}: a group's rows may lie anywhere. Fit a "
+            "sample of the groups in memory and predict the rest."
+        )
+
+
+def _group_numbers(values: NDArray) -> NDArray[np.int32] | None:
+    """Numbers of the groups; None where every row is one by itself."""
+    alone = _gaps(values)
+    index = np.empty(values.size, dtype=np.int32)
+    index[~alone] = _unique("groups", values[~alone])[1]
+    index[alone] = index[~alone].max(initial=-1) + 1 + np.arange(alone.sum())
+    return None if index.size == 0 or index.max() + 1 == index.size else index
+
+
+def _of_groups(labels: Labels, index: NDArray[np.int32], classes: NDArray) -> Labels:
+    """Labels that the rows of a group have in common, or an error."""
+    shared, rows = np.full(index.max() + 1, -1, dtype=np.int32), np.flatnonzero(labels >= 0)
+    shared[index[rows]] = labels[rows]
+    wrong = rows[shared[index[rows]] != labels[rows]]
+    if wrong.size:
+        pair = classes[[labels[wrong[0]], shared[index[wrong[0]]]]].tolist()
+        raise ValueError(
+            f"Rows of one group have different known labels, {pair[0]!r} (row {wrong[0]}) and {pair[1]!r}: correct one "
+            "of them, or split the group."
+        )
+    return shared[index]
+
+
+def n_known(estimator: Any) -> int:
+    """Number of known classes, which are the first clusters."""
+    return len(estimator.__dict__.get("classes_", ()))
+
+
+def _values(name: str, given: ArrayLike, n_samples: int) -> NDArray:
+    """One value per row as it was given, checked for the shape."""
+    given = to_host(given) if is_elsewhere(given) else given
+    # Of a list, NumPy would make strings of all values if some are.
+    values = given if isinstance(given, np.ndarray) else np.asarray(given, dtype=object)
+    if values.shape != (n_samples,):
+        raise ValueError(f"{name} must have shape ({n_samples},), one value per row; got {values.shape}.")
+    return values
+
+
+def _numbered(values: NDArray, present: NDArray[np.bool_] | None) -> tuple[Labels, NDArray]:
+    """Numbers for the labels, and the classes in that order: those that a row with weight has."""
+    known = ~_gaps(values, -1)
+    classes, numbers = _unique("known_labels", values[known])
+    held = np.bincount(numbers[slice(None) if present is None else present[known]], minlength=classes.size) > 0
+    labels = np.full(values.size, -1, dtype=np.int32)
+    labels[known] = np.where(held, np.cumsum(held) - 1, -1)[numbers]
+    return labels, _plain(classes[held])
+
+
+def _unique(name: str, values: NDArray) -> tuple[NDArray, NDArray[np.intp]]:
+    """The different values in order, and the number of each."""
+    try:
+        return np.unique(values, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(value).__name__ for value in values})
+        raise ValueError(f"{name} mixes values of types {', '.join(kinds)}: use one of them.") from error
+
+
+def _gaps(values: NDArray, code: int | None = None) -> NDArray[np.bool_]:
+    """Where there is no value: None, NaN and their like, and the code for none."""
+    if values.dtype.kind in "iuf":
+        return np.isnan(values) | (np.zeros(values.size, dtype=bool) if code is None else values == code)
+    return np.array([_is_gap(value, code) for value in values.tolist()], dtype=bool)
+
+
+def _is_gap(value: object, code: int | None) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value) or value == code
+
+
+def _plain(classes: NDArray) -> NDArray:
+    """Classes in the type that suits them: whole numbers are integers, also where gaps had made them floats."""
+    plain = np.array(classes.tolist()) if classes.size else np.array([], dtype=np.int64)
+    whole = plain.dtype.kind == "f" and bool((plain == np.round(plain)).all())
+    return plain.astype(np.int64) if whole else plain
