@@ -266,7 +266,7 @@ def sample(
 def sample_known(
     Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
 ) -> tuple[NDArray, NDArray | None, NDArray | None]:
-    """The same with the labels that are known (not negative); where few rows have one, they are drawn for certain."""
+    """The same of remote rows with their known labels (not negative); where few have one, these are drawn for sure."""
     n = Y.shape[0]
     everything = n <= size
     seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
