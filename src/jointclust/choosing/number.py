@@ -205,7 +205,7 @@ def number_of_clusters(
     --------
     >>> import numpy as np
     >>> import jointclust as jc
-    >>> X, y = jc.datasets.mixture(n_samples=300, n_features=50, n_clusters=5, random_state=1)
+    >>> X, y = jc.datasets.mixture(n_samples=500, n_features=50, n_clusters=5, random_state=1)
     >>> jc.number_of_clusters(X, n_clusters=(2, 12)).n_clusters
     5
     >>> noise = np.random.RandomState(0).standard_normal((200, 20))
