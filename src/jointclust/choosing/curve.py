@@ -49,9 +49,12 @@ class Part:
 
     def __init__(self, Z: Float, seed: int):
         Z, self._seed = Z - Z.mean(axis=0), seed
-        self._variances = Z.var(axis=0)
-        shares = np.cumsum(self._variances) / max(self._variances.sum(), np.finfo(float).tiny)
+        variances = Z.var(axis=0)
+        shares = np.cumsum(variances) / max(variances.sum(), np.finfo(float).tiny)
         self._Z = np.ascontiguousarray(Z[:, : int(np.searchsorted(shares, _VARIANCE)) + 1])
+        q = self._Z.shape[1]
+        self._total = self._Z.T @ self._Z
+        self._total[np.diag_indices(q)] += (_RIDGE * variances[:q].mean() + np.finfo(float).tiny) * len(Z)
         # Equal rows are equal up to rounding once they are rotated.
         near = Z[:, :_NEAR]
         unit = _EQUAL * max(float(np.abs(near).max()), np.finfo(float).tiny)
@@ -87,14 +90,12 @@ class Part:
 
     def discriminant(self, n_clusters: int) -> Labels:
         """LDA k-means: nearest center in the metric of the scatter within clusters, in turn with both, from k-means."""
-        Z, q = self._Z, self._Z.shape[1]
+        Z = self._Z
         labels = kmeans(Z, n_clusters, np.random.RandomState(self._seed), n_restarts=_RESTARTS).labels
-        total = Z.T @ Z
-        total[np.diag_indices(q)] += (_RIDGE * self._variances[:q].mean() + np.finfo(float).tiny) * len(Z)
         for _ in range(_ITERATIONS):
             sizes, centers = cluster_sizes(labels, n_clusters), centers_of(Z, labels, n_clusters)
             between = np.sqrt(sizes)[:, None] * centers
-            factor = cholesky(total - between.T @ between, lower=True)
+            factor = cholesky(self._total - between.T @ between, lower=True)
             whitened = solve_triangular(factor, centers.T, lower=True)
             directions = solve_triangular(factor, whitened, lower=True, trans="T")
             # The squared distance to a center, but for what is the same for all centers.

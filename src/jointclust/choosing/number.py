@@ -35,7 +35,7 @@ _ROWS_PER_CLUSTER, _FEW_CLUSTERS = 8, 12
 # Splits of the rows that agree so far on the groups between valleys show that there are some, and how many.
 _SOME, _SURE = 0.5, 0.85
 # Members that agree so far, in some view, see more than the valleys do.
-_FULL = 0.75
+_AGREED = 0.75
 # Numbers within this factor of each other are the same answer.
 _SAME = 1.1
 # Suggestions are further apart than this factor.
@@ -319,7 +319,7 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
             suggestions.append(number)
     best = numbers[curve.merits.argmax(axis=0)]
     first = suggestions[0]
-    hardly = curve.found[first].mean(axis=0).max() < _FULL
+    hardly = curve.found[first].mean(axis=0).max() < _AGREED
     if seen is not None and (seen.n_clusters > first or same(seen.n_clusters, first) or hardly):
         best = max(best, np.array(seen.numbers), key=lambda repeats: share(repeats, seen.n_clusters))
         others = [number for number in suggestions if not same(number, seen.n_clusters)]
