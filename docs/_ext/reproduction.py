@@ -9,7 +9,8 @@ from sphinx.util.docutils import SphinxDirective
 
 FOLDER = Path(__file__).parent.parent / "reproduction"
 # Longer ones are files to download: a figure shows its numbers itself.
-LONGEST = {"table": 150, "figure": 20, "leaderboard": 30, "differences": 30, "accuracies": 0}
+LONGEST = {"table": 150, "accuracies": 0}
+USUALLY = 40
 SIGNS = {"holds": "✓", "holds in part": "≈", "does not hold": "✗", "cannot be tested": "?"}
 
 
@@ -32,6 +33,12 @@ def table(lines):
         first, *rest = (escaped(cell) or "\\ " for cell in line)
         found += [f"   * - {first}", *(f"     - {cell}" for cell in rest)]
     return [*found, ""]
+
+
+def verdict(row):
+    """The verdict with its sign and share."""
+    share = f" ({row['share']})" if row["share"] else ""
+    return f"{SIGNS[row['verdict']]} {row['verdict']}{share}"
 
 
 class Parsed(SphinxDirective):
@@ -58,8 +65,8 @@ class Reproduced(Parsed):
             lines += [f".. image:: {slug}.svg", f"   :alt: {item} of {paper}", ""]
         claims = [row for row in rows("claims.csv") if (row["paper"], row["item"]) == (paper, item)]
         if claims:
-            body = [[f"{SIGNS[row['verdict']]} {row['verdict']}", row["claim"], row["because"]] for row in claims]
-            lines += table([["verdict", "claim", "our numbers"], *body])
+            body = [[verdict(row), row["claim"], row["evidence"], row["because"]] for row in claims]
+            lines += table([["verdict", "claim", "evidence", "our numbers"], *body])
         lines += self.numbers(slug)
         notes = [row for row in rows("notes.csv") if (row["paper"], row["item"]) == (paper, item)]
         missing = [row["note"] for row in notes if row["kind"] == "missing data"]
@@ -71,7 +78,7 @@ class Reproduced(Parsed):
     def numbers(self, slug):
         found = rows(f"{slug}.csv")
         file = f":download:`{slug}.csv`"
-        if len(found) > LONGEST[slug.split("-")[1]]:
+        if len(found) > LONGEST.get(slug.split("-")[1], USUALLY):
             return [f"All {len(found)} numbers: {file}.", ""]
         columns = [name for name in found[0] if "parameters" not in name]
         lines = table([columns, *([row[name] for name in columns] for row in found)])

@@ -13,14 +13,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.cluster import FeatureAgglomeration, KMeans
+from sklearn.cluster import DBSCAN, FeatureAgglomeration, KMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import jointclust as jc
+from jointclust.choosing.prepared import prepared_kmeans
 from jointclust.datasets import Dataset
 from jointclust.experiments import Experiment, Journal, scores, summary
+from jointclust.experiments.selection import chosen_runs, paired
 
 SAME = ["dataset", "method", "parameters", "seed", "accuracy", "nmi", "agreement", "clusters", "objective", "n_iter"]
 DEC = jc.DiscriminativeEmbeddedClustering
@@ -303,6 +305,61 @@ def test_summary_of_a_file_of_failures_and_of_no_agreement(tmp_path):
     assert summary(table).set_index(["method", "selection"]).loc[("m", "oracle"), "parameters"] == '{"p": 2}'
     blind = summary(made_up().assign(agreement=np.nan))
     assert blind["selection"].unique().tolist() == ["oracle"]
+
+
+def test_no_way_of_choosing_takes_a_fit_with_an_empty_cluster():
+    """The best mean and the best agreement belong to parameters one of whose fits left a cluster empty."""
+    table = made_up().assign(empty=[0, 1, 0, 0, 0])
+    table["agreement"] = [0.9, 0.9, 0.1, 0.1, 0.2]
+    found = summary(table).set_index(["method", "selection"])
+    assert set(found.loc["m", "parameters"]) == {'{"p": 2}'}
+    assert found.loc[("m", "oracle"), "accuracy"] == pytest.approx(0.5)
+    runs = chosen_runs(table)
+    assert set(runs[runs["method"] == "m"]["parameters"]) == {'{"p": 2}'}
+    # Where all fits have one, nothing is chosen.
+    row = summary(table.assign(empty=[1, 1, 2, 1, 0])).set_index(["method", "selection"]).loc[("m", "oracle")]
+    assert row["parameters"] == ""
+    assert np.isnan(row["accuracy"])
+    assert row["collapsed"] == 4
+
+
+def test_empty_clusters_are_counted():
+    class OneCluster(KMeans):
+        def fit(self, X, y=None, sample_weight=None):
+            self.labels_ = np.zeros(len(X), dtype=int)
+            return self
+
+        def predict(self, X):
+            return np.zeros(len(X), dtype=int)
+
+    data = small()
+    given = {"collapsed": OneCluster(), "whole": KMeans(n_init=1), "any": DBSCAN(eps=100.0)}
+    table = Experiment(given, [data], [0], label_free=False).run().set_index("method")
+    assert table["empty"].to_dict() == {"collapsed": 2, "whole": 0, "any": 0}
+
+
+def test_pairs_are_of_the_same_seed():
+    table = pd.DataFrame(
+        {"dataset": "a", "method": ["m", "m", "k", "k"], "seed": [0, 1, 1, 0], "accuracy": [0.5, 0.9, 0.4, 0.3]}
+    )
+    np.testing.assert_allclose(paired(table, "a", "m", "k", "accuracy"), [0.2, 0.5])
+    assert np.isnan(paired(table, "a", "m", "nobody", "accuracy")).all()
+
+
+def test_data_frames_have_fingerprints():
+    """Columns of different types: a changed value is another data set, and methods that take frames can be run."""
+    mixed = pd.DataFrame({"purpose": ["car", "radio", "car", "bus"] * 9, "amount": np.arange(36.0)})
+    labels = np.arange(36) % 2
+    other = mixed.copy()
+    other.loc[3, "purpose"] = "car"
+    keys = {
+        Experiment({"k": prepared_kmeans()}, [Dataset(one, labels, "loans")], [0]).cells()[0].key
+        for one in (mixed, mixed.copy(), other)
+    }
+    assert len(keys) == 2
+    table = Experiment({"k": prepared_kmeans()}, [Dataset(mixed, labels, "loans")], [0]).run()
+    assert table["error"].tolist() == [""]
+    assert table["agreement"].isna().all()  # the references are not for frames
 
 
 def test_scores_are_of_one_way_of_choosing():

@@ -199,11 +199,18 @@ def test_claims_file(tmp_path):
     with (tmp_path / "claims.csv").open(newline="") as stream:
         rows = list(csv.reader(stream))
     assert rows == [
-        ["paper", "item", "claim", "verdict", "because"],
-        ["dec", "table 2", "better", "holds", 'a "b", c'],
-        ["ec", "table 4", 'a "b", c', "cannot be tested", "no data"],
-        ["dec", "figure 3", "flat", "does not hold", "by 0.2"],
+        ["paper", "item", "claim", "verdict", "share", "evidence", "because"],
+        ["dec", "table 2", "better", "holds", "", "", 'a "b", c'],
+        ["ec", "table 4", 'a "b", c', "cannot be tested", "", "", "no data"],
+        ["dec", "figure 3", "flat", "does not hold", "", "", "by 0.2"],
     ]
+
+
+def test_share_and_evidence_are_shown(tmp_path):
+    claim = Claim("better", "holds in part", "by 0.1", "4 of 5", "weak (p = 0.3)")
+    text = write_page([Findings("dec", "table 2", "t", claims=[claim])], tmp_path).read_text()
+    assert text.count("4 of 5") == 2, "in the list of verdicts and at the item"
+    assert "Evidence: weak (p = 0.3)." in text
 
 
 @pytest.mark.parametrize(
@@ -251,7 +258,7 @@ def test_no_findings(tmp_path):
     text = str(read(write_page([], tmp_path)))
     assert "There are no findings." in text
     assert "There are no claims." in text
-    assert (tmp_path / "claims.csv").read_text() == "paper,item,claim,verdict,because\n"
+    assert (tmp_path / "claims.csv").read_text() == "paper,item,claim,verdict,share,evidence,because\n"
 
 
 def test_empty_table(tmp_path):

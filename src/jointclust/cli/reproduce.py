@@ -68,8 +68,8 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
     folder = Path(out)
     _check_folder(folder)
 
-    def around(one: Item) -> AbstractContextManager[Callable[..., None]]:
-        return voice.step(one.name, f"{one.paper.upper()} {one.name}: {one.title}")
+    def around(title: str) -> AbstractContextManager[Callable[..., None]]:
+        return voice.step("cells", title)
 
     try:
         found = papers.reproduce(wanted, folder, quick=quick, n_jobs=jobs, around=around)

@@ -8,7 +8,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -31,6 +32,7 @@ from jointclust.choosing.members import fit_member, training_labels
 from jointclust.choosing.search import reference_labels, reference_members
 from jointclust.datasets import Dataset
 from jointclust.exceptions import collected
+from jointclust.experiments import code
 from jointclust.experiments.journal import Journal
 from jointclust.files import replacing
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
@@ -47,6 +49,9 @@ Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 # An estimator; or one with a grid, which may be a function of the data set.
 Method = Estimator | tuple[Estimator, Grid | Callable[[Dataset], Grid]]
 Prepare = Callable[[Any], Matrix]
+Known = dict[tuple[str, Prepare | None], tuple["Source", Dataset]]
+# What measures labels, and what the label-free choice compares them with.
+_MEASURES, _REFERENCES = ("jointclust.metrics",), ("jointclust.choosing.criteria", "jointclust.choosing.search")
 # Results of other versions are other results.
 _VERSIONS = f"jointclust {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
 COLUMNS = (
@@ -58,6 +63,7 @@ COLUMNS = (
     "nmi",
     "agreement",
     "clusters",
+    "empty",
     "objective",
     "n_iter",
     "seconds",
@@ -74,6 +80,12 @@ class Source:
     data_home: str | None = field(default=None, compare=False)
     prepare: Prepare | None = field(default=None, compare=False)
     digest: str = ""
+    size: int = field(default=0, compare=False)
+
+    @property
+    def references(self) -> str:
+        """Key under which the labels lie that label-free choices compare with."""
+        return json.dumps([_VERSIONS, code.digest(_REFERENCES), self.digest, "references"])
 
     def load(self) -> Dataset:
         """The data set, prepared."""
@@ -99,7 +111,7 @@ class Cell:
     label_free: bool
     record: tuple[str, ...]
 
-    def run(self) -> dict[str, Any]:
+    def run(self, references: NDArray | None = None) -> dict[str, Any]:
         """Fit and evaluate; what goes wrong is written down, not raised."""
         rows = _rows(self.source)
         coordinates = rows.coordinates if self.shared else None
@@ -109,23 +121,25 @@ class Cell:
             try:
                 fitted = _fit(clone(self.estimator), rows.dataset.data, coordinates, self.seed)
                 found["seconds"] = time.perf_counter() - began
-                found |= self._measured(fitted, rows)
+                found |= self._measured(fitted, rows.dataset, references)
             except Exception as error:  # one cell that fails does not end the others
                 found["error"] = f"{type(error).__name__}: {error}"
                 found.setdefault("seconds", time.perf_counter() - began)
         found["warnings"] = "; ".join(messages)
         return found
 
-    def _measured(self, fitted: Any, rows: _Rows) -> dict[str, Any]:
-        labels = training_labels(fitted, rows.dataset.data)
+    def _measured(self, fitted: Any, dataset: Dataset, references: NDArray | None) -> dict[str, Any]:
+        labels = training_labels(fitted, dataset.data)
         last = fitted[-1] if hasattr(fitted, "steps") else fitted
+        n_found, asked = int(np.unique(labels).size), last.get_params().get("n_clusters")
         found: dict[str, Any] = {
-            "accuracy": clustering_accuracy(rows.dataset.target, labels),
-            "nmi": normalized_mutual_info(rows.dataset.target, labels),
-            "clusters": int(np.unique(labels).size),
+            "accuracy": clustering_accuracy(dataset.target, labels),
+            "nmi": normalized_mutual_info(dataset.target, labels),
+            "clusters": n_found,
+            "empty": max(asked - n_found, 0) if isinstance(asked, int) else 0,
         }
-        if self.label_free:
-            found["agreement"] = criteria.agreement(labels, rows.references)
+        if references is not None:
+            found["agreement"] = criteria.agreement(labels, list(references))
         for name, attribute in (("objective", "objective_"), ("n_iter", "n_iter_")):
             if hasattr(last, attribute):
                 found[name] = float(getattr(last, attribute))
@@ -227,41 +241,47 @@ class Experiment:
             if len(set(given)) < len(given):
                 raise ValueError(f"{what} names {next(one for one in given if given.count(one) > 1)!r} more than once.")
 
-    def cells(self) -> list[Cell]:
-        """All cells, data set by data set."""
-        found = []
-        for one in self.data:
-            name = one if isinstance(one, str) else one.name
-            source = Source(one, self.data_home, self.prepare.get(name))
-            dataset = source.load()
-            source = replace(source, digest=_digest(dataset))
-            for method, given in self.methods.items():
-                base, grid = given if isinstance(given, tuple) else (given, {})
-                for parameters in _parameters(base, grid(dataset) if callable(grid) else grid):
-                    estimator = _with_clusters(clone(base).set_params(**parameters), dataset.n_classes)
-                    text, words = _text(parameters), _described(estimator)
-                    for seed in self.seeds:
-                        key = self._key(source.digest, words, seed)
-                        found.append(
-                            Cell(
-                                source,
-                                dataset.name,
-                                method,
-                                estimator,
-                                text,
-                                seed,
-                                key,
-                                self.shared,
-                                self.label_free,
-                                self.record,
-                            )
-                        )
-        return found
+    def cells(self, known: Known | None = None) -> list[Cell]:
+        """All cells, data set by data set.
 
-    def _key(self, digest: str, estimator: str, seed: int) -> str:
-        """What the outcome depends on: a cell is done when this has been done."""
-        options = [self.shared, self.label_free, list(self.record)]
-        return json.dumps([_VERSIONS, digest, estimator, seed, options])
+        Parameters
+        ----------
+        known : dict, optional
+            Data sets that were loaded and prepared for other cells; those of this call are added.
+
+        Returns
+        -------
+        cells : list of Cell
+            What there is to run.
+        """
+        known = {} if known is None else known
+        return [cell for one in self.data for cell in self._cells_of(*self._loaded(one, known))]
+
+    def _loaded(self, data: str | Dataset, known: Known) -> tuple[Source, Dataset]:
+        name = data if isinstance(data, str) else data.name
+        key = (name, self.prepare.get(name))
+        if key not in known or not isinstance(data, str):
+            source = Source(data, self.data_home, self.prepare.get(name))
+            dataset = source.load()
+            known[key] = replace(source, digest=_digest(dataset), size=int(np.prod(dataset.data.shape))), dataset
+        return known[key]
+
+    def _cells_of(self, source: Source, dataset: Dataset) -> Iterator[Cell]:
+        options = self.shared, self.label_free, self.record
+        for method, given in self.methods.items():
+            base, grid = given if isinstance(given, tuple) else (given, {})
+            for parameters in _parameters(base, grid(dataset) if callable(grid) else grid):
+                estimator = _with_clusters(clone(base).set_params(**parameters), dataset.n_classes)
+                text, words, own = _text(parameters), _described(estimator), self._code(estimator)
+                for seed in self.seeds:
+                    key = json.dumps([_VERSIONS, own, source.digest, words, seed, options])
+                    yield Cell(source, dataset.name, method, estimator, text, seed, key, *options)
+
+    def _code(self, estimator: Any) -> str:
+        """A digest of all code that makes and measures the labels: a cell is done when this has been run."""
+        parts = [estimator, *(one for one in estimator.get_params().values() if hasattr(one, "get_params"))]
+        modules = {type(one).__module__ for one in parts}
+        return code.digest({*modules, *_MEASURES, *(_REFERENCES if self.label_free else ())})
 
     def run(
         self,
@@ -293,35 +313,70 @@ class Experiment:
         """
         if out is not None and Path(out).suffix not in (".csv", ".parquet"):
             raise ValueError(f"{out}: the table goes to a .csv or .parquet file.")
-        if journal is None:
-            with Journal(None if out is None else f"{os.fspath(out)}.journal") as own:
-                table = self._table(own, n_jobs, progress)
-        else:
-            table = self._table(journal, n_jobs, progress)
+        cells = self.cells()
+        path = None if out is None else f"{os.fspath(out)}.journal"
+        with Journal(path) if journal is None else nullcontext(journal) as kept:
+            finish(cells, kept, n_jobs=n_jobs, progress=progress)
+        table = self.table(cells, kept)
         if out is not None:
             write(table, out)
         return table
 
-    def _table(self, journal: Journal, n_jobs: int | None, progress: Callable[[int, int], None]) -> DataFrame:
-        cells = self.cells()
-        results = {cell.key: journal.get(cell.key) for cell in cells}
-        todo = [cell for cell in {cell.key: cell for cell in cells}.values() if not _is_done(results[cell.key])]
-        done = len(results) - len(todo)
-        progress(done, len(results))
-        # One cell at a time to a worker, so that a kill costs no more than the cells in progress.
-        parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered")
-        for key, result in parallel(delayed(_run)(cell) for cell in todo):
-            journal.add(key, result)
-            results[key] = result
-            done += 1
-            progress(done, len(results))
-        rows = [_row(cell, results[cell.key] or {}, self.record) for cell in cells]
+    def table(self, cells: Sequence[Cell], journal: Journal) -> DataFrame:
+        """The table of cells, as far as they are finished."""
+        rows = [_row(cell, journal.get(cell.key) or {}, self.record) for cell in cells]
         return frame(rows, [*COLUMNS, *self.record])
 
 
-def _run(cell: Cell) -> tuple[str, dict[str, Any]]:
+def unfinished(cells: Iterable[Cell], journal: Journal) -> list[Cell]:
+    """Cells that the journal does not have, or has as failures; each once, those of large data first."""
+    todo = {cell.key: cell for cell in cells if not _is_done(journal.get(cell.key))}
+    sizes = {cell.source.digest: -cell.source.size for cell in todo.values()}
+    # Data set by data set, since a worker keeps no more than two of them.
+    return sorted(todo.values(), key=lambda cell: (sizes[cell.source.digest], cell.source.digest))
+
+
+def finish(
+    cells: Sequence[Cell],
+    journal: Journal,
+    *,
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> None:
+    """Run the cells that are not finished, and write each down as soon as it is."""
+    todo, total = unfinished(cells, journal), len({cell.key for cell in cells})
+    done = total - len(todo)
+    progress(done, total)
+    # One cell at a time to a worker, so that a kill costs no more than the cells in progress.
+    parallel = Parallel(n_jobs=n_jobs, batch_size=1, pre_dispatch="2*n_jobs", return_as="generator_unordered")
+    sources = {cell.source.references: cell.source for cell in todo if cell.label_free}
+    missing = {key: source for key, source in sources.items() if not _is_done(journal.get(key))}
+    for key, result in parallel(delayed(_refer)(key, source) for key, source in missing.items()):
+        journal.add(key, result)
+    references = {key: _labels_of(journal.get(key)) for key in sources}
+    given = ((cell, references[cell.source.references] if cell.label_free else None) for cell in todo)
+    for key, result in parallel(delayed(_run)(cell, labels) for cell, labels in given):
+        journal.add(key, result)
+        done += 1
+        progress(done, total)
+
+
+def _refer(key: str, source: Source) -> tuple[str, dict[str, Any]]:
+    """The labels that label-free choices on these rows compare with; none where the rows are not for our methods."""
     with threads.single():
-        return cell.key, cell.run()
+        try:
+            return key, {"references": np.asarray(_rows(source).references).tolist()}
+        except Exception as error:
+            return key, {"error": f"{type(error).__name__}: {error}"}
+
+
+def _labels_of(result: dict[str, Any] | None) -> NDArray | None:
+    return None if result is None or "references" not in result else np.asarray(result["references"], dtype=np.int32)
+
+
+def _run(cell: Cell, references: NDArray | None) -> tuple[str, dict[str, Any]]:
+    with threads.single():
+        return cell.key, cell.run(references)
 
 
 def _described(estimator: Any) -> str:
@@ -392,6 +447,8 @@ def _with_clusters(estimator: Any, n_clusters: int) -> Estimator:
 
 def _digest(dataset: Dataset) -> str:
     """A fingerprint of rows and classes."""
+    if hasattr(dataset.data, "columns"):
+        return f"{dataset.name} {joblib_hash((dataset.data, np.asarray(dataset.target)))}"
     X = dataset.data.tocsr() if sp.issparse(dataset.data) else np.asarray(dataset.data)
     parts = [X.data, X.indices, X.indptr] if is_sparse(X) else [X]
     found = hashlib.blake2b(f"{X.shape}{X.dtype}".encode(), digest_size=8)

@@ -31,11 +31,17 @@ class Claim:
         One of "holds", "holds in part", "does not hold", "cannot be tested".
     because : str
         The numbers, or what is missing.
+    share : str, default=""
+        On how many of the sets, draws or dimensions it holds: "4 of 5".
+    evidence : str, default=""
+        Whether the runs are enough to tell: strong, weak, or against, with the test.
     """
 
     text: str
     verdict: str
     because: str
+    share: str = ""
+    evidence: str = ""
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:

@@ -103,9 +103,10 @@ def _files(findings: Iterable[Findings]) -> dict[str, str]:
 def _claims_csv(findings: Iterable[Findings]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["paper", "item", "claim", "verdict", "because"])
+    writer.writerow(["paper", "item", "claim", "verdict", "share", "evidence", "because"])
     for one, claim in _claims(findings):
-        writer.writerow([one.paper, one.item, claim.text, claim.verdict, claim.because])
+        parts = claim.text, claim.verdict, claim.share, claim.evidence, claim.because
+        writer.writerow([one.paper, one.item, *parts])
     return stream.getvalue()
 
 
@@ -202,12 +203,13 @@ def _verdicts(papers: Mapping[str, Sequence[Findings]]) -> str:
     ]
     each = [
         f"<tr><td>{_name(one.paper)}</td><td>{_link(one, one.item)}</td>"
-        f'<td>{_tag(claim.verdict)}</td><td class="text">{escape(claim.text)}</td></tr>'
+        f"<td>{_tag(claim.verdict)}</td><td>{escape(claim.share)}</td>"
+        f'<td class="text">{escape(claim.text)}</td></tr>'
         for found in claims.values()
         for one, claim in found
     ]
     head = ["<th></th>", *(f'<th scope="col" class="number">{_tag(verdict)}</th>' for verdict in VERDICTS)]
-    columns = [f'<th scope="col">{name}</th>' for name in ("paper", "item", "verdict", "claim")]
+    columns = [f'<th scope="col">{name}</th>' for name in ("paper", "item", "verdict", "on", "claim")]
     return _box("Counts of verdicts", head, counts) + _box("Claims", columns, each) + _file("claims.csv")
 
 
@@ -260,7 +262,10 @@ def _missing(names: Sequence[str]) -> str:
 
 
 def _claim(claim: Claim) -> str:
-    return f'<li>{_tag(claim.verdict)} {escape(claim.text)} <span class="because">({escape(claim.because)})</span></li>'
+    share = f" on {escape(claim.share)}" if claim.share else ""
+    tested = f" Evidence: {escape(claim.evidence)}." if claim.evidence else ""
+    why = f'<span class="because">({escape(claim.because)}){tested}</span>'
+    return f"<li>{_tag(claim.verdict)}{share} {escape(claim.text)} {why}</li>"
 
 
 def _figure(one: Findings, files: Mapping[str, str]) -> str:

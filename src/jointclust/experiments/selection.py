@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jointclust.experiments.experiment import frame, pandas
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from pandas import DataFrame
 
 # By which column each way of choosing chooses.
@@ -24,27 +25,71 @@ def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, .
         What the oracle looks at.
     selections : tuple of {"oracle", "label-free"}, default=both
         "oracle" takes the parameters whose mean metric is largest, which needs the classes; "label-free" those whose
-        mean agreement is. Parameters of which fewer runs failed go first.
+        mean agreement is. Parameters of which fewer runs failed go first, and a fit with an empty cluster has failed.
 
     Returns
     -------
     summary : DataFrame
         dataset, method, selection, the chosen parameters, mean and standard deviation of accuracy and nmi over seeds,
-        the
-        best run's, mean agreement, mean seconds, number of runs and of failures.
+        the best run's, mean agreement, mean seconds, number of runs, of failures and of fits with an empty cluster.
+        Where every fit has one, nothing is chosen and the means are missing.
     """
     if metric not in ("accuracy", "nmi"):
         raise ValueError(f"metric is accuracy or nmi; got {metric!r}.")
     for selection in selections:
         _check(selection)
-    table = table.assign(error=table["error"].astype(object).fillna(""))  # as a file has it
     rows = []
-    for (dataset, method), group in table.groupby(["dataset", "method"], sort=False):
+    for (dataset, method), group in whole(table).groupby(["dataset", "method"], sort=False):
         for selection in selections:
-            chosen = best_parameters(group, SELECTIONS[selection] or metric)
+            column = SELECTIONS[selection] or metric
+            chosen = best_parameters(group, column)
             if chosen is not None:
                 rows.append(_row(dataset, method, selection, chosen, group[group["parameters"] == chosen]))
+            elif group["empty"].gt(0).any():
+                rows.append(_row(dataset, method, selection, "", group))
     return frame(rows)
+
+
+def whole(table: DataFrame) -> DataFrame:
+    """The table without the results of fits that left a cluster empty: they answer another question."""
+    table = table.assign(error=table["error"].astype(object).fillna(""))  # as a file has it
+    if "empty" not in table:
+        return table.assign(empty=0)
+    measured = ["accuracy", "nmi", "agreement"]
+    return table.assign(**{name: table[name].where(~(table["empty"] > 0)) for name in measured})
+
+
+def chosen_runs(table: DataFrame, metric: str = "accuracy", selection: str = "oracle") -> DataFrame:
+    """The runs of the parameters that were chosen, for each data set and method: for comparisons run by run.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From :meth:`Experiment.run`.
+    metric : {"accuracy", "nmi"}, default="accuracy"
+        What the oracle looks at.
+    selection : {"oracle", "label-free"}, default="oracle"
+        The way of choosing.
+
+    Returns
+    -------
+    runs : DataFrame
+        Rows of the table, without the results of fits that left a cluster empty.
+    """
+    _check(selection)
+    table = whole(table)
+    kept = table["parameters"].astype(bool) & False
+    for _, group in table.groupby(["dataset", "method"], sort=False):
+        chosen = best_parameters(group, SELECTIONS[selection] or metric)
+        kept[group.index[group["parameters"] == chosen]] = True
+    return table[kept]
+
+
+def paired(runs: DataFrame, dataset: str, method: str, rival: str, metric: str) -> NDArray:
+    """How much more a method has than a rival on a data set, run by run, paired by the seed."""
+    own = runs[runs["dataset"] == dataset].pivot(index="seed", columns="method", values=metric)
+    missing = pandas().Series(float("nan"), index=own.index)
+    return (own.get(method, missing) - own.get(rival, missing)).to_numpy(float)
 
 
 def best_parameters(runs: DataFrame, column: str) -> str | None:
@@ -70,6 +115,7 @@ def _row(dataset: str, method: str, selection: str, parameters: str, runs: DataF
         "seconds": runs["seconds"].mean(),
         "runs": len(runs) - failed,
         "failures": failed,
+        "collapsed": int((runs["empty"] > 0).sum()),
     }
 
 

@@ -59,7 +59,7 @@ class _UncorrelatedRidge(SoftMethod):
     coordinates: Coordinates
     n_clusters: int
     ridge: float
-    rescale: bool
+    rescale: bool | float
     by_labels: bool
 
     def __post_init__(self) -> None:
@@ -71,7 +71,8 @@ class _UncorrelatedRidge(SoftMethod):
         rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * sums.products)
         spread = sums.squares - mass * float(mean @ mean)
         informative = spread > 1e-13 * mass and nuclear > 1e-10 * np.sqrt(spread)
-        scale = nuclear / spread if self.rescale and informative else 1.0
+        # A number is kept: True finds the best one, and False is one.
+        scale = nuclear / spread if self.rescale is True and informative else float(self.rescale or 1.0)
         projection = self.whitening[:, None] * rotation
         return self._visit(projection, scale, scale * mean)
 
@@ -148,7 +149,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     P        soft labels, ``soft_labels_``: one probability per row and cluster
     Z        the regression on them, ``components_.T``
     b        ``intercept_``
-    alpha    ``scale_``; 1 for URR-SL
+    alpha    ``scale_``; given for URR-SL
     lambda   ``ridge_``, in squared units of the data
     ======== =============================================================================
 
@@ -165,9 +166,9 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         Number of clusters.
     ridge : float or "auto", default="auto"
         The value lambda, added to X'X. "auto" is 0.3 times the total variance over ``n_clusters - 1``.
-    rescale : bool, default=True
-        Find alpha (RURR-SL); False keeps it at 1 (URR-SL), where the mean of the soft labels outweighs the rows unless
-        these are few, and most clusters end up empty.
+    rescale : bool or float, default=True
+        Find alpha (RURR-SL); a number keeps it there (URR-SL), False at 1, where the mean of the soft labels outweighs
+        the rows unless these are few, and most clusters end up empty.
     variance : float, default=None
         Share of the variance kept first, by PCA; None keeps the numerical rank.
     max_rank : int, default=500
@@ -249,7 +250,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: value for name, value in SoftClusterer._parameter_constraints.items() if name != "n_components"},
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "rescale": ["boolean"],
+        "rescale": ["boolean", Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -258,7 +259,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         n_clusters: int = 8,
         *,
         ridge: float | str = "auto",
-        rescale: bool = True,
+        rescale: bool | float = True,
         variance: float | None = None,
         max_rank: int = 500,
         init: str | ArrayLike = "k-means++",
@@ -305,7 +306,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         self.ridge_ = relative_ridge(self.ridge, _RIDGE_SHARE, coordinates.total_variance, self.n_clusters - 1)
 
     def _method(self, coordinates: Coordinates, n_components: int) -> _UncorrelatedRidge:
-        return _UncorrelatedRidge(coordinates, self.n_clusters, self.ridge_, self.rescale, self.max_iter is None)
+        rescale = bool(self.rescale) if isinstance(self.rescale, np.bool) else self.rescale
+        return _UncorrelatedRidge(coordinates, self.n_clusters, self.ridge_, rescale, self.max_iter is None)
 
     def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
         if self.init == "random" and coordinates.known is None:
@@ -349,7 +351,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         return self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
 
     def _collapse_remedy(self) -> str:
-        if not self.rescale:
+        if self.rescale is not True:
             return "Set rescale=True: without it the mean of the soft labels outweighs the rows."
         if self.max_iter is not None:
             return "Leave max_iter None, which passes over such solutions, or lower n_clusters."

@@ -1,9 +1,10 @@
-"""What the papers' items share: which data are here, how many runs, the published numbers, verdicts."""
+"""What the papers' items share: which data are here, how many runs and starts, the published numbers, preparation."""
 
 from __future__ import annotations
 
 import csv
 import functools
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 
 from jointclust import datasets
-from jointclust.experiments.experiment import Experiment, Method, frame
-from jointclust.experiments.findings import Claim
+from jointclust.experiments.experiment import Cell, Experiment, Known, Method, Prepare, finish, frame, unfinished
 from jointclust.experiments.journal import Journal
+from jointclust.subspace.decomposition import decompose
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,11 +28,27 @@ _T = TypeVar("_T")
 # Neither is in a paper; they take the place of sets that are not here, so that every item can be tried.
 STAND_INS = ("digits", "mixture")
 QUICK_RUNS = 3
+# Starts of k-means, or of the k-means that a method starts from, for every method of an item.
+STARTS = 10
+ONE_BUDGET = (
+    f"One budget: every method of this item sees the same rows and has {STARTS} starts of k-means, by k-means++, or "
+    "begins with the best of so many. The column 'k-means' is plain k-means on these rows at that budget. The papers "
+    "do not say how many starts theirs had."
+)
+# Share of the variance that "the leading directions" carry.
+LEADING = 0.9
+
+
+class UnfinishedError(Exception):
+    """An item asked for cells that have not been run."""
 
 
 @dataclass
 class Lab:
-    """Where and how an item is run.
+    """Where and how items are run.
+
+    An item is a function of finished cells. One that asks for others stops there, and they are run together with those
+    of all items, so that no process waits for an item to end.
 
     Attributes
     ----------
@@ -43,15 +60,16 @@ class Lab:
         Processes.
     data_home : path-like or None
         For :func:`jointclust.datasets.load`.
-    progress : callable
-        Takes how many cells are done, and how many there are.
     """
 
     journal: Journal = field(default_factory=Journal)
     quick: bool = True
     n_jobs: int | None = None
     data_home: str | os.PathLike[str] | None = None
-    progress: Callable[[int, int], None] = lambda done, total: None
+    together: list[Cell] = field(default_factory=list)
+    alone: list[Cell] = field(default_factory=list)
+    tried: set[str] = field(default_factory=set)
+    known: Known = field(default_factory=dict)
 
     def runs(self, full: int) -> int:
         """The paper's number of runs, or the quick one."""
@@ -69,20 +87,55 @@ class Lab:
         """Which sets to use, which of the paper's are missing, and what stands in where none is here."""
         present = [name for name in wanted if datasets.present(name, self.data_home)]
         missing = [name for name in wanted if name not in present]
-        used = [] if present else list(stand_ins)
+        used = [] if present else [name for name in stand_ins if datasets.present(name, self.data_home)]
         return present + used, missing, used
 
     def load(self, name: str) -> datasets.Dataset:
         """A data set."""
+        if (name, None) in self.known:
+            return self.known[name, None][1]
         return datasets.load(name, self.data_home)
+
+    def experiment(
+        self, methods: Mapping[str, Method], data: Sequence[str | datasets.Dataset], runs: int, **options: Any
+    ) -> Experiment:
+        """A plan, with so many seeds."""
+        return Experiment(methods, data, range(self.runs(runs)), data_home=self.data_home, **options)
 
     def run(
         self, methods: Mapping[str, Method], data: Sequence[str | datasets.Dataset], runs: int, **options: Any
     ) -> DataFrame:
-        """The table of an experiment; cells that have been run are not run again."""
-        n_jobs = options.pop("n_jobs", self.n_jobs)
-        experiment = Experiment(methods, data, range(self.runs(runs)), data_home=self.data_home, **options)
-        return experiment.run(journal=self.journal, n_jobs=n_jobs, progress=self.progress)
+        """The table of one plan."""
+        return self.tables([self.experiment(methods, data, runs, **options)])[0]
+
+    def tables(self, plans: Sequence[Experiment], *, alone: bool = False) -> list[DataFrame]:
+        """The tables of plans whose cells are finished; where some are not, they are asked for.
+
+        ``alone`` cells are run one after another with nothing else beside them, for their times.
+        """
+        cells = [plan.cells(self.known) for plan in plans]
+        wanted = [one for own in cells for one in own]
+        missing = [one for one in unfinished(wanted, self.journal) if one.key not in self.tried]
+        if missing:
+            (self.alone if alone else self.together).extend(missing)
+            raise UnfinishedError
+        return [plan.table(own, self.journal) for plan, own in zip(plans, cells, strict=True)]
+
+    def finish(self, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+        """Run what was asked for; what fails is not tried again before the next call of the command."""
+        for cells, n_jobs in ((self.together, self.n_jobs), (self.alone, 1)):
+            finish(cells, self.journal, n_jobs=n_jobs, progress=progress)
+            self.tried.update(cell.key for cell in cells)
+            cells.clear()
+
+
+def finished(run: Callable[[Lab], _T], lab: Lab) -> _T:
+    """What an item makes, once its cells have been run."""
+    while True:
+        try:
+            return run(lab)
+        except UnfinishedError:
+            lab.finish()
 
 
 @functools.cache
@@ -92,8 +145,14 @@ def published() -> tuple[dict[str, str], ...]:
     return tuple(csv.DictReader(text.splitlines()))
 
 
-def beside_paper(paper: str, item: str, rows: list[dict[str, Any]]) -> DataFrame:
-    """Our rows (with dataset, method, measure, perhaps setting, and ours) beside the printed numbers."""
+def beside_paper(
+    paper: str, item: str, rows: list[dict[str, Any]], known_as: Mapping[str, str] | None = None
+) -> DataFrame:
+    """Our rows (with dataset, method, measure, perhaps setting, and ours) beside the printed numbers.
+
+    ``known_as`` names the printed data set of one that was prepared in another way.
+    """
+    printed_as = known_as or {}
     keys = ("dataset", "method", "measure", "setting")
     printed = {
         tuple(row[key] for key in keys): float(row["value"])
@@ -102,7 +161,8 @@ def beside_paper(paper: str, item: str, rows: list[dict[str, Any]]) -> DataFrame
     }
     joined = []
     for row in rows:
-        value = printed.get(tuple(str(row.get(key, "")) for key in keys))
+        asked = row | {"dataset": printed_as.get(row["dataset"], row["dataset"])}
+        value = printed.get(tuple(str(asked.get(key, "")) for key in keys))
         known = {key: row[key] for key in keys if key in row}
         difference = None if value is None else row["ours"] - value
         rest = {key: found for key, found in row.items() if key not in (*keys, "ours")}
@@ -110,30 +170,33 @@ def beside_paper(paper: str, item: str, rows: list[dict[str, Any]]) -> DataFrame
     return frame(joined)
 
 
-def judged(text: str, flags: Mapping[str, bool], because: str) -> Claim:
-    """A verdict by counting: all hold, some do, none does, or there is nothing to count."""
-    if not flags:
-        return Claim(text, "cannot be tested", because)
-    verdict = "holds" if all(flags.values()) else "holds in part" if any(flags.values()) else "does not hold"
-    return Claim(text, verdict, because)
+def measure_row(found: DataFrame, dataset: str, method: str, measure: str, metric: str) -> dict[str, Any]:
+    """Ours for one cell of a printed table: oracle mean, its spread and best run; the label-free mean beside it."""
+    own = found[(found["dataset"] == dataset) & (found["method"] == method)].set_index("selection")
+    oracle, free = own.loc["oracle"], own.loc["label-free"]
+
+    def shown(value: float) -> float:
+        return 1 - value if measure == "error" else value
+
+    row = {"dataset": dataset, "method": method, "measure": measure, "ours": shown(oracle[metric])}
+    return row | {
+        "sd": oracle[f"{metric}_std"],
+        "best run": shown(oracle[f"{metric}_best"]),
+        "label-free": shown(free[metric]),
+        "parameters": oracle["parameters"],
+        "label-free parameters": free["parameters"],
+        "empty clusters": f"{oracle['collapsed']} of {oracle['runs']}" if oracle["collapsed"] else "",
+    }
 
 
-def gained(text: str, gains: Mapping[str, tuple[float, float]], because: str) -> Claim:
-    """A claim with sizes: it holds where at least half of each is there, in part where there is any gain."""
-    if all(ours >= claimed / 2 for ours, claimed in gains.values()):
-        return Claim(text, "holds", because)
-    some = any(ours > 0.005 for ours, _ in gains.values())
-    return Claim(text, "holds in part" if some else "does not hold", because)
-
-
-def untestable(text: str, missing: Sequence[str]) -> Claim:
-    """A claim about data that are not here."""
-    return Claim(text, "cannot be tested", f"needs {', '.join(missing)}")
-
-
-def percent(value: float) -> str:
-    """A share for a sentence."""
-    return f"{100 * value:.1f}%"
+def with_baseline(table: DataFrame, baseline: str) -> DataFrame:
+    """The table with a column 'k-means' behind 'ours': plain k-means on the same rows, by the same measure."""
+    plain = table[table["method"] == baseline].drop_duplicates(["dataset", "measure"])
+    values = plain.set_index(["dataset", "measure"])["ours"].to_dict()
+    column = [values.get(key) for key in zip(table["dataset"], table["measure"], strict=True)]
+    table = table.copy()
+    table.insert(list(table.columns).index("ours") + 1, "k-means", column)
+    return table
 
 
 def grid_of_axes(n: int, width: float = 4.2, height: float = 3.2, columns: int = 3) -> tuple[Any, list[Any]]:
@@ -151,20 +214,51 @@ def grid_of_axes(n: int, width: float = 4.2, height: float = 3.2, columns: int =
     return figure, panels[:n]
 
 
-def curves(names: Sequence[str], table: DataFrame, styles: Mapping[str, tuple[str, str]]) -> Figure:
-    """Accuracy against the dimension, a panel per data set; a method without dimensions is a level line."""
-    figure, axes = grid_of_axes(len(names))
-    for ax, name in zip(axes, names, strict=True):
+def curves(panels: Mapping[str, DataFrame], styles: Mapping[str, tuple[str, str]], columns: int = 3) -> Figure:
+    """Accuracy against the dimension, a panel per title; a method without dimensions is a level line."""
+    figure, axes = grid_of_axes(len(panels), columns=columns)
+    for ax, (title, table) in zip(axes, panels.items(), strict=True):
         for method, (colour, line) in styles.items():
-            curve = table[(table["dataset"] == name) & (table["method"] == method)]
+            curve = table[table["method"] == method]
             look = {"color": colour, "ls": line, "lw": 1.2, "label": method}
             if (curve["dimension"] == "").all():
                 ax.axhline(curve["ours"].iloc[0], **look)
             else:
                 ax.plot(curve["dimension"].astype(int), curve["ours"], marker=".", **look)
-        ax.set(title=name, xlabel="dimension", ylabel="accuracy")
+        ax.set(title=title, xlabel="dimension", ylabel="accuracy")
     axes[0].legend(fontsize=7)
     return figure
+
+
+def by_dimension(runs: DataFrame) -> DataFrame:
+    """Runs with their dimension as a column, empty for methods that have none."""
+    found = [json.loads(text).get("n_components", "") for text in runs["parameters"]]
+    return runs.assign(dimension=found)
+
+
+def dimension_rows(runs: DataFrame) -> list[dict[str, Any]]:
+    """A row of means for each data set, method and dimension."""
+    rows = []
+    for (dataset, method, d), own in runs.groupby(["dataset", "method", "dimension"], sort=False):
+        row = {"dataset": dataset, "method": method, "measure": "accuracy", "dimension": d}
+        more = {"sd": own["accuracy"].std(ddof=0), "nmi": own["nmi"].mean()}
+        rows.append(row | {"ours": own["accuracy"].mean()} | more)
+    return rows
+
+
+def lead(runs: DataFrame, dataset: str, method: str, rivals: Sequence[str]) -> NDArray:
+    """For each run, how far a method is above the best of its rivals at each dimension, in the mean over them.
+
+    The rival is the one with the largest mean there; one without dimensions stands in at all of them.
+    """
+    groups = runs[runs["dataset"] == dataset].sort_values("seed").groupby(["method", "dimension"])["accuracy"]
+    own = {key: values.to_numpy(float) for key, values in groups}
+    found = []
+    for d in (d for name, d in own if name == method):
+        there = [own.get((rival, d), own.get((rival, ""))) for rival in rivals]
+        best = max((values for values in there if values is not None), key=np.mean)
+        found.append(own[method, d] - best)
+    return np.mean(found, axis=0)
 
 
 # -- preparation, by functions that a worker can load by name ---------------------------------------------------
@@ -185,3 +279,29 @@ def log_unit_scatter(X: NDArray) -> NDArray:
 def standardised(X: NDArray) -> NDArray:
     """Every feature with mean 0 and variance 1."""
     return StandardScaler().fit_transform(X)
+
+
+def unit_features(X: NDArray) -> NDArray:
+    """Every feature with mean 0 and length 1, so that X'X is the correlation matrix."""
+    return standardised(X) / np.sqrt(len(X))
+
+
+def unit_rows(X: NDArray) -> NDArray:
+    """Every row of length 1."""
+    return normalize(X)
+
+
+def bytes_to_one(X: NDArray) -> NDArray:
+    """Pixels from 0 to 1 instead of 0 to 255."""
+    return X / 255.0
+
+
+def leading(X: NDArray) -> NDArray:
+    """Rows in the leading directions, which carry 90% of the variance."""
+    kept = decompose(X).keep(LEADING)
+    return np.asarray(kept.leading(kept.rank))
+
+
+def prepared(names: Sequence[str], prepare: Prepare | None) -> dict[str, Prepare]:
+    """The same preparation of all sets; none where it is None."""
+    return {} if prepare is None else dict.fromkeys(names, prepare)

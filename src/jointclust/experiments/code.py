@@ -1,0 +1,104 @@
+"""The code that a result depends on, as a digest: modules of this package, followed by their imports."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import inspect
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import jointclust
+
+_ROOT = Path(jointclust.__file__).parent
+_PACKAGE = jointclust.__name__
+
+
+def digest(modules: Iterable[str]) -> str:
+    """A fingerprint of the text of modules and, where they are of this package, of all that they import from it.
+
+    An installed package is known by its version instead, and left out; so is what has no file, as in a notebook.
+
+    Parameters
+    ----------
+    modules : iterable of str
+        Names.
+
+    Returns
+    -------
+    digest : str
+        16 hexadecimal digits.
+
+    Examples
+    --------
+    >>> from jointclust.experiments.code import digest
+    >>> digest(["sklearn.cluster"]) == digest([])
+    True
+    >>> digest(["jointclust.metrics"]) == digest([])
+    False
+    """
+    files = {file for name in modules for file in _files(name)}
+    found = hashlib.blake2b(digest_size=8)
+    for file in sorted(files):
+        found.update(_text(file))
+    return found.hexdigest()
+
+
+@functools.cache
+def _files(name: str) -> frozenset[Path]:
+    if name.partition(".")[0] == _PACKAGE:
+        return frozenset(_reached(name))
+    module = sys.modules.get(name)
+    try:
+        file = Path(inspect.getsourcefile(module) or "") if module is not None else Path()
+    except TypeError:  # of a notebook, or built in
+        return frozenset()
+    return frozenset() if "site-packages" in file.parts or not file.is_file() else frozenset([file])
+
+
+@functools.cache
+def _text(file: Path) -> bytes:
+    """The code without comments and docstrings, which change no result."""
+    tree = ast.parse(file.read_bytes())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree).encode()
+
+
+def _reached(name: str) -> set[Path]:
+    """Files of a module of this package and of all that it imports, one after another."""
+    found: set[Path] = set()
+    waiting = [name]
+    while waiting:
+        file = _file(waiting.pop())
+        if file is not None and file not in found:
+            found.add(file)
+            waiting += _imported(file)
+    return found
+
+
+@functools.cache
+def _imported(file: Path) -> tuple[str, ...]:
+    return tuple(name for node in ast.walk(ast.parse(file.read_bytes())) for name in _names(node))
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Modules that a statement imports; a package is meant only where something of its own is."""
+    if isinstance(node, ast.Import):
+        yield from (one.name for one in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module is not None:
+        for one in node.names:
+            inner = f"{node.module}.{one.name}"
+            yield node.module if _file(inner) is None else inner
+
+
+def _file(name: str) -> Path | None:
+    first, *rest = name.split(".")
+    if first != _PACKAGE:
+        return None
+    base = _ROOT.joinpath(*rest)
+    candidates = (base.with_suffix(".py") if rest else base / "__init__.py", base / "__init__.py")
+    return next((one for one in candidates if one.is_file()), None)

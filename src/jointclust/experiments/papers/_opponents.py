@@ -1,0 +1,74 @@
+"""What others use: UMAP and HDBSCAN, and Leiden, where their packages are installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import HDBSCAN
+from sklearn.neighbors import kneighbors_graph
+
+from jointclust.experiments.experiment import Method
+
+# Dimensions that UMAP is given for clustering rather than for looking.
+_DIMENSIONS = 10
+
+
+class UMAPHDBSCAN(ClusterMixin, BaseEstimator):
+    """HDBSCAN in a UMAP of ten dimensions: as many clusters as it finds; rows that it calls noise are one more."""
+
+    def __init__(self, n_neighbors: int = 15, min_cluster_size: int = 15, random_state: int | None = None):
+        self.n_neighbors = n_neighbors
+        self.min_cluster_size = min_cluster_size
+        self.random_state = random_state
+
+    def fit(self, X: NDArray, y: object = None) -> Self:
+        """Embed, then cluster."""
+        from umap import UMAP
+
+        n_components = min(_DIMENSIONS, X.shape[1], len(X) - 2)
+        n_neighbors = min(self.n_neighbors, len(X) - 1)
+        # UMAP's own start by eigenvectors fails on few rows.
+        init = "spectral" if len(X) > 10 * _DIMENSIONS else "random"
+        embedding = UMAP(
+            n_neighbors=n_neighbors, n_components=n_components, min_dist=0.0, init=init, random_state=self.random_state
+        ).fit_transform(X)
+        size = min(self.min_cluster_size, len(X) // 2)
+        self.labels_ = HDBSCAN(min_cluster_size=size, copy=False).fit(embedding).labels_
+        return self
+
+
+class Leiden(ClusterMixin, BaseEstimator):
+    """Leiden's communities of the neighbour graph, as single-cell tools cluster: as many as the resolution gives."""
+
+    def __init__(self, n_neighbors: int = 15, resolution: float = 1.0, random_state: int | None = None):
+        self.n_neighbors = n_neighbors
+        self.resolution = resolution
+        self.random_state = random_state
+
+    def fit(self, X: NDArray, y: object = None) -> Self:
+        """Link neighbours, then find communities."""
+        import igraph
+        import leidenalg
+
+        links = kneighbors_graph(X, min(self.n_neighbors, len(X) - 1)).tocoo()
+        pairs = np.unique(np.sort(np.c_[links.row, links.col], axis=1), axis=0)
+        graph = igraph.Graph(len(X), pairs.tolist())
+        kind = leidenalg.RBConfigurationVertexPartition
+        found = leidenalg.find_partition(
+            graph, kind, resolution_parameter=self.resolution, seed=self.random_state, n_iterations=-1
+        )
+        self.labels_ = np.asarray(found.membership)
+        return self
+
+
+def installed() -> dict[str, Method]:
+    """Those whose packages are here, with a few values of what decides their number of clusters."""
+    needs: dict[str, tuple[tuple[str, ...], tuple[Any, dict[str, list[Any]]]]] = {
+        "UMAP + HDBSCAN": (("umap",), (UMAPHDBSCAN(), {"min_cluster_size": [5, 15, 30]})),
+        "Leiden": (("igraph", "leidenalg"), (Leiden(), {"resolution": [0.5, 1.0, 2.0]})),
+    }
+    return {name: method for name, (packages, method) in needs.items() if all(map(find_spec, packages))}

@@ -1,0 +1,316 @@
+"""The figures of uncorrelated ridge regression: convergence, the ridge, two toys, soft labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+
+from jointclust.datasets import Dataset
+from jointclust.exceptions import collected
+from jointclust.experiments.experiment import Method, frame
+from jointclust.experiments.findings import Claim, Findings
+from jointclust.experiments.papers._lab import (
+    ONE_BUDGET,
+    STARTS,
+    Lab,
+    bytes_to_one,
+    grid_of_axes,
+    unit_scatter,
+    with_baseline,
+)
+from jointclust.experiments.papers._rurr import NOTES, RIDGES
+from jointclust.experiments.papers._textbook import RidgeFromTen
+from jointclust.experiments.selection import paired
+from jointclust.experiments.verdicts import gained, judged
+from jointclust.methods.ridge import UncorrelatedRidgeClustering
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+_COLOURS = {"URR-SL": "#c46a1b", "RURR-SL": "#c8102e"}
+# Clusters and dimensions of the toys: the method wants at least as many dimensions as clusters.
+TOYS = {"three Gaussians": (3, 4), "nine Gaussians": (9, 16)}
+_PER_CLUSTER, _SPREAD = 100, {"three Gaussians": 1.5, "nine Gaussians": 1.0}
+
+
+def gaussians(name: str, random_state: int) -> tuple[NDArray, NDArray]:
+    """Rows of a toy: normal about normal centers, in at least as many dimensions as there are clusters."""
+    c, d = TOYS[name]
+    rng = np.random.RandomState(random_state)
+    y = np.repeat(np.arange(c), _PER_CLUSTER)
+    centers = _SPREAD[name] * rng.standard_normal((c, d))
+    return centers[y] + rng.standard_normal((len(y), d)), y
+
+
+def _fitted(X: NDArray, c: int, **parameters: Any) -> dict[str, UncorrelatedRidgeClustering]:
+    """URR-SL and RURR-SL on scaled rows, to the end of the objective's descent."""
+    parameters = {"ridge": 1.0, "max_iter": 50, "tol": 0.0, "random_state": 0} | parameters
+    with collected():  # tol = 0 always ends at max_iter
+        scaled = unit_scatter(X)
+        return {
+            "URR-SL": RidgeFromTen(c, rescale=False, **parameters).fit(scaled),
+            "RURR-SL": RidgeFromTen(c, **parameters).fit(scaled),
+        }
+
+
+def _descent(ax: Axes, models: dict[str, UncorrelatedRidgeClustering]) -> None:
+    for name, model in models.items():
+        history = model.objective_history_
+        ax.plot(np.arange(1, len(history) + 1), history, color=_COLOURS[name], marker=".", ms=3, lw=1.2, label=name)
+    ax.set(xlabel="iteration", ylabel="objective")
+    ax.legend(fontsize=7)
+
+
+# -- convergence ------------------------------------------------------------------------------------------------
+
+
+def figure1(lab: Lab) -> Findings:
+    """Convergence on generated data."""
+    rows = []
+    for seed in range(lab.runs(10)):
+        X = np.random.RandomState(seed).standard_normal((300, 50))
+        for name, model in _fitted(X, 5, init="random", random_state=seed).items():
+            history = model.objective_history_
+            monotone = bool(np.all(np.diff(history) <= 1e-9 * abs(history[0])))
+            rows += [
+                {"dataset": "random data", "method": name, "measure": "objective", "draw": seed, "iterations": n}
+                | {"ours": history[min(n, len(history)) - 1], "monotone": monotone}
+                for n in (5, 50)
+            ]
+    table = frame(rows)
+    claims = [_lower(table, n) for n in (50, 5)]
+    ended = table[table["iterations"] == 50]
+    claims.append(
+        judged(
+            "Both objectives never increase (theorem 2)",
+            {
+                f"{m} {d}": bool(flag)
+                for m, d, flag in zip(ended["method"], ended["draw"], ended["monotone"], strict=True)
+            },
+            f"{int(ended['monotone'].sum())} of {len(ended)} runs",
+        )
+    )
+    figure, (ax,) = grid_of_axes(1, 5, 3.4)
+    _descent(ax, _fitted(np.random.RandomState(0).standard_normal((300, 50)), 5, init="random"))
+    notes = [
+        "300 rows of 50 normal numbers, 5 clusters, ridge 1 at unit scatter, one random start for both; the paper does "
+        "not describe its data.",
+    ]
+    return Findings("rurr", "figure 1", "Convergence of URR-SL and RURR-SL", table, figure, claims, notes)
+
+
+def _lower(table: DataFrame, n_iter: int) -> Claim:
+    wide = table[table["iterations"] == n_iter].pivot(index="draw", columns="method", values="ours")
+    gap = wide["URR-SL"] - wide["RURR-SL"]
+    return judged(
+        f"RURR-SL converges to a smaller objective than URR-SL (after {n_iter} iterations)",
+        {str(draw): bool(value > 0) for draw, value in gap.items()},
+        f"means {wide['RURR-SL'].mean():.4f} and {wide['URR-SL'].mean():.4f} over {len(wide)} draws",
+        {"draws": gap.to_numpy()},
+    )
+
+
+# -- the ridge --------------------------------------------------------------------------------------------------
+
+
+def figure2(lab: Lab) -> Findings:
+    """Accuracy and NMI against the ridge, on IMM, in two units."""
+    names, missing, used = lab.find(("imm",), stand_ins=("digits",))
+    name = names[0]
+    ridges = {"ridge": lab.few(RIDGES, 5)}
+    given: dict[str, Method] = {
+        "URR-SL": (RidgeFromTen(rescale=False), ridges),
+        "RURR-SL": (RidgeFromTen(), ridges),
+        "k-means": KMeans(n_init=STARTS),
+    }
+    units = {"pixels / 255": bytes_to_one, "unit scatter": unit_scatter}
+    plans = [lab.experiment(given, [name], 10, shared=True, prepare={name: f}) for f in units.values()]
+    tables = dict(zip(units, lab.tables(plans), strict=True))
+    table = with_baseline(frame([row for unit, runs in tables.items() for row in _ridge_rows(runs, unit)]), "k-means")
+    claims = [_ridge_claim(table, unit, bool(used)) for unit in units]
+    notes = [
+        "A ridge means something only in the units of the rows, which the paper does not give: pixels from 0 to 1, and "
+        "rows of unit scatter (mean non-zero eigenvalue 1), as in table 1.",
+        *NOTES[1:2],
+        ONE_BUDGET,
+    ]
+    title = "Accuracy and NMI against the ridge"
+    figure = _ridge_figure(table, name, list(units))
+    return Findings("rurr", "figure 2", title, table, figure, claims, notes, missing, used)
+
+
+def _ridge_rows(runs: DataFrame, unit: str) -> list[dict[str, Any]]:
+    rows = []
+    for (name, method, parameters), own in runs.groupby(["dataset", "method", "parameters"], sort=False):
+        for measure in ("accuracy", "nmi"):
+            row = {"dataset": name, "method": method, "measure": measure, "units": unit}
+            row["ridge"] = json.loads(parameters).get("ridge", "")
+            empty = int((own["empty"] > 0).sum())
+            rows.append(row | {"ours": own[measure].mean(), "sd": own[measure].std(ddof=0), "empty clusters": empty})
+    return rows
+
+
+def _best_ridges(table: DataFrame, unit: str) -> dict[str, float]:
+    """The best ridge of each method and measure, of those whose fits left no cluster empty."""
+    own = table[(table["units"] == unit) & (table["ridge"] != "") & (table["empty clusters"] == 0)]
+    best = own.loc[own.groupby(["method", "measure"], sort=False)["ours"].idxmax()]
+    return {f"{m} {k}": float(r) for m, k, r in zip(best["method"], best["measure"], best["ridge"], strict=True)}
+
+
+def _ridge_claim(table: DataFrame, unit: str, elsewhere: bool) -> Claim:
+    best = _best_ridges(table, unit)
+    text = "best ridge: " + ", ".join(f"{key} {value:g}" for key, value in best.items())
+    flags = {} if elsewhere else {key: 1 <= value <= 10 for key, value in best.items()}
+    return judged(f"Both are best about a ridge of 1 to 10 on IMM ({unit})", flags, text)
+
+
+def _ridge_figure(table: DataFrame, name: str, units: Sequence[str]) -> Figure:
+    figure, axes = grid_of_axes(2 * len(units), columns=2)
+    panels = [(unit, measure) for unit in units for measure in ("accuracy", "nmi")]
+    for ax, (unit, measure) in zip(axes, panels, strict=True):
+        own = table[(table["units"] == unit) & (table["measure"] == measure)]
+        for method, colour in _COLOURS.items():
+            curve = own[own["method"] == method]
+            ax.plot(curve["ridge"].astype(float), curve["ours"], color=colour, marker=".", lw=1.2, label=method)
+        ax.axhline(own[own["method"] == "k-means"]["ours"].iloc[0], color="0.45", ls="--", lw=1.2, label="k-means")
+        ax.set(xscale="log", xlabel="ridge", ylabel=measure, title=f"{name}, {unit}")
+    axes[0].legend(fontsize=7)
+    return figure
+
+
+# -- the toys ---------------------------------------------------------------------------------------------------
+
+
+def _toy(lab: Lab, name: str) -> tuple[DataFrame, DataFrame]:
+    """Runs over draws of a toy, and their means."""
+    draws = [Dataset(*gaussians(name, seed), f"{name} {seed}") for seed in range(lab.runs(10))]
+    given: dict[str, Method] = {
+        "k-means (one start)": KMeans(n_init=1),
+        "k-means": KMeans(n_init=STARTS),
+        "URR-SL": RidgeFromTen(rescale=False),
+        "RURR-SL": RidgeFromTen(),
+    }
+    runs = lab.run(given, draws, 10, label_free=False, shared=True)
+    # Draw by draw and run by run is one sample of the toy.
+    runs = runs.assign(dataset=name, seed=runs["dataset"] + " " + runs["seed"].astype(str))
+    found = runs.groupby("method", sort=False)["accuracy"]
+    rows = [
+        {"dataset": name, "method": method, "measure": "accuracy", "ours": value, "sd": found.std(ddof=0)[method]}
+        for method, value in found.mean().items()
+    ]
+    return runs, with_baseline(frame(rows), "k-means")
+
+
+def _toy_notes(name: str) -> list[str]:
+    c, d = TOYS[name]
+    return [
+        f"The paper gives no parameters of its toy. Ours are {c} Gaussians in {d} dimensions, {_PER_CLUSTER} rows "
+        "each, centers normal too: in the plane, which the paper draws, more than two clusters leave the method no "
+        "rank (it asks for d >= c itself).",
+        "Ten draws, ten runs each, rows as they are, the default ridge, start from k-means.",
+        ONE_BUDGET,
+    ]
+
+
+def _gain(runs: DataFrame, table: DataFrame, name: str, rival: str, claimed: dict[str, float], text: str) -> Claim:
+    means = table.set_index("method")["ours"]
+    gains = {m: (float(means[m] - means[rival]), size) for m, size in claimed.items()}
+    because = ", ".join(f"{m} {gain:+.4f}" for m, (gain, _) in gains.items()) + f" over {rival} ({means[rival]:.4f})"
+    return gained(text, gains, because, {m: paired(runs, name, m, rival, "accuracy") for m in claimed})
+
+
+def figure3(lab: Lab) -> Findings:
+    """Three clusters: result, soft labels, convergence."""
+    name = "three Gaussians"
+    runs, table = _toy(lab, name)
+    text = "RURR-SL is 2 points more accurate than URR-SL on three clusters"
+    claims = [_gain(runs, table, name, "URR-SL", {"RURR-SL": 0.02}, text)]
+    X, y = gaussians(name, 0)
+    models = _fitted(X, 3)
+    figure, axes = grid_of_axes(6)
+    order, seen = np.argsort(y, kind="stable"), PCA(2).fit_transform(X)
+    zeros = {}
+    for row, (method, model) in enumerate(models.items()):
+        scatter, soft, descent = axes[3 * row : 3 * row + 3]
+        colours = np.array(["#1f77b4", "#c46a1b", "#2a9d4a"])[model.labels_]
+        scatter.scatter(*seen.T, c=colours, s=4, rasterized=True)
+        scatter.set_title(f"{method}: clusters, in two principal components")
+        soft.imshow(model.soft_labels_[order], aspect="auto", interpolation="nearest", cmap="viridis")
+        soft.set(title=f"{method}: soft labels", xlabel="cluster", ylabel="row")
+        _descent(descent, models)
+        zeros[method] = float(np.mean(model.soft_labels_ < 1e-12))
+    shares = ", ".join(f"{method} {value:.0%}" for method, value in zeros.items())
+    claims.append(_sparse_claim(zeros, f"zeros in the soft labels after 50 iterations: {shares}"))
+    claims.append(_lower_claim(models))
+    title = "Three clusters: result, soft labels, convergence"
+    return Findings("rurr", "figure 3", title, table, figure, claims, _toy_notes(name))
+
+
+def _lower_claim(models: dict[str, UncorrelatedRidgeClustering]) -> Claim:
+    urr, rurr = models["URR-SL"], models["RURR-SL"]
+    values = rurr.objective_history_[-1], urr.objective_history_[-1]
+    text = f"{values[0]:.4f} against {values[1]:.4f} from the same start; no objective is below {rurr.lower_bound_:.4f}"
+    return judged("RURR-SL ends with a smaller objective than URR-SL", {"smaller": bool(values[0] < values[1])}, text)
+
+
+def _sparse_claim(zeros: dict[str, float], because: str) -> Claim:
+    return judged(
+        "The soft labels are sparse by rows (theorem 3)", {key: value > 0.5 for key, value in zeros.items()}, because
+    )
+
+
+def figure4(lab: Lab) -> Findings:
+    """Many clusters: k-means, URR-SL and RURR-SL."""
+    name = "nine Gaussians"
+    runs, table = _toy(lab, name)
+    claimed = {"URR-SL": 0.045, "RURR-SL": 0.07}
+    text = "URR-SL and RURR-SL are 4.5 and 7 points more accurate than {} on many clusters"
+    rivals = {"k-means (one start)": "k-means with one start", "k-means": f"k-means with {STARTS} starts, as they have"}
+    claims = [_gain(runs, table, name, rival, claimed, text.format(words)) for rival, words in rivals.items()]
+    X, y = gaussians(name, 0)
+    c = TOYS[name][0]
+    models = _fitted(X, c, max_iter=None, tol=1e-6)
+    shown = {"classes": y, "k-means": KMeans(c, n_init=STARTS, random_state=0).fit(X).labels_}
+    shown |= {method: model.labels_ for method, model in models.items()}
+    figure, axes = grid_of_axes(4, 3.0, 3.0, 4)
+    seen = PCA(2).fit_transform(X)
+    for ax, (title, labels) in zip(axes, shown.items(), strict=True):
+        ax.scatter(*seen.T, c=labels, cmap="tab20", s=4, rasterized=True)
+        ax.set_title(title)
+    claims.append(_lower_claim(_fitted(X, c)))
+    return Findings("rurr", "figure 4", "Many clusters", table, figure, claims, _toy_notes(name))
+
+
+# -- soft labels ------------------------------------------------------------------------------------------------
+
+
+def figure5(lab: Lab) -> Findings:
+    """Soft labels on IMM."""
+    names, missing, used = lab.find(("imm",), stand_ins=("digits",))
+    dataset = lab.load(names[0])
+    rows, zeros = [], {}
+    figure, axes = grid_of_axes(2)
+    order = np.argsort(dataset.target, kind="stable")
+    for n_iter in (None, 100):
+        models = _fitted(dataset.data, dataset.n_classes, max_iter=n_iter, tol=1e-6 if n_iter is None else 0.0)
+        for ax, (method, model) in zip(axes, models.items(), strict=True):
+            share = float(np.mean(model.soft_labels_ < 1e-12))
+            when = "stopped by the labels" if n_iter is None else "100 iterations"
+            row = {"dataset": names[0], "method": method, "measure": "zeros in soft labels", "setting": when}
+            rows.append(row | {"ours": share})
+            zeros[f"{method}, {when}"] = share
+            if n_iter is None:
+                ax.imshow(model.soft_labels_[order], aspect="auto", interpolation="nearest", cmap="viridis")
+                ax.set(title=f"{method} ({names[0]})", xlabel="cluster", ylabel="row, by class")
+    text = ", ".join(f"{name} {value:.0%}" for name, value in zeros.items())
+    claims = [_sparse_claim(zeros, f"share of zeros: {text}")]
+    title = "Soft labels of URR-SL and RURR-SL"
+    return Findings("rurr", "figure 5", title, frame(rows), figure, claims, NOTES[:2], missing, used)

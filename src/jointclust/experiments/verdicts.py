@@ -1,0 +1,120 @@
+"""From numbers to verdicts: on how many sets a claim holds, and whether the runs are enough to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from jointclust.experiments.findings import Claim
+
+# Fewer pairs can never be told from chance at 5%.
+_LEAST = 6
+_LEVEL = 0.05
+
+
+def judged(
+    text: str,
+    flags: Mapping[str, bool],
+    because: str,
+    differences: Mapping[str, ArrayLike] | None = None,
+    *,
+    most: bool = False,
+) -> Claim:
+    """A verdict by counting: all hold, some do, none does, or there is nothing to count; with the share.
+
+    Parameters
+    ----------
+    text : str
+        The claim.
+    flags : mapping of str to bool
+        Whether it holds, by data set, draw or measure.
+    because : str
+        The numbers.
+    differences : mapping of str to array-like, optional
+        For :func:`evidence`.
+    most : bool, default=False
+        Whether the claim is of most of them, and holds where it is true of more than half.
+
+    Returns
+    -------
+    claim : Claim
+        Judged.
+
+    Examples
+    --------
+    >>> claim = judged("better", {"a": True, "b": False}, "a +0.1, b -0.1")
+    >>> claim.verdict, claim.share
+    ('holds in part', '1 of 2')
+    """
+    tested = "" if differences is None else evidence(differences)
+    if not flags:
+        return Claim(text, "cannot be tested", because)
+    n_true = sum(bool(flag) for flag in flags.values())
+    enough = n_true > len(flags) / 2 if most else n_true == len(flags)
+    verdict = "holds" if enough else "holds in part" if n_true else "does not hold"
+    return Claim(text, verdict, because, f"{n_true} of {len(flags)}", tested)
+
+
+def evidence(differences: Mapping[str, ArrayLike]) -> str:
+    """Whether run by run differences tell more than chance: Wilcoxon's signed-rank test of their mean over the sets.
+
+    Runs are paired by their seed. The test is over runs, so it speaks of these data sets, not of others.
+
+    Parameters
+    ----------
+    differences : mapping of str to array-like
+        By data set, what the claim says is positive, one number per run; NaN where a run has none. A data set without
+        any is left out.
+
+    Returns
+    -------
+    words : str
+        "strong" (p < 0.05 for the claim), "weak", or "strong against it", with mean, p and number of runs.
+
+    Examples
+    --------
+    >>> evidence({"a": [0.1, 0.2, 0.1, 0.3, 0.2, 0.15, 0.12]})
+    'strong (+0.167 in the mean, p = 0.016 over 7 paired runs)'
+    >>> evidence({"a": [0.1, 0.2]})
+    'none (2 paired runs are too few for a test)'
+    """
+    given = [np.asarray(one, dtype=float) for one in differences.values()]
+    values = [one for one in given if not np.isnan(one).all()]
+    n = min((len(one) for one in values), default=0)
+    table = np.array([one[:n] for one in values])
+    runs = table[:, ~np.isnan(table).any(axis=0)].mean(axis=0) if values else np.empty(0)
+    if len(runs) < _LEAST:
+        return f"none ({len(runs)} paired runs are too few for a test)"
+    if not np.any(np.abs(runs) > 1e-12):
+        return f"none (no difference in {len(runs)} paired runs)"
+    mean, p = float(runs.mean()), float(stats.wilcoxon(runs).pvalue)
+    word = "weak" if p >= _LEVEL else "strong" if mean > 0 else "strong against it"
+    return f"{word} ({mean:+.3f} in the mean, p = {p:.2g} over {len(runs)} paired runs)"
+
+
+def gained(
+    text: str,
+    gains: Mapping[str, tuple[float, float]],
+    because: str,
+    differences: Mapping[str, ArrayLike] | None = None,
+) -> Claim:
+    """A claim with sizes: it holds where at least half of each is there, in part where there is any gain."""
+    half = {name: ours >= claimed / 2 for name, (ours, claimed) in gains.items()}
+    found = judged(text, half, because, differences)
+    some = any(ours > 0.005 for ours, _ in gains.values())
+    if found.verdict == "does not hold" and some:
+        return Claim(text, "holds in part", because, found.share, found.evidence)
+    return found
+
+
+def untestable(text: str, missing: Sequence[str]) -> Claim:
+    """A claim about data that are not here."""
+    return Claim(text, "cannot be tested", f"needs {', '.join(missing)}")
+
+
+def percent(value: float) -> str:
+    """A share for a sentence."""
+    return f"{100 * value:.1f}%"

@@ -1,0 +1,230 @@
+"""What the papers print, the budget of starts, and two statements shown by numbers."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans, SpectralClustering
+
+import jointclust as jc
+from jointclust.estimators import embedding_first
+from jointclust.exceptions import collected
+from jointclust.experiments.papers import _dec, _ec, _lab, _leaderboard, _odc, _rurr, _rurr_figures, _theory
+from jointclust.experiments.papers import _textbook as book
+from jointclust.methods import discriminative
+from jointclust.subspace import starts
+
+LAB = _lab.Lab()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return jc.datasets.mixture(200, 20, 4, n_nuisance=3, random_state=0)
+
+
+def test_textbook_loop_finds_the_toy():
+    X, y = jc.datasets.two_gaussians(random_state=0)
+    found = max(
+        jc.metrics.clustering_accuracy(
+            y, book.TextbookDEC(2, n_components=1, trade_off=5.0, random_state=s).fit(X).labels_
+        )
+        for s in range(5)
+    )
+    assert found > 0.99
+
+
+# -- the budget -------------------------------------------------------------------------------------------------
+
+# Starts that are the point of the row.
+OTHERWISE = ("(one start)", "(random start)", "(as printed)")
+
+
+def every_method():
+    family = {name: (model, {}) for name, model in _dec.FAMILY.items()}
+    papers = {"dec": family, "ec": _ec.methods(LAB), "odc": _odc.methods(LAB), "rurr": _rurr.methods(LAB)}
+    for paper, methods in papers.items():
+        for name, given in methods.items():
+            if not name.endswith(OTHERWISE):
+                yield pytest.param(given[0] if isinstance(given, tuple) else given, id=f"{paper} {name}")
+    yield pytest.param(book.RuledDEC(update_rule="fixed"), id="dec fixed")
+
+
+@pytest.mark.parametrize("estimator", list(every_method()))
+def test_every_method_of_an_item_has_the_same_starts(estimator, data, monkeypatch):
+    """Read off the fit: how many starts its first k-means has, and that it begins with one such k-means."""
+    heard = []
+
+    def listening(original):
+        def kmeans(*args, n_restarts=10, **options):
+            heard.append(n_restarts)
+            return original(*args, n_restarts=n_restarts, **options)
+
+        return kmeans
+
+    began = []
+    original = starts.start_labels
+
+    def start_labels(*args):
+        began.append(args[0])
+        return original(*args)
+
+    for module in (starts, embedding_first, discriminative):
+        monkeypatch.setattr(module, "kmeans", listening(module.kmeans))
+    for module in (starts, book, jc.estimators.joint, jc.methods.fuzzy):
+        monkeypatch.setattr(module, "start_labels", start_labels)
+    if isinstance(estimator, KMeans | SpectralClustering):
+        assert estimator.n_init == _lab.STARTS
+        return
+    if isinstance(estimator, book.OrthogonalRidge):
+        monkeypatch.setattr(book, "KMeans", lambda c, n_init, random_state: heard.append(n_init) or KMeans(c, n_init=1))
+    with collected():
+        estimator.set_params(n_clusters=4, random_state=0).fit(data[0])
+    # RSFKM has one more, for its scale.
+    most = 2 if isinstance(estimator, book.RSFKMFromTen) else 1
+    assert len(began) <= most
+    assert set(heard[:most]) == {_lab.STARTS}
+
+
+def test_notes_say_the_budget():
+    assert book._STARTS == _lab.STARTS
+    assert str(_lab.STARTS) in _lab.ONE_BUDGET
+    for notes in (_dec.NOTES, _ec.NOTES, _odc.NOTES, _rurr.NOTES):
+        assert _lab.ONE_BUDGET in notes
+    assert _leaderboard.methods()["prepared k-means"].n_init == _lab.STARTS
+
+
+def test_methods_of_figure3_keep_all_directions():
+    """None reduces the rows by itself: their preparation is that of the panel."""
+    assert all(model.variance is None for model in _dec.FAMILY.values())
+    assert all(
+        given[0].variance is None for name, given in _ec.methods(LAB).items() if name.startswith(("EC", "OLSDA"))
+    )
+
+
+def test_toys_have_at_least_as_many_dimensions_as_clusters():
+    for name, (c, d) in _rurr_figures.TOYS.items():
+        X, y = _rurr_figures.gaussians(name, 0)
+        assert d >= c
+        assert X.shape == (len(y), d)
+        assert np.unique(y).size == c
+        assert np.linalg.matrix_rank(X) >= c
+
+
+# -- as printed -------------------------------------------------------------------------------------------------
+
+
+def test_rules_share_a_start(data):
+    """After one step of "fixed" and of the printed "comparison", which draws in vain, nothing tells them apart."""
+    given = {"n_components": 2, "trade_off": 2.0, "random_state": 0}
+    fixed = book.RuledDEC(4, update_rule="fixed", **given).fit(data[0])
+    letter = book.RuledDEC(4, reading="letter", **given).fit(data[0])
+    np.testing.assert_array_equal(fixed.objective_history_, letter.objective_history_)
+    np.testing.assert_array_equal(fixed.labels_, letter.labels_)
+    histories = [
+        book.RuledDEC(4, update_rule=rule, reading=reading, **given).fit(data[0]).objective_history_
+        for rule in ("comparison", "fixed")
+        for reading in ("ours", "letter", "restarts")
+    ]
+    for history in histories:
+        assert np.all(np.diff(history) >= -1e-9 * np.abs(history[:-1]))
+
+
+def test_minimization_as_printed_takes_random_labels_whatever_they_cost(data):
+    given = {"n_components": 2, "trade_off": 2.0, "random_state": 0, "update_rule": "minimization"}
+    with collected():
+        letter = book.RuledDEC(4, reading="letter", **given).fit(data[0])
+        restarts = book.RuledDEC(4, reading="restarts", **given).fit(data[0])
+    assert letter.objective_history_.max() < restarts.objective_history_.min()
+
+
+def test_total_discluster_has_the_subspace_of_the_other_and_its_own_scale(data):
+    X, _ = data
+    here = jc.decompose(X)
+    labels = KMeans(4, n_init=1, random_state=0).fit(X).labels_.astype(np.int32)
+    clusters = here.clusters(labels, 4)
+    rng = np.random.RandomState(0)
+    within, total = (
+        model._method(here, 3, rng).project(clusters)
+        for model in (jc.DisCluster(4, ridge=5.0), book.TotalDisCluster(4, ridge=5.0))
+    )
+    assert _theory.angle(within, total) < 1e-9
+    np.testing.assert_allclose((total.T * (here.eigenvalues + 5.0)) @ total, np.eye(3), atol=1e-9)
+
+
+def test_fixed_alpha_is_kept_and_the_best_one_costs_least(data):
+    X, _ = data
+    given = {"ridge": 1.0, "max_iter": 1, "init": np.arange(200) % 4, "random_state": 0}
+    with collected():
+        found = {
+            scale: jc.UncorrelatedRidgeClustering(4, rescale=scale, **given).fit(X)
+            for scale in (True, np.True_, False, 1.0, 0.3)
+        }
+    assert found[0.3].scale_ == 0.3
+    assert found[False].scale_ == found[1.0].scale_ == 1.0
+    assert found[True].scale_ not in (0.3, 1.0)
+
+
+def test_power_iteration_finds_the_orthogonal_regression():
+    """No orthonormal matrix near the solution, and none drawn at random, has a smaller objective."""
+    rng = np.random.RandomState(0)
+    diagonal, linear = np.sort(rng.uniform(1, 5, 8))[::-1], 3 * rng.standard_normal((8, 3))
+
+    def objective(Z):
+        return np.sum(diagonal[:, None] * Z**2) - 2 * np.sum(Z * linear)
+
+    start = np.eye(8, 3)
+    found = book.power_iteration(diagonal, linear, start, n_steps=5000)
+    np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-9)
+    assert objective(found) <= objective(start)
+    near = [np.linalg.qr(found + 1e-3 * rng.standard_normal((8, 3))) for _ in range(50)]
+    assert all(objective(q * np.sign(np.diag(r))) >= objective(found) - 1e-9 for q, r in near)
+
+
+def test_orthogonal_ridge_is_orthogonal(data):
+    model = book.OrthogonalRidge(4, random_state=0).fit(data[0])
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(4), atol=1e-8)
+    assert np.unique(model.labels_).size > 1
+
+
+def test_as_many_landmarks_as_rows_are_the_whole_kernel(data):
+    X, _ = data
+    some = book.AnchoredODC(4, n_landmarks=len(X), random_state=0).fit(X).labels_
+    whole = jc.OptimalDiscriminantClustering(4, kernel="rbf", random_state=0).fit(X).labels_
+    assert jc.metrics.clustering_accuracy(whole, some) > 0.99
+    assert np.unique(book.AnchoredODC(4, anchors="k-means", n_landmarks=20, random_state=0).fit(X).labels_).size == 4
+
+
+# -- statements -------------------------------------------------------------------------------------------------
+
+
+def test_trivial_solution_costs_nothing_and_no_other_less(data):
+    X, y = data
+    one = np.eye(4)
+    assert _theory.ridge_objective(X, np.zeros((20, 4)), one[0], one[np.zeros(200, dtype=int)], 3.0) == 0
+    W, e = _theory.regressed(X, one[y], 3.0)
+    least = _theory.ridge_objective(X, W, e, one[y], 3.0)
+    assert least > 0
+    rng = np.random.RandomState(0)
+    for _ in range(20):
+        other = W + 1e-3 * rng.standard_normal(W.shape), e + 1e-3 * rng.standard_normal(4)
+        assert _theory.ridge_objective(X, *other, one[y], 3.0) > least
+    _, end = _theory.alternated(X, y, 4, 3.0)
+    assert end <= least
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_theorem3_discriminative_clustering_is_spectral(kernel):
+    X = _lab.standardised(jc.datasets.load("iris").data)[:60]
+    features = _theory.kernel_features(X, kernel)
+    features = features - features.mean(axis=0)
+    values, vectors = np.linalg.eigh(features @ features.T)
+    ridge = float(values[-1])
+    Y, value = _theory.relaxed_solution(features, 2, ridge, np.random.RandomState(1))
+    assert _theory.angle(Y, vectors[:, -2:]) < 1e-6
+    assert value == pytest.approx(np.sum(values[-2:] / (values[-2:] + ridge)))
+    np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("item", [_theory.equation3, _theory.theorem3])
+def test_demonstrations_hold(item, monkeypatch):
+    monkeypatch.setattr(_theory, "SETS", ("iris",))
+    found = item(LAB)
+    assert [claim.verdict for claim in found.claims] == ["holds", "holds"]
