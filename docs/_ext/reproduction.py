@@ -86,10 +86,16 @@ class Reproduced(Parsed):
 
 
 class Verdicts(Parsed):
-    """``.. verdicts::``: how many claims of each paper hold."""
+    """``.. verdicts::``: how many claims of each paper hold; with a paper's name, its claims in short."""
+
+    optional_arguments = 1
 
     def lines(self):
         claims = rows("claims.csv")
+        if self.arguments:
+            own = [row for row in claims if row["paper"] == self.arguments[0]]
+            body = [[row["item"], verdict(row), row["claim"], row["evidence"].partition(" (")[0]] for row in own]
+            return table([["item", "verdict", "claim", "evidence"], *body])
         papers = dict.fromkeys(row["paper"] for row in claims)
         body = [
             [paper.upper(), *(str(sum((r["paper"], r["verdict"]) == (paper, v) for r in claims)) for v in SIGNS)]

@@ -22,6 +22,7 @@ def judged(
     differences: Mapping[str, ArrayLike] | None = None,
     *,
     most: bool = False,
+    over: str = "runs",
 ) -> Claim:
     """A verdict by counting: all hold, some do, none does, or there is nothing to count; with the share.
 
@@ -37,6 +38,8 @@ def judged(
         For :func:`evidence`.
     most : bool, default=False
         Whether the claim is of most of them, and holds where it is true of more than half.
+    over : str, default="runs"
+        What is paired.
 
     Returns
     -------
@@ -49,7 +52,7 @@ def judged(
     >>> claim.verdict, claim.share
     ('holds in part', '1 of 2')
     """
-    tested = "" if differences is None else evidence(differences)
+    tested = "" if differences is None else evidence(differences, over)
     if not flags:
         return Claim(text, "cannot be tested", because)
     n_true = sum(bool(flag) for flag in flags.values())
@@ -58,7 +61,7 @@ def judged(
     return Claim(text, verdict, because, f"{n_true} of {len(flags)}", tested)
 
 
-def evidence(differences: Mapping[str, ArrayLike]) -> str:
+def evidence(differences: Mapping[str, ArrayLike], over: str = "runs") -> str:
     """Whether run by run differences tell more than chance: Wilcoxon's signed-rank test of their mean over the sets.
 
     Runs are paired by their seed. The test is over runs, so it speaks of these data sets, not of others.
@@ -68,6 +71,8 @@ def evidence(differences: Mapping[str, ArrayLike]) -> str:
     differences : mapping of str to array-like
         By data set, what the claim says is positive, one number per run; NaN where a run has none. A data set without
         any is left out.
+    over : str, default="runs"
+        What is paired.
 
     Returns
     -------
@@ -87,12 +92,12 @@ def evidence(differences: Mapping[str, ArrayLike]) -> str:
     table = np.array([one[:n] for one in values])
     runs = table[:, ~np.isnan(table).any(axis=0)].mean(axis=0) if values else np.empty(0)
     if len(runs) < _LEAST:
-        return f"none ({len(runs)} paired runs are too few for a test)"
+        return f"none ({len(runs)} paired {over} are too few for a test)"
     if not np.any(np.abs(runs) > 1e-12):
-        return f"none (no difference in {len(runs)} paired runs)"
+        return f"none (no difference in {len(runs)} paired {over})"
     mean, p = float(runs.mean()), float(stats.wilcoxon(runs).pvalue)
     word = "weak" if p >= _LEVEL else "strong" if mean > 0 else "strong against it"
-    return f"{word} ({mean:+.3f} in the mean, p = {p:.2g} over {len(runs)} paired runs)"
+    return f"{word} ({mean:+.3f} in the mean, p = {p:.2g} over {len(runs)} paired {over})"
 
 
 def gained(

@@ -133,7 +133,8 @@ def _against(found: DataFrame, rival: str) -> Claim:
         f"The default is more accurate than {rival}",
         {name: bool(value > 0) for name, value in gap.items()},
         f"{wide[DEFAULT].mean():.3f} against {wide[rival].mean():.3f} in the mean of the data sets",
-        {"data sets": gap.to_numpy()},
+        {"all": gap.to_numpy()},
+        over="data sets",
     )
 
 

@@ -38,7 +38,7 @@ SETS = ("orl", "yale", "pie", "srbct", "iris", "yeast", "segmentation", "satelli
 SHORT = {"segmentation": "image segmentation", "satellite": "statlog landsat satellite"}
 RIDGES = [float(f"{10**k:.6g}") for k in np.arange(-3, 3.1, 0.5)]
 # What the paper calls a wide range, for the methods it compares with.
-WIDE = [float(f"{10**k:.6g}") for k in np.arange(-3, 6.1, 0.5)]
+WIDE = [10.0**k for k in range(-3, 7)]
 METHODS = ("K-means", "NC", "DisCluster", "DisKmeans", "ODC")
 EXTRA = ("K-means (one start)", "DisCluster (within)")
 # The gene data again, every row of length one.

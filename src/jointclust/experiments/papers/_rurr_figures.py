@@ -114,7 +114,8 @@ def _lower(table: DataFrame, n_iter: int) -> Claim:
         f"RURR-SL converges to a smaller objective than URR-SL (after {n_iter} iterations)",
         {str(draw): bool(value > 0) for draw, value in gap.items()},
         f"means {wide['RURR-SL'].mean():.4f} and {wide['URR-SL'].mean():.4f} over {len(wide)} draws",
-        {"draws": gap.to_numpy()},
+        {"all": gap.to_numpy()},
+        over="draws",
     )
 
 
