@@ -1,10 +1,9 @@
 """Keys of cells change with the code that makes their results, and with no other."""
 
 import ast
+import importlib
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,38 +34,42 @@ def test_installed_packages_are_known_by_their_version():
     assert code.digest(["nowhere.to.be.found"]) == code.digest([])
 
 
-@pytest.mark.parametrize(
-    ("edited", "words", "changes"),
-    [
-        ("methods/ridge.py", "_MOST = 99\n", {"ridge"}),
-        ("numerics/kmeans.py", "def more():\n    return 1\n", {"ridge", "scoring"}),
-        ("methods/ridge.py", "# A comment.\n", set()),
-        ("showing/plots.py", "MORE = 1\n", set()),
-        ("methods/supervised.py", "MORE = 1\n", set()),
-    ],
-)
-def test_an_edited_method_is_another_one(tmp_path, monkeypatch, edited, words, changes):
+EDITS = [
+    ("methods/ridge.py", "_MOST = 99\n", {"ridge"}),
+    ("numerics/kmeans.py", "def more():\n    return 1\n", {"ridge", "scoring"}),
+    ("methods/ridge.py", "# A comment.\n", set()),
+    ("showing/plots.py", "MORE = 1\n", set()),
+    ("methods/supervised.py", "MORE = 1\n", set()),
+]
+
+
+def test_an_edited_method_is_another_one(tmp_path, monkeypatch):
     copied = tmp_path / "jointclust"
     shutil.copytree(SOURCE, copied, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(code, "_ROOT", copied)
 
     def digests():
-        for cached in (code._files, code._text, code._imported):
-            cached.cache_clear()
+        forget()
         return {name: code.digest([f"jointclust.methods.{name}"]) for name in ("ridge", "scoring")}
 
     before = digests()
-    with (copied / edited).open("a") as file:
-        file.write(words)
-    after = digests()
-    assert {name for name in before if before[name] != after[name]} == changes
+    for edited, words, changes in EDITS:
+        with (copied / edited).open("a") as file:
+            file.write(words)
+        after = digests()
+        assert {name for name in before if before[name] != after[name]} == changes, edited
+        before = after
+
+
+def forget():
+    for cached in (code._of_all, code._files, code._text, code._imported):
+        cached.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     yield
-    for cached in (code._files, code._text, code._imported):
-        cached.cache_clear()
+    forget()
 
 
 def test_docstrings_do_not_count(tmp_path):
@@ -98,16 +101,12 @@ class Mine(KMeans):
 """
 
 
-def test_own_modules_count_too(tmp_path):
-    (tmp_path / "mine.py").write_text(MODULE)
-    ask = "from jointclust.experiments.code import digest; import mine; print(digest(['mine']))"
-
-    def digest():
-        return subprocess.run(
-            [sys.executable, "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout
-
-    before = digest()
-    assert before == digest()
-    (tmp_path / "mine.py").write_text(MODULE.replace("pass", "more = 1"))
-    assert digest() != before
+def test_own_modules_count_too(tmp_path, monkeypatch):
+    (tmp_path / "mine_alone.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("mine_alone")
+    before = code.digest(["mine_alone"])
+    assert before != code.digest([])
+    (tmp_path / "mine_alone.py").write_text(MODULE.replace("pass", "more = 1"))
+    forget()
+    assert code.digest(["mine_alone"]) != before

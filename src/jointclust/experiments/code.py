@@ -39,6 +39,11 @@ def digest(modules: Iterable[str]) -> str:
     >>> digest(["jointclust.metrics"]) == digest([])
     False
     """
+    return _of_all(frozenset(modules))
+
+
+@functools.cache
+def _of_all(modules: frozenset[str]) -> str:
     files = {file for name in modules for file in _files(name)}
     found = hashlib.blake2b(digest_size=8)
     for file in sorted(files):
