@@ -139,11 +139,15 @@ def wide_of(table: DataFrame, name: str) -> DataFrame:
 def _claims(table: DataFrame, runs: DataFrame, names: list[str], kind: str) -> list[Claim]:
     where = f" ({kind})"
     wide = {name: wide_of(table, name) for name in names}
-    plain = {name: table[(table["dataset"] == name) & (table["method"] == "K-means")]["ours"].iloc[0] for name in names}
+    plain, once = (_flat(table, names, method) for method in ("K-means", "K-means (one start)"))
     rivals = ["K-means", *OTHERS]
-    best = {
-        n: float(np.mean(one["DEC"] >= np.maximum(one[list(OTHERS)].max(axis=1), plain[n]))) for n, one in wide.items()
-    }
+    best, easier = (
+        {
+            n: float(np.mean(one["DEC"] >= np.maximum(one[list(OTHERS)].max(axis=1), level[n])))
+            for n, one in wide.items()
+        }
+        for level in (plain, once)
+    )
     joint = {
         n: float(np.mean(one[["OCMKM", "MMCKM", "OLSDAKM", "DEC"]].mean(axis=1) > one["PCAKM"]))
         for n, one in wide.items()
@@ -152,7 +156,8 @@ def _claims(table: DataFrame, runs: DataFrame, names: list[str], kind: str) -> l
         judged(
             f"DEC has the highest accuracy in most cases, on every set{where}",
             {n: share > 0.5 for n, share in best.items()},
-            "share of dimensions at which DEC (oracle) is best: " + _shares(best),
+            f"share of dimensions at which DEC (oracle) is best: {_shares(best)}; with k-means of one start as its "
+            f"rival {_shares(easier)}",
             {n: lead(runs, n, "DEC", rivals) for n in names},
         ),
         judged(
@@ -163,6 +168,12 @@ def _claims(table: DataFrame, runs: DataFrame, names: list[str], kind: str) -> l
         ),
     ]
     return claims if kind == SHORT else [*claims, *_more_claims(wide, plain, runs)]
+
+
+def _flat(table: DataFrame, names: list[str], method: str) -> dict[str, float]:
+    """Means of a method without dimensions, by data set."""
+    own = table[table["method"] == method].set_index("dataset")["ours"]
+    return {name: float(own[name]) for name in names}
 
 
 def _joint_lead(runs: DataFrame, name: str) -> np.ndarray:
