@@ -22,7 +22,7 @@ from jointclust.types import Float
 __all__ = ["ClusterNumber", "number_of_clusters"]
 
 # Parts of the rows that are looked at, the share of the rows in each, and the most rows.
-_REPEATS, _PART, _PART_ROWS = 10, 0.8, 1_000
+_REPEATS, _PART, _PART_ROWS = 10, 0.8, 1_500
 # Draws without clusters, by how many standard deviations of theirs the members have to agree more than on them, and by
 # what share of the rest.
 _DRAWS, _DEVIATIONS, _EXCESS = 8, 2.0, 0.25
@@ -69,7 +69,7 @@ class ClusterNumber:
     scores : dict of int to float
         The agreement by number of clusters.
     confidence : float
-        Share of the repeats that give ``n_clusters`` (up to a tenth of it).
+        Share of the repeats that give ``n_clusters`` (up to a tenth of it), or of those that show clusters if fewer do.
     has_structure : bool
         Whether there are any clusters.
     n_repeats : int
@@ -182,7 +182,8 @@ def number_of_clusters(
     same groups between valleys, and more of them than the curve or where members hardly agree, their number is taken:
     directions of large variance without clusters mislead the members.
 
-    Neither the order of the rows nor, unless ``random_state`` is given, chance has a say.
+    The parts are always the same ones, whatever the order of the rows: chance has a say in the starts of the members
+    alone.
 
     Parameters
     ----------
@@ -193,7 +194,7 @@ def number_of_clusters(
         The range to search, ends included, or the numbers to choose among; None is from 1 to a tenth of the rows (12
         at least, 125 at most).
     random_state : int, RandomState or None, default=None
-        Seed of the parts of the rows and of all starts; None is always the same.
+        Seed of the members' starts, and of the sample; None is always the same.
 
     Returns
     -------
@@ -253,10 +254,12 @@ def count(
     views = [Z[order] for Z in views]
     several = np.array([number for number in wanted if number > 1])
     with threads.suited_to(views[0].shape[1]):
-        curve = curve_of(views, several, rng, report)
+        # The rows of the repeats are always the same ones: a seed decides on the starts of the members alone.
+        draws = np.random.RandomState(0)
+        curve = curve_of(views, several, draws, rng, report)
         number = int(curve.numbers[curve.merit.argmax()])
-        beyond = beyond_gaussian(curve, views, number, rng)
-        valleys = n_between_valleys(varied[0], varied[0].present[order], rng, number)
+        beyond = beyond_gaussian(curve, views, number, draws, rng)
+        valleys = n_between_valleys(varied[0], varied[0].present[order], draws, number)
         apart = valleys.n_clusters > 1 and valleys.agreement > _SOME
         seen = valleys if apart and valleys.agreement > _SURE and valleys.n_clusters in wanted else None
         curve.look_at([] if seen is None else [seen.n_clusters])
@@ -276,14 +279,25 @@ def canonical_order(Z: Float) -> NDArray[np.intp]:
     return np.lexsort([*np.round(Z[:, :3].T / np.sqrt(unit)), np.round(length / unit)])
 
 
-def curve_of(views: list[Float], wanted: NDArray[np.intp], rng: np.random.RandomState, report: Report) -> Curve:
+def curve_of(
+    views: list[Float],
+    wanted: NDArray[np.intp],
+    draws: np.random.RandomState,
+    rng: np.random.RandomState,
+    report: Report,
+) -> Curve:
     """The agreement on parts of the rows."""
     n = len(views[0])
     repeats = []
-    for seed in rng.randint(np.iinfo(np.int32).max, size=_REPEATS):
-        part = np.sort(np.random.RandomState(seed).choice(n, part_size(n), replace=False))
-        repeats.append([Part(Z[part], int(seed)) for Z in views])
+    for seed in seeds_of(rng, _REPEATS):
+        part = np.sort(draws.choice(n, part_size(n), replace=False))
+        repeats.append([Part(Z[part], seed) for Z in views])
     return Curve(repeats, wanted, report).look()
+
+
+def seeds_of(rng: np.random.RandomState, n: int) -> list[int]:
+    """Seeds of the starts."""
+    return [int(seed) for seed in rng.randint(np.iinfo(np.int32).max, size=n)]
 
 
 def part_size(n: int) -> int:
@@ -291,14 +305,16 @@ def part_size(n: int) -> int:
     return min(int(_PART * n), _PART_ROWS)
 
 
-def beyond_gaussian(curve: Curve, views: list[Float], number: int, rng: np.random.RandomState) -> Float:
+def beyond_gaussian(
+    curve: Curve, views: list[Float], number: int, draws: np.random.RandomState, rng: np.random.RandomState
+) -> Float:
     """By how much the members agree more than they may on Gaussian rows, in each repeat, in the view that shows it."""
     limits = []
     for Z in views:
         spread, drawn = Z.std(axis=0), []
-        for seed in rng.randint(np.iinfo(np.int32).max, size=_DRAWS):
-            rows = np.random.RandomState(seed).standard_normal((part_size(len(Z)), spread.size)) * spread
-            drawn.append(Part(rows, int(seed)).look_up_to(number).agreement(number))
+        for seed in seeds_of(rng, _DRAWS):
+            rows = draws.standard_normal((part_size(len(Z)), spread.size)) * spread
+            drawn.append(Part(rows, seed).look_up_to(number).agreement(number))
         usual = float(np.mean(drawn))
         limits.append(usual + max(_DEVIATIONS * float(np.std(drawn, ddof=1)), _EXCESS * (1.0 - usual)))
     beyond = curve.found[number] - limits
@@ -330,9 +346,10 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
         suggestions = [suggestions[0], rival, *(number for number in suggestions[1:] if number != rival)]
     has_structure = apart or bool(beyond.mean() > 0)
     confidence = share(best, suggestions[0])
-    if may_be_one and not has_structure:
-        suggestions.insert(0, 1)
-        confidence = float(np.mean(beyond <= 0))
+    if may_be_one and not apart:
+        structured = float(np.mean(beyond > 0))
+        confidence = min(confidence, structured) if has_structure else 1.0 - structured
+        suggestions = suggestions if has_structure else [1, *suggestions]
     table = {
         "n_clusters": numbers.tolist(),
         "agreement": agreement.mean(axis=1).tolist(),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from jointclust.estimators.base import cluster_order
 from jointclust.numerics.kmeans import kmeans
@@ -134,13 +135,19 @@ def adjusted_rand_indices(counts: Float, offsets: NDArray[np.intp], n_rows: int)
 def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None) -> Float:
     """The right singular vectors V after the first, whose left one is constant; ``BV = U s``."""
     scaled = stacked if weights is None else sp.csr_array(sp.diags_array(np.sqrt(weights)) @ stacked)
-    gram = (scaled.T @ scaled).toarray()
     # The constant vector has the singular value 1. It need not be the only one: take it out by hand.
     constant = stacked.sum(axis=0) if weights is None else weights @ stacked
     constant = np.asarray(constant).ravel() / np.linalg.norm(constant)
-    gram -= np.outer(constant, constant)
-    many = len(gram) > _MANY_GROUPS
-    vectors = leading_eigenpairs(gram, min(q, len(gram)))[1] if many else np.linalg.eigh(gram)[1][:, ::-1][:, :q]
+    n_groups, transposed = constant.size, sp.csr_array(scaled.T)
+
+    def gram(x: Float) -> Float:
+        return transposed @ (scaled @ x) - np.multiply.outer(constant, constant @ x)
+
+    if n_groups > _MANY_GROUPS:
+        operator = LinearOperator((n_groups, n_groups), matvec=gram, matmat=gram, dtype=np.float64)
+        vectors = leading_eigenpairs(operator, min(q, n_groups))[1]
+    else:
+        vectors = np.linalg.eigh(gram(np.eye(n_groups)))[1][:, ::-1][:, :q]
     return vectors * signs_of(np.asarray(stacked @ vectors))
 
 
