@@ -17,7 +17,7 @@ from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
 from jointclust.numerics.kmeans import kmeans
 from jointclust.rows import as_rows, blocks, threads
-from jointclust.rows.arrays import to_host
+from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Array, Float
@@ -111,7 +111,7 @@ def members_on(
     A finer partition says which rows are surely together, and leaves it to the others which of its groups to join.
     """
     coordinates = coordinates_of(as_rows(Z), weights, variance=None, max_rank=Z.shape[1], rng=rng)
-    landmarks = lens.landmarks.astype(np.float64)
+    landmarks, device = lens.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
     main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in _MAIN]
     plans = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer]
@@ -124,11 +124,12 @@ def members_on(
         if index < len(plans):
             found = [_discriminant(lens, coordinates, *plans[index], seed)]
         elif index == len(plans):
-            found = _from_graph(lens, landmarks, mass, [n_clusters, *finer], "neighbour graph", seed)
+            found = _from_graph(lens, landmarks, mass, [n_clusters, *finer], "neighbour graph", seed, device)
         else:
             embedding = OptimalDiscriminantClustering(n_clusters, random_state=seed).fit(coordinates)
             columns = to_host(embedding.components_)[:, : landmarks.shape[1]].T
-            found = _from_graph(lens, landmarks @ columns, mass, [n_clusters], "neighbour graph of ODC", seed)
+            kind = "neighbour graph of ODC"
+            found = _from_graph(lens, landmarks @ columns, mass, [n_clusters], kind, seed, device)
         for _ in found:
             report()
         return found
@@ -150,14 +151,16 @@ def _discriminant(lens: Lens, coordinates: Coordinates, n_clusters: int, plan: P
     return CenterLabels(lens, projection, centers, f"LDA k-means, {n_clusters} clusters")
 
 
-def _from_graph(lens: Lens, Z: Float, mass: Float, numbers: list[int], kind: str, seed: int) -> list[Member]:
+def _from_graph(
+    lens: Lens, Z: Float, mass: Float, numbers: list[int], kind: str, seed: int, device: Array | None
+) -> list[Member]:
     """Spectral clustering of the landmarks: of one neighbour graph, the partitions of several sizes."""
     first, which = distinct_rows(Z)
     mass = np.bincount(which, weights=mass).astype(np.float64)
     n = first.size
     numbers = [min(number, n) for number in numbers]
     n_neighbors = min(_NEIGHBORS, max(2, n // 4), n)
-    spectrum = graph_spectrum(Z[first], mass, n_neighbors, max(max(numbers) - 1, 1))
+    spectrum = graph_spectrum(Z[first], mass, n_neighbors, max(max(numbers) - 1, 1), device)
     rng = np.random.RandomState(seed)
     found: list[Member] = []
     for number in numbers:

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, splu
 from sklearn.neighbors import NearestNeighbors
 
-from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs
+from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs, leading_eigenpairs_on
 from jointclust.rows import blocks
 from jointclust.rows.arrays import is_device_array, like, namespace
 from jointclust.rows.blocks import squared_lengths
@@ -86,13 +86,16 @@ def _device_neighbors(X: Array, among: Matrix, n_found: int) -> tuple[Array, Arr
     return xp.sqrt(xp.clip(2.0 * half + squared_lengths(X)[:, None], 0.0, None)), index
 
 
-def graph_spectrum(X: Matrix, mass: Float, n_neighbors: int, n_components: int) -> GraphSpectrum:
+def graph_spectrum(
+    X: Matrix, mass: Float, n_neighbors: int, n_components: int, device: Array | None = None
+) -> GraphSpectrum:
     """Leading eigenpairs of the centred kernel of the symmetric neighbour graph of distinct rows.
 
     Every row is linked to its ``n_neighbors`` nearest (itself included), ``A = (N + N')/2``. A diagonal scaling makes
     it doubly stochastic with respect to the masses m: ``P = EAE``, ``Pm = 1``. The kernel is ``(M^-1 + P)/2``, in the
     weighted sense ``(I + B)/2`` with ``B = M^1/2 P M^1/2``, whose eigenvalues lie in [-1, 1]. Its first eigenvector is
-    ``m^1/2``, which centring removes; nothing else changes.
+    ``m^1/2``, which centring removes; nothing else changes. Where an array on a device is given, the matrix is solved
+    there.
     """
     n = X.shape[0]
     index = neighbors(X, X, n_neighbors)
@@ -120,6 +123,9 @@ def graph_spectrum(X: Matrix, mass: Float, n_neighbors: int, n_components: int) 
         operator = LinearOperator((n, n), matvec=rest, dtype=np.float64)
         if is_small(n, wanted):
             more = leading_eigenpairs(operator, wanted)
+        elif device is not None:
+            dense = 0.5 * (sp.eye_array(n) + balanced) - indicators @ indicators.T
+            more = leading_eigenpairs_on(device, dense.toarray(), wanted)
         else:
             more = lanczos(operator, wanted, 50) or _crowded_at_one(balanced, indicators, wanted)
         values, vectors = np.append(values, more[0]), np.hstack([vectors, more[1]])
