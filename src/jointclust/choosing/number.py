@@ -192,7 +192,7 @@ def number_of_clusters(
         they are, from :func:`jointclust.decompose`. At least 32 rows; of more than 10,000 a sample is used.
     n_clusters : (int, int) or list of int, default=None
         The range to search, ends included, or the numbers to choose among; None is from 1 to a tenth of the rows (12
-        at least, 125 at most).
+        at least, 187 at most).
     random_state : int, RandomState or None, default=None
         Seed of the members' starts, and of the sample; None is always the same.
 
