@@ -65,7 +65,8 @@ class ClusterNumber:
         One row per number of clusters that was looked at, ready for ``pandas.DataFrame``: n_clusters, agreement (mean
         over the repeats), repeats (list of the agreement in each).
     suggestions : list of int
-        Numbers at which the agreement has a peak, best first; the second is what several repeats give instead, if any.
+        Numbers at which the agreement has a peak, best first, and then others of most agreement, at most five; the
+        second is what several repeats give instead, if any.
     scores : dict of int to float
         The agreement by number of clusters.
     confidence : float
@@ -182,8 +183,8 @@ def number_of_clusters(
     same groups between valleys, and more of them than the curve or where members hardly agree, their number is taken:
     directions of large variance without clusters mislead the members.
 
-    The parts are always the same ones, whatever the order of the rows: chance has a say in the starts of the members
-    alone.
+    The answer is a function of the data: neither chance nor the order of the rows has a say. What other rows might have
+    said is what the repeats are for.
 
     Parameters
     ----------
@@ -194,7 +195,7 @@ def number_of_clusters(
         The range to search, ends included, or the numbers to choose among; None is from 1 to a tenth of the rows (12
         at least, 187 at most).
     random_state : int, RandomState or None, default=None
-        Seed of the members' starts, and of the sample; None is always the same.
+        Seed of the sample, where there are more than 10,000 rows; None is always the same.
 
     Returns
     -------
@@ -223,21 +224,15 @@ def counted_in(
     if isinstance(X, Coordinates):
         if X.rows.is_remote or X.rows.device is not None:
             raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
-        return count(Sights.of_rows(X, X.rank), X.present, among, rng, report)
+        return count(Sights.of_rows(X, X.rank), X.present, among, report)
     X = loaded(X)
     if is_elsewhere(X):
         X = Whole.of(X, None).sample(MOST_ROWS, rng)[0]
     sights = Sights.of(X, "auto", None, _RANK)
-    return count(sights, sights.sample(rng), among, rng, report)
+    return count(sights, sights.sample(rng), among, report)
 
 
-def count(
-    sights: Sights,
-    sample: NDArray[np.intp],
-    among: Numbers | None,
-    rng: np.random.RandomState,
-    report: Report = silent,
-) -> ClusterNumber:
+def count(sights: Sights, sample: NDArray[np.intp], among: Numbers | None, report: Report = silent) -> ClusterNumber:
     """The number of clusters of some of the rows, whose coordinates are kept."""
     if sample.size < FEWEST_ROWS:
         raise ValueError(
@@ -254,12 +249,12 @@ def count(
     views = [Z[order] for Z in views]
     several = np.array([number for number in wanted if number > 1])
     with threads.suited_to(views[0].shape[1]):
-        # The rows of the repeats are always the same ones: a seed decides on the starts of the members alone.
-        draws = np.random.RandomState(0)
-        curve = curve_of(views, several, draws, rng, report)
+        # How many clusters there are is no matter of luck: the repeats show what other rows would have said.
+        rng = np.random.RandomState(0)
+        curve = curve_of(views, several, rng, report)
         number = int(curve.numbers[curve.merit.argmax()])
-        beyond = beyond_gaussian(curve, views, number, draws, rng)
-        valleys = n_between_valleys(varied[0], varied[0].present[order], draws, number)
+        beyond = beyond_gaussian(curve, views, number, rng)
+        valleys = n_between_valleys(varied[0], varied[0].present[order], rng, number)
         apart = valleys.n_clusters > 1 and valleys.agreement > _SOME
         seen = valleys if apart and valleys.agreement > _SURE and valleys.n_clusters in wanted else None
         curve.look_at([] if seen is None else [seen.n_clusters])
@@ -279,25 +274,12 @@ def canonical_order(Z: Float) -> NDArray[np.intp]:
     return np.lexsort([*np.round(Z[:, :3].T / np.sqrt(unit)), np.round(length / unit)])
 
 
-def curve_of(
-    views: list[Float],
-    wanted: NDArray[np.intp],
-    draws: np.random.RandomState,
-    rng: np.random.RandomState,
-    report: Report,
-) -> Curve:
+def curve_of(views: list[Float], wanted: NDArray[np.intp], rng: np.random.RandomState, report: Report) -> Curve:
     """The agreement on parts of the rows."""
     n = len(views[0])
-    repeats = []
-    for seed in seeds_of(rng, _REPEATS):
-        part = np.sort(draws.choice(n, part_size(n), replace=False))
-        repeats.append([Part(Z[part], seed) for Z in views])
+    parts = [np.sort(rng.choice(n, part_size(n), replace=False)) for _ in range(_REPEATS)]
+    repeats = [[Part(Z[part], seed) for Z in views] for seed, part in enumerate(parts)]
     return Curve(repeats, wanted, report).look()
-
-
-def seeds_of(rng: np.random.RandomState, n: int) -> list[int]:
-    """Seeds of the starts."""
-    return [int(seed) for seed in rng.randint(np.iinfo(np.int32).max, size=n)]
 
 
 def part_size(n: int) -> int:
@@ -305,15 +287,13 @@ def part_size(n: int) -> int:
     return min(int(_PART * n), _PART_ROWS)
 
 
-def beyond_gaussian(
-    curve: Curve, views: list[Float], number: int, draws: np.random.RandomState, rng: np.random.RandomState
-) -> Float:
+def beyond_gaussian(curve: Curve, views: list[Float], number: int, rng: np.random.RandomState) -> Float:
     """By how much the members agree more than they may on Gaussian rows, in each repeat, in the view that shows it."""
     limits = []
     for Z in views:
         spread, drawn = Z.std(axis=0), []
-        for seed in seeds_of(rng, _DRAWS):
-            rows = draws.standard_normal((part_size(len(Z)), spread.size)) * spread
+        for seed in range(_DRAWS):
+            rows = rng.standard_normal((part_size(len(Z)), spread.size)) * spread
             drawn.append(Part(rows, seed).look_up_to(number).agreement(number))
         usual = float(np.mean(drawn))
         limits.append(usual + max(_DEVIATIONS * float(np.std(drawn, ddof=1)), _EXCESS * (1.0 - usual)))
@@ -329,8 +309,8 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
     """
     numbers, agreement = curve.numbers, curve.agreement
     suggestions: list[int] = []
-    for peak in curve.peaks():
-        number = int(numbers[peak])
+    for index in [*curve.peaks(), *np.argsort(-curve.merit, kind="stable")]:
+        number = int(numbers[index])
         if all(max(number / other, other / number) > _APART for other in suggestions):
             suggestions.append(number)
     best = numbers[curve.merits.argmax(axis=0)]
@@ -344,10 +324,9 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
     rival = max(elsewhere, key=elsewhere.count, default=0)
     if elsewhere.count(rival) >= _SEVERAL:
         suggestions = [suggestions[0], rival, *(number for number in suggestions[1:] if number != rival)]
-    has_structure = apart or bool(beyond.mean() > 0)
-    confidence = share(best, suggestions[0])
-    if may_be_one and not apart:
-        structured = float(np.mean(beyond > 0))
+    structured = 1.0 if apart else float(np.mean(beyond > 0))
+    has_structure, confidence = structured >= _DOUBTFUL, share(best, suggestions[0])
+    if may_be_one:
         confidence = min(confidence, structured) if has_structure else 1.0 - structured
         suggestions = suggestions if has_structure else [1, *suggestions]
     table = {

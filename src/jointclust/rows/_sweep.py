@@ -19,7 +19,7 @@ from jointclust.rows.blocks import project, unit
 from jointclust.types import Array, Sweepable
 
 # Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
-_CACHE, _DEVICE = 2**18, 2**27
+_CACHE, _DEVICE = 2**18, 2**28
 # Values from which on threads share the work, and bytes that one of them reads from a file at a time.
 _LARGE, _READ = 2**22, 2**25
 
