@@ -1,5 +1,7 @@
 """Every estimator on every kind of input: what must work, and what must be refused with a clear message."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -120,6 +122,50 @@ def test_sparse_equals_dense(estimator, rng):
     np.testing.assert_array_equal(dense.labels_, sparse.labels_)
     np.testing.assert_allclose(dense.transform(X), sparse.transform(sp.csc_array(X)), atol=1e-6)
     assert dense.score(X) == pytest.approx(sparse.score(sp.csr_array(X)))
+
+
+@every
+@pytest.mark.parametrize("kind", ["a timestamp", "nearly constant"])
+def test_sparse_rows_keep_the_digits_that_dense_ones_do(estimator, kind, rng):
+    """One column the size of a timestamp; columns that hardly vary: as with dense rows, and nothing leaks."""
+    truth = np.arange(120) % 4
+    X = 4 * rng.standard_normal((4, 8))[truth] + rng.standard_normal((120, 8))
+    if kind == "a timestamp":
+        X[:, 2] = 1.7e9 + rng.standard_normal(120)
+    else:
+        X = 5 + 1e-9 * X
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        dense = fit(estimator, X)
+        assert clustering_accuracy(truth, dense.labels_) == 1
+        if not needs_dense(estimator):
+            sparse = fit(estimator, sp.csr_array(X))
+            np.testing.assert_array_equal(sparse.labels_, dense.labels_)
+            np.testing.assert_array_equal(sparse.predict(sp.csr_array(X)), dense.labels_)
+
+
+@every
+def test_entries_stored_twice_are_summed(estimator, blobs):
+    """On a copy: what was given stays as it was."""
+    X = np.abs(blobs[0])
+    half = sp.csr_array(X / 2)
+    twice = sp.csr_array(
+        (np.repeat(half.data, 2), np.repeat(half.indices, 2), 2 * half.indptr), shape=X.shape
+    )  # each entry is there by halves
+    if needs_dense(estimator):
+        return
+    model = fit(estimator, twice)
+    assert twice.nnz == 2 * half.nnz
+    np.testing.assert_allclose(model.transform(twice), fit(estimator, sp.csr_array(X)).transform(X), atol=1e-8)
+
+
+@every
+def test_masked_cells_are_gaps(estimator, blobs):
+    X = np.ma.masked_array(blobs[0], mask=np.zeros(blobs[0].shape, dtype=bool))
+    np.testing.assert_array_equal(fit(estimator, X).labels_, fit(estimator, blobs[0]).labels_)
+    X[3, 2] = np.ma.masked
+    with pytest.raises(ValueError, match="NaN"):
+        fit(estimator, X)
 
 
 @every

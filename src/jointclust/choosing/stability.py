@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from jointclust.choosing import criteria
 from jointclust.choosing.members import training_labels, weight_options
 from jointclust.exceptions import collected
-from jointclust.rows import in_memory
+from jointclust.rows import in_memory, tidied
 from jointclust.types import Float, Labels
 from jointclust.views.columns import rows_of
 
@@ -75,7 +75,7 @@ def bootstrap_stability(
     """
     rng = check_random_state(random_state)
     rows = in_memory(X, "bootstrap_stability", rng)[0]
-    data = check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
+    data = check_array(tidied(rows), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
     fitted = estimator if hasattr(estimator, "labels_") else clone(estimator).fit(data)
     labels = np.asarray(fitted.predict(data)).astype(np.int32)
     n_clusters = int(labels.max()) + 1

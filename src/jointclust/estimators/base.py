@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions
 from jointclust.estimators.known import n_known
 from jointclust.exceptions import CollapseWarning, ScaleWarning, tell
-from jointclust.numerics.partitions import Partition, assign, cluster_sizes
+from jointclust.numerics.partitions import Partition, assign, cluster_order, cluster_sizes
 from jointclust.rows import (
     PLACES,
     Store,
@@ -34,6 +34,7 @@ from jointclust.rows import (
     materialised,
     n_present,
     threads,
+    tidied,
 )
 from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
 from jointclust.subspace.coordinates import Coordinates
@@ -94,7 +95,7 @@ class TakesRows(BaseEstimator):
             raise TypeError("X holds Coordinates, which only fit takes, of clusterers: pass the rows themselves.")
         accepted = "csr" if self._accepts_sparse else False
         try:
-            return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
+            return validate_data(self, tidied(X), accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
         except (TypeError, ValueError) as error:
             error.add_note(
                 "X must be a table of finite real numbers, rows by features, with two rows or more. Text, categories "
@@ -490,11 +491,3 @@ class _Method:
 def passes_of(X: ArrayLike | Coordinates) -> int:
     """Passes over the rows before the fit, which coordinates have behind them."""
     return X.rows.n_passes if isinstance(X, Coordinates) else 0
-
-
-def cluster_order(sizes: Float, centers: NDArray, n_known: int = 0) -> NDArray[np.intp]:
-    """The known ones first; then largest first, empty ones last, equals by distance from the mean and coordinates."""
-    norms = np.sum(centers**2, axis=1)
-    keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
-    order = np.lexsort((*np.round(keys, 5).T[::-1], -sizes))
-    return np.concatenate([np.arange(n_known), order[order >= n_known]])

@@ -248,3 +248,11 @@ def scatters(Y: Sweepable, labels: Array, centers: Array, weights: Array | None)
 
     total, within = sweep(both, Y, labels, weights, width=2 * Y.shape[1], budget=2**20).sums
     return total, within
+
+
+def cluster_order(sizes: Float, centers: NDArray, n_known: int = 0) -> NDArray[np.intp]:
+    """The known ones first; then largest first, empty ones last, equals by distance from the mean and coordinates."""
+    norms = np.sum(centers**2, axis=1)
+    keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
+    order = np.lexsort((*np.round(keys, 5).T[::-1], -sizes))
+    return np.concatenate([np.arange(n_known), order[order >= n_known]])

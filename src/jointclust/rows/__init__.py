@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
 from jointclust.rows import _dask, blocks
-from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
+from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere, tidied
 from jointclust.rows._store import Projected, Store, as_store
 from jointclust.rows._sweep import Scaled, block_length, sweep
 from jointclust.rows._swept import Swept, Visit, joined
@@ -49,6 +49,7 @@ __all__ = [
     "sample_known",
     "some_rows",
     "sweep",
+    "tidied",
     "total_weight",
     "weight_limits",
 ]
