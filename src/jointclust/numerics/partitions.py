@@ -256,3 +256,17 @@ def cluster_order(sizes: Float, centers: NDArray, n_known: int = 0) -> NDArray[n
     keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
     order = np.lexsort((*np.round(keys, 5).T[::-1], -sizes))
     return np.concatenate([np.arange(n_known), order[order >= n_known]])
+
+
+def adjusted_rand(a: Labels, b: Labels) -> float:
+    """Adjusted Rand index of two partitions of the same rows (Hubert and Arabie, 1985).
+
+    That of scikit-learn swaps the process's warning filters while it checks the labels, which threads do not survive.
+    """
+    _, of_a, sizes_a = np.unique(to_host(a), return_inverse=True, return_counts=True)
+    _, of_b, sizes_b = np.unique(to_host(b), return_inverse=True, return_counts=True)
+    _, shared = np.unique(of_a * sizes_b.size + of_b, return_counts=True)
+    together, in_a, in_b, pairs = (float(n @ (n - 1.0)) for n in (shared, sizes_a, sizes_b, np.array([of_a.size])))
+    expected = in_a * in_b / max(pairs, 1.0)
+    most = 0.5 * (in_a + in_b)
+    return 1.0 if most == expected else (together - expected) / (most - expected)
