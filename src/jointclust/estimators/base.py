@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,6 +24,7 @@ from jointclust.rows import (
     as_rows,
     as_table,
     check_elsewhere,
+    computed,
     in_memory,
     is_elsewhere,
     is_lazy,
@@ -33,6 +33,7 @@ from jointclust.rows import (
     lazily,
     materialised,
     n_present,
+    outliving,
     threads,
     tidied,
 )
@@ -56,6 +57,16 @@ class TakesRows(BaseEstimator):
 
     def _refuse(self, X: Any) -> None:
         """Raise where rows lie in a place that they cannot be fitted in."""
+
+    def _bring_here(self) -> None:
+        """Results of a fit on Dask's workers outlive them; they stay Dask arrays."""
+        for name, value in list(vars(self).items()):
+            if name.endswith("_") or name.startswith("_"):
+                setattr(self, name, outliving(value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Nothing that is with Dask's workers, where nobody may find it later."""
+        return {name: computed(value, name) for name, value in super().__getstate__().items()}
 
     def _coordinates_of(
         self,
@@ -338,7 +349,8 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             )
 
     def _move_published(self, rows: Any) -> None:
-        """Published arrays go where the rows are: a fit on a GPU has its attributes there."""
+        """Published arrays go where the rows are: a fit on a GPU has its attributes there, one with Dask here."""
+        self._bring_here()
         if not is_device_array(rows.X):
             return
         parameters = self.get_params(deep=False)
@@ -411,9 +423,8 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _bare(self) -> Any:
         """A copy without what belongs to the training rows, to be sent to other rows."""
-        model = copy.copy(self)
-        for name in self._per_row:
-            model.__dict__.pop(name, None)
+        model = type(self).__new__(type(self))
+        model.__dict__ |= {name: value for name, value in vars(self).items() if name not in self._per_row}
         return model
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray:
@@ -486,8 +497,3 @@ class _Method:
 
     def __call__(self, chunk: Any) -> Any:
         return getattr(self.model, self.name)(chunk)
-
-
-def passes_of(X: ArrayLike | Coordinates) -> int:
-    """Passes over the rows before the fit, which coordinates have behind them."""
-    return X.rows.n_passes if isinstance(X, Coordinates) else 0
