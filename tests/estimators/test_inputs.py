@@ -181,6 +181,26 @@ def test_duplicate_rows(estimator, blobs):
     assert clustering_accuracy(np.tile(y, 3), fit(estimator, np.tile(X, (3, 1))).labels_) == 1
 
 
+@pytest.mark.parametrize("estimator", [*CLUSTERERS, jc.JointConsensus(views=None)], ids=repr)
+def test_fewer_distinct_rows_than_clusters(estimator):
+    """Rows that are equal have one label, alone or among others, and that some clusters are empty is said."""
+    for seed in (6, 12, 17, 37):  # where two centers of equal rows differed by rounding
+        rng = np.random.RandomState(seed)
+        n_features, n_places = rng.randint(2, 6), rng.randint(1, 5)
+        n = rng.randint(max(n_places + 2, 8), 40)
+        places = rng.standard_normal((n_places, n_features)) * rng.choice([1, 1e3, 1e-3]) + rng.choice([0, 1e3])
+        which = rng.randint(n_places, size=n)
+        n_clusters = min(n // 2, n_places + rng.randint(1, 4))
+        model = clone(estimator).set_params(n_clusters=n_clusters, random_state=0)
+        if getattr(model, "n_components", None) is not None:
+            model.set_params(n_components=1)
+        with pytest.warns(jc.CollapseWarning):
+            model.fit(places[which])
+        np.testing.assert_array_equal(model.labels_, model.predict(places)[which])
+        np.testing.assert_array_equal(model.labels_, model.predict(places[which]))
+        assert [model.predict(row[None])[0] for row in places] == model.predict(places).tolist()
+
+
 @every
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
 def test_frames_in_and_out(estimator, frame, blobs):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions
 from jointclust.estimators.known import n_known
 from jointclust.exceptions import CollapseWarning, ScaleWarning, tell
-from jointclust.numerics.partitions import Partition, assign, cluster_order, cluster_sizes
+from jointclust.numerics.partitions import Partition, assign, cluster_order, cluster_sizes, merged
 from jointclust.rows import (
     PLACES,
     Store,
@@ -309,7 +309,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         self, Y: NDArray, partition: Partition, weights: Float | None, label: Callable[[NDArray, NDArray], Labels]
     ) -> None:
         """Number the clusters, and label the rows with predict's own code, so that the two agree."""
-        centers = partition.centers.astype(precision(Y))
+        centers = merged(partition.centers.astype(precision(Y)))
         sizes = cluster_sizes(label(Y, centers), self.n_clusters, weights)
         self.cluster_centers_ = centers[cluster_order(sizes, partition.centers, n_known(self))]
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.

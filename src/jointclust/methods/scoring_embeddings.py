@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
@@ -313,9 +313,14 @@ class KernelEmbedding(Embedding):
         kernel = Kernel(parameters.kernel, gamma, parameters.degree, parameters.coef0, mean)
         sample = parameters.landmarks(X.shape[0], weights, rng, most=EXACT_KERNEL)
         if sample is None:
-            landmarks = X.copy()
-            matrix = kernel(X, X)
-            found = MatrixEmbedding.fit_matrix(parameters, matrix, weights, checked=cls.checked, width=kernel.width)
+            # Rows that are equal count once, by their number: rounding cannot tell them apart then.
+            first, which = distinct_rows(X)
+            landmarks, own = X[first], weights
+            if first.size < X.shape[0]:
+                own = np.bincount(which, weights=weights, minlength=first.size).astype(np.float64)
+            matrix = kernel(landmarks, landmarks)
+            found = MatrixEmbedding.fit_matrix(parameters, matrix, own, checked=cls.checked, width=kernel.width)
+            found = replace(found, values=found.values[which])
         else:
             landmarks = X[sample]
             found = _fit_features(parameters, kernel, landmarks, X, weights, rng, checked=cls.checked)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
 from jointclust.rows import Projected, Swept, blocks, sweep
 from jointclust.rows.arrays import like, namespace, to_host
@@ -256,6 +257,12 @@ def cluster_order(sizes: Float, centers: NDArray, n_known: int = 0) -> NDArray[n
     keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
     order = np.lexsort((*np.round(keys, 5).T[::-1], -sizes))
     return np.concatenate([np.arange(n_known), order[order >= n_known]])
+
+
+def merged(centers: NDArray) -> NDArray:
+    """Centers, of which those that are an earlier one up to rounding take its very place: on a tie the first wins."""
+    near = cdist(centers, centers, "chebyshev") <= 1e3 * np.finfo(centers.dtype).eps * np.abs(centers).max()
+    return centers[np.argmax(near, axis=1)]
 
 
 def adjusted_rand(a: Labels, b: Labels) -> float:
