@@ -427,6 +427,7 @@ class JointConsensus(CallbackSupportMixin, Voting):
         sizes, total = found.sums
         self.objective_ = float(total / sizes.sum())
         self._renumber(np.argsort(-sizes, kind="stable"))
+        self._bring_here()
 
     def _renumber(self, order: NDArray[np.intp]) -> None:
         """Clusters in another order."""

@@ -164,6 +164,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         self._publish(tried, best_candidate(wanted))
         if not isinstance(X, Coordinates) and is_elsewhere(X):
             self.labels_ = self.predict(X)  # of all rows, not of the sample alone
+            self._bring_here()
         root.call_on_fit_task_end(estimator=self)
         return self
 

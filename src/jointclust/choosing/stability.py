@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_array, check_random_state
 
 from jointclust.choosing import criteria
 from jointclust.choosing.members import training_labels, weight_options
 from jointclust.exceptions import collected
-from jointclust.rows import in_memory
+from jointclust.numerics.partitions import adjusted_rand
+from jointclust.rows import in_memory, tidied
 from jointclust.types import Float, Labels
 from jointclust.views.columns import rows_of
 
@@ -41,7 +41,7 @@ def half_stability(
         for rows in (order[: order.size // 2], order[order.size // 2 :]):
             options = weight_options(estimator, None if weights is None else weights[rows])
             found.append(clone(estimator).fit(rows_of(X, rows), **options).predict(rows_of(X, present)))
-        scores.append(adjusted_rand_score(*found))
+        scores.append(adjusted_rand(*found))
     return float(np.mean(scores))
 
 
@@ -75,7 +75,7 @@ def bootstrap_stability(
     """
     rng = check_random_state(random_state)
     rows = in_memory(X, "bootstrap_stability", rng)[0]
-    data = check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
+    data = check_array(tidied(rows), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
     fitted = estimator if hasattr(estimator, "labels_") else clone(estimator).fit(data)
     labels = np.asarray(fitted.predict(data)).astype(np.int32)
     n_clusters = int(labels.max()) + 1

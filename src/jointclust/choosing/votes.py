@@ -9,10 +9,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from jointclust.estimators.base import cluster_order
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.linalg import leading_eigenpairs, signs_of
-from jointclust.numerics.partitions import centers_of, cluster_sizes
+from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes
 from jointclust.rows import blocks
 from jointclust.rows.arrays import like, namespace
 from jointclust.types import Float, Labels

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, splu
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import KDTree, NearestNeighbors
 
 from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs, leading_eigenpairs_on
 from jointclust.rows import blocks
@@ -17,8 +17,8 @@ from jointclust.rows.arrays import is_device_array, like, namespace
 from jointclust.rows.blocks import squared_lengths
 from jointclust.types import Array, Float, Matrix
 
-# Rows up to which neighbours are looked up one row after the other.
-_FEW = 16
+# Rows up to which neighbours are looked up one row after the other; columns up to which a tree finds them faster.
+_FEW, _NARROW = 16, 15
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,11 @@ def neighbors(X: Matrix, among: Matrix, n_neighbors: int) -> NDArray[np.intp]:
         distances, index = _device_neighbors(X, among, n_found)
     elif X.shape[0] <= _FEW and isinstance(X, np.ndarray) and isinstance(among, np.ndarray):
         distances, index = _few_neighbors(X, among, n_found)
+    elif among.shape[1] <= _NARROW and isinstance(X, np.ndarray) and isinstance(among, np.ndarray):
+        # Asked for the tree, scikit-learn would start workers that swap the process's warning filters.
+        distances, index = KDTree(among).query(X, n_found)
     else:
-        distances, index = NearestNeighbors(n_neighbors=n_found).fit(among).kneighbors(X)
+        distances, index = NearestNeighbors(n_neighbors=n_found, algorithm="brute").fit(among).kneighbors(X)
     # Equal up to seven digits of the farthest one's distance is equally near: the rest is rounding.
     xp = namespace(distances)
     farthest = xp.sort(distances, axis=1)[:, n_neighbors - 1 : n_neighbors]

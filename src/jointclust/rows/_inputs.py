@@ -22,6 +22,21 @@ def is_elsewhere(X: object) -> bool:
     return is_large_map(X) if isinstance(X, np.ndarray) else is_file(X)
 
 
+def tidied(X: Any) -> Any:
+    """X for those who would read it wrongly: masked cells as NaN, entries of a sparse matrix each stored once.
+
+    A copy where anything has to be done.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        if not np.ma.is_masked(X):
+            return X.data
+        return np.ma.filled(X.astype(np.float64) if X.dtype.kind in "iub" else X, np.nan)
+    if is_sparse(X) and not getattr(X, "has_canonical_format", True):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+    return X
+
+
 def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
     """Such an X as a table of finite floating-point numbers, or a clear error."""
     if isinstance(X, _dask.Frame):

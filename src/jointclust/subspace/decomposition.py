@@ -22,6 +22,7 @@ from jointclust.rows import (
     check_weights_elsewhere,
     is_elsewhere,
     sample_known,
+    tidied,
     total_weight,
     weight_limits,
 )
@@ -103,7 +104,8 @@ def decompose(
     if is_elsewhere(X):
         X = check_elsewhere(X, accept_sparse=True, min_samples=2)
     else:
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X")
+        options = {"dtype": [np.float64, np.float32], "ensure_min_samples": 2, "input_name": "X"}
+        X = check_array(tidied(X), accept_sparse="csr", **options)
     coordinates = coordinates_of(
         as_rows(X),
         check_weights(sample_weight, X),
@@ -211,10 +213,9 @@ def checked_variance(rows: Rows, mean: Float, weights: Float | None) -> float:
 
 
 def _noise(rows: Rows, mean: Float, weights: Float | None) -> float:
-    """Rounding left by centring; a sparse matrix is centred after squaring, which costs more of it."""
+    """Rounding left by centring."""
     weight = float(rows.n_samples if weights is None else total_weight(weights))
-    lost = 16 * np.finfo(float).eps
-    return weight * float(mean @ mean) * (lost if rows.is_sparse else lost**2)
+    return weight * float(mean @ mean) * (16 * np.finfo(float).eps) ** 2
 
 
 def _check_scale(rows: Rows, total: float, noise: float) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from jointclust.rows import is_elsewhere, is_lazy, some_rows
+from jointclust.rows import is_elsewhere, is_lazy, some_rows, tidied
 from jointclust.types import Float
 from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
 from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
@@ -227,6 +227,7 @@ def _drawn(frame: Any) -> tuple[int, Any]:
 
 def as_array(X: Any) -> NDArray:
     """An array of numbers, or of objects where some are none, with two dimensions."""
+    X = tidied(X)
     array = np.asarray(X)
     if array.dtype.kind not in "biufOSU":
         what = "Complex data not supported" if array.dtype.kind == "c" else "X must hold numbers, text or dates"
@@ -246,7 +247,7 @@ def _sample_size(n_samples: int, n_columns: int) -> int:
 def _numbers(rows: Any) -> Any:
     """A matrix of numbers in float64, sparse where it is; gaps may be, infinite cells not."""
     if sp.issparse(rows):
-        return sp.csr_array(check_array(rows, accept_sparse="csr", dtype=np.float64))
+        return sp.csr_array(check_array(tidied(rows), accept_sparse="csr", dtype=np.float64))
     return check_array(rows, dtype=np.float64, ensure_all_finite="allow-nan")
 
 

@@ -23,6 +23,7 @@ from jointclust.rows import (
     lazily,
     sample,
     sweep,
+    tidied,
     total_weight,
 )
 from jointclust.rows.arrays import is_device_array, like, namespace
@@ -103,7 +104,7 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
         if not is_elsewhere(X):
-            return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+            return validate_data(self, tidied(X), accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
         checked = check_elsewhere(X, accept_sparse=True, min_samples=1)
         self._check_names(X, reset=reset)
         return checked
