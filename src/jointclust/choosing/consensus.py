@@ -370,7 +370,8 @@ class JointConsensus(CallbackSupportMixin, Settling):
         """Weigh the views, and let the members of those that have a say agree."""
         for name in ("_groups", "_confidence"):  # of an earlier fit, to rows elsewhere
             self.__dict__.pop(name, None)
-        said, far = self._asked(sights.sources, voted=not columns)
+        asked = [] if columns else self.members_
+        said, far = self._asked(sights.sources, asked, self._view_of_member[: len(asked)], scored=True)
         columns = columns or list(said.T)
         found = [np.unique(column, return_inverse=True) for column in columns]
         self._group_names = [names for names, _ in found]
@@ -380,7 +381,9 @@ class JointConsensus(CallbackSupportMixin, Settling):
             partitions = replace(partitions, fairness=_FAIRNESS, evenness=_EVENNESS)
         partitions = self._weigh(partitions, sights, rng)
         self.outlier_scores_ = far[:, sorted(set(self._view_of_member))].max(axis=1)
-        _, self._votes = partitions.agreed(self.n_clusters, rng, sights.known)
+        if sights.known is not None:
+            partitions = self._with_rules(partitions, sights)
+        _, self._votes = partitions.agreed(self.n_clusters, rng, sights.known, sights.together)
         self._member_weights = partitions.shares
         # Rows with the same groups have the same votes: these are kept once.
         groups = np.column_stack([partitions.groups, *self._settle(partitions.groups, sights)])
@@ -407,8 +410,7 @@ class JointConsensus(CallbackSupportMixin, Settling):
         view = np.array(self._view_of_member)
         agreement = np.ones(len(sights))
         if self.views == "auto" and len(sights) > 2:
-            parts = (said.some(view == number) for number in range(len(sights)))
-            each = [part.agreed(self.n_clusters, rng, sights.known)[0] for part in parts]
+            each = [said.some(view == number).agreed(self.n_clusters, rng)[0] for number in range(len(sights))]
             sizes = [self.n_clusters] * len(sights)
             between = Partitions.of(np.column_stack(each), sizes, sights.weights).agreement()
             agreement = (between.sum(axis=1) - 1) / (len(sights) - 1)
