@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from jointclust._version import __version__
 from jointclust.choosing import registry
 from jointclust.choosing.layers import Tree
-from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens
+from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, LinearLabels
 from jointclust.choosing.number import ClusterNumber
 from jointclust.choosing.search import LabelFreeSearch
 from jointclust.files import replacing
@@ -48,6 +48,7 @@ _BESIDE = (
     LabelFreeSearch,
     LandmarkLabels,
     Lens,
+    LinearLabels,
     LogCounts,
     LowRankImputer,
     MixedEncoder,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.numerics.partitions import assign
-from jointclust.rows.arrays import like, namespace
+from jointclust.rows.arrays import like, namespace, whole_numbers
 from jointclust.rows.blocks import float64, project, squared_distances, squared_lengths
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Matrix
@@ -183,3 +183,41 @@ class CenterLabels:
     def of(self, seen: Seen) -> Labels:
         """Labels of rows seen through the lens."""
         return assign(seen.leading @ like(self.projection, seen.leading), self.centers)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLabels:
+    """A member that knows a linear rule in the leading directions: a row has the label of the largest ``z'w + b``.
+
+    Attributes
+    ----------
+    lens : Lens
+        With the directions.
+    slopes : array of shape (rank, n_clusters)
+        The vectors w.
+    levels : array of shape (n_clusters,)
+        The numbers b.
+    kind : str
+        What found them.
+    """
+
+    lens: Lens
+    slopes: Float
+    levels: Float
+    kind: str
+
+    @property
+    def n_clusters(self) -> int:
+        return self.levels.size
+
+    def predict(self, rows: Matrix) -> Labels:
+        """Labels of rows of the view."""
+        return self.of(self.lens.see(rows))
+
+    def of(self, seen: Seen) -> Labels:
+        """Labels of rows seen through the lens."""
+        scores = seen.leading @ like(self.slopes, seen.leading) + like(self.levels, seen.leading)
+        return whole_numbers(namespace(scores).argmax(scores, axis=1))
+
+
+Member = CenterLabels | LandmarkLabels | LinearLabels

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens
+from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Member
 from jointclust.estimators.base import Clusterer
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
@@ -22,7 +22,6 @@ from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Array, Float
 
-Member = CenterLabels | LandmarkLabels
 # The members on one view: on the evidence page.
 _VARIANCES = (0.7, 0.8, 0.9, 0.95)
 _DISCRIMINANTS = tuple((ridge, init) for ridge in (1e-3, 0.1) for init in ("k-means++", "k-means++", "whitened"))

@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from jointclust.numerics.groups import Groups
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.linalg import leading_eigenpairs, signs_of
-from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes
+from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes, keep
 from jointclust.rows import blocks
 from jointclust.rows.arrays import like, namespace
 from jointclust.types import Float, Labels
@@ -19,6 +20,8 @@ from jointclust.types import Float, Labels
 _RESTARTS = 30
 # Columns beyond which only the leading eigenvectors of the members' products are computed.
 _MANY_GROUPS = 1500
+# How much of a label a row has from the rows that it is with, and steps after which the rest is below rounding.
+_REACH, _STEPS = 0.3, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,21 +101,59 @@ class Partitions:
             for column, size in zip(self.groups.T, self.sizes, strict=True)
         ]
 
-    def agreed(self, n_clusters: int, rng: np.random.RandomState) -> tuple[Labels, list[Float]]:
-        """The partition that the members agree on, 0 being the largest cluster, and how their groups vote for it."""
+    def agreed(
+        self,
+        n_clusters: int,
+        rng: np.random.RandomState,
+        known: Labels | None = None,
+        together: Groups | None = None,
+    ) -> tuple[Labels, list[Float]]:
+        """The partition that the members agree on, and how their groups vote for it.
+
+        Known classes are the first clusters; of the others the first is the largest.
+        """
+        n_known = 0 if known is None else int(known.max()) + 1
         Y = self.embedded(n_clusters)
-        votes = self.votes_for(kmeans(Y, n_clusters, rng, self.weights, n_restarts=_RESTARTS).labels, n_clusters)
-        labels = mean_votes(self.groups, votes, self.shares).argmax(axis=1).astype(np.int32)
+        Y = Y if together is None else together.averaged(Y)
+        proposed = kmeans(Y, n_clusters, rng, self.weights, known=known, n_restarts=_RESTARTS).labels
+        if known is not None:
+            # Of a known class the known rows alone are sure.
+            sure = np.where((proposed >= n_known) | (known >= 0), proposed, -1)
+            soft = spread_labels(self, sure, n_clusters)
+            proposed = keep(_largest(soft if together is None else together.averaged(soft)), known)
+        votes = self.votes_for(proposed, n_clusters)
+        labels = _largest(mean_votes(self.groups, votes, self.shares))
         sizes = cluster_sizes(labels, n_clusters, self.weights)
-        order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights))
+        order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights), n_known)
         votes = [table[:, order] for table in votes]
-        return mean_votes(self.groups, votes, self.shares).argmax(axis=1).astype(np.int32), votes
+        return _largest(mean_votes(self.groups, votes, self.shares)), votes
 
     def agreement(self) -> Float:
         """The adjusted Rand index of each pair of members, over the rows that have weight."""
         present = self.groups if self.weights is None else self.groups[self.weights > 0]
         onehot = Partitions(present, self.sizes, None, self.shares).stacked(np.ones(int(self.offsets[-1])))
         return adjusted_rand_indices((onehot.T @ onehot).toarray(), self.offsets, len(present))
+
+
+def _largest(votes: Float) -> Labels:
+    return votes.argmax(axis=1).astype(np.int32)
+
+
+def spread_labels(said: Partitions, labels: Labels, n_clusters: int) -> Float:
+    """``F = Y + aBB'F``: labels spread from the rows that have one (not negative) to those in a group with them.
+
+    ``BB'`` averages over the groups of the members. The rows of Y are one-hot over the weight of all rows of the class.
+    """
+    held, weights = labels >= 0, said.weights
+    sizes = cluster_sizes(labels[held], n_clusters, None if weights is None else weights[held])
+    found = np.zeros((labels.size, n_clusters))
+    found[held, labels[held]] = 1.0 / np.where(sizes > 0, sizes, 1.0)[labels[held]]
+    stacked = said.stacked(said.scales())
+    averaging = stacked.T if weights is None else sp.csr_array(stacked.T @ sp.diags_array(weights))
+    sources = found
+    for _ in range(_STEPS):
+        found = sources + _REACH * np.asarray(stacked @ (averaging @ found))
+    return found
 
 
 def adjusted_rand_indices(counts: Float, offsets: NDArray[np.intp], n_rows: int) -> Float:
