@@ -229,6 +229,20 @@ def test_documents_are_explained_by_words():
     assert [cluster.size for cluster in jc.explain(model, documents)] == np.bincount(model.labels_).tolist()
 
 
+def test_of_two_levels_either_has_its_name():
+    frame = pd.DataFrame({"answer": np.repeat(["no", "yes"], 20), "size": np.tile([1.0, 2.5], 20)})
+    found = explained(np.repeat([0, 1], 20), frame)
+    assert [str(cluster.rules[0]) for cluster in found] == ["answer = no", "answer = yes"]
+
+
+def test_rows_on_a_device(blobs):
+    torch = pytest.importorskip("torch")
+    X = torch.asarray(blobs[0])
+    model = jc.LDAKMeans(4, random_state=0).fit(X)
+    host = explained(np.asarray(model.labels_), blobs[0])
+    assert [str(cluster.rules[0]) for cluster in jc.explain(model, X)] == [str(cluster.rules[0]) for cluster in host]
+
+
 def test_sparse_rows_are_explained_as_dense_ones():
     rng = np.random.RandomState(0)
     labels = np.repeat([0, 1, 2], 50)

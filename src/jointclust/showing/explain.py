@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from jointclust.rows.arrays import to_host
 from jointclust.showing import fitted
-from jointclust.showing.features import Features, features_in, in_memory, some_of
+from jointclust.showing.features import Features, features_in, some_of
 from jointclust.showing.profile import Profile, profile
 from jointclust.showing.rules import Condition, find_rules, joined, shown
 from jointclust.types import Estimator, Float, Labels
@@ -53,6 +53,9 @@ class Rule:
     def __str__(self) -> str:
         return " and ".join(str(condition) for condition in self.conditions)
 
+    def __repr__(self) -> str:
+        return f"<{self}: precision {self.precision:.0%}, coverage {self.coverage:.0%}>"
+
 
 @dataclass(frozen=True, eq=False)
 class SetApart:
@@ -69,7 +72,7 @@ class SetApart:
     alike : list of str
         Other features that set the cluster apart and say the same.
     kind : str
-        "number", "date" (means are days since 1970), "boolean", "level" or "word".
+        "number", "date" (means are days since 1970), "level" or "word".
     """
 
     name: str
@@ -247,7 +250,6 @@ def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None
       ...
     """
     check_is_fitted(model)
-    X = in_memory(X)
     features = features_in(X, feature_names, getattr(model, "feature_names_in_", None))
     expected = getattr(model, "n_features_in_", features.n_columns)
     if features.n_columns is not None and features.n_columns != expected:

@@ -32,14 +32,15 @@ class Feature(NamedTuple):
     column : str
         Name of the column of the data, or the word.
     kind : str
-        "number", "date", "boolean", "level" or "word".
-    level : str or None
-        Which level of a category it marks with 1.
+        "number", "date", "level" or "word".
+    level, other : str or None
+        Which level of a category or boolean it marks with 1, and which with 0 where there are but two.
     """
 
     column: str
     kind: str = "number"
     level: str | None = None
+    other: str | None = None
 
     @property
     def name(self) -> str:
@@ -79,7 +80,8 @@ class Features:
 
 
 def features_in(X: Any, names: Sequence[str] | None, otherwise: Sequence[str] | None = None) -> Features:
-    """The features of data of any kind in memory, named as given, else by the data, else otherwise."""
+    """The features of data of any kind, named as given, else by the data, else otherwise."""
+    X = _in_memory(X)
     if is_documents(X):
         return _words(X)
     if is_annotated(X):
@@ -99,7 +101,7 @@ def features_in(X: Any, names: Sequence[str] | None, otherwise: Sequence[str] | 
     return Features(values, [Feature(name) for name in given], n_columns)
 
 
-def in_memory(X: Any) -> Any:
+def _in_memory(X: Any) -> Any:
     """Rows in a small file or on a device, in memory; an error where there are too many."""
     X = loaded(X)
     if is_device_array(X):
@@ -159,8 +161,8 @@ def _coded(name: str, column: Any, kind: str) -> Iterator[tuple[Feature, Float]]
         return
     levels, codes = cells.levels()
     gap = np.where(codes < 0, np.nan, 0.0)
-    if kind == "boolean":
-        yield Feature(name, "boolean", "True"), gap + (codes == levels.index(True))
+    if len(levels) == 2:
+        yield Feature(name, "level", str(levels[1]), str(levels[0])), gap + (codes == 1)
         return
     sizes = np.bincount(codes[codes >= 0], minlength=len(levels))
     frequent = np.argsort(-sizes, kind="stable")[: min(_LEVELS, np.count_nonzero(sizes))]

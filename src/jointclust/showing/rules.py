@@ -29,7 +29,7 @@ class Condition:
     feature : Feature
         Of which column, and what kind of one.
     above, up_to : float
-        Its limits, either of which may be infinite; of levels and booleans, 0 and 1 stand for no and yes.
+        Its limits, either of which may be infinite; of levels, 0 and 1 stand for no and yes.
     """
 
     feature: Feature
@@ -41,12 +41,12 @@ class Condition:
         return (values > self.above) & (values <= self.up_to)
 
     def __str__(self) -> str:
-        name, kind, level = self.feature
+        name, kind, level, other = self.feature
         is_above, is_below = np.isfinite(self.above), np.isfinite(self.up_to)
-        if kind == "boolean":
-            return f"{name} = {is_above}"
-        if kind == "level":
+        if kind == "level" and (is_above or other is None):
             return f"{name} {'=' if is_above else '≠'} {level}"
+        if kind == "level":
+            return f"{name} = {other}"
         if kind == "word":
             return self._of_word()
         low, high = (shown(limit, kind) for limit in (self.above, self.up_to))
