@@ -15,7 +15,7 @@ from jointclust.rows import threads
 from jointclust.types import Float
 
 # Rows that are laid out, by scikit-learn and by openTSNE: each takes less time than the default fit of 20,000 rows.
-LANDMARKS, MANY_LANDMARKS = 3_000, 10_000
+LANDMARKS, MANY_LANDMARKS = 3_000, 8_000
 # Rows up to which the plane of their principal directions says as much.
 _FEW = 10
 # Principal directions in which neighbours are looked for.
@@ -35,7 +35,7 @@ def neighbour_map(embedding: ArrayLike, random_state: int | np.random.RandomStat
     is, copies of a row are at one place, and nothing jumps between rows that are near. Distances on the map mean little
     beyond the nearest neighbours: it shows which rows are together, not how far groups are apart.
 
-    openTSNE does it where it is installed (the extra ``layout``), of at most 10,000 landmarks; otherwise scikit-learn,
+    openTSNE does it where it is installed (the extra ``layout``), of at most 8,000 landmarks; otherwise scikit-learn,
     of at most 3,000.
 
     Parameters
