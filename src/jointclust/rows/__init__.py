@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
 from jointclust.rows import _dask, blocks
-from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
+from jointclust.rows._inputs import (
+    check_elsewhere,
+    check_weights_elsewhere,
+    is_annotated,
+    is_elsewhere,
+    refuse_annotated,
+)
 from jointclust.rows._store import Projected, Store, as_store
 from jointclust.rows._sweep import Scaled, block_length, sweep
 from jointclust.rows._swept import Swept, Visit, joined
@@ -36,6 +42,7 @@ __all__ = [
     "each_row",
     "host_block",
     "in_memory",
+    "is_annotated",
     "is_elsewhere",
     "is_lazy",
     "is_remote",
@@ -45,6 +52,7 @@ __all__ = [
     "loaded",
     "materialised",
     "n_present",
+    "refuse_annotated",
     "sample",
     "sample_known",
     "some_rows",
@@ -177,6 +185,7 @@ def in_memory(
 
     Of more than 10,000 rows elsewhere some are taken, among those that have weight, and that is said.
     """
+    refuse_annotated(X)
     if not is_elsewhere(X):
         return X, weights, None
     X = check_elsewhere(X, accept_sparse=True, min_samples=1)
