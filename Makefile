@@ -52,6 +52,7 @@ package: venv
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/pip install --quiet dist/*.whl
 	build/clean/bin/pip check
+	cd build && clean/bin/python ../.ci/installed.py
 	cd build && clean/bin/jointclust demo --quiet --out clean-demo
 	@tar -tzf dist/*.tar.gz | grep -q '/CONTRIBUTING.md' && tar -tzf dist/*.tar.gz | grep -q '/Makefile'
 
