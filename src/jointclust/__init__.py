@@ -1,6 +1,6 @@
 """Clustering of high-dimensional data: the clusters and the subspace that shows them, found together."""
 
-from jointclust import datasets, metrics
+from jointclust import datasets, metrics, sc
 from jointclust._version import __version__
 from jointclust.choosing.cluster import cluster
 from jointclust.choosing.comparison import compare
@@ -68,6 +68,7 @@ __all__ = [
     "number_of_clusters",
     "plots",
     "save",
+    "sc",
     "trade_off_path",
     "write_report",
 ]

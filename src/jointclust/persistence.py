@@ -28,6 +28,7 @@ from jointclust.rows.arrays import to_host
 from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
+from jointclust.views.genes import ScaledGenes
 from jointclust.views.kinds import Description
 from jointclust.views.preparation import Preparation
 from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
@@ -54,6 +55,7 @@ _BESIDE = (
     MixedEncoder,
     Preparation,
     RankNormal,
+    ScaledGenes,
     Standardised,
     TermWeights,
     Topics,

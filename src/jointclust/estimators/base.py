@@ -39,7 +39,7 @@ from jointclust.rows import (
 )
 from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import check_weights, coordinates_of
+from jointclust.subspace.decomposition import check_rows, check_weights, coordinates_of
 from jointclust.subspace.directions import resolve_n_components, wanted_components
 from jointclust.types import Float, Labels
 
@@ -102,8 +102,7 @@ class TakesRows(BaseEstimator):
 
     def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
         """Rows, and y where it is among the options, as scikit-learn checks them."""
-        if isinstance(X, Coordinates):
-            raise TypeError("X holds Coordinates, which only fit takes, of clusterers: pass the rows themselves.")
+        check_rows(X)
         accepted = "csr" if self._accepts_sparse else False
         try:
             return validate_data(self, tidied(X), accept_sparse=accepted, dtype=[np.float64, np.float32], **options)

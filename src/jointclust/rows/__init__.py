@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
 from jointclust.rows import _dask, blocks
-from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere, tidied
+from jointclust.rows._inputs import (
+    check_elsewhere,
+    check_weights_elsewhere,
+    is_annotated,
+    is_elsewhere,
+    refuse_annotated,
+    tidied,
+)
 from jointclust.rows._store import Projected, Store, as_store
 from jointclust.rows._sweep import Scaled, block_length, sweep
 from jointclust.rows._swept import Swept, Visit, joined
@@ -37,6 +44,7 @@ __all__ = [
     "each_row",
     "host_block",
     "in_memory",
+    "is_annotated",
     "is_elsewhere",
     "is_lazy",
     "is_remote",
@@ -47,6 +55,7 @@ __all__ = [
     "materialised",
     "n_present",
     "outliving",
+    "refuse_annotated",
     "sample",
     "sample_known",
     "some_rows",
@@ -180,6 +189,7 @@ def in_memory(
 
     Of more than 10,000 rows elsewhere some are taken, among those that have weight, and that is said.
     """
+    refuse_annotated(X)
     if not is_elsewhere(X):
         return X, weights, None
     X = check_elsewhere(X, accept_sparse=True, min_samples=1)

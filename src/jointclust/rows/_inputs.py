@@ -37,6 +37,20 @@ def tidied(X: Any) -> Any:
     return X
 
 
+def is_annotated(X: object) -> bool:
+    """Whether this is AnnData, or like it: a matrix with tables about its rows and its columns."""
+    return all(hasattr(X, name) for name in ("X", "obs", "var"))
+
+
+def refuse_annotated(X: object) -> None:
+    """Raise where X is AnnData: which of its matrices is meant, its owner knows."""
+    if is_annotated(X):
+        raise TypeError(
+            'X is AnnData, which holds several matrices: pass one of them, such as adata.obsm["X_pca"] or adata.X, or '
+            "use jointclust.sc.tl.consensus(adata)."
+        )
+
+
 def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
     """Such an X as a table of finite floating-point numbers, or a clear error."""
     if isinstance(X, _dask.Frame):

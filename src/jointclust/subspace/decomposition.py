@@ -21,6 +21,7 @@ from jointclust.rows import (
     check_elsewhere,
     check_weights_elsewhere,
     is_elsewhere,
+    refuse_annotated,
     sample_known,
     tidied,
     total_weight,
@@ -100,6 +101,7 @@ def decompose(
     >>> jc.DiscriminativeEmbeddedClustering(2, trade_off=5, random_state=0).fit(coordinates).labels_.shape
     (1000,)
     """
+    refuse_annotated(X)
     names = get_feature_names(X)
     if is_elsewhere(X):
         X = check_elsewhere(X, accept_sparse=True, min_samples=2)
@@ -116,6 +118,13 @@ def decompose(
     if coordinates.scores is None and not coordinates.rows.is_remote:
         coordinates = replace(coordinates, scores=coordinates.leading(coordinates.rank))
     return replace(coordinates, feature_names=names)
+
+
+def check_rows(X: object) -> None:
+    """Raise where X is no matrix of rows, and say what it is."""
+    refuse_annotated(X)
+    if isinstance(X, Coordinates):
+        raise TypeError("X holds Coordinates, which only fit takes, of clusterers: pass the rows themselves.")
 
 
 def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:

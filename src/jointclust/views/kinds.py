@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from jointclust.rows import is_elsewhere, is_lazy, some_rows, tidied
+from jointclust.rows import is_annotated, is_elsewhere, is_lazy, some_rows, tidied
 from jointclust.types import Float
 from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
 from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
@@ -146,11 +146,6 @@ def _described(n_samples: int, rows: Any, positions: NDArray | None) -> Descript
     if not is_table(rows):
         return _of_matrix(_numbers(rows), positions, n_samples, reasons)
     return _of_table(rows, positions, n_samples, reasons)
-
-
-def is_annotated(X: object) -> bool:
-    """Whether this is AnnData, or like it: a matrix with tables about its rows and its columns."""
-    return all(hasattr(X, name) for name in ("X", "obs", "var"))
 
 
 def is_documents(X: Any) -> bool:

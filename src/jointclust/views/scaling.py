@@ -21,6 +21,7 @@ from jointclust.rows import (
     is_elsewhere,
     is_lazy,
     lazily,
+    refuse_annotated,
     sample,
     sweep,
     tidied,
@@ -103,6 +104,7 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return sweep(lambda x: Swept(rows=[self._change(x)]), rows, width=2 * self.n_features_in_).rows[0]
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
+        refuse_annotated(X)
         if not is_elsewhere(X):
             return validate_data(self, tidied(X), accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
         checked = check_elsewhere(X, accept_sparse=True, min_samples=1)
