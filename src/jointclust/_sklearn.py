@@ -7,7 +7,8 @@ meet: it reads `_parameter_constraints` and `_n_features_out`, and the mixin giv
 
 from sklearn.base import _fit_context as fit_context
 from sklearn.callback import CallbackContext, CallbackSupportMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+from sklearn.utils._param_validation import HasMethods, StrOptions, validate_params
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _get_feature_names as get_feature_names
 
@@ -22,3 +23,11 @@ __all__ = [
     "get_feature_names",
     "validate_params",
 ]
+
+
+class Interval(_Interval):
+    """A range of numbers, of which True and False are none."""
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Whether this is a number in the range."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
