@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackContext, CallbackSupportMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+from sklearn.utils._param_validation import HasMethods, StrOptions, validate_params
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _get_feature_names as get_feature_names
 
@@ -32,3 +33,11 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[_Method], _Method]:
     """The decorator of scikit-learn that checks parameters before a fit, with the types of what it decorates."""
     return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
+
+
+class Interval(_Interval):
+    """A range of numbers, of which True and False are none."""
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Whether this is a number in the range."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)

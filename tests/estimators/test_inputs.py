@@ -303,6 +303,7 @@ BAD_PARAMETERS = [
     ("n_clusters", -1),
     ("n_clusters", 2.5),
     ("n_clusters", "4"),
+    ("n_clusters", True),
     ("n_components", 0),
     ("n_components", 31),
     ("variance", 0),

@@ -45,7 +45,8 @@ def cluster(
     4
     """
     if isinstance(n_clusters, int | np.integer):
-        return JointConsensus(int(n_clusters), random_state=random_state).fit(X)
+        number = n_clusters if isinstance(n_clusters, bool) else int(n_clusters)  # True is refused there
+        return JointConsensus(number, random_state=random_state).fit(X)
     return fit_with_number(JointConsensus(random_state=random_state), X, n_clusters)
 
 

@@ -22,7 +22,8 @@ from jointclust.choosing.number import number_of_clusters
 from jointclust.choosing.stability import check_halves, half_stability
 from jointclust.choosing.valleys import FEWEST_ROWS
 from jointclust.estimators.base import Clusterer, LooksAtPairs
-from jointclust.exceptions import collected
+from jointclust.exceptions import collected, tell
+from jointclust.numerics.partitions import adjusted_rand
 from jointclust.rows import as_plain, each_row, host_block, is_elsewhere, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Labels
@@ -161,6 +162,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             fit_all(fine, data, coordinates, rng, self.n_jobs, weights, self._reporter(root, "candidate", len(fine)))
             tried, wanted = tried + fine, wanted + fine
             self._score(wanted, references, data, coordinates, seed)
+        _tell_ties(wanted)
         self._publish(tried, best_candidate(wanted))
         if not isinstance(X, Coordinates) and is_elsewhere(X):
             self.labels_ = self.predict(X)  # of all rows, not of the sample alone
@@ -211,6 +213,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             agreements(tried, references, coordinates)
             return
         score = self._criterion(X, coordinates, seed)
+        if self.criterion == "stability":
+            _refuse_one_cluster(tried)
         missing = [candidate for candidate in tried if np.isnan(candidate.score)]
 
         def one(index: int) -> None:
@@ -327,6 +331,31 @@ def check_any(tried: list[Candidate]) -> None:
     if all(candidate.score == -np.inf and candidate.messages for candidate in tried):
         reasons = "; ".join(f"{candidate}: {candidate.messages[-1]}" for candidate in tried)
         raise ValueError(f"No candidate could be fitted. {reasons}")
+
+
+def _refuse_one_cluster(tried: list[Candidate]) -> None:
+    """One cluster is found again in any half: that says nothing."""
+    for candidate in tried:
+        if candidate.n_clusters == 1 and np.isnan(candidate.score):
+            candidate.score = -np.inf
+            candidate.messages.append("n_clusters=1 is stable by definition: stability does not compare it with others")
+
+
+def _tell_ties(tried: list[Candidate]) -> None:
+    """Say so where other candidates, whose labels differ, score as high as the one that is taken."""
+    best = best_candidate(tried)
+    others = [
+        one
+        for one in tried
+        if one is not best and one.score >= best.score - 1e-9 and one.labels is not None
+        if best.labels is not None and adjusted_rand(one.labels, best.labels) < 1
+    ]
+    if others and np.isfinite(best.score):
+        tell(
+            f"{len(others) + 1} candidates with different labels have the best score ({best.score:.4g}): {best} is "
+            f"taken because it comes first; the next is {others[0]}. Choose another criterion to tell them apart.",
+            UserWarning,
+        )
 
 
 def best_candidate(tried: list[Candidate]) -> Candidate:

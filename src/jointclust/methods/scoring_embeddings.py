@@ -26,6 +26,8 @@ from jointclust.types import Float
 
 # Rows up to which a kernel matrix is held whole, and how many landmarks stand for more of them.
 EXACT_KERNEL, LANDMARKS = 10_000, 1_000
+# The same of the neighbour graph, which is sparse but takes the distances of all pairs.
+EXACT_GRAPH, GRAPH_LANDMARKS = 50_000, 5_000
 # "auto" ridge, as a share of the variance per component: good on faces; more is a little better in the mean.
 RIDGE_SHARE = 0.1
 
@@ -74,16 +76,14 @@ class Parameters:
         return max(rank, 1)
 
     def landmarks(
-        self, n: int, weights: Float | None, rng: np.random.RandomState, *, most: int | None
+        self, n: int, weights: Float | None, rng: np.random.RandomState, *, most: int, usual: int
     ) -> NDArray[np.intp] | None:
-        """Rows to be landmarks, which more than ``most`` rows need; None when all are."""
+        """Rows to be landmarks, which more than ``most`` rows need (``usual`` ones); None when all are."""
         size = self.n_landmarks
-        if size is None and most is not None and n > most:
-            size = LANDMARKS
+        if size is None and n > most:
+            size = usual
             tell(
-                f"{n} rows are too many for a kernel matrix: {size} landmarks stand for them (Nystroem). Set "
-                "n_landmarks to choose how many.",
-                UserWarning,
+                f"{n} rows have too many pairs: {size} landmarks stand for them. Set n_landmarks instead.", UserWarning
             )
         present = np.arange(n) if weights is None else np.flatnonzero(weights)
         if size is None or size >= present.size:
@@ -311,7 +311,7 @@ class KernelEmbedding(Embedding):
         mass = X.shape[0] if weights is None else float(weights.sum())
         gamma = float(mass / (total or mass)) if parameters.gamma == "scale" else float(parameters.gamma)
         kernel = Kernel(parameters.kernel, gamma, parameters.degree, parameters.coef0, mean)
-        sample = parameters.landmarks(X.shape[0], weights, rng, most=EXACT_KERNEL)
+        sample = parameters.landmarks(X.shape[0], weights, rng, most=EXACT_KERNEL, usual=LANDMARKS)
         if sample is None:
             # Rows that are equal count once, by their number: rounding cannot tell them apart then.
             first, which = distinct_rows(X)
@@ -367,7 +367,7 @@ class GraphEmbedding(Embedding):
         mean, _ = _mean_and_variance(X, weights)
         first, which = distinct_rows(X)
         mass = np.bincount(which, weights=weights, minlength=first.size).astype(np.float64)
-        sample = parameters.landmarks(X.shape[0], weights, rng, most=None)
+        sample = parameters.landmarks(X.shape[0], weights, rng, most=EXACT_GRAPH, usual=GRAPH_LANDMARKS)
         kept = mass > 0
         if sample is not None:
             kept &= np.isin(np.arange(first.size), which[sample])

@@ -112,7 +112,7 @@ def graph_spectrum(
     indicators = sp.csr_array((root, (np.arange(n), part)), shape=(n, n_parts))
     indicators = indicators @ sp.diags_array(1.0 / np.sqrt(np.bincount(part, mass, n_parts)))
     # One eigenvalue 1 for each part: known beforehand, and Lanczos would not find all copies.
-    contrasts = _contrasts(np.sqrt(np.bincount(part, mass, n_parts)))[:, :n_components]
+    contrasts = _contrasts(np.sqrt(np.bincount(part, mass, n_parts)), n_components)
     values, vectors = np.ones(contrasts.shape[1]), indicators @ contrasts
     if n == 1:
         return GraphSpectrum(np.zeros(1), np.zeros((1, 1)), 0.0, 1)
@@ -170,9 +170,9 @@ def _doubly_stochastic(matrix: sp.csr_array, target: Float) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(scale) @ matrix @ sp.diags_array(scale))
 
 
-def _contrasts(sizes: Float) -> Float:
+def _contrasts(sizes: Float, n_columns: int) -> Float:
     """Orthonormal columns orthogonal to ``sizes``: the largest entry against the next, both against the third, ..."""
-    order = np.argsort(-sizes, kind="stable")
-    basis = np.eye(sizes.size)[:, order[: max(sizes.size - 1, 0)]]
-    columns = np.column_stack([sizes, basis])
+    largest = np.argsort(-sizes, kind="stable")[: min(n_columns, sizes.size - 1)]
+    columns = np.zeros((sizes.size, 1 + largest.size))
+    columns[:, 0], columns[largest, 1 + np.arange(largest.size)] = sizes, 1.0
     return np.linalg.qr(columns)[0][:, 1:]

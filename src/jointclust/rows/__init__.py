@@ -19,7 +19,7 @@ from jointclust.rows._inputs import (
     refuse_annotated,
     tidied,
 )
-from jointclust.rows._store import Projected, Store, as_store
+from jointclust.rows._store import Projected, Store, as_store, is_large_file, is_large_map
 from jointclust.rows._sweep import Scaled, block_length, sweep
 from jointclust.rows._swept import Swept, Visit, joined
 from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
@@ -220,7 +220,7 @@ def kind_of(X: object) -> str:
         return "dask"
     if is_device_array(X):
         return "device"
-    return "file" if isinstance(X, Store) or isinstance(as_store(X), Store) else "memory"
+    return "file" if isinstance(X, Store) or is_large_map(X) or is_large_file(X) else "memory"
 
 
 is_lazy, lazily, as_table, as_frame = _dask.is_dask, _dask.mapped, _dask.as_table, _dask.as_frame

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from jointclust.rows import _dask
-from jointclust.rows._store import as_store, is_file, is_large_map
+from jointclust.rows._store import as_store, check_whole, is_file, is_large_map, memory_map
 from jointclust.rows._sweep import sweep
 from jointclust.rows._swept import Swept
 from jointclust.rows.arrays import is_device_array, is_sparse, like, namespace, to_host
@@ -25,12 +25,13 @@ def is_elsewhere(X: object) -> bool:
 def tidied(X: Any) -> Any:
     """X for those who would read it wrongly: masked cells as NaN, entries of a sparse matrix each stored once.
 
-    A copy where anything has to be done.
+    A copy where anything has to be done. A map of a file that has been cut is refused.
     """
     if isinstance(X, np.ma.MaskedArray):
         if not np.ma.is_masked(X):
             return X.data
         return np.ma.filled(X.astype(np.float64) if X.dtype.kind in "iub" else X, np.nan)
+    check_whole(memory_map(X))
     if is_sparse(X) and not getattr(X, "has_canonical_format", True):
         X = sp.csr_array(X, copy=True)
         X.sum_duplicates()

@@ -93,6 +93,7 @@ def write_report(
     Y = fitted.map_of(model, X) if coordinates is None else np.asarray(coordinates)
     found = fitted.member_stability(model) if stability is None else np.asarray(stability, dtype=float)
     names = [str(name) for name in feature_names] if feature_names is not None else None
+    fitted.check_shown(labels, data.shape[1], names, Y, found)
     content = Content(
         model=model,
         title=title,
