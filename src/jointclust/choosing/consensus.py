@@ -71,6 +71,12 @@ class JointConsensus(CallbackSupportMixin, Settling):
 
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with as many
     clusters as asked for and with 1.5, 2 and 3 times as many. A finer partition says which rows are surely together.
+
+    Labels that are known of some rows spread from these over ``BB'``: a row gets the label that most rows in its groups
+    have, in the mean over the members. A linear rule for each view, learned from the known rows, joins the members: it
+    has more weight the more rows are known, and the better it tells known rows that it has not seen. Then all vote as
+    ever. Where there are more clusters than known classes, k-means proposes the others.
+
     Of more than 10,000 rows a sample of that size is fitted, and all rows are voted on. Of rows that are not in memory
     the views and the votes are learned from that sample, too, and all rows are voted on in one pass, where they are.
 
@@ -105,8 +111,11 @@ class JointConsensus(CallbackSupportMixin, Settling):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data. This and what else there
-        is for each row is where the rows are: on their device, with Dask, or in memory.
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data, but of rows whose label is
+        known or that belong together. This and what else there is for each row is where the rows are: on their device,
+        with Dask, or in memory.
+    classes_ : array of shape (n_classes,)
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     soft_labels_ : array of shape (n_samples, n_clusters)
         The members' votes; equal to ``predict_proba`` of the training data.
     confidence_ : array of shape (n_samples,)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Member
-from jointclust.estimators.base import Clusterer
+from jointclust.estimators.base import Clusterer, TakesRows
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
@@ -177,8 +177,19 @@ def spectral_rows(spectrum: GraphSpectrum, mass: Float, n_clusters: int) -> Floa
     return blocks.unit(spectrum.vectors[:, :q] / np.sqrt(mass)[:, None] * shrunk)
 
 
-def fit_member(member: Any, X: Any, coordinates: Coordinates, weights: Float | None, seed: int) -> Any:
-    """A member fitted on what suits it: ours on the shared coordinates where they can, others on the rows."""
+def fit_member(
+    member: Any,
+    X: Any,
+    coordinates: Coordinates,
+    weights: Float | None,
+    seed: int,
+    told: dict[str, ArrayLike] | None = None,
+) -> Any:
+    """A member fitted on what suits it: ours on the shared coordinates where they can, others on the rows.
+
+    What else it is told of the rows (``known_labels``, ``groups``) goes to the last step of a pipeline.
+    """
+    told = told or {}
     names = [
         name for name, value in member.get_params().items() if name.split("__")[-1] == "random_state" and value is None
     ]
@@ -186,11 +197,12 @@ def fit_member(member: Any, X: Any, coordinates: Coordinates, weights: Float | N
     first = member[0] if isinstance(member, Pipeline) and len(member) == 2 else member
     shared = isinstance(first, Clusterer) and first.takes_coordinates(coordinates)
     if shared and first is not member:
-        member[1].fit(member[0].fit(coordinates).transform(X), **weight_options(member[1], weights))
+        member[1].fit(member[0].fit(coordinates).transform(X), **weight_options(member[1], weights), **told)
         return member
     if shared:
-        return member.fit(coordinates)
-    return member.fit(X, **weight_options(member, weights))
+        return member.fit(coordinates, **told)
+    prefix = f"{member.steps[-1][0]}__" if isinstance(member, Pipeline) else ""
+    return member.fit(X, **weight_options(member, weights), **{prefix + name: told[name] for name in told})
 
 
 def weight_options(estimator: Any, weights: Float | None) -> dict[str, Any]:
@@ -202,7 +214,7 @@ def weight_options(estimator: Any, weights: Float | None) -> dict[str, Any]:
 
 
 def training_labels(member: Any, X: Any) -> NDArray:
-    """A member's labels of the rows it was fitted on, equal to its ``predict`` of them."""
+    """A member's labels of the rows it was fitted on, equal to its ``predict`` of them where none is known."""
     last = member.steps[-1][1] if isinstance(member, Pipeline) else member
-    own = isinstance(last, Clusterer) or not hasattr(member, "predict")
+    own = isinstance(last, TakesRows) or not hasattr(member, "predict")
     return np.asarray(last.labels_ if own else member.predict(X))

@@ -123,7 +123,14 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     # -- fit ----------------------------------------------------------------------------------------------------
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | Coordinates,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit all candidates and choose one.
 
         Parameters
@@ -136,12 +143,22 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows, for the candidates that take them, and for the criteria: "calinski_harabasz", "bic" and
             "gap" are weighted, the others look at the rows that have a weight.
+        known_labels, groups : array-like of shape (n_samples,), optional
+            What the fits of the candidates are told of the rows; the criterion is not. A candidate that takes neither
+            fails, and says so in ``results_``.
 
         Returns
         -------
         self : object
             The fitted search.
         """
+        given = {"known_labels": known_labels, "groups": groups}
+        told = {name: values for name, values in given.items() if values is not None}
+        if told and is_elsewhere(X):
+            raise TypeError(
+                f"{' and '.join(told)} in a search are for rows in memory: search in a sample of the rows, and fit "
+                "best_estimator_ to all of them."
+            )
         rng = check_random_state(self.random_state)
         coordinates = self._coordinates_of(X, sample_weight, rng, min_samples=4)
         data, weights = coordinates.rows.X, coordinates.weights
@@ -149,7 +166,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         wanted = self._wanted(tried, coordinates)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self)
-        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, self._reporter(root, "candidate", len(wanted)))
+        report = self._reporter(root, "candidate", len(wanted))
+        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, report, told)
         check_any(wanted)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         references: list[Labels] = []
@@ -159,7 +177,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             references = reference_labels(members, data, coordinates, rng, self.n_jobs, report)
         self._score(wanted, references, data, coordinates, seed)
         if fine := finer(best_candidate(wanted)):
-            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, self._reporter(root, "candidate", len(fine)))
+            report = self._reporter(root, "candidate", len(fine))
+            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, report, told)
             tried, wanted = tried + fine, wanted + fine
             self._score(wanted, references, data, coordinates, seed)
         _tell_ties(wanted)

@@ -15,8 +15,8 @@ from jointclust.types import Float, Labels
 
 # Inverse ridge of the linear rules, on rows of mean squared length one.
 _LOOSENESS, _ITERATIONS = 100.0, 100
-# Known rows of a class from which on rules that are right as often as the members count as much as these.
-_ENOUGH = 20
+# Weight of rules that are right as often as the members, all of which have 1: for each known row of a class, and most.
+_PER_ROW, _MOST = 0.05, 0.5
 # Known rows that rules learn from; parts of them that are left out in turn; rows beyond which two of these do.
 _MOST_KNOWN, _PARTS, _FEW = 2_000, 5, 500
 
@@ -83,8 +83,8 @@ def rules_of(
 ) -> tuple[list[LinearLabels], list[float]]:
     """A linear rule for each view, from its lens and its leading directions of the examples; and their weights.
 
-    A rule counts by how many labels there are, and for the odds that it tells those left out, over the odds that the
-    members do: ``n/20 p(1 - q)/(q(1 - p))`` of the weight of all members together, for all views.
+    Where all members together have the weight 1, all rules have ``min(n/20, 1/2) p(1 - q)/(q(1 - p))``, with n known
+    rows in a class, and the shares p and q of labels left out that the rules, and that the members tell.
     """
     if np.unique(examples.labels).size < 2:
         return [], []
@@ -98,7 +98,7 @@ def rules_of(
         told = [_told(rest.rule(lens, Z[~out]), Z[out]) for lens, Z in seen]
         right = [np.append(old, new == examples.labels[out]) for old, new in zip(right, [spread, *told], strict=True)]
     members, *rules = map(_odds, right)
-    share = examples.n_per_class / _ENOUGH / len(seen)
+    share = min(_PER_ROW * examples.n_per_class, _MOST) / len(seen)
     return [examples.rule(lens, Z) for lens, Z in seen], [share * odds / members for odds in rules]
 
 
