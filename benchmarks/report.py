@@ -9,12 +9,14 @@ take less than their default fit, that of the second less than a minute; the pag
 from __future__ import annotations
 
 import argparse
+import functools
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +24,11 @@ from sklearn.manifold import trustworthiness
 from threadpoolctl import threadpool_limits
 
 import jointclust as jc
-from jointclust.showing.layout import neighbour_map
+from jointclust.showing import layout
 
 warnings.simplefilter("ignore")
 N_CLUSTERS = 10
+LIBRARIES = ["openTSNE", "scikit-learn"] if layout._has_opentsne() else ["scikit-learn"]
 _T = TypeVar("_T")
 
 
@@ -69,11 +72,14 @@ def main() -> None:
     X = rows_of(few, arguments.columns)
     model = table.timed("default fit", few, lambda: jc.JointConsensus(N_CLUSTERS, random_state=0).fit(X))
     Y = model.transform(X)
-    table.timed("map of neighbours", few, lambda: neighbour_map(Y), lambda places: kept(Y, places))
     table.timed("explain", few, lambda: jc.explain(model, X))
     repeated = np.tile(Y, (-(-many // few), 1))[:many]
     repeated += 0.01 * np.random.RandomState(0).standard_normal(repeated.shape)
-    table.timed("map of neighbours", many, lambda: neighbour_map(repeated), lambda places: kept(repeated, places))
+    for library in LIBRARIES:
+        with patch.object(layout, "_has_opentsne", lambda: library == "openTSNE"):  # noqa: B023
+            for rows in (Y, repeated):
+                map_of = functools.partial(layout.neighbour_map, rows)
+                table.timed(f"map by {library}", len(rows), map_of, functools.partial(kept, rows))
 
     X = rows_of(arguments.page, arguments.columns)
     quick = table.timed("LDAKMeans", arguments.page, lambda: jc.LDAKMeans(N_CLUSTERS, n_init=1, random_state=0).fit(X))
