@@ -22,6 +22,7 @@ from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClusterin
 from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.persistence import load, save
 from jointclust.showing import plots
+from jointclust.showing.notebook import show
 from jointclust.showing.report import write_report
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
@@ -66,6 +67,7 @@ __all__ = [
     "plots",
     "save",
     "sc",
+    "show",
     "trade_off_path",
     "write_report",
 ]
