@@ -23,6 +23,7 @@ from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.persistence import load, save
 from jointclust.showing import plots
 from jointclust.showing.explain import Explanation, explain
+from jointclust.showing.notebook import show
 from jointclust.showing.report import write_report
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
@@ -69,6 +70,7 @@ __all__ = [
     "plots",
     "save",
     "sc",
+    "show",
     "trade_off_path",
     "write_report",
 ]

@@ -73,6 +73,11 @@ class Voting(Asking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             )
         return self._of_each_row(self._bare()._said, (self.n_clusters,), np.float64)
 
+    @property
+    def probabilities_(self) -> Float:
+        """``soft_labels_`` by the name that BERTopic asks its clusterer for."""
+        return self.soft_labels_
+
     def groups_of_members(self) -> NDArray[np.int32]:
         """The group of each training row in each member; none where the model does not know it any more.
 

@@ -184,7 +184,7 @@ def annotate(adata: Annotated, model: JointConsensus, embedding: Float, key: str
     --------
     >>> import anndata
     >>> import jointclust as jc
-    >>> X, _ = jc.datasets.mixture(60, 10, 3, random_state=0)
+    >>> X, _ = jc.datasets.mixture(60, 20, 3, random_state=0)
     >>> model = jc.JointConsensus(3, random_state=0).fit(X)
     >>> rows = anndata.AnnData(X)
     >>> jc.sc.tl.annotate(rows, model, model.transform(X), "groups", {})

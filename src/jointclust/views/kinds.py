@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,8 +22,8 @@ __all__ = ["Description", "describe"]
 
 # Rows, and values of dense rows, that a description looks at.
 _MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
-# Columns up to which each is shown.
-_SHOWN = 24
+# Columns up to which each is shown, and in a notebook.
+_SHOWN, _LISTED = 24, 200
 
 VIEWS = {
     "table": ["standardised", "rank-normal", "as is"],
@@ -89,6 +90,18 @@ class Description:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks, with the columns as a table that opens."""
+        title, *lines = (html.escape(line) for line in str(self).splitlines())
+        told = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines if not line.startswith("  "))
+        rows = [(one.name, one.kind, f"{one.spread:.3g}", percent(one.missing)) for one in self.columns[:_LISTED]]
+        cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
+        head = "<tr><th>column</th><th>kind</th><th>spread</th><th>missing</th></tr>"
+        table = f"<table>{head}{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        which = "columns" if len(self._names) <= _LISTED else f"the first {_LISTED} columns"
+        columns = f"<details><summary>{which}</summary>{table}</details>" if rows else ""
+        return f"<b>{title}</b><ul>{told}</ul>{columns}"
 
 
 def _shown(column: Column) -> str:
