@@ -5,26 +5,40 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any, Self
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from jointclust._sklearn import CallbackContext
+from jointclust.cli.errors import in_options
+from jointclust.cli.tables import as_json
 from jointclust.types import Columns
 
 # Lines of progress in a pipe come no closer than this.
 _SECONDS_PER_LINE = 5.0
+# Parts of a fit that are counted, as the library calls them.
+_TASKS = {"member", "candidate", "reference"}
 
 
-class MembersDone:
-    """A callback that tells how many members of a consensus are fitted."""
+class TasksDone:
+    """A callback that tells how far a fit is: in members, candidates, or iterations of at most so many."""
 
     def __init__(self, progress: Callable[..., None]):
-        self.progress, self.done = progress, 0
+        self.progress, self.done = progress, Counter[str]()
 
     def setup(self, estimator: object, context: CallbackContext) -> None:
         """Nothing to do before the fit."""
@@ -36,20 +50,45 @@ class MembersDone:
         """Nothing to tell when a task begins."""
 
     def on_fit_task_end(self, estimator: object, context: CallbackContext, **_: object) -> bool:
-        """One member more."""
-        if context.task_name == "member":
-            self.done += 1
-            self.progress(self.done, total=context.parent.max_subtasks, what="member")
+        """One task more."""
+        name = context.task_name
+        if name in _TASKS:
+            self.done[name] += 1
+            self.progress(self.done[name], total=context.parent.max_subtasks, what=name)
+        elif name == "iteration":
+            self.done[name] += 1
+            run = context.parent
+            total = (run.max_subtasks or 0) * (run.parent.max_subtasks or 1)
+            self.progress(self.done[name], total=total or None, what=name, at_most=True)
         return False
 
 
 class Voice:
-    """Progress on the error stream, results on the output stream."""
+    """Progress on the error stream, results on the output stream.
 
-    def __init__(self, *, quiet: bool = False, as_json: bool = False):
-        self.quiet, self.as_json = quiet, as_json
+    Parameters
+    ----------
+    quiet, verbose : bool
+        Say nothing; say more than others want to know.
+    as_json : bool
+        Results as JSON.
+    beside_output : bool
+        Whether something else goes to the output stream, so that what is said of it goes to the other.
+    """
+
+    def __init__(
+        self, *, quiet: bool = False, as_json: bool = False, verbose: bool = False, beside_output: bool = False
+    ):
+        self.quiet, self.as_json, self.verbose = quiet, as_json, verbose and not quiet
+        self.beside_output = beside_output
         self.console = Console(stderr=True, highlight=False)
         self.seconds: dict[str, float] = {}
+
+    @classmethod
+    def of(cls, given: dict[str, Any], *, beside_output: bool = False) -> Self:
+        """As the options of a command say."""
+        wanted = {name: given[name] for name in ("quiet", "as_json", "verbose")}
+        return cls(**wanted, beside_output=beside_output)
 
     @contextmanager
     def step(self, key: str, text: str, total: int | None = None) -> Iterator[Callable[..., None]]:
@@ -62,23 +101,25 @@ class Voice:
                 yield self._lines(began)
             else:
                 columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
-                times = (TimeElapsedColumn(), TimeRemainingColumn(elapsed_when_finished=True))
+                times = (TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(elapsed_when_finished=True))
                 with Progress(*columns, *times, console=self.console, transient=True) as progress:
                     task = progress.add_task(text, total=total)
 
-                    def show(done: int, total: int | None = None, what: str = "") -> None:
-                        far = f"{text}: {what} {done} of {total}" if what else text
+                    def show(done: int, total: int | None = None, what: str = "", at_most: bool = False) -> None:
+                        far = f"{text}: {far_of(done, total, what, at_most)}" if what else text
                         progress.update(task, completed=done, total=total, description=far)
 
                     yield show
         finally:
-            self.seconds[key] = self.seconds.get(key, 0.0) + time.perf_counter() - began
+            seconds = time.perf_counter() - began
+            self.seconds[key] = self.seconds.get(key, 0.0) + seconds
+        self.tell(f"{text}: {seconds:.1f} s")
 
     def _lines(self, began: float) -> Callable[..., None]:
         """How far a long step is, a line every few seconds, for those who read a log."""
         last, heard, doing = began, began, ""
 
-        def tell(done: int, total: int | None = None, what: str = "") -> None:
+        def tell(done: int, total: int | None = None, what: str = "", at_most: bool = False) -> None:
             nonlocal last, heard, doing, began
             now = time.perf_counter()
             if what != doing:
@@ -88,8 +129,10 @@ class Voice:
                 return
             last = now
             left = (now - began) * (total - done) / done
-            far = f"{what} {done} of {total}" if what else f"{done / total:.0%}"
-            click.echo(f"  {far}, about {left:.0f} s left", err=True)
+            far = far_of(done, total, what, at_most)
+            click.echo(
+                f"  {far} ({done / total:.0%}), {'at most' if at_most else 'about'} {lasting(left)} left", err=True
+            )
 
         return tell
 
@@ -98,17 +141,27 @@ class Voice:
         if not self.quiet:
             click.echo(text, err=True)
 
+    def warn(self, messages: Iterable[str]) -> None:
+        """What the library warned of, in the words of the command line."""
+        for message in messages:
+            self.say(f"Warning: {in_options(message)}")
+
+    def tell(self, text: str) -> None:
+        """A line for those who asked for more of them."""
+        if self.verbose:
+            click.echo(f"  {text}", err=True)
+
     def result(self, text: str, data: object) -> None:
         """What the command was called for: data as JSON, or text."""
         if self.as_json:
-            click.echo(json.dumps(data, indent=2, default=str))
+            click.echo(json.dumps(data, indent=2, default=as_json))
         elif not self.quiet:
-            click.echo(text)
+            click.echo(text, err=self.beside_output)
 
     def table(self, columns: Columns, data: object) -> None:
         """A table: drawn on a terminal, tab-separated in a pipe."""
         if self.as_json:
-            click.echo(json.dumps(data, indent=2, default=str))
+            click.echo(json.dumps(data, indent=2, default=as_json))
             return
         rows = [[shown(value) for value in row] for row in zip(*columns.values(), strict=True)]
         if not sys.stdout.isatty():
@@ -121,6 +174,35 @@ class Voice:
         for row in rows:
             drawn.add_row(*(cell.replace("[", "\\[") for cell in row))
         Console().print(drawn)
+
+
+def far_of(done: int, total: int | None, what: str, at_most: bool) -> str:
+    """How far something is, in words."""
+    return f"{what} {done} of {'at most ' if at_most else ''}{total}" if what else "done"
+
+
+def lasting(seconds: float) -> str:
+    """A time for people.
+
+    Examples
+    --------
+    >>> lasting(4.2), lasting(200), lasting(9000)
+    ('4 s', '3 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "cluster"), counted(3, "cluster")
+    ('1 cluster', '3 clusters')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def shown(value: object) -> str:
