@@ -98,13 +98,20 @@ class Partitions:
             for column, size in zip(self.groups.T, self.sizes, strict=True)
         ]
 
-    def agreed(self, n_clusters: int, rng: np.random.RandomState) -> tuple[Labels, list[Float]]:
-        """The partition that the members agree on, 0 being the largest cluster, and how their groups vote for it."""
+    def agreed(
+        self, n_clusters: int, rng: np.random.RandomState, known: Labels | None = None
+    ) -> tuple[Labels, list[Float]]:
+        """The partition that the members agree on, and how their groups vote for it.
+
+        The known classes are the first clusters; 0 is the largest one otherwise.
+        """
         Y = self.embedded(n_clusters)
-        votes = self.votes_for(kmeans(Y, n_clusters, rng, self.weights, n_restarts=_RESTARTS).labels, n_clusters)
+        found = kmeans(Y, n_clusters, rng, self.weights, known=known, n_restarts=_RESTARTS)
+        votes = self.votes_for(found.labels, n_clusters)
         labels = mean_votes(self.groups, votes, self.shares).argmax(axis=1).astype(np.int32)
         sizes = cluster_sizes(labels, n_clusters, self.weights)
-        order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights))
+        n_known = 0 if known is None else int(known.max()) + 1
+        order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights), n_known)
         votes = [table[:, order] for table in votes]
         return mean_votes(self.groups, votes, self.shares).argmax(axis=1).astype(np.int32), votes
 

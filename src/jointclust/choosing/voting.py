@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from jointclust.choosing.asking import Asking
 from jointclust.choosing.confidence import confidence
-from jointclust.choosing.layers import Layered
 from jointclust.choosing.lens import LANDMARKS, CenterLabels, LandmarkLabels, Lens, Seen
 from jointclust.choosing.sights import Source, blocks_of, sources_of
-from jointclust.choosing.votes import mean_votes
 from jointclust.estimators.base import LooksAtPairs
 from jointclust.rows import blocks, each_row, host_block, is_elsewhere, joined, loaded, threads
 from jointclust.rows.arrays import is_device_array, like, namespace, to_host, whole_numbers
@@ -28,7 +27,7 @@ _SAVED_ROWS = 50_000
 _PER_ROW = ("_patterns", "_pattern", "_masses", "outlier_scores_", "_groups", "_confidence")
 
 
-class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
+class Voting(Asking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
     """A consensus once its members are fitted: what it knows of the training rows, and what it says of others."""
 
     n_clusters: int
@@ -72,8 +71,7 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 f"The votes for each of the {self.labels_.shape[0]:,} training rows were not kept with the model: "
                 "predict_proba(X) and confidence(X) tell them again."
             )
-        votes, weights = self._votes, self._member_weights
-        return self._of_each_row(lambda groups: mean_votes(groups, votes, weights), (self.n_clusters,), np.float64)
+        return self._of_each_row(self._bare()._said, (self.n_clusters,), np.float64)
 
     def groups_of_members(self) -> NDArray[np.int32]:
         """The group of each training row in each member; none where the model does not know it any more.
@@ -84,9 +82,12 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             Numbers from 0.
         """
         check_is_fitted(self)
+        n_members = len(self.members_)
         if "_groups" in vars(self):
-            return self._groups
-        return self._patterns[self._pattern] if "_pattern" in vars(self) else np.empty((len(self.labels_), 0), np.int32)
+            return self._groups[:, :n_members]
+        if "_pattern" not in vars(self):
+            return np.empty((len(self.labels_), 0), np.int32)
+        return self._patterns[self._pattern, :n_members]
 
     @property
     def confidence_(self) -> Float:
@@ -95,7 +96,8 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         for name in ("_confidence", "confidence_"):  # of rows elsewhere, and of a model of 0.1
             if name in vars(self):
                 return vars(self)[name]
-        return confidence(self.soft_labels_, self.outlier_scores_, self._trust, self._usual)
+        found = confidence(self.soft_labels_, self.outlier_scores_, self._trust, self._usual)
+        return np.where(self._has_known_class(self._patterns)[self._pattern], 1.0, found)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is known of each row is not saved of very many."""
@@ -182,7 +184,7 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """The groups of new rows, the votes for them, and their outlier scores where they are wanted."""
         said, scores = self._asked(self._sources(X), scored=scored)
         groups = self._grouped(said)
-        votes = mean_votes(groups, self._votes, self._member_weights)
+        votes = self._said(groups)
         return groups, votes, namespace(scores).max(scores, axis=1)
 
     def _at_hand(self, block: Any) -> Any:

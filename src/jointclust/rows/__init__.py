@@ -258,15 +258,15 @@ def sample(
     All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above;
     on a device, rows that have weight are drawn alike and keep it.
     """
-    if is_device_array(Y):
-        return _drawn_on_device(Y, size, rng, weights)
     return sample_known(Y, size, rng, weights, None)[:2]
 
 
 def sample_known(
     Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
 ) -> tuple[NDArray, NDArray | None, NDArray | None]:
-    """The same of remote rows with their known labels (not negative); where few have one, these are drawn for sure."""
+    """The same with the rows' known labels (not negative); where few have one, these are drawn for sure."""
+    if is_device_array(Y):
+        return _drawn_on_device(Y, size, rng, weights, known)
     n = Y.shape[0]
     everything = n <= size
     seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
@@ -292,20 +292,23 @@ def sample_known(
 
 def _shares_of_known(known: Array, size: int) -> Float:
     """Chances of a row by its label, -1 first, with which each of the known ones has its share of the sample."""
-    found = sweep(lambda k: Swept(pieces=list(np.unique(k, return_counts=True))), known).pieces
+    found = sweep(lambda k: Swept(pieces=list(np.unique(to_host(k), return_counts=True))), known).pieces
     counts = np.bincount(found[0] + 1, weights=found[1])
     return np.where(np.arange(counts.size) > 0, np.minimum(1.0, size / counts.size / np.maximum(counts, 1.0)), 0.0)
 
 
 def _drawn_on_device(
-    Y: Array, size: int, rng: np.random.RandomState, weights: Array | None
-) -> tuple[NDArray, NDArray | None]:
-    host = None if weights is None else to_host(weights)
-    index = np.arange(Y.shape[0]) if host is None else np.flatnonzero(host)
-    if Y.shape[0] > size:
-        index = np.sort(rng.permutation(index)[:size])
-        return _taken(Y, index), None if host is None else host[index]
-    return to_host(Y), host
+    Y: Array, size: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
+) -> tuple[NDArray, NDArray | None, NDArray | None]:
+    host, labels = (None if values is None else to_host(values) for values in (weights, known))
+    if Y.shape[0] <= size:
+        return to_host(Y), host, labels
+    present = np.arange(Y.shape[0]) if host is None else np.flatnonzero(host)
+    index = np.sort(rng.permutation(present)[:size])
+    if labels is not None:
+        chosen = rng.uniform(size=present.size) < _shares_of_known(labels, size)[labels[present] + 1]
+        index = np.union1d(index, present[chosen])
+    return _taken(Y, index), *(None if values is None else values[index] for values in (host, labels))
 
 
 def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
