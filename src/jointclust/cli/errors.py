@@ -22,6 +22,7 @@ _OPTIONS = {
     "known_labels": "--known-column",
 }
 _PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(?:=(?=\S))?")
+_SETTING = re.compile(r"(?<!--set )\b(variance|ridge|max_iter|n_init|max_rank|effort|reject_below)=(?=\S)")
 
 
 class OutputError(Exception):
@@ -42,7 +43,8 @@ def in_options(text: str) -> str:
     >>> in_options("n_clusters=5 exceeds the number of rows (3): lower n_clusters.")
     '--clusters 5 exceeds the number of rows (3): lower --clusters.'
     """
-    return _PARAMETER.sub(lambda found: _OPTIONS[found[1]] + " " * found[0].endswith("="), text)
+    named = _PARAMETER.sub(lambda found: _OPTIONS[found[1]] + " " * found[0].endswith("="), text)
+    return _SETTING.sub(r"--set \1=", named)
 
 
 def one_line(error: BaseException) -> str:

@@ -42,11 +42,11 @@ def outside(recorded: dict[str, Any] | None, model: Predictor, X: Any) -> str:
     column = int(np.bincount(far[rows]).argmax())
     first = rows[far[rows] == column][0]
     at = column if low.size > 1 else 0
-    name = "" if recorded["features"] is None else f"{recorded['features'][at]!r} "
+    name = "a value" if recorded["features"] is None else repr(recorded["features"][at])
     return (
-        f"{rows.size} of {data.shape[0]} rows lie far outside what was fitted, most of them by {name or 'a value '}"
-        f"({values[first]:.4g}; {low[at]:.4g} to {high[at]:.4g} were fitted): their labels mean little. Are the units "
-        "those of the fit?"
+        f"{rows.size} of {data.shape[0]} rows {'lies' if rows.size == 1 else 'lie'} far outside what was fitted "
+        f"({name} is {values[first]:.4g} where {low[at]:.4g} to {high[at]:.4g} were fitted): such labels mean little. "
+        "Are the units those of the fit?"
     )
 
 

@@ -16,7 +16,7 @@ import jointclust as jc
 from jointclust.choosing.stability import resampled_jaccard
 from jointclust.cli import preparing, repeating
 from jointclust.cli.clusters import as_columns, clusters_of
-from jointclust.cli.console import Voice, counted
+from jointclust.cli.console import Voice, counted, shown
 from jointclust.cli.drawing import save_drawing
 from jointclust.cli.errors import in_options
 from jointclust.cli.files import OUTPUTS, RECORD, written
@@ -39,6 +39,8 @@ from jointclust.types import Float, Matrix, Predictor
 
 # Rows and components that the bootstrap looks at, at the most.
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
+# Rows of which resamples say something, at the least.
+_FEW_ROWS = 10
 # Sizes of clusters that are told, at the most.
 _SIZES = 20
 # Dots of a map that are drawn as lines, at the most.
@@ -92,6 +94,7 @@ class Outcome:
 def finish(run: Outcome) -> None:
     """Write the folder of a run, its record last."""
     _check_same_data(run)
+    _describe(run)
     with run.voice.step("stability", "Judging the clusters' stability"):
         stability = stability_of(run.model, run.rows, run.given["resamples"], run.given["seed"])
     data, names = _features(run)
@@ -120,11 +123,11 @@ def finish(run: Outcome) -> None:
         | {"data": run.source.path},
         chosen={name: value for name, (value, _) in run.chosen.items()},
         input={"path": run.source.path, "sha256": run.source.sha256, **known},
-        fitted=ranges_of(data, names),
         result=result,
         notes=run.notes,
         warnings=run.warnings,
         seconds={key: round(value, 3) for key, value in run.voice.seconds.items()},
+        fitted=ranges_of(data, names),
     )
     _say(run, result, [*files, "run.json"])
 
@@ -200,8 +203,8 @@ def stability_of(model: Predictor, rows: Matrix, n_resamples: int, seed: int) ->
     labels, clusterer = fitted.labels_of(model), fitted.last_step(model)
     n_clusters, own = int(labels.max()) + 1, labels[sample]
     small = _leading_components(rows[sample], max(_STABILITY_COLUMNS, getattr(clusterer, "n_components", None) or 0))
-    if n_clusters > sample.size // 2:
-        return None  # a resample may not hold them
+    if n_clusters == 1 or sample.size < max(2 * n_clusters, _FEW_ROWS):
+        return None  # nothing to tell apart, or too few rows for a resample to hold it
     found = resampled_jaccard(clusterer, small, own, n_clusters, n_resamples, rng)
     absent = np.bincount(own, minlength=n_clusters) == 0
     return np.where(absent, np.nan, found)
@@ -233,6 +236,19 @@ def _check_same_data(run: Outcome) -> None:
             run.voice.say(f"Warning: {run.source.path} is not the file of {path}; its content differs.")
 
 
+def _describe(run: Outcome) -> None:
+    """More of the method than most want to know."""
+    clusterer = fitted.last_step(run.model)
+    params = {name: value for name, value in clusterer.get_params(deep=False).items() if value is not None}
+    run.voice.tell(f"{type(clusterer).__name__}({', '.join(f'{name}={value!r}' for name, value in params.items())})")
+    for name, (value, why) in run.chosen.items():
+        run.voice.tell(f"{name}: {value} ({why})")
+    facts = {"agreement_": "agreement of the members", "n_iter_": "iterations", "objective_": "objective"}
+    for attribute, name in facts.items():
+        if hasattr(clusterer, attribute):
+            run.voice.tell(f"{name}: {shown(getattr(clusterer, attribute))}")
+
+
 def _say(run: Outcome, result: dict[str, Any], files: list[str]) -> None:
     run.voice.warn(run.messages)
     sizes = [str(size) for size in result["sizes"][:_SIZES]] + ["..."] * (result["clusters"] > _SIZES)
@@ -240,8 +256,9 @@ def _say(run: Outcome, result: dict[str, Any], files: list[str]) -> None:
     if "rejected" in result:
         lines.append(f"{result['rejected']} of them are not sure enough: their label is -1 (reject_below)")
     if "accuracy" in result:
-        without = result.get("rows_without_class")
-        note = f" ({without} rows without a class are left out)" if without else ""
+        left_out = {"rows_without_class": "without a class", "rows_fitted_with_class": "whose class the fit was told"}
+        found = [f"{counted(result[key], 'row')} {which}" for key, which in left_out.items() if key in result]
+        note = f" (left out: {', '.join(found)})" if found else ""
         lines.append(f"Against the known classes{note}: accuracy {result['accuracy']:.3f}, NMI {result['nmi']:.3f}")
     drawn = [] if run.given["plot"] is None else [run.given["plot"]]
     lines.append(f"Wrote {', '.join([*files, *drawn])}")

@@ -240,16 +240,22 @@ def write_record(folder: Path, **content: object) -> None:
 
 
 def evaluation(table: Table, labels: Labels) -> dict[str, float]:
-    """Agreement with known classes, where there are some."""
+    """Agreement with known classes, where there are some, on the rows whose class the fit has not seen."""
     if table.classes is None:
         return {}
-    known = np.array([not is_gap(str(value)) for value in table.classes])
-    if not known.any():
+    known = _is_known(table.classes)
+    seen = np.zeros_like(known) if table.known is None else _is_known(table.known)
+    judged = known & ~seen
+    if not judged.any():
         return {}
-    classes, labels = np.asarray(table.classes)[known], np.asarray(labels)[known]
-    left_out = {} if known.all() else {"rows_without_class": int((~known).sum())}
+    classes, labels = np.asarray(table.classes)[judged], np.asarray(labels)[judged]
+    left_out = {"rows_without_class": int((~known).sum()), "rows_fitted_with_class": int(seen.sum())}
     return {
         "accuracy": float(jc.metrics.clustering_accuracy(classes, labels)),
         "nmi": float(jc.metrics.normalized_mutual_info(classes, labels)),
-        **left_out,
+        **{name: number for name, number in left_out.items() if number},
     }
+
+
+def _is_known(classes: NDArray) -> NDArray[np.bool_]:
+    return np.array([not is_gap(str(value)) for value in classes])

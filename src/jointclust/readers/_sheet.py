@@ -33,6 +33,7 @@ from jointclust.readers._table import (
     in_order,
     listed,
     refuse_text,
+    text_columns,
 )
 
 # Rows that decide which columns hold numbers.
@@ -113,8 +114,11 @@ class Sheet:
         self.special = set(options.special.values())
         asked = set(features_of(self.path, self.names, options, numbered=options.header is False))
         self.features = [index for index, name in enumerate(self.names) if name in asked]
-        if options.header is False and not set(options.wanted or ()) <= asked:
+        wanted = set(options.wanted or ())
+        if options.header is False and not wanted <= asked:
             self._name_by_position()
+        elif options.header is None and source.has_header and wanted and wanted.isdisjoint(self.names):
+            self._check_any()
         self.forced = self._forced()
         self.signs: dict[int, str] = {}
         # Texts that stand for gaps: of each column in the first rows, and all that were met.
@@ -132,6 +136,14 @@ class Sheet:
         self.notes.append(by_position(self.path, len(self.features), self.options))
         for index, name in zip(self.features, self.options.wanted or (), strict=True):
             self.names[index] = name
+
+    def _check_any(self) -> None:
+        """A file that has none of a model's columns may have no names at all."""
+        if not text_columns(self.names, list(self.options.wanted or ())):
+            raise ReadError(
+                f"{self.path} has none of the model's columns ({listed(list(self.options.wanted or ()), 4)}); it has "
+                f"{listed(self.names, 4)}. If its first line is data: --no-header."
+            )
 
     def _check_names(self) -> None:
         """Names that look like one more row are asked about, unless someone calls a column by one of them."""
