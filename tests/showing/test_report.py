@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
 from jointclust.showing import fitted
+from jointclust.showing.profile import profile
 from jointclust.showing.report._pack import picture
-from jointclust.showing.report._profile import profile
 from registered import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")

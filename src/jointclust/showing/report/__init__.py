@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from jointclust.files import replacing
 from jointclust.showing import fitted
+from jointclust.showing.profile import profile
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._page import page
-from jointclust.showing.report._profile import profile
 from jointclust.types import Predictor
 
 __all__ = ["write_report"]

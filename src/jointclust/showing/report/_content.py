@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing import fitted
-from jointclust.showing.report._profile import Profile
+from jointclust.showing.profile import Profile
 from jointclust.types import Float, Labels, Predictor, Sparse
 
 # Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
