@@ -17,6 +17,7 @@ from jointclust.cli.models import Clusters
 from jointclust.cli.reading import arranged, known_labels
 from jointclust.cli.results import Outcome, finish, image_of
 from jointclust.cli.tables import claim_table, write_result
+from jointclust.cli.timing import announced
 from jointclust.exceptions import collected
 
 # What `select` tries when no method is named: kinds that err in different ways.
@@ -124,6 +125,8 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
     X, labels = source.table.data, known_labels(source.table)
     has_views = models.has_views(given["method"], given["scale"], settings)
     steps = preparing.preparation(given["scale"], given["missing"], X, has_views=has_views)
+    if has_views:
+        voice.say(announced(*preparing.shape_of(X), clusters, settings.get("effort", "normal")))
     with voice.step("fit", f"Fitting {preparing.size_of(X)}") as progress, collected() as messages:
         rows = preparing.prepared(steps, X, given["scale"])
         settings = {"views": "auto", **settings} if has_views else settings

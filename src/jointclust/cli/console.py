@@ -137,8 +137,8 @@ class Voice:
         return tell
 
     def say(self, text: str) -> None:
-        """A line about what happens."""
-        if not self.quiet:
+        """A line about what happens; an empty one is none."""
+        if text and not self.quiet:
             click.echo(text, err=True)
 
     def warn(self, messages: Iterable[str]) -> None:

@@ -82,8 +82,7 @@ def predict(context: click.Context, model: str, data: str, out: str, embedding: 
     if embedding is not None and Y is not None:
         write_table(Path(embedding), embedding_columns(columns["id"], Y), raw=given["raw_cells"])
     voice.warn(messages)
-    if outside:
-        voice.say(f"Warning: {outside}")
+    voice.warn([outside] if outside else [])
     _tell(voice, columns, outside, [Path(name) for name in (out, embedding) if name is not None])
 
 

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice
 from jointclust.cli.runs import InputFile, identities, load_data
-from jointclust.readers import ReadError, Table, as_written, read
+from jointclust.cli.tables import read_cells
+from jointclust.readers import ReadError, Table
 from jointclust.readers._cells import is_gap
+from jointclust.readers._table import no_such_column
 
 _READING = (
     "format",
@@ -80,9 +82,14 @@ def _checked_known(given: dict[str, Any]) -> str:
 
 def _known_of(table: Table, file: str, column: str) -> NDArray[np.object_]:
     """Classes by the names of the rows, from a file of its own."""
-    read(file, categories="keep", missing="keep", id_column="id", known_column=column)  # says what is wrong with it
-    columns = as_written(file)
-    names = dict(zip(map(str, columns["id"]), columns[column], strict=True))
+    path = Path(file)
+    if not path.is_file():
+        raise ReadError(f"--known-rows {path}: there is no such file.")
+    columns = read_cells(path)
+    for name in ("id", column):
+        if name not in columns:
+            raise no_such_column(path, name, "--known-rows", list(columns))
+    names = dict(zip(columns["id"], columns[column], strict=True))
     rows = [str(name) for name in identities(table)]
     strangers = [name for name, value in names.items() if name not in set(rows) and not is_gap(str(value))]
     if strangers:
@@ -92,5 +99,5 @@ def _known_of(table: Table, file: str, column: str) -> NDArray[np.object_]:
             + ". Is --id-column the one of the run that they come from?"
         )
     if len(names) < len(columns["id"]):
-        raise ReadError(f"{Path(file)}: an id occurs twice. Name each row once.")
+        raise ReadError(f"{path}: an id occurs twice. Name each row once.")
     return np.array([names.get(name, "") for name in rows], dtype=object)

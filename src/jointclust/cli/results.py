@@ -101,7 +101,7 @@ def finish(run: Outcome) -> None:
     before = {name for name in OUTPUTS if (run.folder / name).exists()}
     with run.voice.step("write", f"Writing {run.folder}"):
         try:
-            files = _write(run, stability, clusters_of(run.model, run.source.table, data, names, stability))
+            files = _write(run, stability, clusters_of(run.model, run.source.table, stability))
         except BaseException:
             for name in set(OUTPUTS) - before:  # a part of a run is of no use, and in the way of the next
                 (run.folder / name).unlink(missing_ok=True)
@@ -241,8 +241,8 @@ def _describe(run: Outcome) -> None:
     clusterer = fitted.last_step(run.model)
     params = {name: value for name, value in clusterer.get_params(deep=False).items() if value is not None}
     run.voice.tell(f"{type(clusterer).__name__}({', '.join(f'{name}={value!r}' for name, value in params.items())})")
-    for name, (value, why) in run.chosen.items():
-        run.voice.tell(f"{name}: {value} ({why})")
+    for name, (value, _) in run.chosen.items():
+        run.voice.tell(f"{name}: {value}")
     facts = {"agreement_": "agreement of the members", "n_iter_": "iterations", "objective_": "objective"}
     for attribute, name in facts.items():
         if hasattr(clusterer, attribute):

@@ -167,7 +167,7 @@ def saved_labels(run: SavedRun) -> Mapping[str, Sequence[Any]]:
     """Columns of the run's table of labels, as they are written there."""
     path = run.folder / "labels.csv"
     n_rows = len(fitted.last_step(run.model).labels_)
-    columns = as_written(path) if path.is_file() else {}
+    columns = tables.read_cells(path) if path.is_file() else {}
     if not {"id", "label"} <= columns.keys() or len(columns["id"]) != n_rows:
         raise ReadError(
             f"{path}: the {n_rows} labels of the run are not there. Give the folder that it was written to."

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from jointclust.cli.errors import OutputError
 from jointclust.cli.files import claim_file, written
+from jointclust.readers import as_written
 from jointclust.readers._cells import is_gap, readings
 
 # Columns by name, each with one value per row.
@@ -40,6 +41,11 @@ def claim_table(
     claim_file(path, force=force)
 
 
+def read_cells(path: Path) -> dict[str, list[str]]:
+    """Columns of a table that this library has written, or someone has filled in, as text."""
+    return {name: [as_meant(str(cell)) for cell in cells] for name, cells in as_written(path).items()}
+
+
 def write_table(path: Path, columns: NamedColumns, *, raw: bool = False) -> None:
     """Columns as CSV, or as Parquet where the name says so.
 
@@ -63,7 +69,7 @@ def write_table(path: Path, columns: NamedColumns, *, raw: bool = False) -> None
 def write_json(path: Path, data: object) -> None:
     """Data as JSON."""
     with written(path) as temporary:
-        temporary.write_text(json.dumps(data, indent=2, default=as_json) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(data, indent=2, default=as_json, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def write_result(path: Path, columns: NamedColumns, data: object, *, raw: bool = False) -> None:
@@ -94,6 +100,17 @@ def _write_csv(stream: TextIO, columns: NamedColumns, raw: bool) -> None:
 def _harmless(cells: Iterable[object]) -> list[object]:
     """Cells of which none is taken for a formula: an apostrophe makes text of those that would be."""
     return [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in cells]
+
+
+def as_meant(cell: str) -> str:
+    """A cell without the apostrophe that was put before it.
+
+    Examples
+    --------
+    >>> as_meant("'=A1"), as_meant("'tis")
+    ('=A1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
 
 
 def _is_formula(cell: str) -> bool:

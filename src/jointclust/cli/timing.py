@@ -1,0 +1,56 @@
+"""How long a fit of the default will take, said before it when that is long."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from jointclust.choosing.sights import MOST_ROWS
+from jointclust.cli.console import lasting
+from jointclust.cli.models import Clusters
+
+# Seconds of one processor for 10,000 rows of a table: of the fit itself, for each cluster, for each column; for the
+# votes on a row; for the search for the number of clusters. All were measured where the probe took so long:
+_FIT, _CLUSTER, _COLUMN, _ROW, _NUMBER = 6.2, 0.55, 0.0145, 1.5e-4, 12.0
+_PROBE = 0.012
+# What an effort costs beside the normal one (the page on choosing).
+_EFFORTS = {"quick": 0.5, "normal": 1.0, "thorough": 3.0}
+# Clusters that are reckoned with where the number is not known, and seconds that nobody needs to be told of.
+_CLUSTERS, _SHORT = 10, 30.0
+
+
+def announced(n_rows: int, n_columns: int, clusters: Clusters, effort: str) -> str:
+    """What to say before a long fit, and how to have it faster; nothing before a short one."""
+    n_clusters = clusters if isinstance(clusters, int) else None
+    seconds = estimate(n_rows, n_columns, n_clusters, effort) * _slowness()
+    if seconds < _SHORT:
+        return ""
+    quick = "" if effort == "quick" else "--set effort=quick takes about half, "
+    count = "" if n_clusters is not None else "--clusters saves the search for their number, "
+    return f"This takes about {lasting(seconds)}. Faster: {quick}{count}--method ldakm a fraction of it."
+
+
+def estimate(n_rows: int, n_columns: int, n_clusters: int | None, effort: str = "normal") -> float:
+    """Seconds of one processor that a consensus takes.
+
+    Members are fitted to 10,000 rows at the most, and all rows are voted on.
+
+    Examples
+    --------
+    >>> estimate(1_000_000, 50, 10) > 3 * estimate(200_000, 50, 10)
+    True
+    """
+    share = min(n_rows, MOST_ROWS) / MOST_ROWS
+    fit = share * (_FIT + _CLUSTER * (n_clusters or _CLUSTERS) + _COLUMN * n_columns)
+    return fit * _EFFORTS.get(effort, 1.0) + _ROW * n_rows + (share * _NUMBER if n_clusters is None else 0.0)
+
+
+def _slowness() -> float:
+    """How many times longer this machine, as busy as it is, takes for a little work of the kind that fits do."""
+    rng = np.random.RandomState(0)
+    rows, centers = rng.standard_normal((4000, 50)), rng.standard_normal((50, 20))
+    began = time.perf_counter()
+    for _ in range(30):
+        (rows @ centers).argmin(axis=1)
+    return (time.perf_counter() - began) / _PROBE
