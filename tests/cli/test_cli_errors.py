@@ -200,7 +200,11 @@ def test_commands_of_the_pages_run(tmp_path, monkeypatch, rng, iris):
     (tmp_path / "big.tsv.gz").write_bytes(gzip.compress((tmp_path / "big.tsv").read_bytes()))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    Path("names.json").write_text(re.search(r"code-block:: json\n\n((?:   .*\n)+)", page)[1])
     for line in lines:
+        if "--known-rows" in line:
+            filled = [f"{row['id']},{'abc'[int(row['id']) // 50]}" for row in rows_of(Path("to_label.csv"))]
+            Path("to_label.csv").write_text("\n".join(["id,class", *filled]))
         if "|" in line:
             subprocess.run(line, shell=True, check=True, capture_output=True)
         elif line != "jointclust demo":  # has a test of its own

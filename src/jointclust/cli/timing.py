@@ -11,8 +11,9 @@ from jointclust.cli.console import lasting
 from jointclust.cli.models import Clusters
 
 # Seconds of one processor for 10,000 rows of a table: of the fit itself, for each cluster, for each column; for the
-# votes on a row; for the search for the number of clusters. All were measured where the probe took so long:
-_FIT, _CLUSTER, _COLUMN, _ROW, _NUMBER = 6.2, 0.55, 0.0145, 1.5e-4, 12.0
+# votes on a row; for the search for the number of clusters, and for that in 1,000 rows. All were measured, to within a
+# fifth, where the probe took so long:
+_FIT, _CLUSTER, _COLUMN, _ROW, _NUMBER, _SMALL_NUMBER = 6.2, 0.55, 0.0145, 1.5e-4, 16.5, 14.0
 _PROBE = 0.012
 # What an effort costs beside the normal one (the page on choosing).
 _EFFORTS = {"quick": 0.5, "normal": 1.0, "thorough": 3.0}
@@ -43,7 +44,8 @@ def estimate(n_rows: int, n_columns: int, n_clusters: int | None, effort: str = 
     """
     share = min(n_rows, MOST_ROWS) / MOST_ROWS
     fit = share * (_FIT + _CLUSTER * (n_clusters or _CLUSTERS) + _COLUMN * n_columns)
-    return fit * _EFFORTS.get(effort, 1.0) + _ROW * n_rows + (share * _NUMBER if n_clusters is None else 0.0)
+    count = 0.0 if n_clusters is not None else share * _NUMBER + min(n_rows / 1000, 1) * _SMALL_NUMBER
+    return fit * _EFFORTS.get(effort, 1.0) + _ROW * n_rows + count
 
 
 def _slowness() -> float:
