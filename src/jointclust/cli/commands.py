@@ -17,7 +17,7 @@ from jointclust.cli.models import Clusters
 from jointclust.cli.reading import arranged, known_labels
 from jointclust.cli.results import Outcome, finish, image_of
 from jointclust.cli.tables import claim_table, write_result
-from jointclust.cli.timing import announced
+from jointclust.cli.timing import announced, members_share
 from jointclust.exceptions import collected
 
 # What `select` tries when no method is named: kinds that err in different ways.
@@ -125,14 +125,17 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
     X, labels = source.table.data, known_labels(source.table)
     has_views = models.has_views(given["method"], given["scale"], settings)
     steps = preparing.preparation(given["scale"], given["missing"], X, has_views=has_views)
+    size = *preparing.shape_of(X), clusters, settings.get("effort", "normal")
     if has_views:
-        voice.say(announced(*preparing.shape_of(X), clusters, settings.get("effort", "normal")))
+        voice.say(announced(*size))
     with voice.step("fit", f"Fitting {preparing.size_of(X)}") as progress, collected() as messages:
         rows = preparing.prepared(steps, X, given["scale"])
         settings = {"views": "auto", **settings} if has_views else settings
         clusterer = models.clusterer(given["method"], 2, given["seed"], **settings)
-        fitted = models.fitted_on_views if has_views else models.fitted_on_rows
-        clusterer, found = fitted(clusterer, rows, clusters, labels, progress)
+        if has_views:
+            clusterer, found = models.fitted_on_views(clusterer, rows, clusters, labels, progress, members_share(*size))
+        else:
+            clusterer, found = models.fitted_on_rows(clusterer, rows, clusters, labels, progress)
     model = preparing.joined(steps, clusterer, source.table.names)
     run = Outcome(voice, Path(out), source, model, rows, context, messages)
     _tell_preparation(run, model)

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Self
 
 import click
@@ -35,10 +36,18 @@ _TASKS = {"member", "candidate", "reference"}
 
 
 class TasksDone:
-    """A callback that tells how far a fit is: in members, candidates, or iterations of at most so many."""
+    """A callback that tells how far a fit is: in members, candidates, or iterations of at most so many.
 
-    def __init__(self, progress: Callable[..., None]):
-        self.progress, self.done = progress, Counter[str]()
+    Parameters
+    ----------
+    progress : callable
+        Told what is done, and of how much.
+    share : float
+        Part of the time that the tasks take; the rest comes after them.
+    """
+
+    def __init__(self, progress: Callable[..., None], share: float = 1.0):
+        self.progress, self.share, self.done = progress, share, Counter[str]()
 
     def setup(self, estimator: object, context: CallbackContext) -> None:
         """Nothing to do before the fit."""
@@ -54,7 +63,7 @@ class TasksDone:
         name = context.task_name
         if name in _TASKS:
             self.done[name] += 1
-            self.progress(self.done[name], total=context.parent.max_subtasks, what=name)
+            self.progress(self.done[name], total=context.parent.max_subtasks, what=name, share=self.share)
         elif name == "iteration":
             self.done[name] += 1
             run = context.parent
@@ -105,9 +114,10 @@ class Voice:
                 with Progress(*columns, *times, console=self.console, transient=True) as progress:
                     task = progress.add_task(text, total=total)
 
-                    def show(done: int, total: int | None = None, what: str = "", at_most: bool = False) -> None:
-                        far = f"{text}: {far_of(done, total, what, at_most)}" if what else text
-                        progress.update(task, completed=done, total=total, description=far)
+                    def show(done: int, total: int | None = None, what: str = "", **more: Any) -> None:
+                        told = Far(done, total, what, **more)
+                        far = f"{text.split()[0]}: {told}" if what else text
+                        progress.update(task, completed=done, total=told.whole, description=far)
 
                     yield show
         finally:
@@ -119,19 +129,18 @@ class Voice:
         """How far a long step is, a line every few seconds, for those who read a log."""
         last, heard, doing = began, began, ""
 
-        def tell(done: int, total: int | None = None, what: str = "", at_most: bool = False) -> None:
+        def tell(done: int, total: int | None = None, what: str = "", **more: Any) -> None:
             nonlocal last, heard, doing, began
-            now = time.perf_counter()
+            now, told = time.perf_counter(), Far(done, total, what, **more)
             if what != doing:
                 doing, began = what, heard
             heard = now
-            if self.quiet or not total or not 0 < done < total or now - last < _SECONDS_PER_LINE:
+            if self.quiet or not told.whole or not 0 < done < told.whole or now - last < _SECONDS_PER_LINE:
                 return
             last = now
-            left = (now - began) * (total - done) / done
-            far = far_of(done, total, what, at_most)
+            left = lasting((now - began) * (told.whole - done) / done)
             click.echo(
-                f"  {far} ({done / total:.0%}), {'at most' if at_most else 'about'} {lasting(left)} left", err=True
+                f"  {told} ({done / told.whole:.0%}), {'at most' if told.at_most else 'about'} {left} left", err=True
             )
 
         return tell
@@ -176,9 +185,39 @@ class Voice:
         Console().print(drawn)
 
 
-def far_of(done: int, total: int | None, what: str, at_most: bool) -> str:
-    """How far something is, in words."""
-    return f"{what} {done} of {'at most ' if at_most else ''}{total}" if what else "done"
+@dataclass(frozen=True)
+class Far:
+    """How far something is.
+
+    Attributes
+    ----------
+    done, total : int
+        So much of so much, or of at most so much.
+    what : str
+        Of what; without a name, only the share is told.
+    share : float
+        Part of the time that this takes.
+
+    Examples
+    --------
+    >>> str(Far(3, 30, "member")), Far(3, 30, "member", share=0.5).whole
+    ('member 3 of 30', 60.0)
+    """
+
+    done: int
+    total: int | None
+    what: str
+    at_most: bool = False
+    share: float = 1.0
+
+    @property
+    def whole(self) -> float | None:
+        return None if not self.total else self.total / self.share
+
+    def __str__(self) -> str:
+        if self.done == self.total and self.share < 1:
+            return "votes on all rows"
+        return f"{self.what} {self.done} of {'at most ' if self.at_most else ''}{self.total}" if self.what else "done"
 
 
 def lasting(seconds: float) -> str:

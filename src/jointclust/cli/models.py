@@ -152,10 +152,13 @@ def fitted_on_rows(
 
 
 def fitted_on_views(
-    estimator: Any, X: ArrayLike, clusters: Clusters, known: Known, progress: Callable[..., None]
+    estimator: Any, X: ArrayLike, clusters: Clusters, known: Known, progress: Callable[..., None], share: float = 1.0
 ) -> tuple[Any, jc.ClusterNumber | None]:
-    """A consensus fitted on data as they come, and how many clusters these show where the number is not given."""
-    with heard(estimator, progress):
+    """A consensus fitted on data as they come, and how many clusters these show where the number is not given.
+
+    The members take a share of the time of the fit, votes on all rows the rest.
+    """
+    with heard(estimator, progress, share):
         if isinstance(clusters, int):
             estimator.set_params(n_clusters=clusters)
             return (estimator.fit(X) if known is None else estimator.fit(X, known_labels=known)), None
@@ -177,9 +180,9 @@ def _at_least(number: int, found: jc.ClusterNumber | None, known: Known) -> int:
 
 
 @contextmanager
-def heard(estimator: Any, progress: Callable[..., None]) -> Iterator[None]:
+def heard(estimator: Any, progress: Callable[..., None], share: float = 1.0) -> Iterator[None]:
     """While it is fitted, how far it is; models that are saved have no callbacks."""
-    estimator.set_callbacks(TasksDone(progress))
+    estimator.set_callbacks(TasksDone(progress, share))
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,9 +100,9 @@ def finish(run: Outcome) -> None:
         stability = stability_of(run.model, run.rows, run.given["resamples"], run.given["seed"])
     data, names = _features(run)
     before = {name for name in OUTPUTS if (run.folder / name).exists()}
-    with run.voice.step("write", f"Writing {run.folder}"):
+    with run.voice.step("write", f"Writing {run.folder}") as progress:
         try:
-            files = _write(run, stability, clusters_of(run.model, run.source.table, stability))
+            files = _write(run, stability, clusters_of(run.model, run.source.table, stability), progress)
         except BaseException:
             for name in set(OUTPUTS) - before:  # a part of a run is of no use, and in the way of the next
                 (run.folder / name).unlink(missing_ok=True)
@@ -139,20 +140,46 @@ def _features(run: Outcome) -> tuple[Any, list[str]]:
     return data, list(names)
 
 
-def _write(run: Outcome, stability: Float | None, clusters: list[dict[str, Any]]) -> list[str]:
+def _write(
+    run: Outcome, stability: Float | None, clusters: list[dict[str, Any]], progress: Callable[..., None]
+) -> list[str]:
     """All files but the record; returns their names."""
     folder, table, raw = run.folder, run.source.table, run.given["raw_cells"]
+    Y = fitted.embedding_of(run.model, table.data)
+    writers: dict[str, Callable[[Path], None]] = {
+        "labels.csv": lambda path: write_table(path, label_columns(table, run.model), raw=raw),
+        "clusters.csv": lambda path: write_table(path, as_columns(clusters), raw=raw),
+        "clusters.json": lambda path: write_json(path, clusters),
+        embedding_name(): lambda path: write_table(path, embedding_columns(identities(table), Y), raw=raw),
+        "model.skops": lambda path: _save_model(run, path),
+        "report.html": lambda path: _write_report(run, stability, path),
+    }
+    if run.tried is not None:
+        tried = run.tried
+        writers["candidates.csv"] = lambda path: write_table(path, tried, raw=raw)
     # Without its record a folder does not claim to be a whole run.
     (folder / RECORD).unlink(missing_ok=True)
-    write_table(folder / "labels.csv", label_columns(table, run.model), raw=raw)
-    write_table(folder / "clusters.csv", as_columns(clusters), raw=raw)
-    write_json(folder / "clusters.json", clusters)
-    Y = fitted.embedding_of(run.model, table.data)
-    write_table(folder / embedding_name(), embedding_columns(identities(table), Y), raw=raw)
-    with written(folder / "model.skops") as temporary:
+    for number, (name, write) in enumerate(writers.items(), 1):
+        write(folder / name)
+        progress(number, total=len(writers), what="file")
+    if run.given["plot"] is not None:
+        # Dots are pixels in a drawing of lines where they are many.
+        drawn = EmbeddingDisplay.from_estimator(run.model, table.data, rasterized=len(Y) > _DOTS)
+        save_drawing(drawn.ax_, run.given["plot"])
+    for stale in set(OUTPUTS) - set(writers):  # of an earlier run, replaced by --force
+        (folder / stale).unlink(missing_ok=True)
+    return list(writers)
+
+
+def _save_model(run: Outcome, path: Path) -> None:
+    with written(path) as temporary:
         jc.save(run.model, temporary)
+
+
+def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
+    table = run.source.table
     shape, order = image_of(run.source, run.given)
-    with written(folder / "report.html") as temporary:
+    with written(path) as temporary:
         write_report(
             run.model,
             table.data,
@@ -168,17 +195,6 @@ def _write(run: Outcome, stability: Float | None, clusters: list[dict[str, Any]]
             candidates=run.tried,
             warnings=run.warnings,
         )
-    files = ["labels.csv", "clusters.csv", "clusters.json", embedding_name(), "model.skops", "report.html"]
-    if run.tried is not None:
-        write_table(folder / "candidates.csv", run.tried, raw=raw)
-        files.append("candidates.csv")
-    if run.given["plot"] is not None:
-        # Dots are pixels in a drawing of lines where they are many.
-        drawn = EmbeddingDisplay.from_estimator(run.model, table.data, rasterized=len(Y) > _DOTS)
-        save_drawing(drawn.ax_, run.given["plot"])
-    for stale in set(OUTPUTS) - set(files):  # of an earlier run, replaced by --force
-        (folder / stale).unlink(missing_ok=True)
-    return files
 
 
 def _identity(run: Outcome) -> dict[str, tuple[str, str]]:
