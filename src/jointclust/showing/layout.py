@@ -35,9 +35,10 @@ def neighbour_map(embedding: ArrayLike, random_state: int | np.random.RandomStat
     .. math:: y_i = \sum_j w_{ij} y_j / \sum_j w_{ij}, \qquad w_{ij} = r_i^2 / d_{ij}^2 - 1
 
     is where a row is placed when there are many: a sample, the landmarks, is laid out, in which small groups have more
-    than their share; and a row goes between the landmarks nearest to it, at distances d, r being that of the first that has no say. A landmark stays where it
-    is, copies of a row are at one place, and nothing jumps between rows that are near. Distances on the map mean little
-    beyond the nearest neighbours: it shows which rows are together, not how far groups are apart.
+    than their share; and a row goes between the landmarks nearest to it, at distances d, r being that of the first that
+    has no say. A landmark stays where it is, copies of a row are at one place, and nothing jumps between rows that are
+    near. Distances on the map mean little beyond the nearest neighbours: it shows which rows are together, not how far
+    groups are apart.
 
     openTSNE does it where it is installed (the extra ``layout``), of at most 8,000 landmarks; otherwise scikit-learn,
     of at most 3,000.
