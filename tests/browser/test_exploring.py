@@ -202,7 +202,19 @@ def test_names_on_the_map_do_not_overlap(visit, report):
     assert 1 <= len(found) <= 4
     places = [(one["x"], one["y"]) for one in found]
     assert all(abs(a[0] - b[0]) > 20 or abs(a[1] - b[1]) >= 18 for a in places for b in places if a != b)
-    assert len(page.evaluate("texts(overlay.getContext('2d')).filter((one) => one.kind === 'axis')")) == 2
+
+
+def test_two_ways_to_draw(visit, report):
+    page = visit(report)
+    axes = "texts(overlay.getContext('2d')).filter((one) => one.kind === 'axis').map((one) => one.text)"
+    by_neighbours = page.locator("#points").screenshot()
+    assert page.evaluate(axes)[0].startswith("neighbour map")
+    assert not page.locator("#across").is_visible()
+    page.select_option("#layout", label="directions")
+    assert [text.partition(" (")[0] for text in page.evaluate(axes)] == ["direction 1", "direction 2"]
+    assert page.locator("#points").screenshot() != by_neighbours
+    page.select_option("#up", label="direction 3")
+    assert page.evaluate(axes)[1].startswith("direction 3")
 
 
 def test_full_screen(visit, report):

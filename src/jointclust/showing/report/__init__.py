@@ -9,17 +9,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from jointclust._version import __version__
 from jointclust.files import replacing
 from jointclust.showing import fitted
-from jointclust.showing.report._axes import directions
+from jointclust.showing.layout import neighbour_map
+from jointclust.showing.report._axes import Direction, directions
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._page import page
 from jointclust.showing.report._profile import profile
-from jointclust.types import Matrix, Predictor
+from jointclust.types import Float, Matrix, Predictor
 
 __all__ = ["write_report"]
 
@@ -45,6 +46,7 @@ def write_report(
     command: str | None = None,
     checksum: str | None = None,
     most_megabytes: float = 12.0,
+    neighbours: bool = True,
 ) -> None:
     """Write a page that shows a fitted model: a map of the rows, a card per cluster, and what to beware of.
 
@@ -88,6 +90,9 @@ def write_report(
     most_megabytes : float, default=12.0
         Size of the file. The features that tell the clusters apart most are carried as long as there is room; the page
         says which are not.
+    neighbours : bool, default=True
+        Whether to lay the rows out by their neighbours, too, unless ``coordinates`` say where they are. It costs less
+        than the default fit, but more than some methods.
 
     Examples
     --------
@@ -111,12 +116,14 @@ def write_report(
     found = fitted.member_stability(model) if stability is None else np.asarray(stability, dtype=float)
     names = [str(name) for name in feature_names] if feature_names is not None else None
     rows = check_array(fitted.prepared_of(model, X), accept_sparse="csr") if Y.shape[1] == 1 else None
+    drawn = directions(Y, labels, rows, data)
     content = Content(
         model=model,
         title=title,
         labels=labels,
         Y=Y,
-        directions=directions(Y, labels, rows, data),
+        directions=drawn,
+        layout=_layout(Y, drawn) if neighbours and coordinates is None else None,
         ids=None if ids is None else [str(name) for name in np.asarray(ids)],
         classes=None if classes is None else np.asarray(classes).astype(str),
         names=names or [f"x{index}" for index in range(data.shape[1])],
@@ -141,6 +148,11 @@ def _check_lengths(n: int, **given: Any) -> None:
         length = n if values is None else values.shape[0] if hasattr(values, "shape") else len(values)
         if length != n:
             raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
+
+
+def _layout(Y: NDArray[Any], drawn: list[Direction]) -> Float:
+    """The rows by their neighbours in the embedding or, of one direction, in the two that are drawn."""
+    return neighbour_map(Y if Y.shape[1] > 1 else np.column_stack([one.values for one in drawn]))
 
 
 def _made(model: Predictor, data: Matrix, command: str | None, checksum: str | None) -> dict[str, str]:

@@ -37,6 +37,7 @@ class Content:
     labels: Labels
     Y: NDArray[Any]
     directions: list[Direction]
+    layout: Float | None
     ids: list[str] | None
     classes: NDArray[Any] | None
     names: list[str]
@@ -82,11 +83,11 @@ class Content:
     def sure(self) -> str:
         """How far the clusters can be trusted, in one sentence."""
         if self.n_clusters == 1:
-            why = f" ({self.number.verdict})" if self.number is not None else ""
-            return f"All rows are in one cluster{why}: there is nothing to be sure of."
+            why = "there is nothing to be sure of" if self.number is None else self.number.verdict
+            return f"All rows are in one cluster: {why}."
         told, marks = self._evidence()
         if not told:
-            return "How sure these clusters are was not measured: ask for their stability, or take the consensus."
+            return "How sure these clusters are was not measured: no stability was given."
         word = "Not sure" if min(marks) == 0 else "Sure" if min(marks) == 2 else "Fairly sure"
         return f"{word}: {'; '.join(told)}."
 

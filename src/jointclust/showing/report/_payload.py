@@ -63,7 +63,8 @@ def _dense_columns(data: Any, order: NDArray[np.intp]) -> Iterable[NDArray[Any]]
 
 
 def _axes(content: Content) -> list[dict[str, Any]]:
-    return [
+    layout = [] if content.layout is None else list(content.layout.T)
+    return [_pack.axis("neighbour map", column, layout=True) for column in layout] + [
         _pack.axis(
             one.name,
             one.values,

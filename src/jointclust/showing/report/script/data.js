@@ -103,7 +103,7 @@ function limits(column) {
   let low = reach(0.005),
     high = Math.min(reach(0.995), most);
   if (high <= low) [low, high] = [0, Math.max(most, 1)];
-  return (column.limits = { low, high, isCut: low > 0 || high < most });
+  return (column.limits = { low, high, cutLow: low > 0, cutHigh: high < most });
 }
 
 // What is drawn: the number of a colour for each row.
@@ -126,15 +126,21 @@ const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 const lookOf = (k) => page.looks[k % page.looks.length];
 const shapeOf = (k) => Math.floor(k / page.turn) % 4;
 
+// The colours of small numbers are dark: on dark paper they are a little lighter.
+function scale() {
+  const last = page.scale.length - 1;
+  const share = (k) => (onDark() ? 0.2 * (1 - k / last) : 0);
+  return page.scale.map((hex, k) => rgb(hex).map((value) => Math.round(value + share(k) * (255 - value))));
+}
+
 function ramp() {
-  const anchors = page.scale.map(rgb),
-    last = anchors.length - 1,
-    out = [];
+  const anchors = scale();
+  const last = anchors.length - 1;
+  const out = [];
   for (let k = 0; k < 255; k++) {
-    const place = (k / 254) * last,
-      low = Math.min(Math.floor(place), last - 1),
-      t = place - low;
-    out.push(anchors[low].map((v, c) => Math.round(v + t * (anchors[low + 1][c] - v))));
+    const place = (k / 254) * last;
+    const low = Math.min(Math.floor(place), last - 1);
+    out.push(anchors[low].map((value, c) => Math.round(value + (place - low) * (anchors[low + 1][c] - value))));
   }
   return [...out, [128, 128, 128]];
 }

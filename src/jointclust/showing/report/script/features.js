@@ -87,57 +87,54 @@ function featureFinder() {
 // ---- how a feature is spread in each cluster ----
 
 function spreadOf(feature) {
-  const { low, high } = limits(feature),
-    last = missingOf(feature),
-    width = (high - low + 1) / BINS;
-  const each = clusters.names.map(() => ({ bins: new Uint32Array(BINS), n: 0, codes: [] }));
+  const { low, high } = limits(feature);
+  const last = missingOf(feature);
+  const width = (high - low + 1) / BINS;
+  const each = clusters.names.map(() => ({ bins: new Float64Array(BINS), n: 0, sum: 0 }));
   for (let i = 0; i < page.n; i++) {
     const code = feature.codes[i];
     if (code === last) continue;
     const own = each[clusters.codes[i]];
     own.n++;
-    own.codes.push(code);
+    own.sum += code;
     own.bins[Math.min(BINS - 1, Math.max(0, Math.floor((code - low) / width)))]++;
   }
-  for (const own of each) own.median = own.n ? Uint16Array.from(own.codes).sort()[own.n >> 1] : null;
+  for (const own of each) own.bins = smooth(smooth(own.bins));
   return each;
 }
 
+const smooth = (bins) => bins.map((n, b) => ((bins[b - 1] ?? n) + 2 * n + (bins[b + 1] ?? n)) / 4);
+
 function violin(own, k, low, high) {
-  const most = Math.max(...own.bins, 1),
-    half = 11;
+  const half = 11;
+  const most = Math.max(...own.bins, 1);
   const edge = (side) =>
-    [...own.bins].map((count, b) => [((b + 0.5) / BINS) * 200, half + (side * half * 0.95 * count) / most]);
-  const outline = [...edge(-1), ...edge(1).reverse()]
-    .map((place) => place.map((value) => value.toFixed(1)).join())
-    .join(" ");
-  const drawing = draft(
-    "svg",
-    { viewBox: "0 0 200 22", preserveAspectRatio: "none", "aria-hidden": "true" },
-    draft("polygon", { points: outline, fill: lookOf(k) }),
-  );
+    [...own.bins].map((n, b) => [((b + 0.5) / BINS) * 200, half + (side * half * 0.95 * n) / most]);
+  const places = [...edge(-1), ...edge(1).reverse()];
+  const outline_ = places.map((place) => place.map((value) => value.toFixed(1)).join()).join(" ");
+  const drawing = draft("svg", { viewBox: "0 0 200 22", preserveAspectRatio: "none", "aria-hidden": "true" });
+  drawing.append(draft("polygon", { points: outline_, fill: lookOf(k) }));
   if (own.n) {
-    const x = 200 * Math.max(0, Math.min(1, (own.median - low) / (high - low || 1)));
-    drawing.append(draft("line", { x1: x, x2: x, y1: 1, y2: 21, class: "median" }));
+    const x = 200 * Math.max(0, Math.min(1, (own.sum / own.n - low) / (high - low || 1)));
+    drawing.append(draft("line", { x1: x, x2: x, y1: 1, y2: 21, class: "mean" }));
   }
   return drawing;
 }
 
 function showFeature(feature) {
-  const { low, high, isCut } = limits(feature),
-    head = ["cluster", "distribution", "median"];
+  const { low, high, cutLow, cutHigh } = limits(feature);
   const rows = spreadOf(feature).map((own, k) =>
     make(
       "tr",
       {},
-      make("th", { scope: "row" }, swatch(k), " ", make("span", { textContent: clusterName(k) })),
+      make("th", { scope: "row", title: clusterName(k) }, swatch(k), ` ${clusterName(k)}`),
       make("td", { className: "violin" }, violin(own, k, low, high)),
-      make("td", { className: "number", textContent: own.n ? digits(valueAt(feature, own.median)) : "" }),
+      make("td", { className: "number", textContent: own.n ? digits(valueAt(feature, own.sum / own.n)) : "" }),
     ),
   );
-  const ends =
-    `From ${digits(valueAt(feature, low))} to ${digits(valueAt(feature, high))}` +
-    (isCut ? ", without the outermost rows." : ".");
+  const head = ["cluster", "distribution", "mean"].map((text) => make("th", { scope: "col", textContent: text }));
+  const outermost = cutLow || cutHigh ? ", without the outermost rows" : "";
+  const ends = `From ${digits(valueAt(feature, low))} to ${digits(valueAt(feature, high))}${outermost}.`;
   const close = make("button", { type: "button", className: "close", textContent: "Close" });
   close.onclick = () => {
     by("feature").hidden = true;
@@ -146,12 +143,7 @@ function showFeature(feature) {
   by("feature").replaceChildren(
     close,
     make("h3", { textContent: feature.name }),
-    make(
-      "table",
-      { className: "spread" },
-      make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col", textContent: text })))),
-      make("tbody", {}, ...rows),
-    ),
+    make("table", { className: "spread" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)),
     make("p", { className: "note", textContent: ends }),
   );
   by("feature").hidden = false;

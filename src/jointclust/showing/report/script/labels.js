@@ -83,6 +83,10 @@ function axisName(axis) {
 function texts(pen) {
   const { w, h } = box();
   pen.font = "600 13px system-ui, sans-serif";
+  const said = "neighbour map: rows that are near are alike; how far groups are apart says little";
+  if (page.axes[view.x].layout) {
+    return [{ text: w > 560 ? said : "neighbour map", x: w / 2, y: h - 10, kind: "axis" }, ...placedNames(pen)];
+  }
   return [
     { text: cut(axisName(page.axes[view.x]), Math.floor(w / 8)), x: w / 2, y: h - 10, kind: "axis" },
     { text: cut(axisName(page.axes[view.y]), Math.floor(h / 8)), x: 11, y: h / 2, kind: "axis", up: true },

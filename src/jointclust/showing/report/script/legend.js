@@ -28,13 +28,15 @@ function hiddenNote() {
 }
 
 function rampOf(column) {
-  const bar = make("div", { className: "ramp wide" }),
-    { low, high, isCut } = limits(column);
-  bar.style.background = `linear-gradient(to right, ${page.scale.join(",")})`;
+  const bar = make("div", { className: "ramp wide" });
+  const { low, high, cutLow, cutHigh } = limits(column);
+  bar.style.background = `linear-gradient(to right, ${scale()
+    .map((colour) => `rgb(${colour})`)
+    .join(",")})`;
   const ends = [
-    [low, "≤ "],
-    [high, "≥ "],
-  ].map(([code, mark]) => (isCut ? mark : "") + digits(valueAt(column, code)));
+    (cutLow ? "≤ " : "") + digits(valueAt(column, low)),
+    (cutHigh ? "≥ " : "") + digits(valueAt(column, high)),
+  ];
   return [bar, make("div", { className: "ends wide" }, ...ends.map((text) => make("span", { textContent: text })))];
 }
 

@@ -7,20 +7,32 @@ function fill(list, items, chosen, change) {
   list.onchange = () => change(list.selectedOptions[0].column);
 }
 
+// By neighbours, where the page has them so, or along directions that can be chosen.
+function layouts() {
+  const first = page.axes.findIndex((axis) => !axis.layout);
+  const look = (x, y) => {
+    Object.assign(view, { x, y, zoom: 1, cx: 0, cy: 0 });
+    grid = null;
+    all(".directions").forEach((label) => (label.hidden = x < first));
+    draw();
+  };
+  const chosen = () => ["across", "up"].map((id) => first + Number(by(id).value));
+  for (const [id, place] of [
+    ["across", 0],
+    ["up", 1],
+  ]) {
+    fill(by(id), page.axes.slice(first), place, () => look(...chosen()));
+  }
+  fill(by("layout"), [{ name: "neighbours" }, { name: "directions" }], 0, ({ name }) =>
+    look(...(name === "neighbours" ? [0, 1] : chosen())),
+  );
+  by("layouts").hidden = first === 0;
+  all(".directions").forEach((label) => (label.hidden = first > 0));
+}
+
 function controls() {
   fill(by("colour"), page.columns, 0, setColour);
-  const linear = page.axes.filter((axis) => !axis.layout);
-  for (const [id, key] of [
-    ["across", "x"],
-    ["up", "y"],
-  ]) {
-    fill(by(id), linear, view[key], (axis) => {
-      view[key] = page.axes.indexOf(axis);
-      grid = null;
-      draw();
-    });
-  }
-  by("layouts").hidden = true;
+  layouts();
   for (const button of all("[data-mode]")) {
     button.onclick = () => {
       state.mode = button.dataset.mode;
@@ -81,16 +93,21 @@ function sortable() {
   }
 }
 
+// The style has the dark colours for readers who ask for them; from the first click on, the button decides.
+const { media } = [...document.styleSheets[0].cssRules].find((rule) => rule.media?.mediaText.includes("dark"));
+const onDark = () => !printing && window.matchMedia(media.mediaText).matches;
+
 function theme() {
-  // The style has the dark colours for readers who ask for them; from the first click on, the button decides.
-  const { media } = [...document.styleSheets[0].cssRules].find((rule) => rule.media?.mediaText.includes("dark"));
+  const again = () => {
+    if (!painter) return;
+    showLegend();
+    draw();
+  };
   by("theme").onclick = () => {
     media.mediaText = window.matchMedia(media.mediaText).matches ? "not all" : "screen";
-    if (painter) draw();
+    again();
   };
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    if (painter) draw();
-  });
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
 }
 
 function printed() {

@@ -9,7 +9,8 @@ ivec2 cell(uint k) { return ivec2(int(k) & 255, int(k) >> 8); }
 void main() {
   vec4 own = texelFetch(palette, cell(code), 0);
   bool visible = own.a > 0.5 && texelFetch(shown, cell(cluster), 0).r > 0.5;
-  gl_Position = visible ? vec4(x * place.x + place.z, y * place.y + place.w, 0.0, 1.0) : vec4(2.0, 2.0, 0.0, 1.0);
+  float depth = shaped ? 0.0 : code == 255u ? 1.0 : 0.9 - 0.9 * float(code) / 254.0;  // large values lie on top
+  gl_Position = visible ? vec4(x * place.x + place.z, y * place.y + place.w, depth, 1.0) : vec4(2.0, 2.0, 0.0, 1.0);
   bool strong = !selecting || chosen == 1u;
   gl_PointSize = size * (selecting && strong ? 1.35 : 1.0);
   ink = vec4(own.rgb, strong ? 0.85 : 0.12);
@@ -23,7 +24,7 @@ void main() {
   float d = shape == 0 ? length(p) : shape == 1 ? max(abs(p.x), abs(p.y)) * 1.15
     : shape == 2 ? max(abs(p.x) * 1.7 - p.y * 0.9, p.y * 1.6) * 0.62 : abs(p.x) + abs(p.y);
   float a = ink.a * (1.0 - smoothstep(0.75, 1.0, d));
-  if (a < 0.01) discard;
+  if (a < 0.1) discard;
   result = vec4(ink.rgb * a, a);
 }`;
 
@@ -44,6 +45,8 @@ function glPainter() {
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return null;
   gl.useProgram(program);
   gl.enable(gl.BLEND);
+  gl.enable(gl.DEPTH_TEST);
+  gl.depthFunc(gl.LEQUAL);
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   const uniform = (name) => gl.getUniformLocation(program, name);
   const stored = new Map();
@@ -87,7 +90,7 @@ function glPainter() {
         t = transform();
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clearColor(0, 0, 0, 0);
-      gl.clear(gl.COLOR_BUFFER_BIT);
+      gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
       attribute("x", page.axes[view.x].codes, "axis", step);
       attribute("y", page.axes[view.y].codes, "axis", step);
       attribute("code", inksOf(state.colour), "code", step);

@@ -8,7 +8,7 @@ const CELLS = 256,
   REACH = 12,
   PLAIN_LIMIT = 100000;
 
-const view = { x: 0, y: Math.min(1, page.axes.length - 1), zoom: 1, cx: 0, cy: 0 };
+const view = { x: 0, y: 1, zoom: 1, cx: 0, cy: 0 };
 const state = {
   colour: clusters,
   hiddenClusters: new Set(),
