@@ -22,6 +22,7 @@ from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClusterin
 from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.persistence import load, save
 from jointclust.showing import plots
+from jointclust.showing.explain import Explanation, explain
 from jointclust.showing.report import write_report
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
@@ -38,6 +39,7 @@ __all__ = [
     "DisKMeans",
     "DiscriminantProjection",
     "DiscriminativeEmbeddedClustering",
+    "Explanation",
     "FuzzyKMeans",
     "JointConsensus",
     "LDAKMeans",
@@ -60,6 +62,7 @@ __all__ = [
     "datasets",
     "decompose",
     "describe",
+    "explain",
     "load",
     "metrics",
     "number_of_clusters",

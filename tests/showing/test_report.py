@@ -17,9 +17,9 @@ from sklearn.preprocessing import StandardScaler
 import jointclust as jc
 from jointclust.choosing.number import ClusterNumber
 from jointclust.showing import fitted
+from jointclust.showing.profile import profile
 from jointclust.showing.report._axes import directions
 from jointclust.showing.report._pack import looks, natural_order, numbers, picture
-from jointclust.showing.report._profile import profile
 from registered import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")

@@ -16,10 +16,10 @@ from jointclust._version import __version__
 from jointclust.files import replacing
 from jointclust.showing import fitted
 from jointclust.showing.layout import neighbour_map
+from jointclust.showing.profile import profile
 from jointclust.showing.report._axes import Direction, directions
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._page import page
-from jointclust.showing.report._profile import profile
 from jointclust.types import Float, Matrix, Predictor
 
 __all__ = ["write_report"]
