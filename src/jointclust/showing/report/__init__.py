@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 from jointclust._version import __version__
 from jointclust.files import replacing
 from jointclust.showing import fitted
+from jointclust.showing.explain import explain
 from jointclust.showing.layout import neighbour_map
 from jointclust.showing.profile import profile
 from jointclust.showing.report._axes import Direction, directions
@@ -105,6 +106,7 @@ def write_report(
     True
     """
     data, coded = fitted.features_of(model, X)
+    given = feature_names if feature_names is not None and len(feature_names) == np.shape(X)[-1] else None
     if coded is not None and (feature_names is None or len(feature_names) != data.shape[1]):
         feature_names = coded  # columns that were coded have names of their own
     elif feature_names is None:
@@ -128,6 +130,7 @@ def write_report(
         classes=None if classes is None else np.asarray(classes).astype(str),
         names=names or [f"x{index}" for index in range(data.shape[1])],
         profile=profile(data, Y, labels),
+        explanation=None if image_shape is not None else explain(model, X, given),
         data=data,
         stability=found,
         image=None if image_shape is None else (tuple(image_shape), image_order),

@@ -7,11 +7,15 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.showing.explain import ClusterExplanation
 from jointclust.showing.report import _pack
 from jointclust.showing.report._content import DOUBTFUL, STABLE, Content
-from jointclust.showing.report._html import feature_link, row_link, section, short, swatch, term
+from jointclust.showing.report._html import alike, feature_link, row_link, section, short, swatch, term
+from jointclust.showing.rules import shown
 
-_FEATURES = 6
+_FEATURES, _RULES = 6, 2
+# Rules that hold of fewer rows than this share tell little.
+_TELLING = 0.5
 _CARDS = 100
 
 
@@ -33,8 +37,9 @@ def _card(content: Content, cluster: int) -> str:
     known = content.main_class(cluster)
     if known is not None:
         lines.append(f"<p>{known[1]:.0%} are of class {escape(known[0])}</p>")
-    if content.image is None:
-        lines.append(_features(content, cluster))
+    found = content.explained(cluster)
+    if found is not None:
+        lines += [_rules(found), _features(content, found)]
     lines.append(_prototypes(content, "Most typical", profile.nearest[cluster]))
     lines.append(_prototypes(content, "Least typical", profile.farthest[cluster]))
     return (
@@ -54,24 +59,36 @@ def _stability(content: Content, cluster: int) -> str:
     return f', {term("stability")} <b>{value:.2f}</b> <span class="tag {word}">{word}</span>'
 
 
-def _features(content: Content, cluster: int) -> str:
-    effects = content.profile.effects[cluster]
-    order = [i for i in np.argsort(-np.abs(effects), kind="stable")[:_FEATURES] if effects[i] != 0]
-    if not order:
-        return "<p>No feature sets it apart.</p>" if content.n_clusters > 1 else ""
-    largest = max(abs(effects[i]) for i in order)
+def _rules(found: ClusterExplanation) -> str:
+    rules = [rule for rule in found.rules[:_RULES] if rule.precision >= _TELLING]
+    return "".join(
+        f'<p class="rule">{"Or if" if number else "If"} <b>{escape(str(rule))}</b>: {rule.precision:.0%} of such rows '
+        f"are here, {rule.coverage:.0%} of its rows are such.</p>"
+        for number, rule in enumerate(rules)
+    )
+
+
+def _features(content: Content, found: ClusterExplanation) -> str:
+    features = found.features[:_FEATURES]
+    if not features:
+        return "<p>No feature sets it apart.</p>"
+    largest = max(abs(feature.effect) for feature in features)
     rows = "".join(
-        f'<tr><th scope="row">{feature_link(i, content.names[i])}</th>'
-        f'<td class="bar"><i class="{"up" if effects[i] > 0 else "down"}" '
-        f'style="width:{100 * abs(effects[i]) / largest:.0f}%"></i></td><td>{effects[i]:+.1f}</td>'
-        f"<td>{short(content.profile.means[cluster, i])}</td><td>{short(content.profile.rest[cluster, i])}</td></tr>"
-        for i in order
+        f'<tr><th scope="row">{feature_link(one.name, content.index_of.get(one.name))}{alike(one.alike)}</th>'
+        f'<td class="bar"><i class="{"up" if one.effect > 0 else "down"}" '
+        f'style="width:{100 * abs(one.effect) / largest:.0f}%"></i></td><td>{one.effect:+.1f}</td>'
+        f"<td>{_mean(one.mean, one.kind)}</td><td>{_mean(one.rest, one.kind)}</td></tr>"
+        for one in features
     )
     return (
         '<table class="features"><thead><tr><th scope="col">set apart by</th>'
         f'<th scope="col" colspan="2">{term("effect")}</th>'
         f'<th scope="col">here</th><th scope="col">elsewhere</th></tr></thead><tbody>{rows}</tbody></table>'
     )
+
+
+def _mean(value: float, kind: str) -> str:
+    return shown(value, kind, 4) if kind == "date" else short(value)
 
 
 def _prototypes(content: Content, title: str, rows: NDArray[np.intp]) -> str:

@@ -13,6 +13,7 @@ from sklearn.metrics import silhouette_samples
 
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing import fitted
+from jointclust.showing.explain import ClusterExplanation, Explanation
 from jointclust.showing.profile import Profile
 from jointclust.showing.report._axes import Direction
 from jointclust.showing.report._pack import natural_order
@@ -42,6 +43,7 @@ class Content:
     classes: NDArray[Any] | None
     names: list[str]
     profile: Profile
+    explanation: Explanation | None
     data: NDArray | Sparse
     stability: Float | None
     image: tuple[tuple[int, ...], str] | None
@@ -177,6 +179,16 @@ class Content:
         sizes = np.bincount(own, minlength=self.n_clusters)
         sums = np.bincount(own, weights=values, minlength=self.n_clusters)
         return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan), values
+
+    def explained(self, cluster: int) -> ClusterExplanation | None:
+        """What makes a cluster; nothing of images, whose pixels mean little one by one."""
+        found = self.explanation or ()
+        return next((one for one in found if one.cluster == cluster), None) if self.n_clusters > 1 else None
+
+    @cached_property
+    def index_of(self) -> dict[str, int]:
+        """Where a feature is, by its name."""
+        return {name: index for index, name in reversed(list(enumerate(self.names)))}
 
     def mean_confidence(self, cluster: int) -> float | None:
         """Mean confidence of a cluster's rows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from jointclust.showing.colours import PALETTE
@@ -92,9 +92,17 @@ def row_link(row: int, name: str) -> str:
     return f'<a href="#map" data-row="{row}">{escape(name)}</a>'
 
 
-def feature_link(index: int, name: str) -> str:
+def feature_link(name: str, index: int | None) -> str:
     """A feature's name, which colours the map where the page carries it."""
-    return f'<a href="#map" data-feature="{index}">{escape(name)}</a>'
+    return escape(name) if index is None else f'<a href="#map" data-feature="{index}">{escape(name)}</a>'
+
+
+def alike(names: Sequence[str]) -> str:
+    """Features that say the same as one."""
+    if not names:
+        return ""
+    listed = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    return f' <small title="{escape(", ".join(names))}">as {escape(listed)}</small>'
 
 
 def short(value: float) -> str:

@@ -11,6 +11,7 @@ from jointclust.showing import fitted
 from jointclust.showing.report import _pack
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._html import (
+    alike,
     feature_link,
     number_cell,
     row_link,
@@ -89,9 +90,11 @@ def _at(values: NDArray | None, cluster: int) -> float | None:
 
 
 def _top_features(content: Content, cluster: int) -> str:
-    effects = content.profile.effects[cluster]
-    order = [i for i in np.argsort(-np.abs(effects), kind="stable")[:_TOP] if effects[i] != 0]
-    return ", ".join(f"{feature_link(i, content.names[i])} {'↑' if effects[i] > 0 else '↓'}" for i in order)
+    found = content.explained(cluster)
+    return ", ".join(
+        f"{feature_link(one.name, content.index_of.get(one.name))} {'↑' if one.effect > 0 else '↓'}"
+        for one in (found.features[:_TOP] if found is not None else [])
+    )
 
 
 def classes(content: Content) -> str:
@@ -117,16 +120,18 @@ def classes(content: Content) -> str:
 
 
 def heat_map(content: Content) -> str:
-    """Features that set clusters apart, by cluster."""
-    effects = content.profile.effects
-    order = [int(i) for i in content.telling[:_HEATED] if np.abs(effects[:, i]).max() > 0]
-    if content.n_clusters < 2 or not order:
+    """Features that set clusters apart, by cluster; of those that say the same, one."""
+    if content.n_clusters < 2 or content.explanation is None:
+        return ""
+    groups = [group for group in content.explanation.groups if group[0] in content.index_of][:_HEATED]
+    if not groups:
         return ""
     head = ["feature", *(f"{swatch(k)} {k}" for k in range(content.n_clusters))]
-    rows = [
-        [feature_link(i, content.names[i]), *(_heat_cell(content, k, i) for k in range(content.n_clusters))]
-        for i in order
-    ]
+    rows = []
+    for name, *others in groups:
+        index = content.index_of[name]
+        cells = (_heat_cell(content, cluster, index) for cluster in range(content.n_clusters))
+        rows.append([feature_link(name, index) + alike(others), *cells])
     told = (
         f"<p>The {term('effect')} of the features that set clusters apart most; click one to colour the map by it.</p>"
     )
@@ -244,7 +249,7 @@ def chosen_features(content: Content) -> str:
     found = content.chosen_features()
     if found is None:
         return ""
-    listed = ", ".join(feature_link(index, content.names[index]) for index in found[:200])
+    listed = ", ".join(feature_link(content.names[index], index) for index in found[:200])
     more = f" and {len(found) - 200} more" if len(found) > 200 else ""
     told = f"<p>The method keeps {len(found)} of {len(content.names)} features; the others have no part in it.</p>"
     return section("Chosen features", f"{told}<p>{listed}{more}</p>", name="chosen")

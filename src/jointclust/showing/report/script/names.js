@@ -17,6 +17,7 @@ function namedColumn() {
 
 // Every place that says a cluster's name says the new one.
 function renamed() {
+  for (const input of all("[data-named]")) input.value = names.get(Number(input.dataset.named)) ?? "";
   for (const place of all("[data-name]")) place.textContent = clusterName(clusters.names.indexOf(place.dataset.name));
   setColour(merged.size ? namedColumn() : clusters);
 }
@@ -29,7 +30,10 @@ function setName(k, text) {
 
 function merge(k, into) {
   merged.delete(k);
-  if (into >= 0 && rootOf(into) !== k) merged.set(k, into);
+  if (into >= 0 && rootOf(into) !== k) {
+    merged.set(k, into);
+    if (names.has(k) && !names.has(rootOf(k))) names.set(rootOf(k), names.get(k)); // one name for what is one
+  }
   renamed();
 }
 
@@ -40,9 +44,10 @@ function groups() {
 }
 
 const byLabel = (map) => Object.fromEntries([...map].map(([k, text]) => [clusters.names[k], text]));
+const rootNames = () => new Map([...names].filter(([k]) => rootOf(k) === k));
 
 function saveNames() {
-  const found = { names: byLabel(names), merged: groups() };
+  const found = { names: byLabel(rootNames()), merged: groups() };
   if (notes.size) found.notes = byLabel(notes);
   save("names.json", JSON.stringify(found, null, 2) + "\n", "application/json");
 }
@@ -84,6 +89,12 @@ function field(value, label, change) {
   return input;
 }
 
+function nameField(label, k) {
+  const input = field(names.get(k), `Name of cluster ${label}`, (text) => setName(k, text));
+  input.dataset.named = k;
+  return input;
+}
+
 function namingTable() {
   const head = ["cluster", "name", "part of", "note"].map((text) => make("th", { scope: "col", textContent: text }));
   const rows = clusters.names.map((label, k) => {
@@ -105,11 +116,7 @@ function namingTable() {
       "tr",
       {},
       make("th", { scope: "row" }, swatch(k), ` Cluster ${label}`),
-      make(
-        "td",
-        {},
-        field(names.get(k), `Name of cluster ${label}`, (text) => setName(k, text)),
-      ),
+      make("td", {}, nameField(label, k)),
       make("td", {}, list),
       make("td", {}, field(notes.get(k), `Note on cluster ${label}`, note)),
     );
