@@ -1,5 +1,6 @@
 // Rows: found by id, and what is known of one.
 
+const MANY = 500;
 const NEIGHBOURS = 6,
   VALUES = 30;
 
@@ -144,11 +145,15 @@ function pictureOf(i) {
   return picture;
 }
 
+// All values or, where these are very many, those that are not 0: the words of a document, say.
 function more(i) {
-  const button = make("button", { type: "button", textContent: `All ${counted(page.features.length)} values` });
+  const every = page.features.length <= MANY;
+  const text = every ? `All ${counted(page.features.length)} values` : "Its values that are not 0";
+  const button = make("button", { type: "button", textContent: text });
   button.onclick = async () => {
     await Promise.all(page.features.map(ready));
-    button.previousElementSibling.replaceWith(valuesOf(i, page.features));
+    const some = page.features.filter((feature) => every || valueAt(feature, feature.codes[i]) !== 0);
+    button.previousElementSibling.replaceWith(valuesOf(i, some.slice(0, MANY)));
     button.remove();
   };
   return button;
