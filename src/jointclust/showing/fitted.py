@@ -47,7 +47,7 @@ def map_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     """
     if last_step(model).cluster_centers_.shape[1] <= _FEW_COMPONENTS:
         return embedding_of(model, X)
-    rows = _prepared(model, X)
+    rows = prepared_of(model, X)
     labels = labels_of(model)
     sizes = np.bincount(labels).astype(np.float64)
     member = sp.csr_array((np.ones(labels.size), (labels, np.arange(labels.size))))
@@ -59,7 +59,7 @@ def map_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     return np.asarray(rows @ directions) - mean @ directions
 
 
-def _prepared(model: Estimator, X: ArrayLike) -> Any:
+def prepared_of(model: Estimator, X: ArrayLike) -> Any:
     """The rows as the clusterer sees them; a consensus, those of its first view."""
     model = getattr(model, "best_estimator_", model)
     rows = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
