@@ -1,6 +1,6 @@
 """What the map of neighbours and the explanation cost beside the fit, as seconds in one run.
 
-    OMP_NUM_THREADS=1 python benchmarks/neighbour_map.py [--map 20000 1000000] [--explain 200000] [--columns 50] [--csv file]
+    OMP_NUM_THREADS=1 python benchmarks/neighbour_map.py [--map 20000 1000000] [--explain 200000] [--columns 50]
 
 Seconds are of the process, so that other work on the machine does not count. The map of the first number of rows has to
 take less than their default fit, that of the second less than a minute.
