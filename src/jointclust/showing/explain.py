@@ -17,6 +17,7 @@ from jointclust.showing import fitted
 from jointclust.showing.features import Features, at_hand, features_in, some_of
 from jointclust.showing.profile import Profile, profile
 from jointclust.showing.rules import Condition, find_rules, joined, shown
+from jointclust.showing.sampling import some_of_each
 from jointclust.types import Estimator, Float, Labels
 
 __all__ = ["ClusterExplanation", "Explanation", "Rule", "SetApart", "explain"]
@@ -315,17 +316,12 @@ class _Sample:
 
     @classmethod
     def of(cls, features: Features, labels: Labels) -> Self:
-        rows = np.arange(labels.size)
-        if labels.size <= _MOST_ROWS:
-            return cls(rows, features, labels, np.ones(labels.size), True)
-        sizes = np.bincount(labels)
-        wanted = np.minimum(sizes, np.maximum(_FEWEST_OF_A_CLUSTER, sizes * _MOST_ROWS // labels.size))
-        shuffled = np.random.RandomState(0).permutation(labels.size)
-        order = shuffled[np.argsort(labels[shuffled], kind="stable")]
-        rank = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        rows = np.sort(order[rank < np.repeat(wanted, sizes)])
-        weights = (sizes / np.maximum(wanted, 1))[labels[rows]]
-        return cls(rows, replace(features, values=features.values[rows]), labels[rows], weights, False)
+        rows = some_of_each(labels, _MOST_ROWS, _FEWEST_OF_A_CLUSTER, np.random.RandomState(0))
+        if rows.size == labels.size:
+            return cls(rows, features, labels, np.ones(rows.size), True)
+        taken = labels[rows]
+        weights = (np.bincount(labels) / np.maximum(np.bincount(taken), 1))[taken]
+        return cls(rows, replace(features, values=features.values[rows]), taken, weights, False)
 
 
 def _places(model: Any, X: Any, sample: _Sample) -> NDArray:

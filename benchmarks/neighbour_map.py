@@ -1,16 +1,15 @@
-"""What a report costs: the map of neighbours, the explanation and the page, beside the fit, as seconds in one run.
+"""What the map of neighbours and the explanation cost beside the fit, as seconds in one run.
 
-    OMP_NUM_THREADS=1 python benchmarks/report.py [--map 20000 1000000] [--page 200000] [--columns 50] [--csv file]
+    OMP_NUM_THREADS=1 python benchmarks/neighbour_map.py [--map 20000 1000000] [--explain 200000] [--columns 50]
 
 Seconds are of the process, so that other work on the machine does not count. The map of the first number of rows has to
-take less than their default fit, that of the second less than a minute; the page of 200,000 rows at most 12 MB.
+take less than their default fit, that of the second less than a minute.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -62,7 +61,7 @@ def kept(Y: NDArray, places: NDArray) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--map", type=int, nargs=2, default=[20_000, 1_000_000], help="rows that are laid out")
-    parser.add_argument("--page", type=int, default=200_000, help="rows of a report")
+    parser.add_argument("--explain", type=int, default=200_000, help="rows that are explained")
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--csv", type=Path, help="a file to write the table to")
     arguments = parser.parse_args()
@@ -81,17 +80,11 @@ def main() -> None:
                 map_of = functools.partial(layout.neighbour_map, rows)
                 table.timed(f"map by {library}", len(rows), map_of, functools.partial(kept, rows))
 
-    X = rows_of(arguments.page, arguments.columns)
-    quick = table.timed("LDAKMeans", arguments.page, lambda: jc.LDAKMeans(N_CLUSTERS, n_init=1, random_state=0).fit(X))
-    table.timed("explain", arguments.page, lambda: jc.explain(quick, X))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "report.html"
-        table.timed(
-            "report",
-            arguments.page,
-            lambda: jc.write_report(quick, X, path),
-            lambda _: f"{path.stat().st_size / 1e6:.1f} MB",
-        )
+    X = rows_of(arguments.explain, arguments.columns)
+    quick = table.timed(
+        "LDAKMeans", arguments.explain, lambda: jc.LDAKMeans(N_CLUSTERS, n_init=1, random_state=0).fit(X)
+    )
+    table.timed("explain", arguments.explain, lambda: jc.explain(quick, X))
     if arguments.csv is not None:
         arguments.csv.write_text("\n".join(table.lines) + "\n")
 
