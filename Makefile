@@ -4,7 +4,7 @@ STAMP := .venv/.installed
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
-.PHONY: venv demo test test-slow test-gpu test-browser test-lowest test-bertopic package lint docs bench clean
+.PHONY: venv demo test test-slow test-soak test-gpu test-browser test-lowest test-bertopic package lint docs bench clean
 
 venv: $(STAMP)
 
@@ -22,6 +22,10 @@ test: venv
 
 test-slow: venv
 	SCIPY_ARRAY_API=1 $(BIN)/pytest -m slow
+
+# Random fits for ten minutes; prints the seeds that fail.
+test-soak: venv
+	SCIPY_ARRAY_API=1 $(BIN)/python tests/soak.py
 
 # On a machine with CUDA, torch and perhaps CuPy.
 test-gpu: venv
