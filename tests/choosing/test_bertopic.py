@@ -1,4 +1,4 @@
-"""The consensus in the place of HDBSCAN in BERTopic, with the real package where it is installed."""
+"""The consensus in the place of HDBSCAN in BERTopic, with the real package: `make test-bertopic`."""
 
 import numpy as np
 import pytest
