@@ -98,6 +98,8 @@ class Voice:
     @classmethod
     def of(cls, given: dict[str, Any], *, beside_output: bool = False) -> Self:
         """As the options of a command say."""
+        if beside_output and given["as_json"]:
+            raise click.UsageError("--json and --out - both go to standard output: name a file with --out.")
         wanted = {name: given[name] for name in ("quiet", "as_json", "verbose")}
         return cls(**wanted, beside_output=beside_output)
 
