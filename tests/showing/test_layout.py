@@ -102,6 +102,16 @@ def test_landmarks_stay_and_rows_go_between_them():
         np.testing.assert_allclose(place, weights @ places[order] / weights.sum(), atol=1e-4)
 
 
+def test_a_rare_group_has_landmarks():
+    """Three times as many as a plain sample would hold."""
+    rng = np.random.RandomState(0)
+    rows = rng.standard_normal((20_000, 4)) + 8 * np.eye(4)[rng.randint(3, size=20_000)]
+    rows[:60] += [0, 0, 0, 20]
+    chosen = [layout._some_from_everywhere(rows, 600, np.random.RandomState(seed)) for seed in range(4)]
+    assert all(np.unique(some).size == 600 for some in chosen)
+    assert np.mean([(some < 60).sum() for some in chosen]) > 3 * 60 * 600 / 20_000
+
+
 def test_few_different_landmarks_among_many_rows(monkeypatch):
     monkeypatch.setattr(layout, "LANDMARKS", 30)
     monkeypatch.setattr(layout, "MANY_LANDMARKS", 30)

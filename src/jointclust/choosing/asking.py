@@ -50,6 +50,11 @@ class Asking(Layered):
         check_is_fitted(self)
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n={n!r} must be a whole number of rows, 1 or more.")
+        if "_pattern" not in vars(self) and "_groups" not in vars(self):
+            raise AttributeError(
+                f"What the members say of each of the {self.labels_.shape[0]:,} training rows was not kept with the "
+                "model: ask it before it is saved, or fit fewer rows."
+            )
         rows = self._some_rows(int(n))
         groups, sizes = self._groups_at(rows), [len(table) for table in self._votes]
         known = self._has_known_class(groups)
@@ -74,11 +79,6 @@ class Asking(Layered):
         """The groups of some rows in the members, and what is settled of them."""
         if "_pattern" in vars(self):
             return self._patterns[self._pattern[rows]]
-        if "_groups" not in vars(self):
-            raise AttributeError(
-                f"What the members say of each of the {self.labels_.shape[0]:,} training rows was not kept with the "
-                "model: ask a model that was just fitted, or one of fewer rows."
-            )
         groups: Array = self._groups
         index = like(rows, groups, namespace(groups).int64) if is_device_array(groups) else rows
         return to_host(groups[index, :]).astype(np.int32)

@@ -71,6 +71,12 @@ class JointConsensus(CallbackSupportMixin, Settling):
 
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with as many
     clusters as asked for and with 1.5, 2 and 3 times as many. A finer partition says which rows are surely together.
+
+    Labels that are known of some rows spread from these over ``BB'``: a row gets the label that most rows in its groups
+    have, in the mean over the members. A linear rule for each view, learned from the known rows, joins the members: it
+    has more weight the more rows are known, and the better it tells known rows that it has not seen. Then all vote as
+    ever. Where there are more clusters than known classes, k-means proposes the others.
+
     Of more than 10,000 rows a sample of that size is fitted, and all rows are voted on. Of rows that are not in memory
     the views and the votes are learned from that sample, too, and all rows are voted on in one pass, where they are.
 
@@ -105,8 +111,11 @@ class JointConsensus(CallbackSupportMixin, Settling):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data. This and what else there
-        is for each row is where the rows are: on their device, with Dask, or in memory.
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data, but of rows whose label is
+        known or that belong together. This and what else there is for each row is where the rows are: on their device,
+        with Dask, or in memory.
+    classes_ : array of shape (n_classes,)
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     soft_labels_ : array of shape (n_samples, n_clusters)
         The members' votes; equal to ``predict_proba`` of the training data.
     confidence_ : array of shape (n_samples,)
@@ -370,7 +379,8 @@ class JointConsensus(CallbackSupportMixin, Settling):
         """Weigh the views, and let the members of those that have a say agree."""
         for name in ("_groups", "_confidence"):  # of an earlier fit, to rows elsewhere
             self.__dict__.pop(name, None)
-        said, far = self._asked(sights.sources, voted=not columns)
+        asked = [] if columns else self.members_
+        said, far = self._asked(sights.sources, asked, self._view_of_member[: len(asked)], scored=True)
         columns = columns or list(said.T)
         found = [np.unique(column, return_inverse=True) for column in columns]
         self._group_names = [names for names, _ in found]
@@ -380,7 +390,9 @@ class JointConsensus(CallbackSupportMixin, Settling):
             partitions = replace(partitions, fairness=_FAIRNESS, evenness=_EVENNESS)
         partitions = self._weigh(partitions, sights, rng)
         self.outlier_scores_ = far[:, sorted(set(self._view_of_member))].max(axis=1)
-        _, self._votes = partitions.agreed(self.n_clusters, rng, sights.known)
+        if sights.known is not None:
+            partitions = self._with_rules(partitions, sights)
+        _, self._votes = partitions.agreed(self.n_clusters, rng, sights.known, sights.together)
         self._member_weights = partitions.shares
         # Rows with the same groups have the same votes: these are kept once.
         groups = np.column_stack([partitions.groups, *self._settle(partitions.groups, sights)])
@@ -407,8 +419,7 @@ class JointConsensus(CallbackSupportMixin, Settling):
         view = np.array(self._view_of_member)
         agreement = np.ones(len(sights))
         if self.views == "auto" and len(sights) > 2:
-            parts = (said.some(view == number) for number in range(len(sights)))
-            each = [part.agreed(self.n_clusters, rng, sights.known)[0] for part in parts]
+            each = [said.some(view == number).agreed(self.n_clusters, rng)[0] for number in range(len(sights))]
             sizes = [self.n_clusters] * len(sights)
             between = Partitions.of(np.column_stack(each), sizes, sights.weights).agreement()
             agreement = (between.sum(axis=1) - 1) / (len(sights) - 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +11,15 @@ from numpy.typing import NDArray
 from jointclust.choosing.confidence import confidence, trust
 from jointclust.choosing.lens import LANDMARKS
 from jointclust.choosing.sights import Sights
+from jointclust.choosing.spreading import Examples, rules_of
+from jointclust.choosing.votes import Partitions
 from jointclust.choosing.voting import Voting, most_voted
 from jointclust.choosing.whole import Whole
 from jointclust.estimators.known import n_known
 from jointclust.numerics.partitions import looked_up
 from jointclust.rows import Swept, blocks, n_present
 from jointclust.rows.arrays import is_device_array, namespace, to_host
-from jointclust.types import Array, Float
+from jointclust.types import Array, Float, Labels
 
 
 class Settling(Voting):
@@ -34,6 +37,27 @@ class Settling(Voting):
         self._settled = _settled_votes(n_known(self), self.n_clusters, votes)
         index = None if together is None else together.index
         return [np.asarray(_settled_column(known, index, n_known(self)), np.int32)]
+
+    def _with_rules(self, said: Partitions, sights: Sights) -> Partitions:
+        """The members, and beside them linear rules learned from the known labels, one on each view that has a say."""
+        known = cast(Labels, sights.known)
+        index = None if sights.together is None else to_host(sights.together.index)
+        examples, views = Examples.of(known, sights.weights, index), sorted(set(self._view_of_member))
+        seen = [(one.lens, one.leading) for one in self._seen(sights.sources, examples.rows).values()]
+        rules, shares = rules_of(examples, said, seen)
+        if not rules:
+            return said
+        labels = self._asked(sights.sources, rules, views, scored=False)[0]
+        found = [np.unique(column, return_inverse=True) for column in labels.T]
+        self.members_ += rules
+        self._view_of_member += views
+        self._group_names += [names for names, _ in found]
+        return replace(
+            said,
+            groups=np.column_stack([said.groups, *(group.ravel() for _, group in found)]).astype(np.int32),
+            sizes=[*said.sizes, *(names.size for names, _ in found)],
+            shares=np.append(said.shares, shares) / (1 + sum(shares)),
+        )
 
     def _publish_whole(self, whole: Whole) -> None:
         """Vote on all rows, of which a sample was fitted, in one pass: what is known of each is where the rows are."""
@@ -71,6 +95,7 @@ class Settling(Voting):
         sizes, total = found.sums
         self.objective_ = float(total / sizes.sum())
         self._renumber(np.append(np.arange(n_classes), n_classes + np.argsort(-sizes[n_classes:], kind="stable")))
+        self._bring_here()
 
     def _group_votes(self, whole: Whole) -> Float:
         """The mean votes for the rows of each group, in a pass of its own."""

@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from jointclust.choosing.whole import Whole
 from jointclust.numerics.groups import Groups
-from jointclust.rows import as_rows
+from jointclust.rows import as_rows, tidied
 from jointclust.rows.arrays import is_device_array
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
@@ -67,7 +67,7 @@ def sources_of(preparations: list[Any], X: Any, coded: Any = None) -> list[Sourc
 def _indexable(rows: Any) -> Matrix:
     if is_device_array(rows):
         return rows
-    return check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32])
+    return check_array(tidied(rows), accept_sparse="csr", dtype=[np.float64, np.float32])
 
 
 def blocks_of(n_samples: int) -> Iterator[slice]:

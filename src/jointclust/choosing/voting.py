@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust.choosing.asking import Asking
 from jointclust.choosing.confidence import confidence
-from jointclust.choosing.lens import LANDMARKS, CenterLabels, LandmarkLabels, Lens, Seen
+from jointclust.choosing.lens import LANDMARKS, Lens, Member, Seen
 from jointclust.choosing.sights import Source, blocks_of, sources_of
 from jointclust.estimators.base import LooksAtPairs
 from jointclust.rows import blocks, each_row, host_block, is_elsewhere, joined, loaded, threads
@@ -72,6 +72,11 @@ class Voting(Asking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
                 "predict_proba(X) and confidence(X) tell them again."
             )
         return self._of_each_row(self._bare()._said, (self.n_clusters,), np.float64)
+
+    @property
+    def probabilities_(self) -> Float:
+        """``soft_labels_`` by the name that BERTopic asks its clusterer for."""
+        return self.soft_labels_
 
     def groups_of_members(self) -> NDArray[np.int32]:
         """The group of each training row in each member; none where the model does not know it any more.
@@ -165,31 +170,30 @@ class Voting(Asking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         used = sorted(set(self._view_of_member))
         return {number: Seen(self._lenses[number], sources[number].take(rows)) for number in used}
 
-    def _asked(self, sources: list[Source], *, voted: bool = True, scored: bool = True) -> tuple[Any, Any]:
-        """What each member says of each row, and how far the row is from others in each view, as far as wanted."""
+    def _asked(self, sources: list[Source], members: list[Any], views: list[int], scored: bool) -> tuple[Any, Any]:
+        """What members of some views say of each row, and how far it is from others in each view, where wanted."""
         scored &= None not in self._lenses  # models of 0.1 have none
         rows = sources[0].rows
 
         def ask(block: slice) -> tuple[list[NDArray], list[NDArray]]:
             seen = self._seen(sources, block)
-            parts = zip(self.members_, self._view_of_member, strict=True)
-            labels = [_labels(member, seen[view]) for member, view in parts] if voted else []
+            labels = [_labels(member, seen[view]) for member, view in zip(members, views, strict=True)]
             return labels, [one.distance / float(one.lens.reach) for one in seen.values()] if scored else []
 
         said, scores = zip(*_of_each(ask, rows), strict=True)
         none = np.empty((0, 1), np.float32)
-        return _beside(said) if voted else none, blocks.float32(_beside(scores)) if scored else none
+        return _beside(said) if members else none, blocks.float32(_beside(scores)) if scored else none
 
     def _told(self, X: Any, *, scored: bool = True) -> tuple[NDArray, Float, Float]:
         """The groups of new rows, the votes for them, and their outlier scores where they are wanted."""
-        said, scores = self._asked(self._sources(X), scored=scored)
+        said, scores = self._asked(self._sources(X), self.members_, self._view_of_member, scored)
         groups = self._grouped(said)
         votes = self._said(groups)
         return groups, votes, namespace(scores).max(scores, axis=1)
 
     def _at_hand(self, block: Any) -> Any:
         """A block of rows where it can be voted on: on the device that it lies on, or in memory."""
-        own = all(isinstance(member, CenterLabels | LandmarkLabels) for member in self.members_)
+        own = all(isinstance(member, Member) for member in self.members_)
         numeric = all(isinstance(one, Preparation) and one.encoder_ is None for one in self._preparations)
         return block if own and numeric else host_block(block)
 
@@ -380,6 +384,6 @@ class _Method:
 
 def _labels(member: Any, seen: Seen) -> NDArray:
     """What a member says of rows: our own look through the lens, others at the rows of the view."""
-    if isinstance(member, CenterLabels | LandmarkLabels):
+    if isinstance(member, Member):
         return member.of(seen)
     return np.asarray(member.predict(seen.rows))

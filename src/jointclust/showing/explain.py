@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from jointclust.rows.arrays import to_host
 from jointclust.showing import fitted
-from jointclust.showing.features import Features, features_in, some_of
+from jointclust.showing.features import Features, at_hand, features_in, some_of
 from jointclust.showing.profile import Profile, profile
 from jointclust.showing.rules import Condition, find_rules, joined, shown
 from jointclust.types import Estimator, Float, Labels
@@ -225,6 +225,7 @@ def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None
         or a search.
     X : array, sparse matrix, data frame, list of str or AnnData
         The rows it was fitted on; other rows, if there are more or fewer of them, are labelled by its ``predict``.
+        Rows in a file or with Dask are loaded: if there are too many, give some of them.
     feature_names : sequence of str, default=None
         Names of the columns of X; None takes those of a frame, or of the model. Documents have words instead.
 
@@ -250,6 +251,7 @@ def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None
       ...
     """
     check_is_fitted(model)
+    X = at_hand(X)
     features = features_in(X, feature_names, getattr(model, "feature_names_in_", None))
     expected = getattr(model, "n_features_in_", features.n_columns)
     if features.n_columns is not None and features.n_columns != expected:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from sklearn.cluster import kmeans_plusplus
 from sklearn.manifold import TSNE
+from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_array, check_random_state
 
 from jointclust.numerics.graph import distinct_rows, neighbors
@@ -15,11 +17,13 @@ from jointclust.rows import threads
 from jointclust.types import Float
 
 # Rows that are laid out, by scikit-learn and by openTSNE: each takes less time than the default fit of 20,000 rows.
-LANDMARKS, MANY_LANDMARKS = 3_000, 10_000
+LANDMARKS, MANY_LANDMARKS = 3_000, 8_000
 # Rows up to which the plane of their principal directions says as much.
 _FEW = 10
 # Principal directions in which neighbours are looked for.
 _DIRECTIONS = 50
+# Times as many rows as landmarks that these are drawn from, and groups of rows that are told apart for it.
+_POOL, _GROUPS = 10, 100
 # Landmarks by which another row is placed, and rows that are placed at once.
 _NEAREST, _BLOCK = 6, 16_384
 _PERPLEXITY, _ITERATIONS = 30.0, 500
@@ -30,12 +34,13 @@ def neighbour_map(embedding: ArrayLike, random_state: int | np.random.RandomStat
 
     .. math:: y_i = \sum_j w_{ij} y_j / \sum_j w_{ij}, \qquad w_{ij} = r_i^2 / d_{ij}^2 - 1
 
-    is where a row is placed when there are many: a sample of them, the landmarks, is laid out, and a row goes between
-    the landmarks nearest to it, at distances d, r being that of the first that has no say. A landmark stays where it
-    is, copies of a row are at one place, and nothing jumps between rows that are near. Distances on the map mean little
-    beyond the nearest neighbours: it shows which rows are together, not how far groups are apart.
+    is where a row is placed when there are many: a sample, the landmarks, is laid out, in which small groups have more
+    than their share; and a row goes between the landmarks nearest to it, at distances d, r being that of the first that
+    has no say. A landmark stays where it is, copies of a row are at one place, and nothing jumps between rows that are
+    near. Distances on the map mean little beyond the nearest neighbours: it shows which rows are together, not how far
+    groups are apart.
 
-    openTSNE does it where it is installed (the extra ``layout``), of at most 10,000 landmarks; otherwise scikit-learn,
+    openTSNE does it where it is installed (the extra ``layout``), of at most 8,000 landmarks; otherwise scikit-learn,
     of at most 3,000.
 
     Parameters
@@ -63,7 +68,7 @@ def neighbour_map(embedding: ArrayLike, random_state: int | np.random.RandomStat
     rng = check_random_state(random_state)
     most = MANY_LANDMARKS if _has_opentsne() else LANDMARKS
     is_sampled = len(rows) > most
-    chosen = np.sort(rng.choice(len(rows), most, replace=False)) if is_sampled else np.arange(len(rows))
+    chosen = _some_from_everywhere(rows, most, rng) if is_sampled else np.arange(len(rows))
     first, copy = distinct_rows(rows[chosen])
     mean, directions = _principal(rows[chosen[first]])
     landmarks = (rows[chosen[first]] - mean) @ directions
@@ -79,6 +84,16 @@ def neighbour_map(embedding: ArrayLike, random_state: int | np.random.RandomStat
 
 def _has_opentsne() -> bool:
     return find_spec("openTSNE") is not None
+
+
+def _some_from_everywhere(rows: Float, size: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """A sample in which groups of rows are as frequent as the root of their size, so that small ones are not lost."""
+    pool = np.sort(rng.choice(len(rows), min(_POOL * size, len(rows)), replace=False))
+    near_one = rows[pool] / (np.abs(rows[pool]).max() or 1.0)  # squares of huge rows overflow
+    centers, _ = kmeans_plusplus(near_one, min(_GROUPS, size), random_state=rng)
+    group = pairwise_distances_argmin(near_one, centers)
+    shares = 1.0 / np.sqrt(np.bincount(group, minlength=len(centers)))[group]
+    return np.sort(rng.choice(pool, size, replace=False, p=shares / shares.sum()))
 
 
 def _principal(rows: Float) -> tuple[Float, Float]:
