@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shlex
 
 import numpy as np
@@ -193,10 +194,12 @@ def test_progress_is_told_as_a_share(data, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("jointclust.cli.timing._SHORT", 0.0)
     assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a", "--verbose") == 0
     told = capsys.readouterr().err
-    assert "member 1 of 30 (3%), about" in told
+    assert re.search(r"member 3 of 30 \(\d+%\), about \d+ s left", told)
+    assert "member 1 of 30" not in told, "too early to tell"
     assert "This takes about" in told
     assert "--set effort=quick" in told
     assert "JointConsensus(" in told
+    monkeypatch.setattr("jointclust.cli.console._ENOUGH", 0.0)
     assert call("fit", data, "-k", 2, "--method", "dec", "--resamples", 0, "-o", tmp_path / "b") == 0
     assert "iteration 1 of at most 100 (1%), at most" in capsys.readouterr().err
 

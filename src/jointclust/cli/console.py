@@ -31,6 +31,8 @@ from jointclust.types import Columns
 
 # Lines of progress in a pipe come no closer than this.
 _SECONDS_PER_LINE = 5.0
+# Of the work, what has to be done before the rest can be reckoned.
+_ENOUGH = 0.05
 # Parts of a fit that are counted, as the library calls them.
 _TASKS = {"member", "candidate", "reference"}
 
@@ -96,6 +98,8 @@ class Voice:
     @classmethod
     def of(cls, given: dict[str, Any], *, beside_output: bool = False) -> Self:
         """As the options of a command say."""
+        if beside_output and given["as_json"]:
+            raise click.UsageError("--json and --out - both go to standard output: name a file with --out.")
         wanted = {name: given[name] for name in ("quiet", "as_json", "verbose")}
         return cls(**wanted, beside_output=beside_output)
 
@@ -135,7 +139,9 @@ class Voice:
             if what != doing:
                 doing, began = what, heard
             heard = now
-            if self.quiet or not told.whole or not 0 < done < told.whole or now - last < _SECONDS_PER_LINE:
+            if self.quiet or not told.whole or now - last < _SECONDS_PER_LINE:
+                return
+            if not _ENOUGH <= done / told.whole < 1:
                 return
             last = now
             left = lasting((now - began) * (told.whole - done) / done)

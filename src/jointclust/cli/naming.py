@@ -79,7 +79,7 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     sizes: dict[str, int] = {}
     for label, name in zip(table["label"], table["name"], strict=True):
         sizes[name or str(label)] = sizes.get(name or str(label), 0) + 1
-    told = ", ".join(f"{name} ({size})" for name, size in sizes.items())
+    told = ", ".join(f"{name if name.isprintable() else repr(name)} ({size})" for name, size in sizes.items())
     text = f"{counted(len(labels), 'row')} in {counted(len(sizes), 'cluster')}: {told}"
     voice.result(f"{text}\nWrote {path}", {"rows": len(labels), "sizes": sizes, "file": str(path)})
 

@@ -61,8 +61,6 @@ def predict(context: click.Context, model: str, data: str, out: str, embedding: 
     """
     path = Path(out)
     voice = Voice.of(given, beside_output=path == STDOUT)
-    if path == STDOUT and given["as_json"]:
-        raise click.UsageError("--json and --out - both go to standard output: write the labels to a file.")
     claim_table(path, force=given["force"], endings=_TABLES, what="the table of labels")
     if embedding is not None:
         claim_table(Path(embedding), force=given["force"])
@@ -95,8 +93,9 @@ def _read_for(voice: Voice, run: SavedRun, data: str, given: dict[str, Any], *, 
     fill = given["missing"] in ("mean", "median")
     gaps = "refuse" if given["missing"] == "refuse" else "keep" if fill else asked["missing"]
     asked = {"missing": "keep"} if text else asked | {"missing": gaps}
-    # A file without names stays one without names.
-    no_header = given["no_header"] or (run.parameters.get("no_header") if given["no_header"] is None else None)
+    no_header = given["no_header"]
+    if no_header is None and run.parameters.get("no_header"):
+        no_header = True  # what comes without names comes without them again
     remembered = {"text_column": text, "no_header": no_header}
     source = read_data(voice, data, given | remembered, **asked, remembered=run.id_column, whole=whole)
     table = source.table

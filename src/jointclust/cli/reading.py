@@ -91,10 +91,11 @@ def _known_of(table: Table, file: str, column: str) -> NDArray[np.object_]:
             raise no_such_column(path, name, "--known-rows", list(columns))
     names = dict(zip(columns["id"], columns[column], strict=True))
     rows = [str(name) for name in identities(table)]
-    strangers = [name for name, value in names.items() if name not in set(rows) and not is_gap(str(value))]
+    present = set(rows)
+    strangers = [name for name, value in names.items() if name not in present and not is_gap(value)]
     if strangers:
         raise ReadError(
-            f"{file}: no row of the data is called {strangers[0]!r}"
+            f"{path}: no row of the data is called {strangers[0]!r}"
             + (f", nor {len(strangers) - 1} others" if len(strangers) > 1 else "")
             + ". Is --id-column the one of the run that they come from?"
         )

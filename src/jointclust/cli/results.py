@@ -191,18 +191,12 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
             image_shape=shape,
             image_order=order,
             title=run.title,
-            parameters=repeating.origins(run.context) | run.chosen | _identity(run),
+            parameters=repeating.origins(run.context) | run.chosen,
             candidates=run.tried,
             warnings=run.warnings,
+            command=repeating.command_line(run.context),
+            checksum=run.source.sha256,
         )
-
-
-def _identity(run: Outcome) -> dict[str, tuple[str, str]]:
-    """What a page needs to say which run it shows."""
-    return {
-        "command line": (repeating.command_line(run.context), "repeats this run"),
-        "sha256 of the data": (run.source.sha256, "measured"),
-    }
 
 
 def stability_of(model: Predictor, rows: Matrix, n_resamples: int, seed: int) -> Float | None:

@@ -48,7 +48,13 @@ def suggest(run: str, n_rows: int, out: str, **given: Any) -> None:
     columns = saved_labels(saved)
     if n_rows > len(columns["id"]):
         raise click.UsageError(f"-n {n_rows} exceeds the number of rows ({len(columns['id'])}).")
-    rows = np.asarray(model.rows_to_label(n_rows)).tolist()
+    try:
+        rows = np.asarray(model.rows_to_label(n_rows)).tolist()
+    except AttributeError:
+        raise click.UsageError(
+            f"{run} has {len(columns['id']):,} rows, too many for a saved model to know what its members say of each: "
+            "fit a sample of the rows, and ask about that."
+        ) from None
     kept = {name: [values[row] for row in rows] for name, values in columns.items() if name != "class"}
     write_table(path, {**kept, "class": [""] * len(rows)}, raw=given["raw_cells"])
     name = "standard output" if path == STDOUT else str(path)

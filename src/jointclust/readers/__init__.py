@@ -138,7 +138,7 @@ def as_written(path: str | os.PathLike[str], format: str | None = None, **option
     if kind in _CELLS:
         source = _CELLS[kind](path, chosen)
         rows = [row for _, row in source.rows()]
-        return dict(zip(source.names, zip(*rows, strict=True), strict=True))
+        return {name: [row[index] for row in rows] for index, name in enumerate(source.names)}
     if kind in _TABLES:
         return arrow_columns(path, kind)
     table = FORMATS[kind](path, Options())
