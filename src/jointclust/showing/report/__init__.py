@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
 from jointclust._version import __version__
 from jointclust.files import replacing
 from jointclust.showing import fitted
+from jointclust.showing.directions import Direction, directions
 from jointclust.showing.explain import explain
 from jointclust.showing.layout import neighbour_map
 from jointclust.showing.profile import profile
-from jointclust.showing.report._axes import Direction, directions
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._page import page
 from jointclust.types import Float, Matrix, Predictor
@@ -117,7 +116,7 @@ def write_report(
     Y = fitted.map_of(model, X) if coordinates is None else np.asarray(coordinates)
     found = fitted.member_stability(model) if stability is None else np.asarray(stability, dtype=float)
     names = [str(name) for name in feature_names] if feature_names is not None else None
-    rows = check_array(fitted.prepared_of(model, X), accept_sparse="csr") if Y.shape[1] == 1 else None
+    rows = fitted.prepared_of(model, X) if Y.shape[1] == 1 else None
     drawn = directions(Y, labels, rows, data)
     content = Content(
         model=model,
