@@ -235,12 +235,22 @@ def test_of_two_levels_either_has_its_name():
     assert [str(cluster.rules[0]) for cluster in found] == ["answer = no", "answer = yes"]
 
 
-def test_rows_on_a_device(blobs):
-    torch = pytest.importorskip("torch")
-    X = torch.asarray(blobs[0])
-    model = jc.LDAKMeans(4, random_state=0).fit(X)
-    host = explained(np.asarray(model.labels_), blobs[0])
-    assert [str(cluster.rules[0]) for cluster in jc.explain(model, X)] == [str(cluster.rules[0]) for cluster in host]
+@pytest.mark.parametrize("where", ["device", "Dask", "file"])
+def test_rows_elsewhere(blobs, where, tmp_path, monkeypatch):
+    X = blobs[0]
+    rules = [
+        [str(rule) for rule in cluster.rules] for cluster in explained(jc.cluster(X, 4, random_state=0).labels_, X)
+    ]
+    monkeypatch.setattr("jointclust.rows._store.IN_MEMORY", 1000)
+    if where == "device":
+        X = pytest.importorskip("torch").asarray(X)
+    elif where == "Dask":
+        X = pytest.importorskip("dask.array").from_array(X, chunks=(100, 30))
+    else:
+        np.save(tmp_path / "rows.npy", X)
+        X = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    model = jc.JointConsensus(4, random_state=0).fit(X)
+    assert [[str(rule) for rule in cluster.rules] for cluster in jc.explain(model, X)] == rules
 
 
 def test_sparse_rows_are_explained_as_dense_ones():

@@ -5,6 +5,7 @@ from sklearn.manifold import trustworthiness
 import jointclust as jc
 from jointclust.showing import layout
 from jointclust.showing.layout import neighbour_map
+from jointclust.showing.sampling import some_of_each
 
 
 @pytest.fixture(params=["openTSNE", "scikit-learn"])
@@ -100,6 +101,25 @@ def test_landmarks_stay_and_rows_go_between_them():
         order = np.argsort(squares)[: layout._NEAREST + 1]
         weights = squares[order[-1]] / squares[order] - 1
         np.testing.assert_allclose(place, weights @ places[order] / weights.sum(), atol=1e-4)
+
+
+@pytest.mark.usefixtures("few_landmarks")
+def test_a_small_cluster_has_a_place_of_its_own():
+    """Of 12 rows in 3,000 a plain sample would hold half a landmark."""
+    rng = np.random.RandomState(0)
+    labels = np.append(np.zeros(12, dtype=int), 1 + rng.randint(3, size=2988))
+    rows = rng.standard_normal((3000, 4)) + 8 * np.eye(4)[labels]
+    found = neighbour_map(rows, labels=labels)
+    apart = np.linalg.norm(found - found[:12].mean(axis=0), axis=1)
+    assert apart[:12].max() < apart[12:].min()
+
+
+def test_some_of_each_cluster():
+    labels = np.repeat([0, 1, 2], [1000, 5, 500])
+    chosen = some_of_each(labels, 300, 20, np.random.RandomState(0))
+    assert np.bincount(labels[chosen]).tolist() == [1000 * 300 // 1505, 5, 500 * 300 // 1505]
+    assert np.all(np.diff(chosen) > 0)
+    np.testing.assert_array_equal(some_of_each(labels, 1505, 20, np.random.RandomState(0)), np.arange(1505))
 
 
 def test_few_different_landmarks_among_many_rows(monkeypatch):

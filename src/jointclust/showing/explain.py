@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from jointclust.rows.arrays import to_host
 from jointclust.showing import fitted
-from jointclust.showing.features import Features, features_in, some_of
+from jointclust.showing.features import Features, at_hand, features_in, some_of
 from jointclust.showing.profile import Profile, profile
 from jointclust.showing.rules import Condition, find_rules, joined, shown
+from jointclust.showing.sampling import some_of_each
 from jointclust.types import Estimator, Float, Labels
 
 __all__ = ["ClusterExplanation", "Explanation", "Rule", "SetApart", "explain"]
@@ -225,6 +226,7 @@ def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None
         or a search.
     X : array, sparse matrix, data frame, list of str or AnnData
         The rows it was fitted on; other rows, if there are more or fewer of them, are labelled by its ``predict``.
+        Rows in a file or with Dask are loaded: if there are too many, give some of them.
     feature_names : sequence of str, default=None
         Names of the columns of X; None takes those of a frame, or of the model. Documents have words instead.
 
@@ -250,6 +252,7 @@ def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None
       ...
     """
     check_is_fitted(model)
+    X = at_hand(X)
     features = features_in(X, feature_names, getattr(model, "feature_names_in_", None))
     expected = getattr(model, "n_features_in_", features.n_columns)
     if features.n_columns is not None and features.n_columns != expected:
@@ -313,17 +316,12 @@ class _Sample:
 
     @classmethod
     def of(cls, features: Features, labels: Labels) -> Self:
-        rows = np.arange(labels.size)
-        if labels.size <= _MOST_ROWS:
-            return cls(rows, features, labels, np.ones(labels.size), True)
-        sizes = np.bincount(labels)
-        wanted = np.minimum(sizes, np.maximum(_FEWEST_OF_A_CLUSTER, sizes * _MOST_ROWS // labels.size))
-        shuffled = np.random.RandomState(0).permutation(labels.size)
-        order = shuffled[np.argsort(labels[shuffled], kind="stable")]
-        rank = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        rows = np.sort(order[rank < np.repeat(wanted, sizes)])
-        weights = (sizes / np.maximum(wanted, 1))[labels[rows]]
-        return cls(rows, replace(features, values=features.values[rows]), labels[rows], weights, False)
+        rows = some_of_each(labels, _MOST_ROWS, _FEWEST_OF_A_CLUSTER, np.random.RandomState(0))
+        if rows.size == labels.size:
+            return cls(rows, features, labels, np.ones(rows.size), True)
+        taken = labels[rows]
+        weights = (np.bincount(labels) / np.maximum(np.bincount(taken), 1))[taken]
+        return cls(rows, replace(features, values=features.values[rows]), taken, weights, False)
 
 
 def _places(model: Any, X: Any, sample: _Sample) -> NDArray:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from jointclust.rows import is_elsewhere, loaded
+from jointclust.rows import is_elsewhere, is_lazy, loaded
 from jointclust.rows.arrays import is_device_array, to_host
 from jointclust.types import Float, Sparse
 from jointclust.views.cells import cells_of
@@ -81,7 +81,7 @@ class Features:
 
 def features_in(X: Any, names: Sequence[str] | None, otherwise: Sequence[str] | None = None) -> Features:
     """The features of data of any kind, named as given, else by the data, else otherwise."""
-    X = _in_memory(X)
+    X = to_host(X) if is_device_array(X) else X
     if is_documents(X):
         return _words(X)
     if is_annotated(X):
@@ -101,16 +101,12 @@ def features_in(X: Any, names: Sequence[str] | None, otherwise: Sequence[str] | 
     return Features(values, [Feature(name) for name in given], n_columns)
 
 
-def _in_memory(X: Any) -> Any:
-    """Rows in a small file or on a device, in memory; an error where there are too many."""
-    X = loaded(X)
-    if is_device_array(X):
-        return to_host(X)
-    if is_elsewhere(X):
-        raise TypeError(
-            f"X has to be in memory; got {type(X).__name__}: give some of its rows, which the model labels."
-        )
-    return X
+def at_hand(X: Any) -> Any:
+    """Rows in memory or on a device: those of a file or with Dask are loaded."""
+    rows = loaded(X)
+    if is_device_array(rows) or isinstance(rows, np.ndarray) or not is_elsewhere(rows):
+        return rows
+    return X.compute() if is_lazy(rows) else np.asarray(rows[:])
 
 
 def some_of(X: Any, index: NDArray[np.intp]) -> Any:

@@ -12,10 +12,13 @@ from sklearn.utils import check_array, check_random_state
 from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.numerics.linalg import signs_of
 from jointclust.rows import threads
-from jointclust.types import Float
+from jointclust.showing.sampling import some_of_each
+from jointclust.types import Float, Labels
 
 # Rows that are laid out, by scikit-learn and by openTSNE: each takes less time than the default fit of 20,000 rows.
-LANDMARKS, MANY_LANDMARKS = 3_000, 10_000
+LANDMARKS, MANY_LANDMARKS = 3_000, 8_000
+# Landmarks of a cluster, at least.
+_FEWEST = 30
 # Rows up to which the plane of their principal directions says as much.
 _FEW = 10
 # Principal directions in which neighbours are looked for.
@@ -25,7 +28,12 @@ _NEAREST, _BLOCK = 6, 16_384
 _PERPLEXITY, _ITERATIONS = 30.0, 500
 
 
-def neighbour_map(embedding: ArrayLike, random_state: int | np.random.RandomState | None = 0) -> Float:
+def neighbour_map(
+    embedding: ArrayLike,
+    random_state: int | np.random.RandomState | None = 0,
+    *,
+    labels: Labels | None = None,
+) -> Float:
     r"""t-SNE of the rows of an embedding, started from its principal directions so that it repeats.
 
     .. math:: y_i = \sum_j w_{ij} y_j / \sum_j w_{ij}, \qquad w_{ij} = r_i^2 / d_{ij}^2 - 1
@@ -35,7 +43,7 @@ def neighbour_map(embedding: ArrayLike, random_state: int | np.random.RandomStat
     is, copies of a row are at one place, and nothing jumps between rows that are near. Distances on the map mean little
     beyond the nearest neighbours: it shows which rows are together, not how far groups are apart.
 
-    openTSNE does it where it is installed (the extra ``layout``), of at most 10,000 landmarks; otherwise scikit-learn,
+    openTSNE does it where it is installed (the extra ``layout``), of at most 8,000 landmarks; otherwise scikit-learn,
     of at most 3,000.
 
     Parameters
@@ -44,6 +52,8 @@ def neighbour_map(embedding: ArrayLike, random_state: int | np.random.RandomStat
         Rows, such as a model's ``transform`` of them. Of more than 50 columns the 50 principal directions are used.
     random_state : int, RandomState or None, default=0
         Which rows are landmarks.
+    labels : array of int of shape (n_samples,), default=None
+        Clusters, of each of which there are to be landmarks, however small it is.
 
     Returns
     -------
@@ -63,7 +73,8 @@ def neighbour_map(embedding: ArrayLike, random_state: int | np.random.RandomStat
     rng = check_random_state(random_state)
     most = MANY_LANDMARKS if _has_opentsne() else LANDMARKS
     is_sampled = len(rows) > most
-    chosen = np.sort(rng.choice(len(rows), most, replace=False)) if is_sampled else np.arange(len(rows))
+    groups = np.zeros(len(rows), dtype=np.int32) if labels is None else np.asarray(labels)
+    chosen = some_of_each(groups, most, min(_FEWEST, most // (int(groups.max()) + 1)), rng)
     first, copy = distinct_rows(rows[chosen])
     mean, directions = _principal(rows[chosen[first]])
     landmarks = (rows[chosen[first]] - mean) @ directions
@@ -117,6 +128,7 @@ def _by_opentsne(landmarks: Float, start: Float, perplexity: float, seed: int) -
         perplexity=perplexity,
         initialization=start,
         neighbors="exact",
+        negative_gradient_method="fft" if len(landmarks) > LANDMARKS else "bh",  # which is the faster one
         learning_rate=max(len(landmarks) / 12, 200.0),  # few rows would hardly move
         early_exaggeration_iter=_ITERATIONS // 2,
         n_iter=_ITERATIONS // 2,
