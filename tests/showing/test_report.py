@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 import jointclust as jc
 from jointclust.choosing.number import ClusterNumber
 from jointclust.showing import fitted
+from jointclust.showing.directions import directions
 from jointclust.showing.profile import profile
-from jointclust.showing.report._axes import directions
 from jointclust.showing.report._pack import looks, natural_order, numbers, picture
 from registered import CLUSTERERS
 
@@ -379,3 +379,13 @@ def test_the_number_of_clusters_is_told(iris, tmp_path):
     model.number_ = ClusterNumber(3, {}, [3, 2], {2: 0.85, 3: 0.9, 5: 0.6}, 0.9, True, 10)
     text = written(tmp_path, model, iris.data)
     assert all(mark in text for mark in (">3, chosen</text>", ">2, runner-up</text>", model.number_.verdict))
+
+
+def test_a_cluster_has_one_colour_also_where_another_is_empty(rng, tmp_path):
+    X = rng.standard_normal((60, 3))
+    model = jc.LDAKMeans(3, random_state=0).fit(X)
+    model.labels_ = np.where(model.labels_ == 1, 2, model.labels_)
+    jc.write_report(model, X, tmp_path / "r.html")
+    clusters = data_of(tmp_path / "r.html")["columns"][0]
+    assert clusters["names"] == ["0", "1", "2"]
+    np.testing.assert_array_equal(unpacked(clusters), model.labels_)

@@ -329,7 +329,7 @@ def _places(model: Any, X: Any, sample: _Sample) -> NDArray:
     if hasattr(model, "transform"):
         embedded = model.transform(X)
         if not sp.issparse(embedded) and embedded.shape[1] <= _DIMENSIONS:
-            return to_host(embedded)
+            return embedded.to_numpy() if hasattr(embedded, "to_numpy") else to_host(embedded)  # a frame, by set_output
     values: Any = sample.features.values
     labels = sample.labels
     if sp.issparse(values):

@@ -64,7 +64,9 @@ def prepared_of(model: Estimator, X: ArrayLike) -> Any:
     model = getattr(model, "best_estimator_", model)
     rows = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
     clusterer = last_step(model)
-    return clusterer.prepared(rows)[0] if isinstance(clusterer, JointConsensus) else rows
+    if isinstance(clusterer, JointConsensus):
+        return clusterer.prepared(rows)[0]
+    return check_array(rows, accept_sparse="csr")
 
 
 def features_of(model: Estimator, X: Any) -> tuple[Any, list[str] | None]:

@@ -10,18 +10,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
 from jointclust._version import __version__
 from jointclust.files import replacing
 from jointclust.showing import fitted
+from jointclust.showing.directions import Direction, directions
 from jointclust.showing.explain import explain
 from jointclust.showing.layout import neighbour_map
 from jointclust.showing.profile import profile
-from jointclust.showing.report._axes import Direction, directions
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._page import page
-from jointclust.types import Float, Matrix, Predictor
+from jointclust.types import Float, Labels, Matrix, Predictor
 
 __all__ = ["write_report"]
 
@@ -118,7 +117,7 @@ def write_report(
     found = fitted.member_stability(model) if stability is None else np.asarray(stability, dtype=float)
     names = [str(name) for name in feature_names] if feature_names is not None else None
     fitted.check_shown(labels, data.shape[1], names, Y, found)
-    rows = check_array(fitted.prepared_of(model, X), accept_sparse="csr") if Y.shape[1] == 1 else None
+    rows = fitted.prepared_of(model, X) if Y.shape[1] == 1 else None
     drawn = directions(Y, labels, rows, data)
     content = Content(
         model=model,
@@ -126,7 +125,7 @@ def write_report(
         labels=labels,
         Y=Y,
         directions=drawn,
-        layout=_layout(Y, drawn) if neighbours and coordinates is None else None,
+        layout=_layout(Y, drawn, labels) if neighbours and coordinates is None else None,
         ids=None if ids is None else [str(name) for name in np.asarray(ids)],
         classes=None if classes is None else np.asarray(classes).astype(str),
         names=names or [f"x{index}" for index in range(data.shape[1])],
@@ -154,9 +153,10 @@ def _check_lengths(n: int, **given: Any) -> None:
             raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
 
 
-def _layout(Y: NDArray[Any], drawn: list[Direction]) -> Float:
+def _layout(Y: NDArray[Any], drawn: list[Direction], labels: Labels) -> Float:
     """The rows by their neighbours in the embedding or, of one direction, in the two that are drawn."""
-    return neighbour_map(Y if Y.shape[1] > 1 else np.column_stack([one.values for one in drawn]))
+    rows = Y if Y.shape[1] > 1 else np.column_stack([one.values for one in drawn])
+    return neighbour_map(rows, labels=labels)
 
 
 def _made(model: Predictor, data: Matrix, command: str | None, checksum: str | None) -> dict[str, str]:

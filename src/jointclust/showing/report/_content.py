@@ -13,9 +13,9 @@ from sklearn.metrics import silhouette_samples
 
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing import fitted
+from jointclust.showing.directions import Direction
 from jointclust.showing.explain import ClusterExplanation, Explanation
 from jointclust.showing.profile import Profile
-from jointclust.showing.report._axes import Direction
 from jointclust.showing.report._pack import natural_order
 from jointclust.types import Float, Labels, Predictor, Sparse
 

@@ -34,7 +34,8 @@ def _text(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
-def _fitting(codes: NDArray[Any], most: int) -> dict[str, object]:
+def coded(codes: NDArray[Any], most: int) -> dict[str, object]:
+    """Codes in one byte where the largest has room in it, else in two."""
     bits = 8 if most <= 255 else 16
     return {"bits": bits, "data": packed(codes.astype(np.uint8 if bits == 8 else np.uint16))}
 
@@ -43,7 +44,7 @@ def axis(name: str, values: NDArray[Any], **more: object) -> dict[str, object]:
     """Positions at 65,536 levels: finer than a screen at thirty times zoom."""
     low, high = float(values.min()), float(values.max())
     codes = np.round((values - low) / ((high - low) or 1.0) * 65535)
-    return {"name": name, "min": low, "max": high, **_fitting(codes, 65535), **more}
+    return {"name": name, "min": low, "max": high, **coded(codes, 65535), **more}
 
 
 def numbers(name: str, values: NDArray[Any]) -> dict[str, object]:
@@ -57,7 +58,7 @@ def numbers(name: str, values: NDArray[Any]) -> dict[str, object]:
     most = round((high - low) / step) + 1
     missing = 255 if most <= 255 else 65535
     codes = np.where(known, np.round((np.where(known, values, low) - low) / step), missing)
-    return {"name": name, "kind": "number", "min": low, "step": step, **_fitting(codes, missing)}
+    return {"name": name, "kind": "number", "min": low, "step": step, **coded(codes, missing)}
 
 
 def categories(name: str, values: NDArray[Any]) -> dict[str, object] | None:
@@ -72,7 +73,7 @@ def categories(name: str, values: NDArray[Any]) -> dict[str, object] | None:
         "kind": "category",
         "names": [str(found[index]) for index in order],
         "sizes": np.bincount(codes, minlength=found.size).tolist(),
-        **_fitting(codes, found.size - 1),
+        **coded(codes, found.size - 1),
     }
 
 

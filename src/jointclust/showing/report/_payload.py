@@ -76,7 +76,7 @@ def _axes(content: Content) -> list[dict[str, Any]]:
 
 
 def _columns(content: Content) -> list[dict[str, Any]]:
-    found = [_pack.categories("cluster", content.labels)]
+    found: list[dict[str, Any] | None] = [_clusters(content)]
     if content.classes is not None:
         found.append(_pack.categories("class", content.classes))
     if content.confidence is not None:
@@ -85,6 +85,13 @@ def _columns(content: Content) -> list[dict[str, Any]]:
         if hasattr(content.clusterer, attribute):
             found.append(_pack.numbers(name, getattr(content.clusterer, attribute)))
     return [column for column in found if column is not None]
+
+
+def _clusters(content: Content) -> dict[str, Any]:
+    """All clusters by their numbers, also those without rows: one colour is one cluster on the whole page."""
+    names = [str(cluster) for cluster in range(content.n_clusters)]
+    codes = _pack.coded(content.labels, content.n_clusters - 1)
+    return {"name": "cluster", "kind": "category", "names": names, "sizes": content.profile.sizes.tolist(), **codes}
 
 
 def _votes(content: Content) -> dict[str, Any] | None:

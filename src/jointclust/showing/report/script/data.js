@@ -103,7 +103,7 @@ function limits(column) {
   let low = reach(0.005),
     high = Math.min(reach(0.995), most);
   if (high <= low) [low, high] = [0, Math.max(most, 1)];
-  return (column.limits = { low, high, cutLow: low > 0, cutHigh: high < most });
+  return (column.limits = { low, high, cutLow: low > 0, cutHigh: high < most, missing: counts[last] });
 }
 
 // What is drawn: the number of a colour for each row.

@@ -10,18 +10,19 @@ function featureButton(feature) {
   return button;
 }
 
-// What a search finds: names that begin with the text first, then those that hold it.
+// What a search finds: names that are the text first, then those that begin with it, then those that hold it.
 function search(items, text, nameOf) {
-  const wanted = text.trim().toLowerCase(),
-    exact = [],
-    first = [],
-    later = [];
+  const wanted = text.trim().toLowerCase();
   if (!wanted) return [];
-  for (let k = 0; k < items.length && exact.length + first.length < 5000; k++) {
-    const name = nameOf(items[k], k),
-      at = name.indexOf(wanted);
+  const exact = [];
+  const first = [];
+  const later = [];
+  for (let k = 0; k < items.length; k++) {
+    const name = nameOf(items[k], k);
+    const at = name.indexOf(wanted);
     if (at < 0) continue;
-    (name === wanted ? exact : at === 0 ? first : later).push(k);
+    const list = name === wanted ? exact : at === 0 ? first : later;
+    if (list.length < FOUND) list.push(k);
   }
   return [...exact, ...first, ...later].slice(0, FOUND);
 }

@@ -37,7 +37,7 @@ function hands() {
       zoomAt(now / spread, x, y);
       move((x - oldX) / 2, (y - oldY) / 2);
       spread = now;
-    } else if (!tracing) move(x - oldX, y - oldY);
+    } else if (!tracing) move(x - oldX, scrolls(event) ? 0 : y - oldY);
     else {
       if (state.mode === "lasso") path.push([x, y]);
       else path = [first, [x, first[1]], [x, y], [first[0], y]];
@@ -135,6 +135,7 @@ function setFull(wanted) {
 }
 
 // One finger scrolls the page, unless it draws or the map is the whole screen; two move and zoom the map.
+const scrolls = (event) => event.pointerType === "touch" && state.mode === "move" && !isFull();
 function touch() {
   canvas.style.touchAction = state.mode === "move" && !isFull() ? "pan-y" : "none";
 }

@@ -29,7 +29,7 @@ function hiddenNote() {
 
 function rampOf(column) {
   const bar = make("div", { className: "ramp wide" });
-  const { low, high, cutLow, cutHigh } = limits(column);
+  const { low, high, cutLow, cutHigh, missing } = limits(column);
   bar.style.background = `linear-gradient(to right, ${scale()
     .map((colour) => `rgb(${colour})`)
     .join(",")})`;
@@ -37,7 +37,12 @@ function rampOf(column) {
     (cutLow ? "≤ " : "") + digits(valueAt(column, low)),
     (cutHigh ? "≥ " : "") + digits(valueAt(column, high)),
   ];
-  return [bar, make("div", { className: "ends wide" }, ...ends.map((text) => make("span", { textContent: text })))];
+  const found = [
+    bar,
+    make("div", { className: "ends wide" }, ...ends.map((text) => make("span", { textContent: text }))),
+  ];
+  if (missing) found.push(make("p", { className: "wide gap", textContent: `grey: missing in ${counted(missing)}` }));
+  return found;
 }
 
 function allButton() {

@@ -13,6 +13,7 @@ from jointclust.numerics.partitions import centers_of
 from jointclust.rows.arrays import is_sparse
 from jointclust.types import Float, Labels, Sparse
 
+NEXT = "next principal direction"
 # Rows in memory.
 Rows = NDArray[Any] | Sparse
 # Most directions; of many rows fewer, so that the page stays small.
@@ -55,12 +56,18 @@ def directions(Y: NDArray[Any], labels: Labels, rows: Rows | None, features: Row
         (f"direction {index + 1}", Y[:, index], float(shares[index])) for index in range(kept)
     ]
     if Y.shape[1] == 1 and rows is not None:
-        beside = next_direction(rows, Y) * _spread_inside(Y, labels)
-        columns = [(columns[0][0], columns[0][1], None), ("next principal direction", beside, None)]
+        columns = [(columns[0][0], columns[0][1], None), (NEXT, beside(rows, Y, labels), None)]
     elif Y.shape[1] == 1:
         columns.append(("nothing: there is one direction", np.zeros(len(Y)), None))
     like = _alike(features, np.column_stack([column for _, column, _ in columns]))
     return [Direction(*column, found) for column, found in zip(columns, like, strict=True)]
+
+
+def beside(rows: Rows, Y: Float, labels: Labels) -> Float:
+    """The next principal direction of the rows, as wide as the clusters are in their only one: these look round."""
+    Y = Y - Y.mean(axis=0)
+    inside = Y - centers_of(Y, labels, int(labels.max()) + 1, None)[labels]
+    return next_direction(rows, Y) * (float(inside.std()) or 1.0)
 
 
 def next_direction(rows: Rows, Y: Float) -> Float:
@@ -80,12 +87,6 @@ def next_direction(rows: Rows, Y: Float) -> Float:
     direction = svds(residual, k=1, v0=np.ones(min(rows.shape)), random_state=0)[2][0]
     found = ahead(direction * (np.sign(direction[np.abs(direction).argmax()]) or 1.0))
     return found / (found.std() or 1.0)
-
-
-def _spread_inside(Y: Float, labels: Labels) -> float:
-    """Standard deviation inside the clusters: as wide as these are, a second direction shows them round."""
-    inside = Y - centers_of(Y, labels, int(labels.max()) + 1, None)[labels]
-    return float(inside.std()) or 1.0
 
 
 def _alike(features: Rows, columns: Float) -> list[list[tuple[int, float]]]:
