@@ -63,12 +63,13 @@ class Settling(Voting):
         """Vote on all rows, of which a sample was fitted, in one pass: what is known of each is where the rows are."""
         if whole.together is not None:
             self._settled = _settled_votes(n_known(self), self.n_clusters, self._group_votes(whole))
-        most = max([*map(len, self._votes), len(vars(self).get("_settled", ()))])
+        tables = [*self._votes, *([self._settled] if "_settled" in vars(self) else [])]
+        most = max(map(len, tables))
         model, dtype = self._bare(), next(one for one in ("uint8", "int16", "int32") if most <= np.iinfo(one).max)
         lens = self._lenses[self._view_of_member[0]]
         n_rows = whole.n_samples if whole.weights is None else n_present(whole.weights)
         self._trust = model._trust = trust(n_rows, 1 if lens is None else lens.mean.size, self.n_clusters)
-        kept = whole.has_room_for(len(self.members_) + 1, np.dtype(dtype))
+        kept = whole.has_room_for(len(tables), np.dtype(dtype))
         n_classes = n_known(self)
 
         def visit(x: Any, w: Any, known: Any, index: Any, _: Any) -> Swept:

@@ -66,16 +66,14 @@ class Examples:
         return Examples(self.rows[stay], self.labels[stay], self.part[stay], weights, self.n_per_class)
 
     def rule(self, lens: Lens, Z: Float) -> LinearLabels:
-        """Logistic regression of the classes on the leading directions of all examples; its labels are theirs."""
+        """Logistic regression of the classes on the leading directions of the examples."""
         with collected():  # stopped early, it is a rule still
             model = LogisticRegression(C=_LOOSENESS, max_iter=_ITERATIONS, tol=1e-3)
             model.fit(Z / lens.scale, self.labels, sample_weight=self.weights)
         slopes, levels = model.coef_.T / lens.scale, model.intercept_
-        if levels.size == 1:
+        if levels.size == 1:  # of two classes, the second against the first
             slopes, levels = np.column_stack([np.zeros(len(slopes)), slopes]), np.append(0.0, levels)
-        every = np.zeros((len(slopes), int(self.labels.max()) + 1)), np.full(int(self.labels.max()) + 1, -np.inf)
-        every[0][:, model.classes_], every[1][model.classes_] = slopes, levels
-        return LinearLabels(lens, *every, "logistic regression of the known labels")
+        return LinearLabels(lens, slopes, levels, "logistic regression of the known labels")
 
 
 def rules_of(

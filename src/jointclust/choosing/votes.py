@@ -115,11 +115,9 @@ class Partitions:
         n_known = 0 if known is None else int(known.max()) + 1
         Y = self.embedded(n_clusters)
         Y = Y if together is None else together.averaged(Y)
-        proposed = kmeans(Y, n_clusters, rng, self.weights, known=known, n_restarts=_RESTARTS).labels
+        proposed = self._proposed(Y, n_clusters, rng, known)
         if known is not None:
-            # Of a known class the known rows alone are sure.
-            sure = np.where((proposed >= n_known) | (known >= 0), proposed, -1)
-            soft = spread_labels(self, sure, n_clusters)
+            soft = spread_labels(self, proposed, n_clusters)
             proposed = keep(_largest(soft if together is None else together.averaged(soft)), known)
         votes = self.votes_for(proposed, n_clusters)
         labels = _largest(mean_votes(self.groups, votes, self.shares))
@@ -127,6 +125,23 @@ class Partitions:
         order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights), n_known)
         votes = [table[:, order] for table in votes]
         return _largest(mean_votes(self.groups, votes, self.shares)), votes
+
+    def _proposed(self, Y: Float, n_clusters: int, rng: np.random.RandomState, known: Labels | None) -> Labels:
+        """Clusters by k-means; where some labels are known, these, and clusters in which none is; -1 for other rows."""
+        n_new = n_clusters if known is None else n_clusters - int(known.max()) - 1
+        if known is not None and n_new == 0:
+            return known
+        found = kmeans(Y, n_clusters, rng, self.weights, n_restarts=_RESTARTS).labels
+        if known is None:
+            return found
+        sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (found, found[known >= 0]))
+        new = [cluster for cluster in np.argsort(-sizes, kind="stable") if sizes[cluster] > 0 == n_held[cluster]]
+        if len(new) < n_new:  # some are to be cut out of the known ones
+            found = kmeans(Y, n_clusters, rng, self.weights, known=known, n_restarts=_RESTARTS).labels
+            new = list(range(n_clusters - n_new, n_clusters))
+        number = np.full(n_clusters, -1, dtype=np.int32)
+        number[new[:n_new]] = np.arange(n_clusters - n_new, n_clusters)
+        return keep(number[found], known)
 
     def agreement(self) -> Float:
         """The adjusted Rand index of each pair of members, over the rows that have weight."""
