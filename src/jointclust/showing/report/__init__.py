@@ -125,7 +125,7 @@ def write_report(
         labels=labels,
         Y=Y,
         directions=drawn,
-        layout=_layout(Y, drawn, labels) if neighbours and coordinates is None else None,
+        layout=_layout(Y, labels, drawn) if neighbours and coordinates is None else None,
         ids=None if ids is None else [str(name) for name in np.asarray(ids)],
         classes=None if classes is None else np.asarray(classes).astype(str),
         names=names or [f"x{index}" for index in range(data.shape[1])],
@@ -153,10 +153,10 @@ def _check_lengths(n: int, **given: Any) -> None:
             raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
 
 
-def _layout(Y: NDArray[Any], drawn: list[Direction], labels: Labels) -> Float:
+def _layout(Y: NDArray[Any], labels: Labels, drawn: list[Direction]) -> Float:
     """The rows by their neighbours in the embedding or, of one direction, in the two that are drawn."""
-    rows = Y if Y.shape[1] > 1 else np.column_stack([one.values for one in drawn])
-    return neighbour_map(rows, labels=labels)
+    places = Y if Y.shape[1] > 1 else np.column_stack([one.values for one in drawn])
+    return neighbour_map(places, labels=labels)
 
 
 def _made(model: Predictor, data: Matrix, command: str | None, checksum: str | None) -> dict[str, str]:

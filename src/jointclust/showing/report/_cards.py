@@ -74,7 +74,7 @@ def _features(content: Content, found: ClusterExplanation) -> str:
         return "<p>No feature sets it apart.</p>"
     largest = max(abs(feature.effect) for feature in features)
     rows = "".join(
-        f'<tr><th scope="row">{feature_link(one.name, content.index_of.get(one.name))}{alike(one.alike)}</th>'
+        f'<tr><th scope="row">{feature_link(one.name, content.index_of.get(one.name))}{alike(one.name, one.alike)}</th>'
         f'<td class="bar"><i class="{"up" if one.effect > 0 else "down"}" '
         f'style="width:{100 * abs(one.effect) / largest:.0f}%"></i></td><td>{one.effect:+.1f}</td>'
         f"<td>{_mean(one.mean, one.kind)}</td><td>{_mean(one.rest, one.kind)}</td></tr>"

@@ -97,10 +97,12 @@ def feature_link(name: str, index: int | None) -> str:
     return escape(name) if index is None else f'<a href="#map" data-feature="{index}">{escape(name)}</a>'
 
 
-def alike(names: Sequence[str]) -> str:
-    """Features that say the same as one."""
-    if not names:
+def alike(name: str, others: Sequence[str]) -> str:
+    """Features that say the same as one; levels of its own column by the level alone."""
+    if not others:
         return ""
+    column, sign, _ = name.partition(" = ")
+    names = [other.removeprefix(column + sign) if sign else other for other in others]
     listed = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
     return f' <small title="{escape(", ".join(names))}">as {escape(listed)}</small>'
 

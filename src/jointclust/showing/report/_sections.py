@@ -131,7 +131,7 @@ def heat_map(content: Content) -> str:
     for name, *others in groups:
         index = content.index_of[name]
         cells = (_heat_cell(content, cluster, index) for cluster in range(content.n_clusters))
-        rows.append([feature_link(name, index) + alike(others), *cells])
+        rows.append([feature_link(name, index) + alike(name, others), *cells])
     told = (
         f"<p>The {term('effect')} of the features that set clusters apart most; click one to colour the map by it.</p>"
     )
@@ -144,7 +144,11 @@ def _heat_cell(content: Content, cluster: int, feature: int) -> str:
     here, rest = content.profile.means[cluster, feature], content.profile.rest[cluster, feature]
     hint = f"mean {short(here)}, elsewhere {short(rest)}"
     kind = "above" if value > 0 else "below"
-    return f'<td class="number heat {kind}" style="--heat:{strength:.2f}" title="{hint}">{value:+.1f}</td>'
+    return f'<td class="number heat {kind}" style="--heat:{strength:.2f}" title="{hint}">{_signed(value)}</td>'
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.1f}" if abs(value) >= 0.05 else "0"
 
 
 def soft(content: Content) -> str:

@@ -148,4 +148,5 @@ function showFeature(feature) {
     make("p", { className: "note", textContent: ends }),
   );
   by("feature").hidden = false;
+  by("row").before(by("feature")); // what was asked for last stands first
 }

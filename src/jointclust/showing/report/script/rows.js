@@ -185,6 +185,7 @@ async function pin(i) {
   if (some.length && page.features.length > some.length) parts.push(more(i));
   by("row").replaceChildren(...parts);
   by("row").hidden = false;
+  by("feature").before(by("row"));
 }
 
 function unpin() {
