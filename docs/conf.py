@@ -52,6 +52,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
