@@ -67,6 +67,7 @@ lint: venv
 
 docs: venv
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	@! grep -rlE '<(script|link|img|iframe)[^>]*(src|href)="https?:' --include='*.html' docs/_build/html || { echo "These pages ask the network."; exit 1; }
 	@echo "Open docs/_build/html/index.html"
 
 bench: venv

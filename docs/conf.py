@@ -32,7 +32,12 @@ mathjax_path = MATHJAX.name
 exclude_patterns = ["_build", "_templates", "_ext"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
-html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_theme_options = {
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 4,
+}
+toc_object_entries_show_parents = "hide"
 html_static_path = ["_static", str(MATHJAX)]
 html_css_files = ["site.css"]
 html_title = "jointclust"
@@ -47,7 +52,9 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
+    "write_computation_times": False,  # a page that asks the network
 }

@@ -176,3 +176,27 @@ def test_plots_say_what_they_need(cells, monkeypatch):
     cells.obs["jointclust"] = "0"
     with pytest.raises(ImportError, match="pip install scanpy"):
         jc.sc.pl.map(cells)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pbmc3k", "worm_neuron"])
+def test_real_cells_beside_leiden(real_data, name):
+    """As near to the known kinds as Leiden is in the mean over resolutions; nearer where the number is given."""
+    sc = pytest.importorskip("scanpy")
+    data = real_data(name)
+    cells = anndata.AnnData(sp.csr_matrix(data.data).astype(np.float32))
+    usual = cells.copy()
+    if jc.describe(data.data).kind == "counts":
+        sc.pp.normalize_total(usual, target_sum=1e4)
+        sc.pp.log1p(usual)
+        sc.pp.highly_variable_genes(usual, n_top_genes=2000)
+    sc.pp.pca(usual)
+    sc.pp.neighbors(usual)
+    scores = []
+    for resolution in (0.4, 0.8, 1.2):
+        sc.tl.leiden(usual, resolution, flavor="igraph", n_iterations=2, directed=False)
+        scores.append(adjusted_rand_score(data.target, usual.obs["leiden"]))
+    jc.sc.tl.consensus(cells, key_added="chosen")
+    jc.sc.tl.consensus(cells, int(np.unique(data.target).size), key_added="given")
+    assert adjusted_rand_score(data.target, cells.obs["chosen"]) > np.mean(scores) - 0.03
+    assert adjusted_rand_score(data.target, cells.obs["given"]) > np.mean(scores)
