@@ -11,12 +11,12 @@ from jointclust.cli.console import lasting
 from jointclust.cli.models import Clusters
 
 # Seconds of one processor for 10,000 rows of a table: of the fit itself, for each cluster, for each column; for the
-# votes on a row; for the search for the number of clusters, and for that in 1,000 rows. All were measured, to within a
-# fifth, where the probe took so long:
+# votes on a row; for the search for the number of clusters, and for that in 1,000 rows. Measured where the probe took
+# so long; sums were right to a fifth, those of short quick fits to a half.
 _FIT, _CLUSTER, _COLUMN, _ROW, _NUMBER, _SMALL_NUMBER = 6.2, 0.55, 0.0145, 1.5e-4, 16.5, 14.0
 _PROBE = 0.012
-# What an effort costs beside the normal one (the page on choosing).
-_EFFORTS = {"quick": 0.5, "normal": 1.0, "thorough": 3.0}
+# What members and votes cost beside those of the normal effort.
+_EFFORTS = {"quick": (0.25, 0.55), "normal": (1.0, 1.0), "thorough": (3.0, 3.0)}
 # Clusters that are reckoned with where the number is not known, and seconds that nobody needs to be told of.
 _CLUSTERS, _SHORT = 10, 30.0
 
@@ -29,7 +29,7 @@ def announced(n_rows: int, n_columns: int, clusters: Clusters, effort: str) -> s
         return ""
     ways = ["--method ldakm (a fraction of that)"]
     if effort != "quick":
-        ways.insert(0, "--set effort=quick (about half)")
+        ways.insert(0, "--set effort=quick (half or less)")
     if n_clusters is None:
         ways.insert(0, "--clusters N (no search for their number)")
     return f"This takes about {lasting(seconds)}. Faster: {', '.join(ways)}."
@@ -47,19 +47,19 @@ def estimate(n_rows: int, n_columns: int, n_clusters: int | None, effort: str = 
     """
     share = min(n_rows, MOST_ROWS) / MOST_ROWS
     count = 0.0 if n_clusters is not None else share * _NUMBER + min(n_rows / 1000, 1) * _SMALL_NUMBER
-    return _of_members(n_rows, n_columns, n_clusters, effort) + _ROW * n_rows + count
+    return sum(_members_and_votes(n_rows, n_columns, n_clusters, effort)) + count
 
 
 def members_share(n_rows: int, n_columns: int, clusters: Clusters, effort: str) -> float:
     """Part of the time of a fit that the members take; votes on all rows take the rest."""
-    members = _of_members(n_rows, n_columns, clusters if isinstance(clusters, int) else None, effort)
-    return members / (members + _ROW * n_rows)
+    members, votes = _members_and_votes(n_rows, n_columns, clusters if isinstance(clusters, int) else None, effort)
+    return members / (members + votes)
 
 
-def _of_members(n_rows: int, n_columns: int, n_clusters: int | None, effort: str) -> float:
-    share = min(n_rows, MOST_ROWS) / MOST_ROWS
-    normal = share * (_FIT + _CLUSTER * (n_clusters or _CLUSTERS) + _COLUMN * n_columns)
-    return normal * _EFFORTS.get(effort, 1.0)
+def _members_and_votes(n_rows: int, n_columns: int, n_clusters: int | None, effort: str) -> tuple[float, float]:
+    members = min(n_rows, MOST_ROWS) / MOST_ROWS * (_FIT + _CLUSTER * (n_clusters or _CLUSTERS) + _COLUMN * n_columns)
+    of_members, of_votes = _EFFORTS.get(effort, (1.0, 1.0))
+    return members * of_members, _ROW * n_rows * of_votes
 
 
 def _slowness() -> float:
