@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -230,6 +231,17 @@ def test_bad_calls(iris, tmp_path):
     for name, value in (("ids", [1, 2]), ("classes", [1, 2]), ("coordinates", np.zeros((2, 2)))):
         with pytest.raises(ValueError, match=rf"{name} must have one entry per row .*\(150\); got 2"):
             jc.write_report(model, iris.data, tmp_path / "r.html", **{name: value})
+    for name, value, message in (
+        ("feature_names", ["a", "b"], "feature_names must have a name for each of the 4 columns; got 2"),
+        ("coordinates", np.zeros(150), r"coordinates must be a table.*\(150,\)"),
+        ("coordinates", np.full((150, 2), np.nan), "coordinates must be.* not finite"),
+        ("stability", [0.5, 0.7], "stability must have a value for each of the 3 clusters"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            jc.write_report(model, iris.data, tmp_path / "r.html", **{name: value})
+    for unfitted in (jc.LDAKMeans(3), jc.JointConsensus(3)):
+        with pytest.raises(NotFittedError):
+            jc.write_report(unfitted, iris.data, tmp_path / "r.html")
     with pytest.raises(ValueError, match=r"image_shape=\(3, 3\) does not make 4 pixels"):
         jc.write_report(model, iris.data, tmp_path / "r.html", image_shape=(3, 3))
     assert not any(tmp_path.iterdir())

@@ -12,7 +12,6 @@ from jointclust.experiments.findings import Claim, Findings
 from jointclust.experiments.papers._dec import DIMENSIONS, NOTES, chosen_trade_offs, trade_off_runs
 from jointclust.experiments.papers._lab import Lab, grid_of_axes, judged, percent
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
-from jointclust.types import Matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,11 +23,13 @@ RULES = ("comparison", "fixed", "minimization")
 class OneStart(DEC):
     """DEC from k-means, run once, in PCA's subspace, whatever the rule."""
 
-    def fit(self, X: Matrix, y: object = None, sample_weight: object = None) -> Self:
+    def fit(self, X: Any, *given: Any, **options: Any) -> Self:
         """Fit from that start."""
-        given = self.get_params()
-        tandem = DEC(**given | {"trade_off": 0.0, "update_rule": "fixed"}).fit(X)
-        self.__dict__.update(vars(DEC(**given | {"init": tandem.labels_}).fit(X)) | {"init": self.init})
+        parameters = self.get_params()
+        tandem = DEC(**parameters | {"trade_off": 0.0, "update_rule": "fixed"}).fit(X, *given, **options)
+        self.__dict__.update(
+            vars(DEC(**parameters | {"init": tandem.labels_}).fit(X, *given, **options)) | {"init": self.init}
+        )
         return self
 
 

@@ -116,6 +116,7 @@ def write_report(
     Y = fitted.map_of(model, X) if coordinates is None else np.asarray(coordinates)
     found = fitted.member_stability(model) if stability is None else np.asarray(stability, dtype=float)
     names = [str(name) for name in feature_names] if feature_names is not None else None
+    fitted.check_shown(labels, data.shape[1], names, Y, found)
     rows = fitted.prepared_of(model, X) if Y.shape[1] == 1 else None
     drawn = directions(Y, labels, rows, data)
     content = Content(

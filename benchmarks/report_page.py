@@ -1,4 +1,4 @@
-"""Size and speed of the report in Chromium: ``JOINTCLUST_BROWSER=chromium python benchmarks/report.py``."""
+"""Size and speed of the report in Chromium: ``JOINTCLUST_BROWSER=chromium python benchmarks/report_page.py``."""
 
 import os
 import tempfile
