@@ -290,6 +290,8 @@ def test_one_direction_has_the_next_principal_one_beside_it(rng, kind):
     assert abs(np.corrcoef(second.values, expected)[0, 1]) == pytest.approx(1)
     assert abs(np.corrcoef(second.values, first.values)[0, 1]) < 1e-9
     assert first.like[0][0] == 2, "the feature that it is mostly made of"
+    line = Y * [1.0, 2.0, -3.0]
+    assert (directions(Y, labels, kind(line), kind(X))[1].values == 0).all(), "what rounding leaves is no direction"
 
 
 def written(tmp_path, model, X, **options):

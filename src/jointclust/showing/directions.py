@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,10 +81,11 @@ def next_direction(rows: Rows, Y: Float) -> Float:
     def back(u: NDArray) -> NDArray:
         return rows.T @ u.ravel() - mean * u.sum() - explained.T @ (Y.T @ u.ravel())
 
-    if min(rows.shape) < 2:
-        return np.zeros(len(Y))
+    rng, least = np.random.RandomState(0), 1e-9 * float(abs(cast(Any, rows)).max())
+    if min(rows.shape) < 2 or ahead(rng.standard_normal(rows.shape[1])).std() <= least:
+        return np.zeros(len(Y))  # what rounding leaves is no direction
     residual = LinearOperator(rows.shape, matvec=ahead, rmatvec=back, dtype=np.float64)
-    direction = svds(residual, k=1, v0=np.ones(min(rows.shape)), random_state=0)[2][0]
+    direction = svds(residual, k=1, v0=rng.standard_normal(min(rows.shape)))[2][0]
     found = ahead(direction * (np.sign(direction[np.abs(direction).argmax()]) or 1.0))
     return found / (found.std() or 1.0)
 

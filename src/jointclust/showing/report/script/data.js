@@ -23,8 +23,8 @@ function draft(tag, attributes = {}, ...children) {
 // ---- unpacking ----
 
 function bytes(text) {
-  const raw = atob(text),
-    out = new Uint8Array(raw.length);
+  const raw = atob(text);
+  const out = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
   return new Blob([out]).stream().pipeThrough(new DecompressionStream("gzip"));
 }
@@ -33,8 +33,8 @@ function bytes(text) {
 async function codesOf(text, bits) {
   const raw = new Uint8Array(await new Response(bytes(text)).arrayBuffer());
   if (bits === 8) return raw;
-  const n = raw.length / 2,
-    out = new Uint16Array(n);
+  const n = raw.length / 2;
+  const out = new Uint16Array(n);
   for (let i = 0; i < n; i++) out[i] = raw[i] | (raw[n + i] << 8);
   return out;
 }
@@ -66,8 +66,8 @@ function ready(feature) {
 
 // ---- columns ----
 
-const clusters = page.columns[0],
-  classes = page.columns.find((column) => column.name === "class" && column.kind === "category");
+const clusters = page.columns[0];
+const classes = page.columns.find((column) => column.name === "class" && column.kind === "category");
 const featureAt = new Map(page.features.map((feature) => [feature.index, feature]));
 const names = new Map(); // of clusters, where the reader gave one
 const idOf = (i) => (page.ids ? page.ids[i] : String(i));
@@ -88,20 +88,20 @@ function valueOf(column, i) {
 // Where the colours of a column of numbers begin and end: all but the last half per cent on both sides.
 function limits(column) {
   if (column.limits) return column.limits;
-  const last = missingOf(column),
-    counts = new Uint32Array(last + 1);
+  const last = missingOf(column);
+  const counts = new Uint32Array(last + 1);
   for (let i = 0; i < page.n; i++) counts[column.codes[i]]++;
   const known = page.n - counts[last];
   const reach = (share) => {
-    let sum = 0,
-      k = 0;
+    let sum = 0;
+    let k = 0;
     while (k < last && (sum += counts[k]) <= share * known) k++;
     return k;
   };
   let most = last - 1;
   while (most > 0 && !counts[most]) most--;
-  let low = reach(0.005),
-    high = Math.min(reach(0.995), most);
+  let low = reach(0.005);
+  let high = Math.min(reach(0.995), most);
   if (high <= low) [low, high] = [0, Math.max(most, 1)];
   return (column.limits = { low, high, cutLow: low > 0, cutHigh: high < most, missing: counts[last] });
 }
@@ -110,9 +110,9 @@ function limits(column) {
 function inksOf(column) {
   if (column.kind === "category") return column.codes;
   if (column.inks) return column.inks;
-  const { low, high } = limits(column),
-    last = missingOf(column),
-    out = new Uint8Array(page.n);
+  const { low, high } = limits(column);
+  const last = missingOf(column);
+  const out = new Uint8Array(page.n);
   for (let i = 0; i < page.n; i++) {
     const code = column.codes[i];
     out[i] = code === last ? 255 : Math.round((254 * (Math.max(low, Math.min(high, code)) - low)) / (high - low));

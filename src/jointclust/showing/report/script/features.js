@@ -1,8 +1,8 @@
 // Features: found by name, shown by cluster, and what colours the map.
 
-const FOUND = 12,
-  OFFERED = 6,
-  BINS = 48;
+const FOUND = 12;
+const OFFERED = 6;
+const BINS = 48;
 
 function featureButton(feature) {
   const button = make("button", { type: "button", className: "link", textContent: feature.name });
@@ -60,11 +60,11 @@ function featureFinder() {
       : [...page.features.keys()].slice(0, OFFERED);
     return found.map((k) => featureButton(page.features[k]));
   });
-  const left = page.n_features - page.features.length,
-    listed = page.features
-      .slice(0, 20)
-      .map((one) => one.name)
-      .join(", ");
+  const left = page.n_features - page.features.length;
+  const listed = page.features
+    .slice(0, 20)
+    .map((one) => one.name)
+    .join(", ");
   by("carried").textContent =
     left === 0
       ? `The page carries all ${counted(page.n_features)} features, at four digits.`

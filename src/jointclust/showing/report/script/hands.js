@@ -4,9 +4,9 @@ const TAP = 4;
 
 function hands() {
   const fingers = new Map();
-  let first = null,
-    spread = 0,
-    tracing = false;
+  let first = null;
+  let spread = 0;
+  let tracing = false;
   const at = (event) => {
     const r = canvas.getBoundingClientRect();
     return [event.clientX - r.left, event.clientY - r.top];
@@ -29,8 +29,8 @@ function hands() {
       hover(event);
       return;
     }
-    const [x, y] = at(event),
-      [oldX, oldY] = fingers.get(event.pointerId);
+    const [x, y] = at(event);
+    const [oldX, oldY] = fingers.get(event.pointerId);
     fingers.set(event.pointerId, [x, y]);
     if (fingers.size === 2) {
       const now = gap();
@@ -46,8 +46,8 @@ function hands() {
   });
   const end = (event) => {
     if (!fingers.delete(event.pointerId)) return;
-    const [x, y] = at(event),
-      corners = path;
+    const [x, y] = at(event);
+    const corners = path;
     path = [];
     if (tracing && corners.length > 2) select(inside(corners));
     else if (event.type === "pointerup" && Math.hypot(x - first[0], y - first[1]) < TAP) {

@@ -1,8 +1,8 @@
 // What stands over the points: names of clusters, names of axes, the pinned row, the path of a selection.
 
 const LABELS = 120;
-let path = [],
-  printing = false;
+let path = [];
+let printing = false;
 
 const hue = (name) =>
   printing
@@ -11,11 +11,11 @@ const hue = (name) =>
 
 // Middles of the visible rows of each category, by the median of at most a few thousand of them.
 function middles() {
-  const { colour } = state,
-    each = colour.names.map(() => [[], []]);
-  const xs = page.axes[view.x].codes,
-    ys = page.axes[view.y].codes,
-    step = Math.max(1, Math.floor(page.n / 20000));
+  const { colour } = state;
+  const each = colour.names.map(() => [[], []]);
+  const xs = page.axes[view.x].codes;
+  const ys = page.axes[view.y].codes;
+  const step = Math.max(1, Math.floor(page.n / 20000));
   for (let i = 0; i < page.n; i += step) {
     if (isHidden(i)) continue;
     each[colour.codes[i]][0].push(xs[i]);
@@ -36,20 +36,20 @@ const cut = (text, most = 28) => (text.length > most ? text.slice(0, most - 1) +
 
 // Names at the centres, the largest cluster first; one that would lie over another moves aside, or stays away.
 function placedNames(pen) {
-  const { w, h } = box(),
-    t = transform(),
-    taken = [],
-    found = [];
+  const { w, h } = box();
+  const t = transform();
+  const taken = [];
+  const found = [];
   if (state.colour.kind !== "category" || state.colour.names.length > LABELS) return found;
   const order = centres()
     .map((place, k) => ({ place, k }))
     .filter(({ place }) => place)
     .sort((a, b) => b.place.size - a.place.size);
   for (const { place, k } of order) {
-    const text = cut(nameAt(state.colour, k)),
-      width = pen.measureText(text).width + 8;
-    const x = (place.x / 65535) * t.sx + t.ox,
-      y = (place.y / 65535) * t.sy + t.oy;
+    const text = cut(nameAt(state.colour, k));
+    const width = pen.measureText(text).width + 8;
+    const x = (place.x / 65535) * t.sx + t.ox;
+    const y = (place.y / 65535) * t.sy + t.oy;
     if (x < 0 || x > w || y < 0 || y > h) continue;
     for (const [dx, dy] of [
       [0, 0],
@@ -60,8 +60,8 @@ function placedNames(pen) {
       [0, -36],
       [0, 36],
     ]) {
-      const a = Math.max(width / 2, Math.min(w - width / 2, x + dx)),
-        b = Math.max(10, Math.min(h - 30, y + dy));
+      const a = Math.max(width / 2, Math.min(w - width / 2, x + dx));
+      const b = Math.max(10, Math.min(h - 30, y + dy));
       const area = [a - width / 2, b - 9, a + width / 2, b + 9];
       if (taken.some((other) => area[0] < other[2] && other[0] < area[2] && area[1] < other[3] && other[1] < area[3]))
         continue;
@@ -95,10 +95,10 @@ function texts(pen) {
 }
 
 function decorate() {
-  const { w, h, dpr } = box(),
-    pen = overlay.getContext("2d"),
-    ink = hue("--ink"),
-    paper = hue("--paper");
+  const { w, h, dpr } = box();
+  const pen = overlay.getContext("2d");
+  const ink = hue("--ink");
+  const paper = hue("--paper");
   pen.setTransform(dpr, 0, 0, dpr, 0, 0);
   pen.clearRect(0, 0, w, h);
   pen.textAlign = "center";

@@ -28,19 +28,19 @@ function layerColumn(count) {
 }
 
 function madeLayer(count) {
-  const number = cutInto(count),
-    codes = new Uint16Array(page.n),
-    sizes = new Array(count).fill(0);
+  const number = cutInto(count);
+  const codes = new Uint16Array(page.n);
+  const sizes = new Array(count).fill(0);
   for (let i = 0; i < page.n; i++) sizes[(codes[i] = number[page.tree.codes[i]])]++;
-  const names_ = sizes.map((_, k) => String(k)),
-    name = count === 1 ? "layer of 1 cluster" : `layer of ${count} clusters`;
+  const names_ = sizes.map((_, k) => String(k));
+  const name = count === 1 ? "layer of 1 cluster" : `layer of ${count} clusters`;
   return { name, kind: "category", names: names_, sizes, codes, bits: 16, layer: count, number };
 }
 
 // Leaves side by side, so that no branches cross; each node over the middle of what it joins.
 function treeShape() {
-  const below = new Map(page.tree.joins.map(([a, b], k) => [leaves + k, [a, b]])),
-    x = new Map();
+  const below = new Map(page.tree.joins.map(([a, b], k) => [leaves + k, [a, b]]));
+  const x = new Map();
   const walk = (node) => {
     if (below.has(node)) below.get(node).forEach(walk);
     else x.set(node, x.size);
@@ -51,9 +51,9 @@ function treeShape() {
 }
 
 function drawTree(column) {
-  const x = treeShape(),
-    { joins } = page.tree,
-    across = (node) => 10 + (580 * (x.get(node) + 0.5)) / leaves;
+  const x = treeShape();
+  const { joins } = page.tree;
+  const across = (node) => 10 + (580 * (x.get(node) + 0.5)) / leaves;
   const up = (node) => 150 - 135 * (node < leaves ? 0 : joins[node - leaves][2]);
   const drawing = draft("svg", {
     viewBox: "0 0 600 170",
@@ -65,8 +65,8 @@ function drawTree(column) {
     const node = leaves + k;
     drawing.append(draft("path", { d: `M${across(a)} ${up(a)}V${up(node)}H${across(b)}V${up(b)}` }));
   });
-  const below = joins[leaves - column.layer - 1]?.[2] ?? 0,
-    above = joins[leaves - column.layer]?.[2] ?? 1.05;
+  const below = joins[leaves - column.layer - 1]?.[2] ?? 0;
+  const above = joins[leaves - column.layer]?.[2] ?? 1.05;
   const y = 150 - (135 * (below + above)) / 2;
   drawing.append(draft("line", { x1: 0, x2: 600, y1: y, y2: y, class: "cut" }));
   for (let leaf = 0; leaf < leaves; leaf++) {

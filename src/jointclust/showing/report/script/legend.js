@@ -3,8 +3,8 @@
 const hiddenSet = () => (state.colour === clusters ? state.hiddenClusters : state.hiddenColour);
 
 function showLegend() {
-  const place = by("legend"),
-    { colour } = state;
+  const place = by("legend");
+  const { colour } = state;
   place.replaceChildren(make("p", { className: "wide title", textContent: colour.name }));
   if (state.hiddenClusters.size && colour !== clusters) place.append(hiddenNote());
   if (colour.kind === "number") place.append(...rampOf(colour));
@@ -46,8 +46,8 @@ function rampOf(column) {
 }
 
 function allButton() {
-  const button = make("button", { type: "button", className: "all wide" }),
-    hidden = hiddenSet();
+  const button = make("button", { type: "button", className: "all wide" });
+  const hidden = hiddenSet();
   button.textContent = hidden.size ? "Show all" : "Hide all";
   button.onclick = () => {
     const fill = !hidden.size;
@@ -67,8 +67,8 @@ function visibleSizes(column) {
 }
 
 function entries(column) {
-  const hidden = hiddenSet(),
-    sizes = visibleSizes(column);
+  const hidden = hiddenSet();
+  const sizes = visibleSizes(column);
   return column.names.map((_, k) => {
     const name = nameAt(column, k);
     const button = make(

@@ -74,9 +74,9 @@ function controls() {
 
 function sortable() {
   for (const button of all("button.sort")) {
-    const head = button.closest("th"),
-      place = [...head.parentNode.children].indexOf(head),
-      body = button.closest("table").tBodies[0];
+    const head = button.closest("th");
+    const place = [...head.parentNode.children].indexOf(head);
+    const body = button.closest("table").tBodies[0];
     button.onclick = () => {
       const falling = head.getAttribute("aria-sort") === "descending";
       for (const other of head.parentNode.children)
@@ -85,8 +85,8 @@ function sortable() {
       const key = (row) => row.children[place].dataset.sort ?? row.children[place].textContent;
       const order = (a, b) => key(a).localeCompare(key(b), "en", { numeric: true });
       const number = (a, b) => Number(key(a)) - Number(key(b));
-      const rows = [...body.rows],
-        isNumber = rows.every((row) => Number.isFinite(Number(key(row))));
+      const rows = [...body.rows];
+      const isNumber = rows.every((row) => Number.isFinite(Number(key(row))));
       rows.sort(isNumber ? number : order);
       body.append(...(falling ? rows : rows.reverse()));
     };

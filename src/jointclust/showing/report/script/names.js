@@ -7,10 +7,10 @@ const rootOf = (k) => (merged.has(k) ? rootOf(merged.get(k)) : k);
 
 // The clusters as named and merged, to colour by.
 function namedColumn() {
-  const roots = clusters.names.map((_, k) => k).filter((k) => rootOf(k) === k),
-    place = new Map(roots.map((k, at) => [k, at]));
-  const codes = new Uint16Array(page.n),
-    sizes = roots.map(() => 0);
+  const roots = clusters.names.map((_, k) => k).filter((k) => rootOf(k) === k);
+  const place = new Map(roots.map((k, at) => [k, at]));
+  const codes = new Uint16Array(page.n);
+  const sizes = roots.map(() => 0);
   for (let i = 0; i < page.n; i++) sizes[(codes[i] = place.get(rootOf(clusters.codes[i])))]++;
   return { name: "named cluster", kind: "category", names: roots.map(clusterName), sizes, codes, bits: 16 };
 }
@@ -64,8 +64,8 @@ function saveNamedRows() {
 
 async function loadNames(event) {
   try {
-    const found = JSON.parse(await event.target.files[0].text()),
-      code = (label) => clusters.names.indexOf(String(label));
+    const found = JSON.parse(await event.target.files[0].text());
+    const code = (label) => clusters.names.indexOf(String(label));
     for (const map of [names, merged, notes]) map.clear();
     const fill = (map, given = {}) =>
       Object.entries(given).forEach(([label, text]) => {

@@ -60,14 +60,14 @@ function glPainter() {
     gl.bindBuffer(gl.ARRAY_BUFFER, stored.get(values));
     const where = gl.getAttribLocation(program, name);
     gl.enableVertexAttribArray(where);
-    const size = values.BYTES_PER_ELEMENT,
-      type = size === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT;
+    const size = values.BYTES_PER_ELEMENT;
+    const type = size === 1 ? gl.UNSIGNED_BYTE : gl.UNSIGNED_SHORT;
     if (kind === "axis") gl.vertexAttribPointer(where, 1, type, true, step * size, 0);
     else gl.vertexAttribIPointer(where, 1, type, step * size, 0);
   }
   function texture(slot, name, pixels) {
-    const rows = Math.ceil(pixels.length / 4 / 256),
-      data = new Uint8Array(rows * 1024);
+    const rows = Math.ceil(pixels.length / 4 / 256);
+    const data = new Uint8Array(rows * 1024);
     data.set(pixels);
     gl.activeTexture(gl.TEXTURE0 + slot);
     gl.bindTexture(gl.TEXTURE_2D, (texture[name] ??= gl.createTexture()));
@@ -86,8 +86,8 @@ function glPainter() {
       selection = flags ?? none;
     },
     paint(step) {
-      const { w, h, dpr } = box(),
-        t = transform();
+      const { w, h, dpr } = box();
+      const t = transform();
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
@@ -120,8 +120,8 @@ function glPainter() {
 }
 
 function plainPainter() {
-  const context = canvas.getContext("2d"),
-    least = Math.ceil(page.n / PLAIN_LIMIT);
+  const context = canvas.getContext("2d");
+  const least = Math.ceil(page.n / PLAIN_LIMIT);
   tell("This browser has no WebGL2: the map is drawn the slow way" + (least > 1 ? `, one row in ${least}.` : "."));
   let flags = null;
   return {
@@ -129,11 +129,11 @@ function plainPainter() {
       flags = chosen;
     },
     paint(step) {
-      const { dpr } = box(),
-        t = transform(),
-        size = pointSize(),
-        table = coloursOf(state.colour),
-        inks = inksOf(state.colour);
+      const { dpr } = box();
+      const t = transform();
+      const size = pointSize();
+      const table = coloursOf(state.colour);
+      const inks = inksOf(state.colour);
       context.setTransform(dpr, 0, 0, dpr, 0, 0);
       context.clearRect(0, 0, canvas.width, canvas.height);
       for (let i = 0; i < page.n; i += Math.max(step, least)) {
@@ -154,12 +154,12 @@ function tell(text) {
 }
 
 // Where a whole picture takes long, one with fewer points follows the hand, and the whole one comes when it rests.
-const FRAME = 60,
-  SHARE = 10;
-let thin = 1,
-  rest = 0,
-  moving = false,
-  waiting = false;
+const FRAME = 60;
+const SHARE = 10;
+let thin = 1;
+let rest = 0;
+let moving = false;
+let waiting = false;
 function draw(hand = false) {
   moving = hand && thin > 1;
   clearTimeout(rest);

@@ -1,15 +1,15 @@
 // Rows: found by id, and what is known of one.
 
 const MANY = 500;
-const NEIGHBOURS = 6,
-  VALUES = 30;
+const NEIGHBOURS = 6;
+const VALUES = 30;
 
 function hover(event) {
-  const area = canvas.getBoundingClientRect(),
-    px = event.clientX - area.left,
-    py = event.clientY - area.top;
-  const i = nearest(px, py),
-    told = state.colour.index === undefined ? page.columns : [...page.columns, state.colour];
+  const area = canvas.getBoundingClientRect();
+  const px = event.clientX - area.left;
+  const py = event.clientY - area.top;
+  const i = nearest(px, py);
+  const told = state.colour.index === undefined ? page.columns : [...page.columns, state.colour];
   tip.hidden = i < 0;
   if (i < 0) return -1;
   tip.textContent = [`row ${idOf(i)}`, ...told.map((column) => `${column.name}: ${valueOf(column, i)}`)].join("\n");
@@ -42,10 +42,10 @@ function rowFinder() {
 
 // Nearest rows in the directions that the page carries.
 function neighbours(i) {
-  const axes = page.axes.filter((axis) => !axis.layout),
-    found = [];
-  const scales = axes.map((axis) => (axis.max - axis.min) / 65535),
-    own = axes.map((axis) => axis.codes[i]);
+  const axes = page.axes.filter((axis) => !axis.layout);
+  const found = [];
+  const scales = axes.map((axis) => (axis.max - axis.min) / 65535);
+  const own = axes.map((axis) => axis.codes[i]);
   let limit = Infinity;
   for (let j = 0; j < page.n; j++) {
     if (j === i) continue;
@@ -69,11 +69,11 @@ function neighbours(i) {
 }
 
 function votesOf(i) {
-  const { each, shares, clusters: chosen } = page.votes,
-    lines = [];
+  const { each, shares, clusters: chosen } = page.votes;
+  const lines = [];
   for (let place = 0; place < each; place++) {
-    const share = shares[place * page.n + i] / 255,
-      k = clusters.names.indexOf(String(chosen[place * page.n + i]));
+    const share = shares[place * page.n + i] / 255;
+    const k = clusters.names.indexOf(String(chosen[place * page.n + i]));
     if (share < 0.01 || k < 0) continue;
     const bar = make("i", { className: "up" });
     bar.style.width = `${Math.round(100 * share)}%`;
@@ -92,8 +92,8 @@ function votesOf(i) {
 
 function meanInside(feature, k) {
   const last = missingOf(feature);
-  let sum = 0,
-    n = 0;
+  let sum = 0;
+  let n = 0;
   for (let i = 0; i < page.n; i++) {
     if (clusters.codes[i] === k && feature.codes[i] !== last) {
       sum += feature.codes[i];
@@ -104,8 +104,8 @@ function meanInside(feature, k) {
 }
 
 function valuesOf(i, some) {
-  const k = clusters.codes[i],
-    head = ["feature", "value", "mean in its cluster"];
+  const k = clusters.codes[i];
+  const head = ["feature", "value", "mean in its cluster"];
   const rows = some.map((feature) =>
     make(
       "tr",
@@ -126,14 +126,14 @@ function valuesOf(i, some) {
 
 // A row that is an image, where all pixels are here.
 function pictureOf(i) {
-  const [height, width] = page.image.shape,
-    picture = make("canvas", { width, height, className: "picture" });
-  const pen = picture.getContext("2d"),
-    pixels = pen.createImageData(width, height);
+  const [height, width] = page.image.shape;
+  const picture = make("canvas", { width, height, className: "picture" });
+  const pen = picture.getContext("2d");
+  const pixels = pen.createImageData(width, height);
   const values = new Float64Array(width * height);
   for (const feature of page.features) values[feature.index] = valueAt(feature, feature.codes[i]);
-  const low = Math.min(...values),
-    high = Math.max(...values);
+  const low = Math.min(...values);
+  const high = Math.max(...values);
   values.forEach((value, at) => {
     const place = page.image.order === "F" ? (at % height) * width + Math.floor(at / height) : at;
     const grey = (255 * (value - low)) / (high - low || 1);
@@ -203,7 +203,7 @@ function step(by_) {
 }
 
 function pinMiddle() {
-  const { w, h } = box(),
-    i = nearest(w / 2, h / 2, Math.hypot(w, h));
+  const { w, h } = box();
+  const i = nearest(w / 2, h / 2, Math.hypot(w, h));
   if (i >= 0) pin(i);
 }

@@ -11,11 +11,11 @@ function legendLines() {
 
 // The points, the names over them, and the legend beside them, on paper.
 function picture() {
-  const { w, h, dpr } = box(),
-    lines = legendLines(),
-    side = lines.length ? 230 : 0;
-  const sheet = make("canvas", { width: Math.round((w + side) * dpr), height: Math.round(h * dpr) }),
-    pen = sheet.getContext("2d");
+  const { w, h, dpr } = box();
+  const lines = legendLines();
+  const side = lines.length ? 230 : 0;
+  const sheet = make("canvas", { width: Math.round((w + side) * dpr), height: Math.round(h * dpr) });
+  const pen = sheet.getContext("2d");
   pen.fillStyle = hue("--paper");
   pen.fillRect(0, 0, sheet.width, sheet.height);
   painter.paint(1);
@@ -64,11 +64,11 @@ function outline(shape, x, y, r) {
 const savePng = () => picture().toBlob((blob) => save("map.png", blob, "image/png"));
 
 function saveSvg() {
-  const { w, h } = box(),
-    t = transform(),
-    lines = legendLines(),
-    side = lines.length ? 230 : 0,
-    ink = hue("--ink");
+  const { w, h } = box();
+  const t = transform();
+  const lines = legendLines();
+  const side = lines.length ? 230 : 0;
+  const ink = hue("--ink");
   const root = draft("svg", {
     viewBox: `0 0 ${w + side} ${h}`,
     width: w + side,
@@ -79,10 +79,10 @@ function saveSvg() {
   root.append(draft("rect", { width: w + side, height: h, fill: hue("--paper") }));
   if (page.n > VECTORS) root.append(draft("image", { width: w, height: h, href: pointsOnly() }));
   else {
-    const inks = inksOf(state.colour),
-      table = coloursOf(state.colour),
-      groups = new Map(),
-      r = pointSize() / 2.4;
+    const inks = inksOf(state.colour);
+    const table = coloursOf(state.colour);
+    const groups = new Map();
+    const r = pointSize() / 2.4;
     for (let i = 0; i < page.n; i++) {
       if (isHidden(i)) continue;
       const own = groups.get(inks[i]) ?? [];

@@ -51,8 +51,8 @@ function inside(corners) {
     const [x, y] = placeOf(i, t);
     let odd = false;
     for (let a = 0, b = corners.length - 1; a < corners.length; b = a++) {
-      const [ax, ay] = corners[a],
-        [bx, by_] = corners[b];
+      const [ax, ay] = corners[a];
+      const [bx, by_] = corners[b];
       if (ay > y !== by_ > y && x < ((bx - ax) * (y - ay)) / (by_ - ay) + ax) odd = !odd;
     }
     return odd;
@@ -73,11 +73,11 @@ function selectInView() {
 
 // Cohen's d of a feature between the rows with a flag and the others.
 function effectOf(feature, flags) {
-  const last = missingOf(feature),
-    sums = [
-      [0, 0, 0],
-      [0, 0, 0],
-    ];
+  const last = missingOf(feature);
+  const sums = [
+    [0, 0, 0],
+    [0, 0, 0],
+  ];
   for (let i = 0; i < page.n; i++) {
     const code = feature.codes[i];
     if (code === last) continue;
@@ -89,14 +89,14 @@ function effectOf(feature, flags) {
   const [[n, a, aa], [m, b, bb]] = sums;
   if (!n || !m) return null;
   const spread = Math.sqrt(Math.max(aa - (a * a) / n + bb - (b * b) / m, 0) / Math.max(n + m - 2, 1));
-  const gap = b / m - a / n,
-    effect = gap === 0 ? 0 : Math.max(-99, Math.min(99, gap / spread));
+  const gap = b / m - a / n;
+  const effect = gap === 0 ? 0 : Math.max(-99, Math.min(99, gap / spread));
   return { feature, effect, here: valueAt(feature, b / m), elsewhere: valueAt(feature, a / n) };
 }
 
 async function compare() {
-  const flags = state.selected,
-    some = page.features.slice(0, COMPARED);
+  const flags = state.selected;
+  const some = page.features.slice(0, COMPARED);
   await Promise.all(some.map(ready));
   const found = some.map((feature) => effectOf(feature, flags)).filter((one) => one && one.effect !== 0);
   found.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));

@@ -1,12 +1,12 @@
 // What is in sight: the part of the plane, the colour, what is hidden, and which row is where.
 
-const stage = by("stage"),
-  canvas = by("points"),
-  overlay = by("overlay"),
-  tip = by("tip");
-const CELLS = 256,
-  REACH = 12,
-  PLAIN_LIMIT = 100000;
+const stage = by("stage");
+const canvas = by("points");
+const overlay = by("overlay");
+const tip = by("tip");
+const CELLS = 256;
+const REACH = 12;
+const PLAIN_LIMIT = 100000;
 
 const view = { x: 0, y: 1, zoom: 1, cx: 0, cy: 0 };
 const state = {
@@ -17,8 +17,8 @@ const state = {
   selected: null,
   pinned: -1,
 };
-let grid = null,
-  painter = null;
+let grid = null;
+let painter = null;
 
 function box() {
   return { w: stage.clientWidth, h: stage.clientHeight, dpr: window.devicePixelRatio || 1 };
@@ -26,11 +26,11 @@ function box() {
 
 // Both axes have one scale: distances on the map are distances in the embedding.
 function transform() {
-  const a = page.axes[view.x],
-    b = page.axes[view.y],
-    { w, h } = box();
-  const spanX = a.max - a.min || 1,
-    spanY = b.max - b.min || 1;
+  const a = page.axes[view.x];
+  const b = page.axes[view.y];
+  const { w, h } = box();
+  const spanX = a.max - a.min || 1;
+  const spanY = b.max - b.min || 1;
   const unit = 0.9 * Math.min((w - 20) / spanX, (h - 20) / spanY) * view.zoom; // pixels per unit of the embedding
   return {
     sx: spanX * unit,
@@ -46,8 +46,8 @@ function placeOf(i, t = transform()) {
 }
 
 function pointSize() {
-  const n = page.n,
-    base = n < 500 ? 10 : n < 2000 ? 8 : n < 20000 ? 5.5 : n < 200000 ? 3.5 : 2.5;
+  const n = page.n;
+  const base = n < 500 ? 10 : n < 2000 ? 8 : n < 20000 ? 5.5 : n < 200000 ? 3.5 : 2.5;
   return base * Math.min(3, Math.pow(view.zoom, 0.3)) * Math.max(1, Math.sqrt(Math.min(box().w, box().h) / 640));
 }
 
@@ -58,10 +58,10 @@ const isHidden = (i) =>
 // ---- which point is where ----
 
 function buildGrid() {
-  const xs = page.axes[view.x].codes,
-    ys = page.axes[view.y].codes;
-  const start = new Uint32Array(CELLS * CELLS + 1),
-    order = new Uint32Array(page.n);
+  const xs = page.axes[view.x].codes;
+  const ys = page.axes[view.y].codes;
+  const start = new Uint32Array(CELLS * CELLS + 1);
+  const order = new Uint32Array(page.n);
   const at = (i) => (ys[i] >> 8) * CELLS + (xs[i] >> 8);
   for (let i = 0; i < page.n; i++) start[at(i) + 1]++;
   for (let k = 0; k < CELLS * CELLS; k++) start[k + 1] += start[k];
@@ -72,23 +72,23 @@ function buildGrid() {
 
 function nearest(px, py, reach = REACH) {
   grid ??= buildGrid();
-  const t = transform(),
-    { xs, ys, start, order } = grid;
-  const u = ((px - t.ox) / t.sx) * 65535,
-    v = ((py - t.oy) / t.sy) * 65535;
-  const du = (reach / Math.abs(t.sx)) * 65535,
-    dv = (reach / Math.abs(t.sy)) * 65535;
+  const t = transform();
+  const { xs, ys, start, order } = grid;
+  const u = ((px - t.ox) / t.sx) * 65535;
+  const v = ((py - t.oy) / t.sy) * 65535;
+  const du = (reach / Math.abs(t.sx)) * 65535;
+  const dv = (reach / Math.abs(t.sy)) * 65535;
   const cut = (value) => Math.max(0, Math.min(CELLS - 1, Math.floor(value / 256)));
-  let best = -1,
-    least = reach * reach;
+  let best = -1;
+  let least = reach * reach;
   for (let row = cut(v - dv); row <= cut(v + dv); row++) {
-    const from = start[row * CELLS + cut(u - du)],
-      to = start[row * CELLS + cut(u + du) + 1];
+    const from = start[row * CELLS + cut(u - du)];
+    const to = start[row * CELLS + cut(u + du) + 1];
     for (let k = from; k < to; k++) {
-      const i = order[k],
-        x = ((xs[i] - u) / 65535) * t.sx,
-        y = ((ys[i] - v) / 65535) * t.sy,
-        d = x * x + y * y;
+      const i = order[k];
+      const x = ((xs[i] - u) / 65535) * t.sx;
+      const y = ((ys[i] - v) / 65535) * t.sy;
+      const d = x * x + y * y;
       if (d < least && !isHidden(i)) {
         least = d;
         best = i;
@@ -101,8 +101,8 @@ function nearest(px, py, reach = REACH) {
 // ---- moving ----
 
 function zoomAt(factor, px, py) {
-  const { w, h } = box(),
-    before = transform();
+  const { w, h } = box();
+  const before = transform();
   view.zoom = Math.max(0.5, Math.min(200, view.zoom * factor));
   const after = transform();
   view.cx += (px - w / 2) * (1 / before.unit - 1 / after.unit);
@@ -123,9 +123,9 @@ function reset() {
 
 // A row that is out of sight comes into the middle.
 function bring(i) {
-  const { w, h } = box(),
-    t = transform(),
-    [x, y] = placeOf(i, t);
+  const { w, h } = box();
+  const t = transform();
+  const [x, y] = placeOf(i, t);
   if (x > 30 && x < w - 30 && y > 30 && y < h - 30) return;
   view.cx += (x - w / 2) / t.unit;
   view.cy -= (y - h / 2) / t.unit;
@@ -136,8 +136,8 @@ function bring(i) {
 function setColour(column) {
   state.colour = column;
   state.hiddenColour.clear();
-  const list = by("colour"),
-    known = [...list.options].find((option) => option.column === column);
+  const list = by("colour");
+  const known = [...list.options].find((option) => option.column === column);
   if (known) list.value = known.value;
   else {
     list.querySelector("option.other")?.remove();
