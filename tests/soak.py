@@ -32,7 +32,7 @@ from jointclust.rows.arrays import is_device_array, to_host
 from registered import CLUSTERERS
 
 ESTIMATORS = [*CLUSTERERS, jc.JointConsensus(), jc.JointConsensus(views=None), jc.JointConsensus(effort="quick")]
-# Directions by which clear clusters of each trial are apart, in standard deviations.
+# How far clear clusters are from the origin, in standard deviations.
 APART = 30.0
 LEAKS = (DeprecationWarning, FutureWarning, PendingDeprecationWarning, ResourceWarning, RuntimeWarning)
 
@@ -41,11 +41,9 @@ LEAKS = (DeprecationWarning, FutureWarning, PendingDeprecationWarning, ResourceW
 
 
 def clear(rng, n, d, k):
-    """Clusters that any method finds: far apart in every pair, about equally large."""
-    centers = np.zeros((k, d))
-    for index in range(k):
-        centers[index, index % d] = APART * (1 + index // d) * (-1) ** (index // d)
-    return centers[np.arange(n) % k] + rng.standard_normal((n, d))
+    """Clusters that any method finds in any view: far apart in every pair, in all columns, about equally large."""
+    directions = np.linalg.qr(rng.standard_normal((max(d, k), max(d, k))))[0]
+    return APART * directions[np.arange(n) % k, :d] + rng.standard_normal((n, d))
 
 
 def noise(rng, n, d, k):
@@ -63,10 +61,8 @@ def counts(rng, n, d, k):
 
 
 def far(rng, n, d, k):
-    """One column the size of a timestamp; the clusters are clear without it."""
-    X = clear(rng, n, d, k)
-    X[:, rng.randint(d)] = 1.7e9 + rng.standard_normal(n)
-    return X
+    """One column the size of a timestamp; the clusters are clear in the others."""
+    return np.insert(clear(rng, n, d, k)[:, 1:], rng.randint(d), 1.7e9 + rng.standard_normal(n), axis=1)
 
 
 def flat(rng, n, d, k):
@@ -129,7 +125,7 @@ class Trial:
     @property
     def is_clear(self):
         """Whether any method finds the clusters, whatever rounding does; some kernels see where the origin is."""
-        if self.k > self.d or self.kind == "float32" or getattr(self.estimator, "n_components", None) is not None:
+        if self.k >= self.d or self.kind == "float32" or getattr(self.estimator, "n_components", None) is not None:
             return False
         kernel = getattr(self.estimator, "kernel", None)
         return self.data is clear or (self.data is far and kernel not in ("cosine", "poly"))
