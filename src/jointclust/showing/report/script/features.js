@@ -65,11 +65,12 @@ function featureFinder() {
     .slice(0, 20)
     .map((one) => one.name)
     .join(", ");
+  const few = counted(page.features.length);
   by("carried").textContent =
     left === 0
       ? `The page carries all ${counted(page.n_features)} features, at four digits.`
-      : `The page carries the ${counted(page.features.length)} of ${counted(page.n_features)} features that tell the clusters ` +
-        `apart most, at four digits (${listed}${page.features.length > 20 ? ", …" : ""}); most_megabytes makes room for more.`;
+      : `The page carries ${few} of ${counted(page.n_features)} features, at four digits, those that tell the clusters ` +
+        `apart most: ${listed}${page.features.length > 20 ? ", …" : ""}. most_megabytes makes room for more.`;
   for (const link of all("[data-feature]")) {
     const feature = featureAt.get(Number(link.dataset.feature));
     if (feature)
