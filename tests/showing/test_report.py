@@ -391,3 +391,16 @@ def test_a_cluster_has_one_colour_also_where_another_is_empty(rng, tmp_path):
     clusters = data_of(tmp_path / "r.html")["columns"][0]
     assert clusters["names"] == ["0", "1", "2"]
     np.testing.assert_array_equal(unpacked(clusters), model.labels_)
+
+
+def test_what_was_explained_before_is_not_asked_again(tmp_path, monkeypatch):
+    X, _ = jc.datasets.mixture(60, 20, 3, random_state=0)
+    model = jc.LDAKMeans(3, random_state=0).fit(X)
+    explanation = jc.explain(model, X)
+    jc.write_report(model, X, tmp_path / "asked.html")
+    monkeypatch.setattr("jointclust.showing.report.explain", None)
+    jc.write_report(model, X, tmp_path / "given.html", explanation=explanation)
+    rules = [str(rule) for cluster in explanation for rule in cluster.rules]
+    pages = [(tmp_path / f"{name}.html").read_text() for name in ("asked", "given")]
+    assert rules
+    assert pages[0].count("rule") == pages[1].count("rule")

@@ -18,13 +18,14 @@ from jointclust.types import Float, Predictor
 _RULES, _FEATURES = 2, 5
 
 
-def clusters_of(model: Predictor, table: Table, stability: Float | None) -> list[dict[str, Any]]:
-    """Facts of each cluster by name, those of :func:`jointclust.explain` among them; what is not known is not there."""
+def clusters_of(
+    model: Predictor, table: Table, stability: Float | None, explanation: jc.Explanation
+) -> list[dict[str, Any]]:
+    """Facts of each cluster by name, those that explain it among them; what is not known is not there."""
     labels, confidence = fitted.labels_of(model), fitted.confidence_of(model)
     classes, ids = class_names(fitted.last_step(model)), identities(table)
     clusters = []
-    explained = cast(list[dict[str, Any]], jc.explain(model, table.data, table.names).to_dict()["clusters"])
-    for found in explained:
+    for found in cast(list[dict[str, Any]], explanation.to_dict()["clusters"]):
         number, own = found["cluster"], labels == found["cluster"]
         facts: dict[str, Any] = {"cluster": number}
         if classes:

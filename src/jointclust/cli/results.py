@@ -102,7 +102,7 @@ def finish(run: Outcome) -> None:
     before = {name for name in OUTPUTS if (run.folder / name).exists()}
     with run.voice.step("write", f"Writing {run.folder}") as progress:
         try:
-            files = _write(run, stability, clusters_of(run.model, run.source.table, stability), progress)
+            files = _write(run, stability, progress)
         except BaseException:
             for name in set(OUTPUTS) - before:  # a part of a run is of no use, and in the way of the next
                 (run.folder / name).unlink(missing_ok=True)
@@ -140,11 +140,11 @@ def _features(run: Outcome) -> tuple[Any, list[str]]:
     return data, list(names)
 
 
-def _write(
-    run: Outcome, stability: Float | None, clusters: list[dict[str, Any]], progress: Callable[..., None]
-) -> list[str]:
+def _write(run: Outcome, stability: Float | None, progress: Callable[..., None]) -> list[str]:
     """All files but the record; returns their names."""
     folder, table, raw = run.folder, run.source.table, run.given["raw_cells"]
+    explanation = jc.explain(run.model, table.data, table.names)
+    clusters = clusters_of(run.model, table, stability, explanation)
     Y = fitted.embedding_of(run.model, table.data)
     writers: dict[str, Callable[[Path], None]] = {
         "labels.csv": lambda path: write_table(path, label_columns(table, run.model), raw=raw),
@@ -152,7 +152,7 @@ def _write(
         "clusters.json": lambda path: write_json(path, clusters),
         embedding_name(): lambda path: write_table(path, embedding_columns(identities(table), Y), raw=raw),
         "model.skops": lambda path: _save_model(run, path),
-        "report.html": lambda path: _write_report(run, stability, path),
+        "report.html": lambda path: _write_report(run, stability, explanation, path),
     }
     if run.tried is not None:
         tried = run.tried
@@ -176,7 +176,7 @@ def _save_model(run: Outcome, path: Path) -> None:
         jc.save(run.model, temporary)
 
 
-def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
+def _write_report(run: Outcome, stability: Float | None, explanation: jc.Explanation, path: Path) -> None:
     table = run.source.table
     shape, order = image_of(run.source, run.given)
     with written(path) as temporary:
@@ -188,6 +188,7 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
             classes=table.classes,
             feature_names=table.names,
             stability=stability,
+            explanation=explanation,
             image_shape=shape,
             image_order=order,
             title=run.title,

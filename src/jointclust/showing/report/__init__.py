@@ -15,7 +15,7 @@ from jointclust._version import __version__
 from jointclust.files import replacing
 from jointclust.showing import fitted
 from jointclust.showing.directions import Direction, directions
-from jointclust.showing.explain import explain
+from jointclust.showing.explain import Explanation, explain
 from jointclust.showing.layout import neighbour_map
 from jointclust.showing.profile import profile
 from jointclust.showing.report._content import Content
@@ -37,6 +37,7 @@ def write_report(
     classes: ArrayLike | None = None,
     feature_names: Sequence[str] | None = None,
     stability: ArrayLike | None = None,
+    explanation: Explanation | None = None,
     image_shape: tuple[int, int] | None = None,
     image_order: str = "C",
     title: str = "Clusters",
@@ -71,6 +72,8 @@ def write_report(
         Names of the columns; None takes those of a frame, or of the model.
     stability : array-like of shape (n_clusters,), default=None
         Stability of each cluster, as from :func:`bootstrap_stability`; a consensus tells its own.
+    explanation : Explanation, default=None
+        What :func:`explain` says of the model and these rows, where it was asked before; None asks it.
     image_shape : tuple (height, width), default=None
         For rows that are images.
     image_order : {"C", "F"}, default="C"
@@ -130,7 +133,7 @@ def write_report(
         classes=None if classes is None else np.asarray(classes).astype(str),
         names=names or [f"x{index}" for index in range(data.shape[1])],
         profile=profile(data, Y, labels),
-        explanation=None if image_shape is not None else explain(model, X, given),
+        explanation=None if image_shape is not None else explanation or explain(model, X, given),
         data=data,
         stability=found,
         image=None if image_shape is None else (tuple(image_shape), image_order),
