@@ -4,7 +4,7 @@ STAMP := .venv/.installed
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
-.PHONY: venv demo test test-slow test-gpu test-browser lint docs bench clean
+.PHONY: venv demo test test-slow test-soak test-gpu test-browser test-lowest test-bertopic package lint docs bench clean
 
 venv: $(STAMP)
 
@@ -23,6 +23,10 @@ test: venv
 test-slow: venv
 	SCIPY_ARRAY_API=1 $(BIN)/pytest -m slow
 
+# Random fits for ten minutes; prints the seeds that fail.
+test-soak: venv
+	SCIPY_ARRAY_API=1 $(BIN)/python tests/soak.py
+
 # On a machine with CUDA, torch and perhaps CuPy.
 test-gpu: venv
 	SCIPY_ARRAY_API=1 $(BIN)/pytest tests/rows/test_gpu.py
@@ -31,6 +35,31 @@ test-browser: venv
 	@test -n "$(CHROMIUM)" || { echo "Chromium is missing: apt-get install chromium, or CHROMIUM=path"; exit 1; }
 	JOINTCLUST_BROWSER=$(CHROMIUM) $(BIN)/pytest tests/browser
 
+# The core alone, at the lowest versions that pyproject.toml allows.
+test-lowest:
+	$(PYTHON) -m venv build/lowest
+	build/lowest/bin/pip install --quiet $$($(PYTHON) .ci/lowest.py) pytest hypothesis
+	build/lowest/bin/pip install --quiet --no-deps --editable .
+	build/lowest/bin/pip check
+	SCIPY_ARRAY_API=1 build/lowest/bin/pytest tests/methods tests/choosing/test_cluster.py tests/choosing/test_consensus.py
+
+# Against the real package, in an environment of its own: it brings a great deal along.
+test-bertopic:
+	$(PYTHON) -m venv build/bertopic
+	build/bertopic/bin/pip install --quiet torch==2.13.0 bertopic anndata pytest matplotlib --editable .
+	build/bertopic/bin/pytest tests/choosing/test_bertopic.py "tests/test_package.py::test_code_blocks_run[pipelines.rst]"
+
+# Wheel and sdist, and the wheel, built from the sdist, in an environment with nothing but what it asks for.
+package: venv
+	rm -rf dist build/clean build/clean-demo
+	$(BIN)/python -m build --outdir dist .
+	$(PYTHON) -m venv build/clean
+	build/clean/bin/pip install --quiet dist/*.whl
+	build/clean/bin/pip check
+	cd build && clean/bin/python ../.ci/installed.py
+	cd build && clean/bin/jointclust demo --quiet --out clean-demo
+	@tar -tzf dist/*.tar.gz | grep -q '/CONTRIBUTING.md' && tar -tzf dist/*.tar.gz | grep -q '/Makefile'
+
 lint: venv
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -38,6 +67,7 @@ lint: venv
 
 docs: venv
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	@! grep -rlE '<(script|link|img|iframe)[^>]*(src|href)="https?:' --include='*.html' docs/_build/html || { echo "These pages ask the network."; exit 1; }
 	@echo "Open docs/_build/html/index.html"
 
 bench: venv

@@ -56,7 +56,7 @@ def every_place(X, folder):
     """Rows by kind."""
     np.save(folder / "X.npy", X)
     with h5py.File(folder / "X.h5", "w") as file:
-        file.create_dataset("X", data=X, chunks=(64, X.shape[1]))
+        file.create_dataset("X", data=X, chunks=(min(64, len(X)), X.shape[1]))
     stored = zarr.create_array(folder / "X.zarr", shape=X.shape, chunks=(70, X.shape[1]), dtype=X.dtype)
     stored[:] = X
     chunked = da.from_array(X, chunks=(170, -1))

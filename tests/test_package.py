@@ -39,6 +39,7 @@ ROOMS = [
     "readers",
     "datasets",
     "showing",
+    "sc",
     "__init__",
     "experiments",
     "cli",

@@ -1,6 +1,7 @@
 import io
 import json
 import pickle
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -119,6 +120,47 @@ def test_flipped_bytes_are_an_error_or_harmless(saved, iris):
         else:  # a byte that carries nothing, such as a time stamp
             np.testing.assert_array_equal(model.predict(iris.data), expected)
     assert failed > 100
+
+
+def swollen(content, compression):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression=compression) as archive:
+        archive.writestr("a.npy", content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_bomb_is_refused_before_it_is_unpacked(saved, inside):
+    """Also one inside a part, such as sparse rows are, under any name."""
+    zeros = bytes(2**28)
+    with zipfile.ZipFile(saved, "a", compression=zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("rows", swollen(zeros, zipfile.ZIP_DEFLATED) if inside else zeros)
+    del zeros
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="would unpack to more than 100 times its size"):
+        jc.load(saved)
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
+
+
+def test_a_forged_directory_is_a_clear_error(saved):
+    """Which says that parts are shorter than they are."""
+    data = bytearray(saved.read_bytes())
+    place = data.index(b"PK\x01\x02")
+    while data[place : place + 4] == b"PK\x01\x02":
+        data[place + 24 : place + 28] = (3).to_bytes(4, "little")
+        place += 46 + int.from_bytes(data[place + 28 : place + 30], "little")
+    saved.write_bytes(bytes(data))
+    with pytest.raises(ValueError, match="corrupt"):
+        jc.load(saved)
+
+
+def test_what_shrinks_a_lot_is_saved_and_loaded(tmp_path):
+    """Labels of very many rows, all the same: what save writes, load takes."""
+    model = jc.LDAKMeans(2, random_state=0).fit(np.arange(12.0).reshape(6, 2))
+    model.labels_ = np.zeros(2**25, dtype=np.int32)
+    jc.save(model, tmp_path / "x")
+    assert jc.load(tmp_path / "x").labels_.shape == (2**25,)
 
 
 def test_newer_format(saved):

@@ -1,6 +1,6 @@
 """Clustering of high-dimensional data: the clusters and the subspace that shows them, found together."""
 
-from jointclust import datasets, metrics
+from jointclust import datasets, metrics, sc
 from jointclust._version import __version__
 from jointclust.choosing.cluster import cluster
 from jointclust.choosing.comparison import compare
@@ -22,6 +22,8 @@ from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClusterin
 from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.persistence import load, save
 from jointclust.showing import plots
+from jointclust.showing.explain import Explanation, explain
+from jointclust.showing.notebook import show
 from jointclust.showing.report import write_report
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
@@ -38,6 +40,7 @@ __all__ = [
     "DisKMeans",
     "DiscriminantProjection",
     "DiscriminativeEmbeddedClustering",
+    "Explanation",
     "FuzzyKMeans",
     "JointConsensus",
     "LDAKMeans",
@@ -60,11 +63,14 @@ __all__ = [
     "datasets",
     "decompose",
     "describe",
+    "explain",
     "load",
     "metrics",
     "number_of_clusters",
     "plots",
     "save",
+    "sc",
+    "show",
     "trade_off_path",
     "write_report",
 ]

@@ -5,9 +5,13 @@ change. `sklearn.callback` is public but experimental. Beside these there are ho
 meet: it reads `_parameter_constraints` and `_n_features_out`, and the mixin gives `_init_callback_context`.
 """
 
-from sklearn.base import _fit_context as fit_context
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sklearn.base import _fit_context
 from sklearn.callback import CallbackContext, CallbackSupportMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, validate_params
+from sklearn.utils._param_validation import HasMethods, StrOptions, validate_params
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _get_feature_names as get_feature_names
 
@@ -22,3 +26,18 @@ __all__ = [
     "get_feature_names",
     "validate_params",
 ]
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[_Method], _Method]:
+    """The decorator of scikit-learn that checks parameters before a fit, with the types of what it decorates."""
+    return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
+
+
+class Interval(_Interval):
+    """A range of numbers, of which True and False are none."""
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Whether this is a number in the range."""
+        return not isinstance(val, bool) and super().is_satisfied_by(val)

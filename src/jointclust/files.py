@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,8 @@ UNFINISHED = ".jointclust-"
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary file beside ``path``, which takes its name once it is complete and on the disk.
 
-    Whatever ends the process, even SIGKILL, ``path`` holds what it held before or the whole new content.
+    Whatever ends the process, even SIGKILL, ``path`` holds what it held before or the whole new content. A file keeps
+    its permissions, a symbolic link goes on pointing to it; what is no regular file, such as a device, is refused.
 
     Examples
     --------
@@ -27,16 +29,31 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     >>> path.read_text()
     'whole'
     """
-    path = Path(path)
+    path, mode = _to_replace(path)
     temporary = path.with_name(f"{UNFINISHED}{uuid.uuid4().hex}{path.suffix}")
     try:
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
+
+
+def _to_replace(path: str | os.PathLike[str]) -> tuple[Path, int | None]:
+    """The file itself behind symbolic links, and the permissions that it has if it is there."""
+    target = Path(os.path.realpath(path))
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return target, None
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a device, a pipe or a socket"
+        raise OSError(f"{os.fspath(path)} is {what}: give the name of a file.")
+    return target, stat.S_IMODE(mode)
 
 
 def _sync_folder(folder: Path) -> None:

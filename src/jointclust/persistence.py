@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from jointclust._version import __version__
 from jointclust.choosing import registry
 from jointclust.choosing.layers import Tree
-from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens
+from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, LinearLabels
 from jointclust.choosing.number import ClusterNumber
 from jointclust.choosing.search import LabelFreeSearch
 from jointclust.files import replacing
@@ -28,6 +28,7 @@ from jointclust.rows.arrays import to_host
 from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
+from jointclust.views.genes import ScaledGenes
 from jointclust.views.kinds import Description
 from jointclust.views.preparation import Preparation
 from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
@@ -36,6 +37,8 @@ __all__ = ["load", "save"]
 
 FORMAT_VERSION = 1
 _HEADER, _SCHEMA = "jointclust.json", "schema.json"
+# Bytes that a file may unpack to: so many, and so many times its own.
+_UNPACKED, _TIMES = 2**26, 100
 # Our classes that are not methods, which a model may be or hold.
 _BESIDE = (
     AsIs,
@@ -46,11 +49,13 @@ _BESIDE = (
     LabelFreeSearch,
     LandmarkLabels,
     Lens,
+    LinearLabels,
     LogCounts,
     LowRankImputer,
     MixedEncoder,
     Preparation,
     RankNormal,
+    ScaledGenes,
     Standardised,
     TermWeights,
     Topics,
@@ -104,7 +109,10 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     if not isinstance(model, BaseEstimator) or isinstance(model, type):
         raise TypeError(f"model must be an estimator instance; got {type(model).__name__}.")
     skops = _skops()
-    data = skops.dumps(on_host(model), compression=zipfile.ZIP_DEFLATED)
+    model = on_host(model)
+    data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    if _swells(data):
+        data = skops.dumps(model, compression=zipfile.ZIP_STORED)  # load does not unpack what grows like a bomb
     foreign = _foreign_types(skops, data)
     if foreign:
         raise TypeError(
@@ -167,6 +175,8 @@ def _check_sparse(value: Any) -> None:
 
 def _format_version(data: bytes, path: str | os.PathLike[str]) -> int:
     try:
+        if _swells(data):
+            raise ValueError(f"it would unpack to more than {_TIMES} times its size")
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             damaged = archive.testzip()
             header = json.loads(archive.read(_HEADER)) if _HEADER in archive.namelist() else None
@@ -180,6 +190,21 @@ def _format_version(data: bytes, path: str | os.PathLike[str]) -> int:
     if not isinstance(version, int) or version < 1:
         raise ValueError(f"{path} is corrupt: its header is not jointclust's. Save the model again.")
     return version
+
+
+def _swells(data: bytes) -> bool:
+    """Whether an archive, or one inside it, says that it unpacks to far more than it is; no more is ever unpacked."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        items = archive.infolist()
+        if sum(item.file_size for item in items) > _UNPACKED + _TIMES * len(data):
+            return True
+        inner = [item for item in items if _begins(archive, item, b"PK")]  # sparse rows are archives of their own
+        return any(_swells(archive.read(item)) for item in inner)
+
+
+def _begins(archive: zipfile.ZipFile, item: zipfile.ZipInfo, start: bytes) -> bool:
+    with archive.open(item) as stream:
+        return stream.read(len(start)) == start
 
 
 def _with_present_names(data: bytes) -> bytes:

@@ -45,6 +45,7 @@ def visit(browser):
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(10_000)
         if init:
             page.add_init_script(init)
         page.on(
@@ -55,7 +56,8 @@ def visit(browser):
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
         page.wait_for_selector(ready)
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        if options.get("java_script_enabled", True):
+            page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return page
 
     yield visit

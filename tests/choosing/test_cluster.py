@@ -17,6 +17,8 @@ def test_the_number_is_chosen():
     model = jc.cluster(X, random_state=0)
     assert model.n_clusters == 4
     assert clustering_accuracy(y, model.labels_) == 1
+    with pytest.raises(ValueError, match="'n_clusters' parameter .* Got True"):
+        jc.cluster(X, True)
     given = jc.cluster(X, 3, random_state=0)
     np.testing.assert_array_equal(given.labels_, jc.JointConsensus(3, random_state=0).fit(X).labels_)
 

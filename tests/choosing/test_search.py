@@ -1,5 +1,7 @@
 """Choosing without labels."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,6 +179,33 @@ def test_failures(noisy):
         Search(DEC(), {"n_clusters": [16, 20]}, criterion="stability").fit(X[:30])
     with pytest.raises(ValueError, match="minimum of 4"):
         Search(DEC(2), {}).fit(X[:3])
+
+
+def test_stability_does_not_choose_what_is_stable_by_definition(rng):
+    """One cluster: asked for, or all that is left of several."""
+    X = rng.standard_normal((60, 5))
+    with pytest.raises(ValueError, match="n_clusters=1 is stable by definition"):
+        Search(DEC(), {"n_clusters": [1]}, criterion="stability", random_state=0).fit(X)
+    search = Search(DEC(), {"n_clusters": [1, 2, 3]}, criterion="stability", random_state=0).fit(X)
+    assert search.results_["score"][0] == -np.inf
+    assert search.best_params_["n_clusters"] > 1
+    assert Search(DEC(2), {}, criterion="stability", random_state=0).fit(np.ones((40, 3))).best_score_ == 0
+
+
+def test_ties_are_told():
+    """Where the labels differ; what labels the rows alike is no tie."""
+    X, _ = jc.datasets.mixture(200, 20, 4, separation=40, n_nuisance=0, random_state=0)
+
+    def constant(estimator, rows, labels):
+        return 1.0
+
+    with pytest.warns(
+        UserWarning, match=r"2 candidates .* best score \(1\): .*n_clusters=3.*the next is .*n_clusters=4"
+    ):
+        Search(DEC(), {"n_clusters": [3, 4]}, criterion=constant, random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Search(DEC(4), {"trade_off": [1.5, 2.0]}, criterion=constant, random_state=0).fit(X)
 
 
 def test_a_criterion_that_fails_is_recorded(noisy):

@@ -23,6 +23,12 @@ def test_bootstrap_stability_tells_real_clusters_from_made_up_ones(rng):
     np.testing.assert_array_equal(stability, again)
 
 
+@pytest.mark.parametrize("n_resamples", [-1, 0, 2.5, True])
+def test_resamples_are_counted_from_one(n_resamples, rng):
+    with pytest.raises(ValueError, match="'n_resamples' parameter of bootstrap_stability"):
+        jc.bootstrap_stability(KMeans(2), rng.standard_normal((30, 3)), n_resamples=n_resamples)
+
+
 def test_too_few_rows(rng):
     with pytest.raises(ValueError, match="10 rows are too few to resample.*n_clusters=6"):
         jc.bootstrap_stability(KMeans(6, n_init=1), rng.standard_normal((10, 3)))

@@ -9,12 +9,13 @@ from pathlib import Path
 from jointclust import cli
 
 ROOT = Path(__file__).parents[2]
+RUN = {"labels.csv", "clusters.csv", "clusters.json", "embedding.parquet", "model.skops", "report.html", "run.json"}
 FIT = ("--clusters", 3, "--id-column", "name", "--label-column", "kind", "--method", "ldakm")
 
 
 def command(*arguments, **options):
     """Run ``jointclust`` in a process of its own."""
-    call = [sys.executable, "-c", "from jointclust.cli import main; main()", *map(str, arguments)]
+    call = [sys.executable, "-c", "from jointclust_command import main; main()", *map(str, arguments)]
     environment = os.environ | {"COLUMNS": "100", "NO_COLOR": "1"}
     return subprocess.run(call, capture_output=True, text=True, env=environment, timeout=300, **options)
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 import scipy.io
 import scipy.sparse
-from calling import FIT, call, command, failure, rows_of
+from calling import FIT, RUN, call, command, failure, rows_of
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
@@ -24,7 +24,7 @@ from jointclust.subspace import decomposition
 from jointclust.subspace.decomposition import coordinates_of
 
 HELP = Path(__file__).parent / "help"
-COMMANDS = ["fit", "predict", "select", "number", "compare", "datasets", "reproduce", "demo"]
+COMMANDS = ["fit", "predict", "select", "number", "suggest", "apply-names", "compare", "datasets", "reproduce", "demo"]
 
 
 # -- each subcommand, as a process ------------------------------------------------------------------------------
@@ -36,8 +36,7 @@ def test_fit_and_predict(iris_csv, tmp_path, iris):
     assert "Reading" in done.stderr
     assert done.stdout.strip().endswith(f"Open {tmp_path / 'run' / 'report.html'}")
     run = tmp_path / "run"
-    names = {"labels.csv", "embedding.parquet", "model.skops", "report.html", "run.json"}
-    assert {path.name for path in run.iterdir()} == names
+    assert {path.name for path in run.iterdir()} == RUN
     labels = rows_of(run / "labels.csv")
     assert [row["id"] for row in labels[:2]] == ["flower 0", "flower 1"]
     found = np.array([int(row["label"]) for row in labels])

@@ -16,17 +16,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
-from calling import FIT, ROOT, call, command, failure, rows_of
+from calling import FIT, ROOT, RUN, call, command, failure, rows_of
 
 import jointclust as jc
 from jointclust import files
-from jointclust.cli import runs
+from jointclust.cli import tables
 from jointclust.readers import _table
 from test_persistence import rewrite
-
-HELP = Path(__file__).parent / "help"
-COMMANDS = ["fit", "predict", "select", "compare", "datasets", "reproduce", "demo"]
-
 
 # -- what can go wrong ------------------------------------------------------------------------------------------
 
@@ -95,7 +91,7 @@ def test_data_that_cannot_be_clustered(tmp_path, capsys):
     np.save(tmp_path / "x.npy", np.eye(3))
     status, message = failure(capsys, "fit", tmp_path / "x.npy", "-k", 5, "--out", tmp_path / "run")
     assert status == 1
-    assert "n_clusters=5 exceeds the number of rows" in message
+    assert "--clusters 5 exceeds the number of rows" in message
 
 
 def test_negative_values_are_no_counts(tmp_path, capsys, rng):
@@ -117,8 +113,7 @@ def test_nothing_is_overwritten_without_force(iris_csv, tmp_path, capsys):
     (tmp_path / "run" / "candidates.csv").write_text("of an earlier select")
     (tmp_path / "run" / f"{files.UNFINISHED}left").write_text("by a killed run")
     assert call(*fit, "--force") == 0
-    names = {"labels.csv", "embedding.parquet", "model.skops", "report.html", "run.json"}
-    assert {path.name for path in (tmp_path / "run").iterdir()} == names
+    assert {path.name for path in (tmp_path / "run").iterdir()} == RUN
     model = tmp_path / "run" / "model.skops"
     status, message = failure(capsys, "predict", model, iris_csv, "--out", tmp_path / "run" / "labels.csv")
     assert (status, "--force" in message) == (4, True)
@@ -178,16 +173,14 @@ def test_files_that_may_not_grow(iris_csv, tmp_path):
 
 
 def test_without_pyarrow(iris_csv, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(runs, "_can_write_parquet", lambda: False)
+    monkeypatch.setattr(tables, "can_write_parquet", lambda: False)
     assert call("fit", iris_csv, *FIT, "--resamples", 0, "--out", tmp_path / "run", "--quiet") == 0
     assert len(rows_of(tmp_path / "run" / "embedding.csv")) == 150
     predict = ("predict", tmp_path / "run" / "model.skops", iris_csv, "--out", tmp_path / "new.csv")
     status, message = failure(capsys, *predict, "--embedding", tmp_path / "e.parquet")
     assert (status, "or name a .csv file" in message) == (4, True)
     assert call(*predict, "--embedding", tmp_path / "e.csv", "--quiet") == 0
-    assert rows_of(tmp_path / "e.csv") == [
-        row | {"id": str(i)} for i, row in enumerate(rows_of(tmp_path / "run" / "embedding.csv"))
-    ]
+    assert rows_of(tmp_path / "e.csv") == rows_of(tmp_path / "run" / "embedding.csv")
 
 
 # -- the pages ----------------------------------------------------------------------------------------------------
@@ -207,7 +200,11 @@ def test_commands_of_the_pages_run(tmp_path, monkeypatch, rng, iris):
     (tmp_path / "big.tsv.gz").write_bytes(gzip.compress((tmp_path / "big.tsv").read_bytes()))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    Path("names.json").write_text(re.search(r"code-block:: json\n\n((?:   .*\n)+)", page)[1])
     for line in lines:
+        if "--known-rows" in line:
+            filled = [f"{row['id']},{'abc'[int(row['id']) // 50]}" for row in rows_of(Path("to_label.csv"))]
+            Path("to_label.csv").write_text("\n".join(["id,class", *filled]))
         if "|" in line:
             subprocess.run(line, shell=True, check=True, capture_output=True)
         elif line != "jointclust demo":  # has a test of its own
@@ -221,7 +218,7 @@ def test_commands_of_the_pages_run(tmp_path, monkeypatch, rng, iris):
 
 
 def start(*arguments):
-    call = [sys.executable, "-c", "from jointclust.cli import main; main()", *map(str, arguments)]
+    call = [sys.executable, "-c", "from jointclust_command import main; main()", *map(str, arguments)]
     return subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
@@ -240,7 +237,7 @@ def check_whole(run, n_rows):
         assert (run / "report.html").read_text().rstrip().endswith("</html>")
     if "run.json" in present:
         json.loads((run / "run.json").read_text())
-        assert len(present) == 5
+        assert present == RUN
     return present
 
 
@@ -252,7 +249,7 @@ def test_sigkill_at_any_moment(iris_csv, tmp_path):
     process = start(*fit, tmp_path / "whole")
     process.communicate()
     duration = time.perf_counter() - began
-    assert len(check_whole(tmp_path / "whole", 150)) == 5
+    assert check_whole(tmp_path / "whole", 150) == RUN
     whole = 0
     for number in range(10):
         run = tmp_path / str(number)
@@ -265,7 +262,7 @@ def test_sigkill_at_any_moment(iris_csv, tmp_path):
             time.sleep(rng.uniform(0, 0.15))
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        whole += len(check_whole(run, 150)) == 5
+        whole += check_whole(run, 150) == RUN
     assert whole < 10, "no run was cut short"
 
 
@@ -354,7 +351,8 @@ def test_texts_are_asked_for_and_ids_are_told_once(tmp_path, capsys):
     path.write_text("\n".join(["id,text", *lines]) + "\n")
     run = tmp_path / "run"
     call("fit", path, "-k", 3, "--text-column", "text", "-o", run, "--resamples", 0)
-    _, message = failure(capsys, "predict", run / "model.skops", path, "-o", tmp_path / "labels.csv")
+    (run / "run.json").rename(run / "record.json")  # nobody remembers the column
+    _, message = failure(capsys, "predict", run, path, "-o", tmp_path / "labels.csv")
     assert "--text-column" in message
     call("predict", run / "model.skops", path, "--text-column", "text", "-o", tmp_path / "labels.csv")
     numbers = tmp_path / "numbers.csv"

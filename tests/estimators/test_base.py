@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 import jointclust as jc
-from jointclust.estimators.base import cluster_order
+from jointclust.numerics.partitions import cluster_order
 
 # One of each kind: alternating, soft, embedding first.
 MODELS = [jc.LDAKMeans(4, random_state=0), jc.FuzzyKMeans(4, random_state=0), jc.DisKMeans(4, random_state=0)]

@@ -1,5 +1,7 @@
 """Every estimator on every kind of input: what must work, and what must be refused with a clear message."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -123,6 +125,50 @@ def test_sparse_equals_dense(estimator, rng):
 
 
 @every
+@pytest.mark.parametrize("kind", ["a timestamp", "nearly constant"])
+def test_sparse_rows_keep_the_digits_that_dense_ones_do(estimator, kind, rng):
+    """One column the size of a timestamp; columns that hardly vary: as with dense rows, and nothing leaks."""
+    truth = np.arange(120) % 4
+    X = 4 * rng.standard_normal((4, 8))[truth] + rng.standard_normal((120, 8))
+    if kind == "a timestamp":
+        X[:, 2] = 1.7e9 + rng.standard_normal(120)
+    else:
+        X = 5 + 1e-9 * X
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        dense = fit(estimator, X)
+        assert clustering_accuracy(truth, dense.labels_) == 1
+        if not needs_dense(estimator):
+            sparse = fit(estimator, sp.csr_array(X))
+            np.testing.assert_array_equal(sparse.labels_, dense.labels_)
+            np.testing.assert_array_equal(sparse.predict(sp.csr_array(X)), dense.labels_)
+
+
+@every
+def test_entries_stored_twice_are_summed(estimator, blobs):
+    """On a copy: what was given stays as it was."""
+    X = np.abs(blobs[0])
+    half = sp.csr_array(X / 2)
+    twice = sp.csr_array(
+        (np.repeat(half.data, 2), np.repeat(half.indices, 2), 2 * half.indptr), shape=X.shape
+    )  # each entry is there by halves
+    if needs_dense(estimator):
+        return
+    model = fit(estimator, twice)
+    assert twice.nnz == 2 * half.nnz
+    np.testing.assert_allclose(model.transform(twice), fit(estimator, sp.csr_array(X)).transform(X), atol=1e-8)
+
+
+@every
+def test_masked_cells_are_gaps(estimator, blobs):
+    X = np.ma.masked_array(blobs[0], mask=np.zeros(blobs[0].shape, dtype=bool))
+    np.testing.assert_array_equal(fit(estimator, X).labels_, fit(estimator, blobs[0]).labels_)
+    X[3, 2] = np.ma.masked
+    with pytest.raises(ValueError, match="NaN"):
+        fit(estimator, X)
+
+
+@every
 @pytest.mark.parametrize("offset", [1e6, -1e6])
 def test_far_from_the_origin(estimator, offset, blobs):
     X, y = blobs
@@ -133,6 +179,26 @@ def test_far_from_the_origin(estimator, offset, blobs):
 def test_duplicate_rows(estimator, blobs):
     X, y = blobs
     assert clustering_accuracy(np.tile(y, 3), fit(estimator, np.tile(X, (3, 1))).labels_) == 1
+
+
+@pytest.mark.parametrize("estimator", [*CLUSTERERS, jc.JointConsensus(views=None)], ids=repr)
+def test_fewer_distinct_rows_than_clusters(estimator):
+    """Rows that are equal have one label, alone or among others, and that some clusters are empty is said."""
+    for seed in (6, 12, 17, 37):  # where two centers of equal rows differed by rounding
+        rng = np.random.RandomState(seed)
+        n_features, n_places = rng.randint(2, 6), rng.randint(1, 5)
+        n = rng.randint(max(n_places + 2, 8), 40)
+        places = rng.standard_normal((n_places, n_features)) * rng.choice([1, 1e3, 1e-3]) + rng.choice([0, 1e3])
+        which = rng.randint(n_places, size=n)
+        n_clusters = min(n // 2, n_places + rng.randint(1, 4))
+        model = clone(estimator).set_params(n_clusters=n_clusters, random_state=0)
+        if getattr(model, "n_components", None) is not None:
+            model.set_params(n_components=1)
+        with pytest.warns(jc.CollapseWarning):
+            model.fit(places[which])
+        np.testing.assert_array_equal(model.labels_, model.predict(places)[which])
+        np.testing.assert_array_equal(model.labels_, model.predict(places[which]))
+        assert [model.predict(row[None])[0] for row in places] == model.predict(places).tolist()
 
 
 @every
@@ -237,6 +303,7 @@ BAD_PARAMETERS = [
     ("n_clusters", -1),
     ("n_clusters", 2.5),
     ("n_clusters", "4"),
+    ("n_clusters", True),
     ("n_components", 0),
     ("n_components", 31),
     ("variance", 0),

@@ -1,5 +1,7 @@
 """Optimal discriminant clustering with kernels, and the neighbour graph as one."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,6 +15,7 @@ from sklearn.neighbors import kneighbors_graph
 from test_scoring import ODC, random_data, up_to_signs
 
 import jointclust as jc
+from jointclust.methods import scoring_embeddings
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.numerics.graph import distinct_rows, graph_spectrum
 
@@ -201,6 +204,29 @@ def test_parts_of_the_graph_are_found_exactly(blobs):
         ODC(3, kernel="nearest_neighbors", random_state=0).fit(X)
 
 
+def test_a_graph_of_very_many_parts(rng):
+    """Pairs of rows that only see each other: nothing as large as parts by parts may appear."""
+    X = np.repeat(rng.standard_normal((3000, 5)), 2, axis=0) + 1e-6 * rng.standard_normal((6000, 5))
+    tracemalloc.start()
+    spectrum = graph_spectrum(X, np.ones(6000), 2, 4)
+    assert tracemalloc.get_traced_memory()[1] < 3000 * 3000 * 8 / 2
+    tracemalloc.stop()
+    assert spectrum.n_parts == 3000
+    np.testing.assert_allclose(spectrum.eigenvalues, 1)
+    np.testing.assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(4), atol=1e-9)
+    np.testing.assert_allclose(spectrum.vectors.sum(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(spectrum.vectors[::2], spectrum.vectors[1::2], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_the_order_of_rows_does_not_matter_to_the_graph(seed):
+    """Also where there are no clusters: rows of length one are ordered by something else than their length."""
+    rng = np.random.RandomState(seed)
+    X, order = rng.standard_normal((150, 6)), rng.permutation(150)
+    labels, other = (ODC(4, kernel="nearest_neighbors", random_state=0).fit(x).labels_ for x in (X, X[order]))
+    assert adjusted_rand_score(labels[order], other) == 1
+
+
 def test_it_is_spectral_clustering(digits):
     X = digits.data
     graph = kneighbors_graph(X, 10, include_self=True)
@@ -278,11 +304,17 @@ def test_landmarks_find_the_same_clusters(kernel, dtype, digits):
     np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_many_rows_take_landmarks_and_say_so():
+def test_many_rows_take_landmarks_and_say_so(monkeypatch):
     X, y = jc.datasets.mixture(11_000, 5, 3, separation=12, n_nuisance=0, random_state=0)
     with pytest.warns(UserWarning, match="1000 landmarks"):
         model = ODC(3, kernel="rbf", random_state=0).fit(X)
     assert not model.exact_
+    assert clustering_accuracy(y, model.labels_) > 0.99
+    monkeypatch.setattr(scoring_embeddings, "EXACT_GRAPH", 10_000)
+    monkeypatch.setattr(scoring_embeddings, "GRAPH_LANDMARKS", 500)
+    with pytest.warns(UserWarning, match="500 landmarks"):
+        model = ODC(3, kernel="nearest_neighbors", random_state=0).fit(X)
+    assert len(model.landmarks_) == 500
     assert clustering_accuracy(y, model.labels_) > 0.99
 
 

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jointclust.numerics import linalg
+from jointclust.numerics.graph import graph_spectrum
 
 
 def problem(r, c, trade_off, seed, decay=6.0):
@@ -97,3 +98,12 @@ def test_signs_are_fixed():
     vectors = np.array([[1.0, -3.0], [-2.0, 1.0]])
     np.testing.assert_array_equal(linalg.fix_signs(vectors), -vectors)
     assert linalg.fix_signs(np.zeros((2, 1))).tolist() == [[0.0], [0.0]]
+
+
+def test_a_neighbour_graph_solved_on_a_device_has_the_same_spectrum():
+    torch = pytest.importorskip("torch")
+    X = np.random.RandomState(0).standard_normal((400, 3))
+    mass = np.random.RandomState(1).uniform(1, 3, 400)
+    here, there = (graph_spectrum(X, mass, 5, 12, device) for device in (None, torch.zeros(1, dtype=torch.float64)))
+    np.testing.assert_allclose(there.eigenvalues, here.eigenvalues, atol=1e-9)
+    np.testing.assert_allclose(np.abs(there.vectors.T @ here.vectors), np.eye(12), atol=1e-6)

@@ -317,7 +317,7 @@ def test_a_bad_cell_far_down(tmp_path):
 
 
 def test_a_line_of_numbers_as_names_is_pointed_out(tmp_path):
-    assert "--no-header" in table_of("1,2\n3,4\n", tmp_path).notes[0]
+    assert "--no-header" in table_of("1,2\n3,4\n", tmp_path).notes[0]  # as pandas counts columns
     assert table_of("1,2\n3,4\n", tmp_path, header=False).data.shape == (2, 2)
 
 

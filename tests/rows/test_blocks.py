@@ -83,6 +83,34 @@ def test_products(form):
             same(blocks.scatter(x, beside(weights, x), mean), (X - m).T @ np.diag(w) @ (X - m), form)
 
 
+def test_columns_far_from_zero_keep_their_digits():
+    """Sparse columns that hardly have zeros, the size of a timestamp: what dense rows give, wherever squares are."""
+    x = X.copy()
+    x[:, 0] = 1.7e9 + RNG.standard_normal(N)
+    x[:, 1] = np.where(np.arange(N) == 5, 0.0, -3e4 + RNG.standard_normal(N))
+    x[5, 1] = 0.0
+    S, mean = sp.csr_array(x), x.mean(axis=0)
+    B = RNG.standard_normal((N, 3))
+    for weights in (None, WEIGHTS):
+        for found, expected in (
+            (blocks.squared_norm(S, weights, mean), blocks.squared_norm(x, weights, mean)),
+            (blocks.squared_distances(S, mean), blocks.squared_distances(x, mean)),
+            (blocks.scatter(S, weights, mean), blocks.scatter(x, weights, mean)),
+            (blocks.gram(S, mean), blocks.gram(x, mean)),
+            (blocks.project(S, MATRIX, mean), blocks.project(x, MATRIX, mean)),
+            (blocks.project_transposed(S, B, mean), blocks.project_transposed(x, B, mean)),
+            (blocks.cluster_sums(S, LABELS, C, weights, mean), blocks.cluster_sums(x, LABELS, C, weights, mean)),
+        ):
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-9)
+    for other in (x[:4], sp.csr_array(x[:4])):
+        for among in (x, S):
+            rows, landmarks = blocks.seen_from(mean, other, among)
+            near = [part.toarray() if sp.issparse(part) else part for part in (rows, landmarks)]
+            assert max(np.abs(part[:, 0]).max() for part in near) < 10
+            assert sp.issparse(landmarks) == sp.issparse(among)
+            np.testing.assert_allclose(near[0][:, None] - near[1], x[:4, None] - x, rtol=1e-9, atol=1e-6)
+
+
 @dense
 def test_rows_less_the_mean(form):
     x = FORMS[form](X)

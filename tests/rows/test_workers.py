@@ -80,11 +80,31 @@ def test_a_cancelled_fit_leaves_nothing_running(method, client, rows):
 
 
 def test_a_model_outlives_the_cluster(tmp_path, rows):
+    """All that it says of its rows, read, pickled or saved; what is too large for that, it names."""
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(tmp_path)}
-    with LocalCluster(**options) as cluster, Client(cluster):
-        model = jc.JointConsensus(4, random_state=0).fit(da.from_array(rows, chunks=(500, 20)))
-        labels = model.labels_.compute()
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(rows), labels)
+    methods = [
+        jc.JointConsensus(4),
+        jc.RobustEmbeddedClustering(4),
+        jc.FuzzyKMeans(4),
+        jc.LabelFreeSearch(jc.DisCluster(4)),
+    ]
+    with LocalCluster(**options) as cluster, Client(cluster), pytest.MonkeyPatch.context() as patch:
+        X = da.from_array(rows, chunks=(500, 20)).persist()
+        models = [model.set_params(random_state=0).fit(X) for model in methods]
+        labels = [model.labels_.compute() for model in models]
+        patch.setattr("jointclust.rows._KEPT", 1)
+        large = jc.FuzzyKMeans(4, random_state=0).fit(X)
+    for model, expected in zip(models, labels, strict=True):
+        assert model.labels_.chunks == ((500,) * 4,)
+        np.testing.assert_array_equal(model.labels_.compute(), expected)
+        jc.save(model, tmp_path / "model.skops")
+        for again in (pickle.loads(pickle.dumps(model)), jc.load(tmp_path / "model.skops")):
+            np.testing.assert_array_equal(again.predict(rows), expected)
+            np.testing.assert_array_equal(again.labels_, expected)
+    assert models[1].outlier_scores_.compute().shape == (2000,)
+    with pytest.raises(RuntimeError, match="labels_ is with Dask workers that are gone.*compute it before"):
+        pickle.dumps(large)
+    np.testing.assert_array_equal(large.predict(da.from_array(rows)).compute(), models[2].predict(rows))
 
 
 def test_too_little_memory(tmp_path):

@@ -11,19 +11,22 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
+from jointclust.choosing.number import ClusterNumber
 from jointclust.showing import fitted
-from jointclust.showing.report._pack import picture
-from jointclust.showing.report._profile import profile
+from jointclust.showing.directions import directions
+from jointclust.showing.profile import profile
+from jointclust.showing.report._pack import looks, natural_order, numbers, picture
 from registered import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
 
 
-VOID = {"meta", "link", "img", "br", "hr"}
+VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 
 class Balanced(HTMLParser):
@@ -58,8 +61,10 @@ def data_of(path):
     return json.loads(re.search(r'id="data">(.*?)</script>', path.read_text(), re.DOTALL)[1])
 
 
-def unpacked(text, kind):
-    return np.frombuffer(gzip.decompress(base64.b64decode(text)), kind)
+def unpacked(part):
+    """Codes of a column or an axis; of two bytes, all low ones come first."""
+    raw = np.frombuffer(gzip.decompress(base64.b64decode(part["data"])), np.uint8)
+    return raw if part["bits"] == 8 else raw[: raw.size // 2] + 256 * raw[raw.size // 2 :].astype(int)
 
 
 @pytest.mark.parametrize("estimator", [*CLUSTERERS[::3], jc.JointConsensus()], ids=repr)
@@ -69,7 +74,7 @@ def test_every_kind_of_model(estimator, iris, tmp_path):
     page = parsed(tmp_path / "r.html")
     assert page.tags.count("article") == 3
     data = data_of(tmp_path / "r.html")
-    np.testing.assert_array_equal(unpacked(data["columns"][0]["data"], np.uint8), model.labels_)
+    np.testing.assert_array_equal(unpacked(data["columns"][0]), model.labels_)
     assert [column["name"] for column in data["columns"][:2]] == ["cluster", "class"]
 
 
@@ -77,7 +82,7 @@ def test_the_page_needs_nothing_else(iris, tmp_path):
     model = jc.LDAKMeans(3, random_state=0).fit(iris.data)
     jc.write_report(model, iris.data, tmp_path / "r.html", image_shape=(2, 2))
     page = parsed(tmp_path / "r.html")
-    assert all(link.startswith("data:") for link in page.links)
+    assert all(link.startswith(("data:", "#")) for link in page.links)
     assert not re.search(r"https?://", (tmp_path / "r.html").read_text())
 
 
@@ -127,8 +132,8 @@ def test_positions_keep_their_order_and_place(rng, tmp_path):
     X = rng.standard_normal((500, 6))
     model = jc.DiscriminativeEmbeddedClustering(4, n_components=2, random_state=0).fit(X)
     jc.write_report(model, X, tmp_path / "r.html")
-    axes = data_of(tmp_path / "r.html")["axes"]
-    found = [axis["min"] + unpacked(axis["data"], "<u2") / 65535 * (axis["max"] - axis["min"]) for axis in axes]
+    axes = [axis for axis in data_of(tmp_path / "r.html")["axes"] if "layout" not in axis]
+    found = [axis["min"] + unpacked(axis) / 65535 * (axis["max"] - axis["min"]) for axis in axes]
     Y = model.transform(X) - model.transform(X).mean(axis=0)
     # The axes are turned, not stretched: distances are those of the embedding.
     np.testing.assert_allclose(np.linalg.norm(found, axis=0), np.linalg.norm(Y, axis=1), atol=1e-3)
@@ -205,7 +210,7 @@ def test_sparse_rows_and_many_clusters(tmp_path):
     model = jc.LDAKMeans(300, random_state=0, max_rank=20).fit(X)
     jc.write_report(model, X, tmp_path / "r.html")
     data = data_of(tmp_path / "r.html")
-    np.testing.assert_array_equal(unpacked(data["columns"][0]["data"], "<u2"), model.labels_)
+    np.testing.assert_array_equal(unpacked(data["columns"][0]), model.labels_)
     assert "more clusters are on the map only" in (tmp_path / "r.html").read_text()
 
 
@@ -226,6 +231,17 @@ def test_bad_calls(iris, tmp_path):
     for name, value in (("ids", [1, 2]), ("classes", [1, 2]), ("coordinates", np.zeros((2, 2)))):
         with pytest.raises(ValueError, match=rf"{name} must have one entry per row .*\(150\); got 2"):
             jc.write_report(model, iris.data, tmp_path / "r.html", **{name: value})
+    for name, value, message in (
+        ("feature_names", ["a", "b"], "feature_names must have a name for each of the 4 columns; got 2"),
+        ("coordinates", np.zeros(150), r"coordinates must be a table.*\(150,\)"),
+        ("coordinates", np.full((150, 2), np.nan), "coordinates must be.* not finite"),
+        ("stability", [0.5, 0.7], "stability must have a value for each of the 3 clusters"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            jc.write_report(model, iris.data, tmp_path / "r.html", **{name: value})
+    for unfitted in (jc.LDAKMeans(3), jc.JointConsensus(3)):
+        with pytest.raises(NotFittedError):
+            jc.write_report(unfitted, iris.data, tmp_path / "r.html")
     with pytest.raises(ValueError, match=r"image_shape=\(3, 3\) does not make 4 pixels"):
         jc.write_report(model, iris.data, tmp_path / "r.html", image_shape=(3, 3))
     assert not any(tmp_path.iterdir())
@@ -239,3 +255,152 @@ def test_effects_of_perfect_and_of_far_features():
     assert effects[1, 0] == 99
     assert 2 < effects[1, 1] < 4
     assert abs(effects[1, 2]) < 1
+
+
+def test_numbers_are_kept_at_four_digits_and_whole_ones_as_they_are(rng):
+    whole, real = rng.randint(-40, 3000, 200).astype(float), rng.standard_normal(200) * 1e5
+    for values, error in ((whole, 0.0), (real, np.ptp(real) / 9999 / 2), (np.full(200, 2.5), 0.0)):
+        values = np.where(np.arange(200) == 7, np.nan, values)
+        part = numbers("x", values)
+        codes = unpacked(part)
+        known = np.isfinite(values)
+        assert (codes[~known] == (255 if part["bits"] == 8 else 65535)).all()
+        assert np.abs(part["min"] + part["step"] * codes[known] - values[known]).max() <= error * (1 + 1e-9)
+
+
+def test_names_are_sorted_as_people_do():
+    names = ["10", "9", "b2", "b10", "1.5", "a"]
+    assert [names[index] for index in natural_order(names)] == ["1.5", "9", "10", "a", "b2", "b10"]
+
+
+def test_no_two_of_96_clusters_look_alike():
+    colours = looks()
+    assert len({(colour, index // 8 % 4) for index, colour in enumerate(colours)}) == 96
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_one_direction_has_the_next_principal_one_beside_it(rng, kind):
+    X = rng.standard_normal((80, 6)) * [1, 2, 3, 1, 1, 1]
+    labels = np.repeat([0, 1], 40).astype(np.int32)
+    Y = X[:, :1] + X[:, 2:3]
+    first, second = directions(Y, labels, kind(X), kind(X))
+    Yc, Xc = Y - Y.mean(axis=0), X - X.mean(axis=0)
+    rest = Xc - Yc @ np.linalg.lstsq(Yc, Xc, rcond=None)[0]
+    expected = rest @ np.linalg.svd(rest)[2][0]
+    assert abs(np.corrcoef(second.values, expected)[0, 1]) == pytest.approx(1)
+    assert abs(np.corrcoef(second.values, first.values)[0, 1]) < 1e-9
+    assert first.like[0][0] == 2, "the feature that it is mostly made of"
+    line = Y * [1.0, 2.0, -3.0]
+    assert (directions(Y, labels, kind(line), kind(X))[1].values == 0).all(), "what rounding leaves is no direction"
+
+
+def written(tmp_path, model, X, **options):
+    jc.write_report(model, X, tmp_path / "r.html", **options)
+    return (tmp_path / "r.html").read_text()
+
+
+def test_a_small_page_carries_the_most_telling_features(rng, tmp_path):
+    X = rng.standard_normal((2000, 60))
+    X[:1000, 42] += 9
+    model = jc.LDAKMeans(2, random_state=0).fit(X)
+    whole = written(tmp_path, model, X)
+    assert len(data_of(tmp_path / "r.html")["features"]) == 60
+    small = written(tmp_path, model, X, most_megabytes=0.2)
+    carried = [feature["name"] for feature in data_of(tmp_path / "r.html")["features"]]
+    assert len(small) <= 200_000 < len(whole)
+    assert carried[0] == "x42"
+    assert 5 < len(carried) < 60
+
+
+def test_nothing_is_nothing(tmp_path):
+    """Counts that are zero in a cluster have the mean 0 there, not what rounding leaves."""
+    X = np.zeros((90, 3))
+    X[:30, 0], X[30:60, 1], X[60:, 2] = 0.1, 0.3, 0.7
+    X += 0.01 * np.random.RandomState(0).rand(90, 3) * (X > 0)
+    found = profile(X, X, np.repeat([0, 1, 2], 30).astype(np.int32))
+    assert (found.means[~np.eye(3, dtype=bool)] == 0).all()
+
+
+def test_only_uncertain_rows_are_listed(blobs, tmp_path):
+    X, _ = blobs
+    assert "Least certain rows" not in written(tmp_path, jc.JointConsensus(4, effort="quick", random_state=0).fit(X), X)
+    noise = np.random.RandomState(0).standard_normal((60, 4))
+    unsure = written(tmp_path, jc.JointConsensus(4, effort="quick", random_state=0).fit(noise), noise)
+    listed = re.search(r"Least certain rows</h2>(.*?)</section>", unsure, re.DOTALL)[1]
+    values = [float(value) for value in re.findall(r'class="number">([^<]*)<', listed)]
+    assert values == sorted(values)
+    assert max(values) < 0.8
+
+
+def test_one_cluster_is_not_called_stable(rng, tmp_path):
+    X = rng.standard_normal((60, 3))
+    text = written(tmp_path, jc.JointConsensus(1, effort="quick", random_state=0).fit(X), X, stability=[1.0])
+    assert "All rows are in one cluster" in text
+    assert 'class="tag' not in text
+    assert "Least certain" not in text
+
+
+@pytest.mark.parametrize(
+    ("stability", "word"), [([0.9, 0.95], "Sure"), ([0.9, 0.7], "Fairly sure"), ([0.9, 0.2], "Not sure")]
+)
+def test_how_sure_we_are(stability, word, rng, tmp_path):
+    X = np.r_[rng.standard_normal((50, 3)), 20 + rng.standard_normal((50, 3))]
+    model = jc.LDAKMeans(2, random_state=0).fit(X)
+    assert f'<p class="sure">{word}: ' in written(tmp_path, model, X, stability=stability)
+    assert '<p class="sure">How sure these clusters are was not measured' in written(tmp_path, model, X)
+
+
+def test_how_it_was_made(iris, tmp_path):
+    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(iris.data)
+    text = written(tmp_path, model, iris.data, command="jointclust fit 'a & b'", checksum="abc123")
+    assert "jointclust fit &#x27;a &amp; b&#x27;" in text
+    assert "abc123" in text
+    assert jc.__version__ in text
+    assert all(view["name"] in text for view in model.views_)
+    assert hashlib.sha256(iris.data.tobytes()).hexdigest() in written(tmp_path, model, iris.data)
+
+
+def test_features_that_a_sparse_method_keeps(tmp_path):
+    X, _ = jc.datasets.mixture(200, 30, 3, separation=25, n_nuisance=2, random_state=0)
+    model = jc.SparseOptimalDiscriminantClustering(3, random_state=0).fit(X)
+    text = written(tmp_path, model, X)
+    listed = re.search(r'id="chosen".*?</section>', text, re.DOTALL)[0]
+    assert set(map(int, re.findall(r'data-feature="(\d+)"', listed))) == set(np.flatnonzero(model.support_))
+
+
+def test_headings_of_tables_say_something(iris, tmp_path):
+    text = written(tmp_path, jc.LDAKMeans(3, random_state=0).fit(iris.data), iris.data, classes=iris.target)
+    assert not re.search(r"<th[^>]*></th>", text)
+    assert text.index("<main>") < text.index("<dl") < text.rindex("</dl>") < text.index("</main>")
+    counts = np.array(re.findall(r'class="number heat"[^>]*>([^<]*)<', text))
+    assert np.where(counts == "·", "0", counts).astype(int).sum() == 150
+
+
+def test_the_number_of_clusters_is_told(iris, tmp_path):
+    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(iris.data)
+    model.number_ = ClusterNumber(3, {}, [3, 2], {2: 0.85, 3: 0.9, 5: 0.6}, 0.9, True, 10)
+    text = written(tmp_path, model, iris.data)
+    assert all(mark in text for mark in (">3, chosen</text>", ">2, runner-up</text>", model.number_.verdict))
+
+
+def test_a_cluster_has_one_colour_also_where_another_is_empty(rng, tmp_path):
+    X = rng.standard_normal((60, 3))
+    model = jc.LDAKMeans(3, random_state=0).fit(X)
+    model.labels_ = np.where(model.labels_ == 1, 2, model.labels_)
+    jc.write_report(model, X, tmp_path / "r.html")
+    clusters = data_of(tmp_path / "r.html")["columns"][0]
+    assert clusters["names"] == ["0", "1", "2"]
+    np.testing.assert_array_equal(unpacked(clusters), model.labels_)
+
+
+def test_what_was_explained_before_is_not_asked_again(tmp_path, monkeypatch):
+    X, _ = jc.datasets.mixture(60, 20, 3, random_state=0)
+    model = jc.LDAKMeans(3, random_state=0).fit(X)
+    explanation = jc.explain(model, X)
+    jc.write_report(model, X, tmp_path / "asked.html")
+    monkeypatch.setattr("jointclust.showing.report.explain", None)
+    jc.write_report(model, X, tmp_path / "given.html", explanation=explanation)
+    rules = [str(rule) for cluster in explanation for rule in cluster.rules]
+    pages = [(tmp_path / f"{name}.html").read_text() for name in ("asked", "given")]
+    assert rules
+    assert pages[0].count("rule") == pages[1].count("rule")

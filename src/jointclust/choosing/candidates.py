@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
@@ -123,6 +124,7 @@ def fit_all(
     n_jobs: int | None,
     weights: Float | None = None,
     report: Callable[[], None] = lambda: None,
+    told: dict[str, ArrayLike] | None = None,
 ) -> None:
     """Fit every candidate on the shared coordinates; what it warns of, or why it fails, is written down."""
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(unfitted))
@@ -133,7 +135,8 @@ def fit_all(
         began = time.perf_counter()
         with collected() as messages:
             try:
-                candidate.estimator = fit_member(candidate.estimator, rows, coordinates, weights, int(seeds[index]))
+                seed = int(seeds[index])
+                candidate.estimator = fit_member(candidate.estimator, rows, coordinates, weights, seed, told)
                 found = training_labels(candidate.estimator, rows)
                 candidate.labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
             except Exception as error:  # one that fails is recorded; the others go on

@@ -45,7 +45,8 @@ def cluster(
     4
     """
     if isinstance(n_clusters, int | np.integer):
-        return JointConsensus(int(n_clusters), random_state=random_state).fit(X)
+        number = n_clusters if isinstance(n_clusters, bool) else int(n_clusters)  # True is refused there
+        return JointConsensus(number, random_state=random_state).fit(X)
     return fit_with_number(JointConsensus(random_state=random_state), X, n_clusters)
 
 
@@ -60,7 +61,7 @@ def fit_with_number(
     sights = model._look(X, None, check_random_state(random_state))
     # The sample that the fit will draw, so that its coordinates are there already.
     sample = sights.sample(check_random_state(random_state))
-    model.number_ = count(sights, sample, among, np.random.RandomState(0), report)
+    model.number_ = count(sights, sample, among, report)
     model.number_.warn()
     model.set_params(n_clusters=model.number_.n_clusters)
     return model._agree(sights, check_random_state(random_state))
@@ -75,6 +76,6 @@ def counted(
     """Coordinates of X, to be fitted, and how many clusters they show; a warning says so where that is uncertain."""
     coordinates = decompose(X, random_state=check_random_state(random_state))
     sights = Sights.of_rows(coordinates, coordinates.rank)
-    found = count(sights, coordinates.present, among, np.random.RandomState(0), report)
+    found = count(sights, coordinates.present, among, report)
     found.warn()
     return coordinates, found

@@ -20,7 +20,7 @@ from jointclust.choosing.search import agreements, check_any, number_of, referen
 from jointclust.choosing.stability import half_stability
 from jointclust.exceptions import collected
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
-from jointclust.rows import as_rows, in_memory
+from jointclust.rows import as_rows, in_memory, tidied
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
@@ -104,7 +104,7 @@ def compare(
     rng = check_random_state(random_state)
     given: Any = X.rows.X if isinstance(X, Coordinates) else X
     given, _, taken = in_memory(given, "compare", rng)
-    data = check_array(given, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
+    data = check_array(tidied(given), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
     sparse = not isinstance(data, np.ndarray)
     if methods is None:
         methods = usual_methods(n_clusters, *data.shape, sparse=sparse)

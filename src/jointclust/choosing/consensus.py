@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import ClassifierTags, check_random_state
 
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
-from jointclust.choosing.confidence import confidence, trust, usual_score
+from jointclust.choosing.confidence import trust, usual_score
 from jointclust.choosing.embedding import discriminant_directions
 from jointclust.choosing.lens import LANDMARKS, Lens
 from jointclust.choosing.members import (
@@ -27,15 +27,17 @@ from jointclust.choosing.members import (
     n_members_on,
     training_labels,
 )
+from jointclust.choosing.settling import Settling
 from jointclust.choosing.sights import MOST_ROWS, Sights, check_views
 from jointclust.choosing.votes import Partitions
-from jointclust.choosing.voting import Voting, most_voted
+from jointclust.choosing.voting import most_voted
 from jointclust.choosing.whole import Whole
 from jointclust.estimators.base import Clusterer, check_n_clusters
+from jointclust.estimators.known import check_place, known_beside
 from jointclust.exceptions import CollapseWarning, collected, tell
-from jointclust.numerics.partitions import centers_of, looked_up
-from jointclust.rows import Swept, blocks, is_elsewhere, loaded, n_present, threads
-from jointclust.rows.arrays import is_device_array, namespace, to_host
+from jointclust.numerics.partitions import centers_of, keep
+from jointclust.rows import as_rows, is_elsewhere, loaded, threads
+from jointclust.rows.arrays import to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.views.preparation import Preparation
 
@@ -46,7 +48,7 @@ _LEAST_AGREEMENT = 0.3
 _FAIRNESS, _EVENNESS = 0.5, 0.75
 
 
-class JointConsensus(CallbackSupportMixin, Voting):
+class JointConsensus(CallbackSupportMixin, Settling):
     r"""The partition that many fits on several views of the data agree on: do not choose, average.
 
     .. math:: B = [\sqrt{w_1} L_1, \dots, \sqrt{w_M} L_M], \quad L_m = F_m (F_m'F_m)^{-1/2}, \quad
@@ -69,6 +71,12 @@ class JointConsensus(CallbackSupportMixin, Voting):
 
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with as many
     clusters as asked for and with 1.5, 2 and 3 times as many. A finer partition says which rows are surely together.
+
+    Labels that are known of some rows spread from these over ``BB'``: a row gets the label that most rows in its groups
+    have, in the mean over the members. A linear rule for each view, learned from the known rows, joins the members: it
+    has more weight the more rows are known, and the better it tells known rows that it has not seen. Then all vote as
+    ever. Where there are more clusters than known classes, k-means proposes the others.
+
     Of more than 10,000 rows a sample of that size is fitted, and all rows are voted on. Of rows that are not in memory
     the views and the votes are learned from that sample, too, and all rows are voted on in one pass, where they are.
 
@@ -103,8 +111,11 @@ class JointConsensus(CallbackSupportMixin, Voting):
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data. This and what else there
-        is for each row is where the rows are: on their device, with Dask, or in memory.
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data, but of rows whose label is
+        known or that belong together. This and what else there is for each row is where the rows are: on their device,
+        with Dask, or in memory.
+    classes_ : array of shape (n_classes,)
+        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     soft_labels_ : array of shape (n_samples, n_clusters)
         The members' votes; equal to ``predict_proba`` of the training data.
     confidence_ : array of shape (n_samples,)
@@ -176,7 +187,14 @@ class JointConsensus(CallbackSupportMixin, Voting):
     # -- fit ----------------------------------------------------------------------------------------------------
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | Coordinates,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit the members and find what they agree on.
 
         Parameters
@@ -189,6 +207,12 @@ class JointConsensus(CallbackSupportMixin, Voting):
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows, for the members that take them and for the consensus.
+        known_labels : array-like of shape (n_samples,), optional
+            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
+            whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group get one label, by the sum of their votes; None or NaN is a row by itself. A known label of
+            one row is that of its group. The rows have to lie in memory, or on a device.
 
         Returns
         -------
@@ -197,17 +221,34 @@ class JointConsensus(CallbackSupportMixin, Voting):
         """
         self.__dict__.pop("number_", None)  # of the rows that the number was chosen on
         rng = check_random_state(self.random_state)
-        return self._agree(self._look(X, sample_weight, rng), rng)
+        return self._agree(self._look(X, sample_weight, rng, known_labels, groups), rng)
 
     def _look(
+        self,
+        X: Any,
+        sample_weight: ArrayLike | None,
+        rng: np.random.RandomState,
+        known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Sights:
+        """The data in each view, and what is known of their rows; of rows that are not in memory a sample."""
+        X = loaded(X)
+        check_place(groups, X)
+        if not is_elsewhere(X):
+            sights = self._viewed(X, sample_weight, rng)
+            rows = as_rows(sights.sources[0].rows)
+            labels, together = known_beside(self, known_labels, groups, rows, sights.weights)
+            return replace(sights, known=None if labels is None else to_host(labels), together=together)
+        whole = Whole.of(X, sample_weight)
+        known, together = known_beside(self, known_labels, groups, as_rows(whole.rows), whole.weights)
+        whole = replace(whole, known=known, together=together)
+        some, weights, labels = whole.sample(int(self._effort.share * MOST_ROWS), rng)
+        return replace(self._viewed(some, weights, rng, whole.n_samples).out_of(whole), known=labels)
+
+    def _viewed(
         self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState, n_samples: int | None = None
     ) -> Sights:
-        """The data in each view; of rows that are not in memory a sample, of ``n_samples`` rows."""
-        X = loaded(X)
-        if is_elsewhere(X):
-            whole = Whole.of(X, sample_weight)
-            size = int(self._effort.share * MOST_ROWS)
-            return self._look(*whole.sample(size, rng), rng, whole.n_samples).out_of(whole)
+        """Rows in memory in each view; ``n_samples`` where they are a sample."""
         if self.views is None or isinstance(X, Coordinates):
             coordinates = self._coordinates_of(X, sample_weight, rng, max_rank=self.max_rank)
             return Sights.of_rows(coordinates, self.max_rank)
@@ -338,7 +379,8 @@ class JointConsensus(CallbackSupportMixin, Voting):
         """Weigh the views, and let the members of those that have a say agree."""
         for name in ("_groups", "_confidence"):  # of an earlier fit, to rows elsewhere
             self.__dict__.pop(name, None)
-        said, far = self._asked(sights.sources, voted=not columns)
+        asked = [] if columns else self.members_
+        said, far = self._asked(sights.sources, asked, self._view_of_member[: len(asked)], scored=True)
         columns = columns or list(said.T)
         found = [np.unique(column, return_inverse=True) for column in columns]
         self._group_names = [names for names, _ in found]
@@ -348,19 +390,22 @@ class JointConsensus(CallbackSupportMixin, Voting):
             partitions = replace(partitions, fairness=_FAIRNESS, evenness=_EVENNESS)
         partitions = self._weigh(partitions, sights, rng)
         self.outlier_scores_ = far[:, sorted(set(self._view_of_member))].max(axis=1)
-        labels, self._votes = partitions.agreed(self.n_clusters, rng)
+        if sights.known is not None:
+            partitions = self._with_rules(partitions, sights)
+        _, self._votes = partitions.agreed(self.n_clusters, rng, sights.known, sights.together)
         self._member_weights = partitions.shares
         # Rows with the same groups have the same votes: these are kept once.
-        self._patterns, index = np.unique(partitions.groups, axis=0, return_inverse=True)
+        groups = np.column_stack([partitions.groups, *self._settle(partitions.groups, sights)])
+        self._patterns, index = np.unique(groups, axis=0, return_inverse=True)
         self._pattern = index.ravel().astype(np.int32)
         masses = np.bincount(self._pattern, weights=sights.weights)
         self._masses, self._tree = masses / masses.sum(), None
         soft, weights = self.soft_labels_, sights.weights
-        n_rows = len(labels) if weights is None else int(np.count_nonzero(weights))
+        n_rows = len(soft) if weights is None else int(np.count_nonzero(weights))
         lens = self._lenses[self._view_of_member[0]]
         self._trust = trust(n_rows, 1 if lens is None else lens.mean.size, self.n_clusters)
         self._usual = usual_score(self.outlier_scores_ if weights is None else self.outlier_scores_[weights > 0])
-        self.labels_ = self._rejected(labels, soft, self.outlier_scores_)
+        self.labels_ = keep(self._rejected(most_voted(soft), soft, self.outlier_scores_), sights.known)
         self.objective_ = float(np.average(soft.max(axis=1), weights=weights))
         self.agreement_matrix_ = partitions.agreement()
         # A finer partition differs from the others by design.
@@ -400,42 +445,6 @@ class JointConsensus(CallbackSupportMixin, Voting):
         self._origin, self._directions = discriminant_directions(T, labels, self.n_clusters, weights)
         Y = (T - self._origin) @ self._directions
         self.cluster_centers_ = centers_of(Y, labels, self.n_clusters, weights)
-
-    def _publish_whole(self, whole: Whole) -> None:
-        """Vote on all rows, of which a sample was fitted, in one pass: what is known of each is where the rows are."""
-        most = max(map(len, self._votes))
-        model, dtype = self._bare(), next(one for one in ("uint8", "int16", "int32") if most <= np.iinfo(one).max)
-        lens = self._lenses[self._view_of_member[0]]
-        n_rows = whole.n_samples if whole.weights is None else n_present(whole.weights)
-        self._trust = model._trust = trust(n_rows, 1 if lens is None else lens.mean.size, self.n_clusters)
-        kept = whole.has_room_for(len(self.members_), np.dtype(dtype))
-
-        def visit(x: Any, w: Any) -> Swept:
-            groups, votes, scores = model._told(model._at_hand(x))
-            xp, labels = namespace(votes), most_voted(votes)
-            w = w if w is None or is_device_array(votes) else to_host(w)
-            own, sure = xp.max(votes, axis=1), confidence(votes, scores, model._trust, model._usual)
-            sums = [blocks.cluster_sizes(labels, model.n_clusters, w), xp.sum(own if w is None else own * w)]
-            rows = [model._rejected(labels, votes, scores), blocks.float32(sure), scores]
-            return Swept(rows=[*rows, xp.astype(groups, getattr(xp, dtype))] if kept else rows, sums=sums)
-
-        found = whole.sweep(visit, LANDMARKS + 2 * whole.rows.shape[1])
-        self.labels_, self._confidence, self.outlier_scores_, *groups = found.rows
-        del self._pattern
-        if kept:
-            self._groups = groups[0]
-        sizes, total = found.sums
-        self.objective_ = float(total / sizes.sum())
-        self._renumber(np.argsort(-sizes, kind="stable"))
-
-    def _renumber(self, order: NDArray[np.intp]) -> None:
-        """Clusters in another order."""
-        if np.array_equal(order, np.arange(order.size)):
-            return
-        # A row that is rejected, at -1, stays so.
-        self.labels_ = looked_up(np.append(-1, np.argsort(order)).astype(np.int32), self.labels_ + 1)
-        self._votes = [table[:, order] for table in self._votes]
-        self.cluster_centers_ = self.cluster_centers_[order]
 
     def _warn(self, is_constant: bool) -> None:
         found = np.unique(self.soft_labels_.argmax(axis=1)).size

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import silhouette_score
 
+from jointclust.numerics.partitions import adjusted_rand
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
 from jointclust.types import Float, Labels
@@ -21,7 +22,7 @@ def agreement(labels: Labels, references: list[Labels]) -> float:
 
     What many methods that err in different ways find is more likely there than what one finds alone.
     """
-    return float(np.mean([adjusted_rand_score(labels, other) for other in references]))
+    return float(np.mean([adjusted_rand(labels, other) for other in references]))
 
 
 def whitening(coordinates: Coordinates, n_clusters: int) -> Float:

@@ -31,7 +31,11 @@ def discriminant_directions(T: Float, labels: Labels, n_clusters: int, weights: 
     width = T.shape[1]
     metric = total - between + (_RIDGE * np.trace(total) / width or 1.0) * np.eye(width)
     wanted = min(max(n_clusters - 1, 1), width)
-    directions = scipy.linalg.eigh(between, metric, subset_by_index=(width - wanted, width - 1))[1][:, ::-1]
+    # With metric = LL', the directions are L'^-1 times the left singular vectors of L^-1 centers', of which few matter.
+    factor = scipy.linalg.cholesky(metric, lower=True)
+    whitened = scipy.linalg.solve_triangular(factor, centers.T, lower=True)
+    axes = np.linalg.svd(whitened, full_matrices=False)[0][:, :wanted]
+    directions = scipy.linalg.solve_triangular(factor, axes, lower=True, trans="T")
     if wanted < min(_FEWEST, width):
         basis = scipy.linalg.null_space(directions.T)
         more = basis @ np.linalg.eigh(basis.T @ total @ basis)[1][:, ::-1][:, : _FEWEST - wanted]

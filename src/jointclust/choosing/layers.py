@@ -17,7 +17,7 @@ from jointclust.choosing.votes import Partitions, mean_votes
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.partitions import looked_up
 from jointclust.rows import as_rows, is_lazy, lazily
-from jointclust.rows.arrays import to_host
+from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.types import Float, Labels
 
 # Each cluster is cut into this many parts, which are then joined again.
@@ -271,6 +271,16 @@ class Layered:
     _votes: list[Float]
     _member_weights: Float
     _seed: int
+    # Votes that are settled: none, then the known classes, then those of groups of rows that belong together.
+    _settled: Float
+
+    def _said(self, groups: NDArray) -> Float:
+        """The votes for rows of these groups; a column after those of the members has the row of settled votes."""
+        votes, n_members = mean_votes(groups, self._votes, self._member_weights), len(self._votes)
+        if groups.shape[1] == n_members:
+            return votes
+        xp, which = namespace(votes), groups[:, n_members]
+        return xp.where(which[:, None] > 0, xp.take(like(self._settled, votes), which, axis=0), votes)
 
     @property
     def layers_(self) -> list[dict[str, Any]]:
@@ -370,19 +380,19 @@ class Layered:
         """The tree, made when it is first asked for, of a sample where there are many patterns."""
         if vars(self).get("_tree") is None:
             patterns, rng = self._patterns_or_error(), np.random.RandomState(self._seed)
-            clusters = mean_votes(patterns, self._votes, self._member_weights).argmax(axis=1)
+            clusters = self._said(patterns).argmax(axis=1)
             some = np.arange(len(patterns))
             if some.size > MOST_ROWS:
                 some = np.union1d(rng.permutation(some)[:MOST_ROWS], np.unique(clusters, return_index=True)[1])
             sizes = [len(table) for table in self._votes]
-            said = Weighted(patterns[some], sizes, self._masses[some], self._member_weights)
+            said = Weighted(patterns[some, : len(sizes)], sizes, self._masses[some], self._member_weights)
             self._tree: Tree | None = Tree.of(said, clusters[some], rng)
         return cast(Tree, self._tree)
 
     def _leaves(self, groups: NDArray) -> Labels:
         """The clusters of the finest layer that rows of these groups are in."""
-        tree, votes = self._layered(), mean_votes(groups, self._votes, self._member_weights)
+        tree, votes = self._layered(), self._said(groups)
         # A cluster that no training row is in has no place in the tree.
         present = np.unique(tree.cluster_of_part)
         starts = np.cumsum([0, *(len(table) for table in self._votes[:-1])])
-        return tree.leaves(groups + starts, present[votes[:, present].argmax(axis=1)])
+        return tree.leaves(groups[:, : len(starts)] + starts, present[votes[:, present].argmax(axis=1)])

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.numerics.partitions import assign
-from jointclust.rows.arrays import like, namespace
-from jointclust.rows.blocks import centred, squared_lengths
+from jointclust.rows.arrays import like, namespace, whole_numbers
+from jointclust.rows.blocks import float64, project, squared_distances, squared_lengths
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Matrix
 
@@ -88,13 +88,11 @@ class Seen:
         return self._lens
 
     @cached_property
-    def leading(self) -> Float:
+    def leading(self) -> Any:
         """The rows in the leading directions."""
         basis = self.lens.basis.astype(np.float64)
-        if sp.issparse(self.rows):
-            return np.asarray(self.rows @ basis) - self.lens.mean @ basis
-        rows: Any = centred(self.rows, self.lens.mean)
-        return rows @ like(basis, rows)
+        rows = self.rows.astype(np.float64) if sp.issparse(self.rows) else float64(self.rows)
+        return project(rows, basis, self.lens.mean)
 
     @property
     def near(self) -> Float:
@@ -110,12 +108,7 @@ class Seen:
     @cached_property
     def distance(self) -> Float:
         """Distance to the last of the nearest landmarks, what lies outside the leading directions included."""
-        if sp.issparse(self.rows):
-            mean = self.lens.mean
-            length = np.asarray(sp.csr_array(self.rows).power(2).sum(axis=1)).ravel() - 2 * (self.rows @ mean)
-            length = length + mean @ mean
-        else:
-            length = squared_lengths(centred(self.rows, self.lens.mean))
+        length = squared_distances(self.rows, self.lens.mean)
         xp = namespace(self.near)
         outside = xp.clip(length - squared_lengths(self.near), 0.0, None)
         last = xp.take(like(self.lens.landmarks, self.near), self.nearest[:, -1], axis=0)
@@ -190,3 +183,41 @@ class CenterLabels:
     def of(self, seen: Seen) -> Labels:
         """Labels of rows seen through the lens."""
         return assign(seen.leading @ like(self.projection, seen.leading), self.centers)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLabels:
+    """A member that knows a linear rule in the leading directions: a row has the label of the largest ``z'w + b``.
+
+    Attributes
+    ----------
+    lens : Lens
+        With the directions.
+    slopes : array of shape (rank, n_clusters)
+        The vectors w.
+    levels : array of shape (n_clusters,)
+        The numbers b.
+    kind : str
+        What found them.
+    """
+
+    lens: Lens
+    slopes: Float
+    levels: Float
+    kind: str
+
+    @property
+    def n_clusters(self) -> int:
+        return self.levels.size
+
+    def predict(self, rows: Matrix) -> Labels:
+        """Labels of rows of the view."""
+        return self.of(self.lens.see(rows))
+
+    def of(self, seen: Seen) -> Labels:
+        """Labels of rows seen through the lens."""
+        scores = seen.leading @ like(self.slopes, seen.leading) + like(self.levels, seen.leading)
+        return whole_numbers(namespace(scores).argmax(scores, axis=1))
+
+
+Member = CenterLabels | LandmarkLabels | LinearLabels

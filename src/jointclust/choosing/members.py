@@ -6,23 +6,22 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens
-from jointclust.estimators.base import Clusterer
+from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Member
+from jointclust.estimators.base import Clusterer, TakesRows
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
 from jointclust.numerics.kmeans import kmeans
 from jointclust.rows import as_rows, blocks, threads
-from jointclust.rows.arrays import to_host
+from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Array, Float
 
-Member = CenterLabels | LandmarkLabels
 # The members on one view: on the evidence page.
 _VARIANCES = (0.7, 0.8, 0.9, 0.95)
 _DISCRIMINANTS = tuple((ridge, init) for ridge in (1e-3, 0.1) for init in ("k-means++", "k-means++", "whitened"))
@@ -111,7 +110,7 @@ def members_on(
     A finer partition says which rows are surely together, and leaves it to the others which of its groups to join.
     """
     coordinates = coordinates_of(as_rows(Z), weights, variance=None, max_rank=Z.shape[1], rng=rng)
-    landmarks = lens.landmarks.astype(np.float64)
+    landmarks, device = lens.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
     main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in _MAIN]
     plans = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer]
@@ -124,11 +123,12 @@ def members_on(
         if index < len(plans):
             found = [_discriminant(lens, coordinates, *plans[index], seed)]
         elif index == len(plans):
-            found = _from_graph(lens, landmarks, mass, [n_clusters, *finer], "neighbour graph", seed)
+            found = _from_graph(lens, landmarks, mass, [n_clusters, *finer], "neighbour graph", seed, device)
         else:
             embedding = OptimalDiscriminantClustering(n_clusters, random_state=seed).fit(coordinates)
             columns = to_host(embedding.components_)[:, : landmarks.shape[1]].T
-            found = _from_graph(lens, landmarks @ columns, mass, [n_clusters], "neighbour graph of ODC", seed)
+            kind = "neighbour graph of ODC"
+            found = _from_graph(lens, landmarks @ columns, mass, [n_clusters], kind, seed, device)
         for _ in found:
             report()
         return found
@@ -150,14 +150,16 @@ def _discriminant(lens: Lens, coordinates: Coordinates, n_clusters: int, plan: P
     return CenterLabels(lens, projection, centers, f"LDA k-means, {n_clusters} clusters")
 
 
-def _from_graph(lens: Lens, Z: Float, mass: Float, numbers: list[int], kind: str, seed: int) -> list[Member]:
+def _from_graph(
+    lens: Lens, Z: Float, mass: Float, numbers: list[int], kind: str, seed: int, device: Array | None
+) -> list[Member]:
     """Spectral clustering of the landmarks: of one neighbour graph, the partitions of several sizes."""
     first, which = distinct_rows(Z)
     mass = np.bincount(which, weights=mass).astype(np.float64)
     n = first.size
     numbers = [min(number, n) for number in numbers]
     n_neighbors = min(_NEIGHBORS, max(2, n // 4), n)
-    spectrum = graph_spectrum(Z[first], mass, n_neighbors, max(max(numbers) - 1, 1))
+    spectrum = graph_spectrum(Z[first], mass, n_neighbors, max(max(numbers) - 1, 1), device)
     rng = np.random.RandomState(seed)
     found: list[Member] = []
     for number in numbers:
@@ -175,8 +177,19 @@ def spectral_rows(spectrum: GraphSpectrum, mass: Float, n_clusters: int) -> Floa
     return blocks.unit(spectrum.vectors[:, :q] / np.sqrt(mass)[:, None] * shrunk)
 
 
-def fit_member(member: Any, X: Any, coordinates: Coordinates, weights: Float | None, seed: int) -> Any:
-    """A member fitted on what suits it: ours on the shared coordinates where they can, others on the rows."""
+def fit_member(
+    member: Any,
+    X: Any,
+    coordinates: Coordinates,
+    weights: Float | None,
+    seed: int,
+    told: dict[str, ArrayLike] | None = None,
+) -> Any:
+    """A member fitted on what suits it: ours on the shared coordinates where they can, others on the rows.
+
+    What else it is told of the rows (``known_labels``, ``groups``) goes to the last step of a pipeline.
+    """
+    told = told or {}
     names = [
         name for name, value in member.get_params().items() if name.split("__")[-1] == "random_state" and value is None
     ]
@@ -184,11 +197,12 @@ def fit_member(member: Any, X: Any, coordinates: Coordinates, weights: Float | N
     first = member[0] if isinstance(member, Pipeline) and len(member) == 2 else member
     shared = isinstance(first, Clusterer) and first.takes_coordinates(coordinates)
     if shared and first is not member:
-        member[1].fit(member[0].fit(coordinates).transform(X), **weight_options(member[1], weights))
+        member[1].fit(member[0].fit(coordinates).transform(X), **weight_options(member[1], weights), **told)
         return member
     if shared:
-        return member.fit(coordinates)
-    return member.fit(X, **weight_options(member, weights))
+        return member.fit(coordinates, **told)
+    prefix = f"{member.steps[-1][0]}__" if isinstance(member, Pipeline) else ""
+    return member.fit(X, **weight_options(member, weights), **{prefix + name: told[name] for name in told})
 
 
 def weight_options(estimator: Any, weights: Float | None) -> dict[str, Any]:
@@ -200,7 +214,7 @@ def weight_options(estimator: Any, weights: Float | None) -> dict[str, Any]:
 
 
 def training_labels(member: Any, X: Any) -> NDArray:
-    """A member's labels of the rows it was fitted on, equal to its ``predict`` of them."""
+    """A member's labels of the rows it was fitted on, equal to its ``predict`` of them where none is known."""
     last = member.steps[-1][1] if isinstance(member, Pipeline) else member
-    own = isinstance(last, Clusterer) or not hasattr(member, "predict")
+    own = isinstance(last, TakesRows) or not hasattr(member, "predict")
     return np.asarray(last.labels_ if own else member.predict(X))

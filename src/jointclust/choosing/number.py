@@ -22,7 +22,7 @@ from jointclust.types import Float
 __all__ = ["ClusterNumber", "number_of_clusters"]
 
 # Parts of the rows that are looked at, the share of the rows in each, and the most rows.
-_REPEATS, _PART, _PART_ROWS = 10, 0.8, 1_000
+_REPEATS, _PART, _PART_ROWS = 10, 0.8, 1_500
 # Draws without clusters, by how many standard deviations of theirs the members have to agree more than on them, and by
 # what share of the rest.
 _DRAWS, _DEVIATIONS, _EXCESS = 8, 2.0, 0.25
@@ -65,11 +65,12 @@ class ClusterNumber:
         One row per number of clusters that was looked at, ready for ``pandas.DataFrame``: n_clusters, agreement (mean
         over the repeats), repeats (list of the agreement in each).
     suggestions : list of int
-        Numbers at which the agreement has a peak, best first; the second is what several repeats give instead, if any.
+        Numbers at which the agreement has a peak, best first, and then others of most agreement, at most five; the
+        second is what several repeats give instead, if any.
     scores : dict of int to float
         The agreement by number of clusters.
     confidence : float
-        Share of the repeats that give ``n_clusters`` (up to a tenth of it).
+        Share of the repeats that give ``n_clusters`` (up to a tenth of it), or of those that show clusters if fewer do.
     has_structure : bool
         Whether there are any clusters.
     n_repeats : int
@@ -182,7 +183,8 @@ def number_of_clusters(
     same groups between valleys, and more of them than the curve or where members hardly agree, their number is taken:
     directions of large variance without clusters mislead the members.
 
-    Neither the order of the rows nor, unless ``random_state`` is given, chance has a say.
+    The answer is a function of the data: neither chance nor the order of the rows has a say. What other rows might have
+    said is what the repeats are for.
 
     Parameters
     ----------
@@ -191,9 +193,9 @@ def number_of_clusters(
         they are, from :func:`jointclust.decompose`. At least 32 rows; of more than 10,000 a sample is used.
     n_clusters : (int, int) or list of int, default=None
         The range to search, ends included, or the numbers to choose among; None is from 1 to a tenth of the rows (12
-        at least, 125 at most).
+        at least, 187 at most).
     random_state : int, RandomState or None, default=None
-        Seed of the parts of the rows and of all starts; None is always the same.
+        Seed of the sample, where there are more than 10,000 rows; None is always the same.
 
     Returns
     -------
@@ -222,21 +224,15 @@ def counted_in(
     if isinstance(X, Coordinates):
         if X.rows.is_remote or X.rows.device is not None:
             raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
-        return count(Sights.of_rows(X, X.rank), X.present, among, rng, report)
+        return count(Sights.of_rows(X, X.rank), X.present, among, report)
     X = loaded(X)
     if is_elsewhere(X):
         X = Whole.of(X, None).sample(MOST_ROWS, rng)[0]
     sights = Sights.of(X, "auto", None, _RANK)
-    return count(sights, sights.sample(rng), among, rng, report)
+    return count(sights, sights.sample(rng), among, report)
 
 
-def count(
-    sights: Sights,
-    sample: NDArray[np.intp],
-    among: Numbers | None,
-    rng: np.random.RandomState,
-    report: Report = silent,
-) -> ClusterNumber:
+def count(sights: Sights, sample: NDArray[np.intp], among: Numbers | None, report: Report = silent) -> ClusterNumber:
     """The number of clusters of some of the rows, whose coordinates are kept."""
     if sample.size < FEWEST_ROWS:
         raise ValueError(
@@ -253,6 +249,8 @@ def count(
     views = [Z[order] for Z in views]
     several = np.array([number for number in wanted if number > 1])
     with threads.suited_to(views[0].shape[1]):
+        # How many clusters there are is no matter of luck: the repeats show what other rows would have said.
+        rng = np.random.RandomState(0)
         curve = curve_of(views, several, rng, report)
         number = int(curve.numbers[curve.merit.argmax()])
         beyond = beyond_gaussian(curve, views, number, rng)
@@ -279,10 +277,8 @@ def canonical_order(Z: Float) -> NDArray[np.intp]:
 def curve_of(views: list[Float], wanted: NDArray[np.intp], rng: np.random.RandomState, report: Report) -> Curve:
     """The agreement on parts of the rows."""
     n = len(views[0])
-    repeats = []
-    for seed in rng.randint(np.iinfo(np.int32).max, size=_REPEATS):
-        part = np.sort(np.random.RandomState(seed).choice(n, part_size(n), replace=False))
-        repeats.append([Part(Z[part], int(seed)) for Z in views])
+    parts = [np.sort(rng.choice(n, part_size(n), replace=False)) for _ in range(_REPEATS)]
+    repeats = [[Part(Z[part], seed) for Z in views] for seed, part in enumerate(parts)]
     return Curve(repeats, wanted, report).look()
 
 
@@ -296,9 +292,9 @@ def beyond_gaussian(curve: Curve, views: list[Float], number: int, rng: np.rando
     limits = []
     for Z in views:
         spread, drawn = Z.std(axis=0), []
-        for seed in rng.randint(np.iinfo(np.int32).max, size=_DRAWS):
-            rows = np.random.RandomState(seed).standard_normal((part_size(len(Z)), spread.size)) * spread
-            drawn.append(Part(rows, int(seed)).look_up_to(number).agreement(number))
+        for seed in range(_DRAWS):
+            rows = rng.standard_normal((part_size(len(Z)), spread.size)) * spread
+            drawn.append(Part(rows, seed).look_up_to(number).agreement(number))
         usual = float(np.mean(drawn))
         limits.append(usual + max(_DEVIATIONS * float(np.std(drawn, ddof=1)), _EXCESS * (1.0 - usual)))
     beyond = curve.found[number] - limits
@@ -313,8 +309,8 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
     """
     numbers, agreement = curve.numbers, curve.agreement
     suggestions: list[int] = []
-    for peak in curve.peaks():
-        number = int(numbers[peak])
+    for index in [*curve.peaks(), *np.argsort(-curve.merit, kind="stable")]:
+        number = int(numbers[index])
         if all(max(number / other, other / number) > _APART for other in suggestions):
             suggestions.append(number)
     best = numbers[curve.merits.argmax(axis=0)]
@@ -328,11 +324,11 @@ def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool,
     rival = max(elsewhere, key=elsewhere.count, default=0)
     if elsewhere.count(rival) >= _SEVERAL:
         suggestions = [suggestions[0], rival, *(number for number in suggestions[1:] if number != rival)]
-    has_structure = apart or bool(beyond.mean() > 0)
-    confidence = share(best, suggestions[0])
-    if may_be_one and not has_structure:
-        suggestions.insert(0, 1)
-        confidence = float(np.mean(beyond <= 0))
+    structured = 1.0 if apart else float(np.mean(beyond > 0))
+    has_structure, confidence = structured >= _DOUBTFUL, share(best, suggestions[0])
+    if may_be_one:
+        confidence = min(confidence, structured) if has_structure else 1.0 - structured
+        suggestions = suggestions if has_structure else [1, *suggestions]
     table = {
         "n_clusters": numbers.tolist(),
         "agreement": agreement.mean(axis=1).tolist(),

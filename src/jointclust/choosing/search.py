@@ -22,7 +22,8 @@ from jointclust.choosing.number import number_of_clusters
 from jointclust.choosing.stability import check_halves, half_stability
 from jointclust.choosing.valleys import FEWEST_ROWS
 from jointclust.estimators.base import Clusterer, LooksAtPairs
-from jointclust.exceptions import collected
+from jointclust.exceptions import collected, tell
+from jointclust.numerics.partitions import adjusted_rand
 from jointclust.rows import as_plain, each_row, host_block, is_elsewhere, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Labels
@@ -122,7 +123,14 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     # -- fit ----------------------------------------------------------------------------------------------------
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike | Coordinates, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | Coordinates,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit all candidates and choose one.
 
         Parameters
@@ -135,12 +143,22 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows, for the candidates that take them, and for the criteria: "calinski_harabasz", "bic" and
             "gap" are weighted, the others look at the rows that have a weight.
+        known_labels, groups : array-like of shape (n_samples,), optional
+            What the fits of the candidates are told of the rows; the criterion is not. A candidate that takes neither
+            fails, and says so in ``results_``.
 
         Returns
         -------
         self : object
             The fitted search.
         """
+        given = {"known_labels": known_labels, "groups": groups}
+        told = {name: values for name, values in given.items() if values is not None}
+        if told and is_elsewhere(X):
+            raise TypeError(
+                f"{' and '.join(told)} in a search are for rows in memory: search in a sample of the rows, and fit "
+                "best_estimator_ to all of them."
+            )
         rng = check_random_state(self.random_state)
         coordinates = self._coordinates_of(X, sample_weight, rng, min_samples=4)
         data, weights = coordinates.rows.X, coordinates.weights
@@ -148,7 +166,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         wanted = self._wanted(tried, coordinates)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self)
-        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, self._reporter(root, "candidate", len(wanted)))
+        report = self._reporter(root, "candidate", len(wanted))
+        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, report, told)
         check_any(wanted)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         references: list[Labels] = []
@@ -158,12 +177,15 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             references = reference_labels(members, data, coordinates, rng, self.n_jobs, report)
         self._score(wanted, references, data, coordinates, seed)
         if fine := finer(best_candidate(wanted)):
-            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, self._reporter(root, "candidate", len(fine)))
+            report = self._reporter(root, "candidate", len(fine))
+            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, report, told)
             tried, wanted = tried + fine, wanted + fine
             self._score(wanted, references, data, coordinates, seed)
+        _tell_ties(wanted)
         self._publish(tried, best_candidate(wanted))
         if not isinstance(X, Coordinates) and is_elsewhere(X):
             self.labels_ = self.predict(X)  # of all rows, not of the sample alone
+            self._bring_here()
         root.call_on_fit_task_end(estimator=self)
         return self
 
@@ -210,6 +232,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             agreements(tried, references, coordinates)
             return
         score = self._criterion(X, coordinates, seed)
+        if self.criterion == "stability":
+            _refuse_one_cluster(tried)
         missing = [candidate for candidate in tried if np.isnan(candidate.score)]
 
         def one(index: int) -> None:
@@ -326,6 +350,31 @@ def check_any(tried: list[Candidate]) -> None:
     if all(candidate.score == -np.inf and candidate.messages for candidate in tried):
         reasons = "; ".join(f"{candidate}: {candidate.messages[-1]}" for candidate in tried)
         raise ValueError(f"No candidate could be fitted. {reasons}")
+
+
+def _refuse_one_cluster(tried: list[Candidate]) -> None:
+    """One cluster is found again in any half: that says nothing."""
+    for candidate in tried:
+        if candidate.n_clusters == 1 and np.isnan(candidate.score):
+            candidate.score = -np.inf
+            candidate.messages.append("n_clusters=1 is stable by definition: stability does not compare it with others")
+
+
+def _tell_ties(tried: list[Candidate]) -> None:
+    """Say so where other candidates, whose labels differ, score as high as the one that is taken."""
+    best = best_candidate(tried)
+    others = [
+        one
+        for one in tried
+        if one is not best and one.score >= best.score - 1e-9 and one.labels is not None
+        if best.labels is not None and adjusted_rand(one.labels, best.labels) < 1
+    ]
+    if others and np.isfinite(best.score):
+        tell(
+            f"{len(others) + 1} candidates with different labels have the best score ({best.score:.4g}): {best} is "
+            f"taken because it comes first; the next is {others[0]}. Choose another criterion to tell them apart.",
+            UserWarning,
+        )
 
 
 def best_candidate(tried: list[Candidate]) -> Candidate:

@@ -14,7 +14,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
 from jointclust.choosing.whole import Whole
-from jointclust.rows import as_rows
+from jointclust.numerics.groups import Groups
+from jointclust.rows import as_rows, tidied
 from jointclust.rows.arrays import is_device_array
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
@@ -66,7 +67,7 @@ def sources_of(preparations: list[Any], X: Any, coded: Any = None) -> list[Sourc
 def _indexable(rows: Any) -> Matrix:
     if is_device_array(rows):
         return rows
-    return check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32])
+    return check_array(tidied(rows), accept_sparse="csr", dtype=[np.float64, np.float32])
 
 
 def blocks_of(n_samples: int) -> Iterator[slice]:
@@ -95,6 +96,10 @@ class Sights:
         By view, rows whose coordinates are kept for who asks next, and these.
     whole : Whole or None
         The rows, elsewhere than in memory, that the others are a sample of.
+    known : array of shape (n_samples,) or None
+        Known labels, -1 for none.
+    together : Groups or None
+        Rows that belong together.
     """
 
     names: list[str]
@@ -106,6 +111,8 @@ class Sights:
     given: Coordinates | None = None
     kept: dict[int, tuple[NDArray[np.intp], Coordinates]] = field(default_factory=dict)
     whole: Whole | None = None
+    known: NDArray[np.int32] | None = None
+    together: Groups | None = None
 
     @classmethod
     def of_rows(cls, coordinates: Coordinates, max_rank: int) -> Sights:
@@ -169,10 +176,16 @@ class Sights:
         return self.sources[0].rows.shape[0]
 
     def sample(self, rng: np.random.RandomState, share: float = 1.0) -> NDArray[np.intp]:
-        """Rows to fit members on: those that have weight, a sample of them (of 10,000 times the share) where many."""
+        """Rows to fit members on: those that have weight, a sample of them (of 10,000 times the share) where many.
+
+        Of those whose label is known the first ones of each class are among them.
+        """
         rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
         most = int(share * MOST_ROWS)
-        return rows if rows.size <= most else np.sort(rng.choice(rows, most, replace=False))
+        if rows.size <= most:
+            return rows
+        chosen = np.sort(rng.choice(rows, most, replace=False))
+        return chosen if self.known is None else np.union1d(chosen, _some_of_each(rows, self.known[rows], most))
 
     def keep(self, number: int, index: NDArray[np.intp]) -> Coordinates:
         """Coordinates of some rows in one view, kept for who asks next."""
@@ -190,6 +203,12 @@ class Sights:
         rank = min(self.max_rank, _SPARSE_RANK) if sp.issparse(rows) else self.max_rank
         rng = np.random.RandomState(0)  # whoever asks gets the same
         return coordinates_of(as_rows(rows), weights, variance=None, max_rank=rank, rng=rng)
+
+
+def _some_of_each(rows: NDArray[np.intp], known: NDArray[np.int32], most: int) -> NDArray[np.intp]:
+    """So many of the rows with known labels, the same number of each class where there are more."""
+    n_classes = int(known.max()) + 1
+    return np.concatenate([rows[known == number][: most // n_classes] for number in range(n_classes)])
 
 
 def _fitted(preparation: Any, X: Any, sample_weight: ArrayLike | None) -> Any:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_array, check_random_state
 
+from jointclust._sklearn import Interval, validate_params
 from jointclust.choosing import criteria
 from jointclust.choosing.members import training_labels, weight_options
 from jointclust.exceptions import collected
-from jointclust.rows import in_memory
+from jointclust.numerics.partitions import adjusted_rand
+from jointclust.rows import in_memory, tidied
 from jointclust.types import Float, Labels
 from jointclust.views.columns import rows_of
 
@@ -32,7 +34,8 @@ def half_stability(
 ) -> float:
     """Mean adjusted Rand index, on all rows, of fits on two halves of them.
 
-    Prediction strength (Tibshirani and Walther, 2005), corrected for chance and for the number of clusters.
+    Prediction strength (Tibshirani and Walther, 2005), corrected for chance and for the number of clusters. All rows in
+    one cluster, twice, agree by chance.
     """
     present = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
     scores = []
@@ -41,10 +44,11 @@ def half_stability(
         for rows in (order[: order.size // 2], order[order.size // 2 :]):
             options = weight_options(estimator, None if weights is None else weights[rows])
             found.append(clone(estimator).fit(rows_of(X, rows), **options).predict(rows_of(X, present)))
-        scores.append(adjusted_rand_score(*found))
+        scores.append(adjusted_rand(*found) if any(np.ptp(labels) > 0 for labels in found) else 0.0)
     return float(np.mean(scores))
 
 
+@validate_params({"n_resamples": [Interval(Integral, 1, None, closed="left")]}, prefer_skip_nested_validation=False)
 def bootstrap_stability(
     estimator: Any, X: ArrayLike, *, n_resamples: int = 20, random_state: int | np.random.RandomState | None = None
 ) -> NDArray:
@@ -75,7 +79,7 @@ def bootstrap_stability(
     """
     rng = check_random_state(random_state)
     rows = in_memory(X, "bootstrap_stability", rng)[0]
-    data = check_array(rows, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
+    data = check_array(tidied(rows), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=4)
     fitted = estimator if hasattr(estimator, "labels_") else clone(estimator).fit(data)
     labels = np.asarray(fitted.predict(data)).astype(np.int32)
     n_clusters = int(labels.max()) + 1

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score
 
 from jointclust.exceptions import collected
 from jointclust.methods.discriminative import TRADE_OFFS, DiscriminativeEmbeddedClustering
+from jointclust.numerics.partitions import adjusted_rand
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
 from jointclust.types import Labels
@@ -113,7 +113,7 @@ def trade_off_path(
                 n_clusters, trade_off=trade_off, n_components=dimension, **parameters
             )
             estimator, row = _fit(estimator, coordinates, labels if warm_start else None)
-            row["agreement"] = None if labels is None else float(adjusted_rand_score(labels, estimator.labels_))
+            row["agreement"] = None if labels is None else adjusted_rand(labels, estimator.labels_)
             labels = estimator.labels_
             estimators.append(estimator)
             for name, value in row.items():

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
-from jointclust.estimators.base import cluster_order
+from jointclust.numerics.groups import Groups
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.linalg import leading_eigenpairs, signs_of
-from jointclust.numerics.partitions import centers_of, cluster_sizes
+from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes, keep
 from jointclust.rows import blocks
 from jointclust.rows.arrays import like, namespace
 from jointclust.types import Float, Labels
@@ -19,6 +20,8 @@ from jointclust.types import Float, Labels
 _RESTARTS = 30
 # Columns beyond which only the leading eigenvectors of the members' products are computed.
 _MANY_GROUPS = 1500
+# How much of a label a row has from the rows that it is with, and steps after which the rest is below rounding.
+_REACH, _STEPS = 0.3, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,21 +101,74 @@ class Partitions:
             for column, size in zip(self.groups.T, self.sizes, strict=True)
         ]
 
-    def agreed(self, n_clusters: int, rng: np.random.RandomState) -> tuple[Labels, list[Float]]:
-        """The partition that the members agree on, 0 being the largest cluster, and how their groups vote for it."""
+    def agreed(
+        self,
+        n_clusters: int,
+        rng: np.random.RandomState,
+        known: Labels | None = None,
+        together: Groups | None = None,
+    ) -> tuple[Labels, list[Float]]:
+        """The partition that the members agree on, and how their groups vote for it.
+
+        Known classes are the first clusters; of the others the first is the largest.
+        """
+        n_known = 0 if known is None else int(known.max()) + 1
         Y = self.embedded(n_clusters)
-        votes = self.votes_for(kmeans(Y, n_clusters, rng, self.weights, n_restarts=_RESTARTS).labels, n_clusters)
-        labels = mean_votes(self.groups, votes, self.shares).argmax(axis=1).astype(np.int32)
+        Y = Y if together is None else together.averaged(Y)
+        proposed = self._proposed(Y, n_clusters, rng, known)
+        if known is not None:
+            soft = spread_labels(self, proposed, n_clusters)
+            proposed = keep(_largest(soft if together is None else together.averaged(soft)), known)
+        votes = self.votes_for(proposed, n_clusters)
+        labels = _largest(mean_votes(self.groups, votes, self.shares))
         sizes = cluster_sizes(labels, n_clusters, self.weights)
-        order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights))
+        order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights), n_known)
         votes = [table[:, order] for table in votes]
-        return mean_votes(self.groups, votes, self.shares).argmax(axis=1).astype(np.int32), votes
+        return _largest(mean_votes(self.groups, votes, self.shares)), votes
+
+    def _proposed(self, Y: Float, n_clusters: int, rng: np.random.RandomState, known: Labels | None) -> Labels:
+        """Clusters by k-means; where some labels are known, these, and clusters in which none is; -1 for other rows."""
+        n_new = n_clusters if known is None else n_clusters - int(known.max()) - 1
+        if known is not None and n_new == 0:
+            return known
+        found = kmeans(Y, n_clusters, rng, self.weights, n_restarts=_RESTARTS).labels
+        if known is None:
+            return found
+        sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (found, found[known >= 0]))
+        new = [cluster for cluster in np.argsort(-sizes, kind="stable") if sizes[cluster] > 0 == n_held[cluster]]
+        if len(new) < n_new:  # some are to be cut out of the known ones
+            found = kmeans(Y, n_clusters, rng, self.weights, known=known, n_restarts=_RESTARTS).labels
+            new = list(range(n_clusters - n_new, n_clusters))
+        number = np.full(n_clusters, -1, dtype=np.int32)
+        number[new[:n_new]] = np.arange(n_clusters - n_new, n_clusters)
+        return keep(number[found], known)
 
     def agreement(self) -> Float:
         """The adjusted Rand index of each pair of members, over the rows that have weight."""
         present = self.groups if self.weights is None else self.groups[self.weights > 0]
         onehot = Partitions(present, self.sizes, None, self.shares).stacked(np.ones(int(self.offsets[-1])))
         return adjusted_rand_indices((onehot.T @ onehot).toarray(), self.offsets, len(present))
+
+
+def _largest(votes: Float) -> Labels:
+    return votes.argmax(axis=1).astype(np.int32)
+
+
+def spread_labels(said: Partitions, labels: Labels, n_clusters: int) -> Float:
+    """``F = Y + aBB'F``: labels spread from the rows that have one (not negative) to those in a group with them.
+
+    ``BB'`` averages over the groups of the members. The rows of Y are one-hot over the weight of all rows of the class.
+    """
+    held, weights = labels >= 0, said.weights
+    sizes = cluster_sizes(labels[held], n_clusters, None if weights is None else weights[held])
+    found = np.zeros((labels.size, n_clusters))
+    found[held, labels[held]] = 1.0 / np.where(sizes > 0, sizes, 1.0)[labels[held]]
+    stacked = said.stacked(said.scales())
+    averaging = stacked.T if weights is None else sp.csr_array(stacked.T @ sp.diags_array(weights))
+    sources = found
+    for _ in range(_STEPS):
+        found = sources + _REACH * np.asarray(stacked @ (averaging @ found))
+    return found
 
 
 def adjusted_rand_indices(counts: Float, offsets: NDArray[np.intp], n_rows: int) -> Float:
@@ -134,13 +190,19 @@ def adjusted_rand_indices(counts: Float, offsets: NDArray[np.intp], n_rows: int)
 def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None) -> Float:
     """The right singular vectors V after the first, whose left one is constant; ``BV = U s``."""
     scaled = stacked if weights is None else sp.csr_array(sp.diags_array(np.sqrt(weights)) @ stacked)
-    gram = (scaled.T @ scaled).toarray()
     # The constant vector has the singular value 1. It need not be the only one: take it out by hand.
     constant = stacked.sum(axis=0) if weights is None else weights @ stacked
     constant = np.asarray(constant).ravel() / np.linalg.norm(constant)
-    gram -= np.outer(constant, constant)
-    many = len(gram) > _MANY_GROUPS
-    vectors = leading_eigenpairs(gram, min(q, len(gram)))[1] if many else np.linalg.eigh(gram)[1][:, ::-1][:, :q]
+    n_groups, transposed = constant.size, sp.csr_array(scaled.T)
+
+    def gram(x: Float) -> Float:
+        return transposed @ (scaled @ x) - np.multiply.outer(constant, constant @ x)
+
+    if n_groups > _MANY_GROUPS:
+        operator = LinearOperator((n_groups, n_groups), matvec=gram, matmat=gram, dtype=np.float64)
+        vectors = leading_eigenpairs(operator, min(q, n_groups))[1]
+    else:
+        vectors = np.linalg.eigh(gram(np.eye(n_groups)))[1][:, ::-1][:, :q]
     return vectors * signs_of(np.asarray(stacked @ vectors))
 
 

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from jointclust.choosing.asking import Asking
 from jointclust.choosing.confidence import confidence
-from jointclust.choosing.layers import Layered
-from jointclust.choosing.lens import LANDMARKS, CenterLabels, LandmarkLabels, Lens, Seen
+from jointclust.choosing.lens import LANDMARKS, Lens, Member, Seen
 from jointclust.choosing.sights import Source, blocks_of, sources_of
-from jointclust.choosing.votes import mean_votes
 from jointclust.estimators.base import LooksAtPairs
 from jointclust.rows import blocks, each_row, host_block, is_elsewhere, joined, loaded, threads
 from jointclust.rows.arrays import is_device_array, like, namespace, to_host, whole_numbers
@@ -28,7 +27,7 @@ _SAVED_ROWS = 50_000
 _PER_ROW = ("_patterns", "_pattern", "_masses", "outlier_scores_", "_groups", "_confidence")
 
 
-class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
+class Voting(Asking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LooksAtPairs):
     """A consensus once its members are fitted: what it knows of the training rows, and what it says of others."""
 
     n_clusters: int
@@ -72,8 +71,12 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 f"The votes for each of the {self.labels_.shape[0]:,} training rows were not kept with the model: "
                 "predict_proba(X) and confidence(X) tell them again."
             )
-        votes, weights = self._votes, self._member_weights
-        return self._of_each_row(lambda groups: mean_votes(groups, votes, weights), (self.n_clusters,), np.float64)
+        return self._of_each_row(self._bare()._said, (self.n_clusters,), np.float64)
+
+    @property
+    def probabilities_(self) -> Float:
+        """``soft_labels_`` by the name that BERTopic asks its clusterer for."""
+        return self.soft_labels_
 
     def groups_of_members(self) -> NDArray[np.int32]:
         """The group of each training row in each member; none where the model does not know it any more.
@@ -84,9 +87,12 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
             Numbers from 0.
         """
         check_is_fitted(self)
+        n_members = len(self.members_)
         if "_groups" in vars(self):
-            return self._groups
-        return self._patterns[self._pattern] if "_pattern" in vars(self) else np.empty((len(self.labels_), 0), np.int32)
+            return self._groups[:, :n_members]
+        if "_pattern" not in vars(self):
+            return np.empty((len(self.labels_), 0), np.int32)
+        return self._patterns[self._pattern, :n_members]
 
     @property
     def confidence_(self) -> Float:
@@ -95,7 +101,8 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         for name in ("_confidence", "confidence_"):  # of rows elsewhere, and of a model of 0.1
             if name in vars(self):
                 return vars(self)[name]
-        return confidence(self.soft_labels_, self.outlier_scores_, self._trust, self._usual)
+        found = confidence(self.soft_labels_, self.outlier_scores_, self._trust, self._usual)
+        return np.where(self._has_known_class(self._patterns)[self._pattern], 1.0, found)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is known of each row is not saved of very many."""
@@ -163,31 +170,30 @@ class Voting(Layered, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         used = sorted(set(self._view_of_member))
         return {number: Seen(self._lenses[number], sources[number].take(rows)) for number in used}
 
-    def _asked(self, sources: list[Source], *, voted: bool = True, scored: bool = True) -> tuple[Any, Any]:
-        """What each member says of each row, and how far the row is from others in each view, as far as wanted."""
+    def _asked(self, sources: list[Source], members: list[Any], views: list[int], scored: bool) -> tuple[Any, Any]:
+        """What members of some views say of each row, and how far it is from others in each view, where wanted."""
         scored &= None not in self._lenses  # models of 0.1 have none
         rows = sources[0].rows
 
         def ask(block: slice) -> tuple[list[NDArray], list[NDArray]]:
             seen = self._seen(sources, block)
-            parts = zip(self.members_, self._view_of_member, strict=True)
-            labels = [_labels(member, seen[view]) for member, view in parts] if voted else []
+            labels = [_labels(member, seen[view]) for member, view in zip(members, views, strict=True)]
             return labels, [one.distance / float(one.lens.reach) for one in seen.values()] if scored else []
 
         said, scores = zip(*_of_each(ask, rows), strict=True)
         none = np.empty((0, 1), np.float32)
-        return _beside(said) if voted else none, blocks.float32(_beside(scores)) if scored else none
+        return _beside(said) if members else none, blocks.float32(_beside(scores)) if scored else none
 
     def _told(self, X: Any, *, scored: bool = True) -> tuple[NDArray, Float, Float]:
         """The groups of new rows, the votes for them, and their outlier scores where they are wanted."""
-        said, scores = self._asked(self._sources(X), scored=scored)
+        said, scores = self._asked(self._sources(X), self.members_, self._view_of_member, scored)
         groups = self._grouped(said)
-        votes = mean_votes(groups, self._votes, self._member_weights)
+        votes = self._said(groups)
         return groups, votes, namespace(scores).max(scores, axis=1)
 
     def _at_hand(self, block: Any) -> Any:
         """A block of rows where it can be voted on: on the device that it lies on, or in memory."""
-        own = all(isinstance(member, CenterLabels | LandmarkLabels) for member in self.members_)
+        own = all(isinstance(member, Member) for member in self.members_)
         numeric = all(isinstance(one, Preparation) and one.encoder_ is None for one in self._preparations)
         return block if own and numeric else host_block(block)
 
@@ -378,6 +384,6 @@ class _Method:
 
 def _labels(member: Any, seen: Seen) -> NDArray:
     """What a member says of rows: our own look through the lens, others at the rows of the view."""
-    if isinstance(member, CenterLabels | LandmarkLabels):
+    if isinstance(member, Member):
         return member.of(seen)
     return np.asarray(member.predict(seen.rows))

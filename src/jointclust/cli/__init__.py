@@ -8,15 +8,18 @@ import warnings
 
 import click
 
-from jointclust.cli import commands, demo, number, reproduce
+from jointclust.cli import commands, data_sets, demo, naming, number, predicting, reproduce, suggesting
 from jointclust.cli.errors import INTERRUPTED, one_line, status_of
 
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, invoke_without_command=True
+)
 @click.version_option(package_name="jointclust")
-def jointclust() -> None:
+@click.pass_context
+def jointclust(context: click.Context) -> None:
     """Cluster high-dimensional data: clusters, a model and a page to look at from one command.
 
     \b
@@ -24,15 +27,19 @@ def jointclust() -> None:
     usage, 3 the input cannot be read, 4 the output cannot be written, 130
     interrupted.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 for command in (
     commands.fit,
-    commands.predict,
+    predicting.predict,
     commands.select,
     number.number,
+    suggesting.suggest,
+    naming.apply_names,
     commands.compare,
-    commands.datasets,
+    data_sets.datasets,
     reproduce.reproduce,
     demo.demo,
 ):
@@ -44,8 +51,8 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         with warnings.catch_warnings():
-            # The columns were matched by name when they were read; the rows are plain arrays from there on.
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            # Those that concern the user are collected where they may arise; others speak to programmers.
+            warnings.simplefilter("ignore")
             jointclust.main(arguments, prog_name="jointclust", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("Interrupted: nothing half-written was left.\n")

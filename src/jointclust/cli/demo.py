@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
 import jointclust as jc
-from jointclust.cli import commands, options
+from jointclust.cli import commands, data_sets, options, predicting
 from jointclust.cli.console import Voice
 from jointclust.exceptions import collected
 from jointclust.showing.fitted import labels_of
@@ -25,21 +25,21 @@ from jointclust.types import Labels
 )
 @options.force
 @options.speaking
-def demo(out: str, force: bool, quiet: bool, as_json: bool) -> None:
+def demo(out: str, force: bool, quiet: bool, as_json: bool, verbose: bool) -> None:
     """Show what jointclust does, in a minute, on handwritten digits; ends with the path of a report to open."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    voice = Voice(quiet=quiet, as_json=as_json)
+    voice = Voice(quiet=quiet, as_json=as_json, verbose=verbose)
     extra = [*(["--force"] if force else []), "--quiet"]
     digits, run, model = str(folder / "digits.csv"), str(folder / "run"), str(folder / "run" / "model.skops")
 
     voice.say("1797 handwritten digits, 64 pixels each, as a CSV file with a column of classes:")
-    _call(voice, commands.datasets, ["digits", "--out", digits], extra)
+    _call(voice, data_sets.datasets, ["digits", "--out", digits], extra)
     voice.say("\nTen clusters, a model and a report from one command; it never looks at the classes:")
     told = ["--label-column", "class", "--image-shape", "8x8"]
     _call(voice, commands.fit, [digits, "--clusters", "10", *told, "--out", run], extra)
     voice.say("\nThe saved model labels new rows:")
-    _call(voice, commands.predict, [model, digits, "--out", str(folder / "labels.csv")], extra)
+    _call(voice, predicting.predict, [run, digits, "--out", str(folder / "labels.csv")], extra)
     voice.say("\nAgainst the known classes, which no method saw:")
     table = _comparison(labels_of(jc.load(model)))
     report = (folder / "run" / "report.html").resolve()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 from pathlib import Path
 
 import click
@@ -10,6 +11,18 @@ import click
 from jointclust.readers import ReadError
 
 FAILED, USAGE, INPUT, OUTPUT, INTERRUPTED = 1, 2, 3, 4, 130
+
+
+# Parameters of estimators, which the library's messages name, and the options that set them.
+_OPTIONS = {
+    "n_clusters": "--clusters",
+    "n_components": "--components",
+    "trade_off": "--trade-off",
+    "random_state": "--seed",
+    "known_labels": "--known-column",
+}
+_PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(?:=(?=\S))?")
+_SETTING = re.compile(r"(?<!--set )\b(variance|ridge|max_iter|n_init|max_rank|effort|reject_below)=(?=\S)")
 
 
 class OutputError(Exception):
@@ -22,6 +35,18 @@ def status_of(error: BaseException) -> int:
     return next((status for kind, status in kinds if isinstance(error, kind)), FAILED)
 
 
+def in_options(text: str) -> str:
+    """A message of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> in_options("n_clusters=5 exceeds the number of rows (3): lower n_clusters.")
+    '--clusters 5 exceeds the number of rows (3): lower --clusters.'
+    """
+    named = _PARAMETER.sub(lambda found: _OPTIONS[found[1]] + " " * found[0].endswith("="), text)
+    return _SETTING.sub(r"--set \1=", named)
+
+
 def one_line(error: BaseException) -> str:
     """The message of an error, on one line."""
     if isinstance(error, click.ClickException):
@@ -31,8 +56,10 @@ def one_line(error: BaseException) -> str:
             text += f" (see {context.command_path} --help)"
     elif isinstance(error, MemoryError):
         text = f"There is not enough memory ({error or 'no details'}): use fewer rows, or a larger machine."
-    elif isinstance(error, OutputError | ReadError | ValueError | TypeError):
+    elif isinstance(error, OutputError | ReadError):
         text = str(error)
+    elif isinstance(error, ValueError | TypeError):
+        text = in_options(str(error))
     else:
         text = f"{type(error).__name__}: {error} (unexpected; --debug shows where)"
     return " ".join(text.split())

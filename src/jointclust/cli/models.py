@@ -9,18 +9,22 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
 
 import jointclust as jc
 from jointclust.choosing import cluster, registry
 from jointclust.choosing.members import fit_member
-from jointclust.choosing.number import Numbers, Report
-from jointclust.cli.console import MembersDone
+from jointclust.choosing.number import Numbers, Report, counted_in
+from jointclust.cli.console import TasksDone
 from jointclust.types import Predictor
 
 # Of clusters: one number, a range as text such as "2-8", numbers to choose among, or none given.
 Clusters = int | str | list[int] | None
+# Classes of rows, None where none is known; or none at all.
+Known = NDArray[np.object_] | None
 
 
 def hint(name: str, known: list[str]) -> str:
@@ -33,6 +37,11 @@ def method_of(name: str) -> type[BaseEstimator]:
     """A method by its short name or its class's."""
     methods = {entry.name: entry.cls for entry in registry.METHODS}
     found = methods | {cls.__name__.lower(): cls for cls in methods.values()}
+    if name.lower().replace("-", "") == "kmeans":
+        raise click.UsageError(
+            f"--method {name}: k-means is --method dec --trade-off 1 here; jointclust compare sets scikit-learn's "
+            "beside all methods."
+        )
     if name.lower() not in found:
         raise click.UsageError(f"There is no method {name!r}. {hint(name, list(methods))}")
     return found[name.lower()]
@@ -121,31 +130,59 @@ def listed(given: str | list[int]) -> list[int]:
     return list(range(int(low), int(high) + 1))
 
 
-def fitted(estimator: Any, X: ArrayLike | jc.Coordinates, seed: int, progress: Callable[..., None]) -> Any:
-    """The estimator fitted on what suits it: rows, or coordinates where there are some and it takes them."""
-    if isinstance(estimator, jc.JointConsensus):
-        with _heard(estimator, progress):
-            return estimator.fit(X)
-    if isinstance(X, jc.Coordinates):
-        return fit_member(estimator, X.rows.X, X, None, seed)
-    return estimator.fit(X)
+def check_known(method: str) -> None:
+    """Refuse known classes for a method that does not take them."""
+    if not has_fit_parameter(method_of(method), "known_labels"):
+        able = [entry.name for entry in registry.METHODS if has_fit_parameter(entry.cls, "known_labels")]
+        raise click.UsageError(f"--known-column does not go with --method {method}, but with {', '.join(able)}.")
+
+
+def fitted_on_rows(
+    estimator: Any, X: ArrayLike, clusters: Clusters, known: Known, progress: Callable[..., None]
+) -> tuple[Any, jc.ClusterNumber | None]:
+    """An estimator fitted on rows of numbers, and how many clusters these show where the number is not given."""
+    data, number, found = counted(X, clusters, estimator.random_state, progress)
+    estimator.set_params(n_clusters=_at_least(number, found, known))
+    with heard(estimator, progress):
+        if known is not None:
+            return estimator.fit(X, known_labels=known), found
+        if isinstance(data, jc.Coordinates) and not isinstance(estimator, jc.JointConsensus):
+            return fit_member(estimator, data.rows.X, data, None, estimator.random_state), found
+        return estimator.fit(data), found
 
 
 def fitted_on_views(
-    estimator: Any, X: ArrayLike, clusters: Clusters, progress: Callable[..., None]
+    estimator: Any, X: ArrayLike, clusters: Clusters, known: Known, progress: Callable[..., None], share: float = 1.0
 ) -> tuple[Any, jc.ClusterNumber | None]:
-    """A consensus fitted on data as they come, and how many clusters these show where the number is not given."""
-    with _heard(estimator, progress):
+    """A consensus fitted on data as they come, and how many clusters these show where the number is not given.
+
+    The members take a share of the time of the fit, votes on all rows the rest.
+    """
+    with heard(estimator, progress, share):
         if isinstance(clusters, int):
-            return estimator.set_params(n_clusters=clusters).fit(X), None
-        model = cluster.fit_with_number(estimator, X, among(clusters), numbers_done(progress))
-        return model, model.number_
+            estimator.set_params(n_clusters=clusters)
+            return (estimator.fit(X) if known is None else estimator.fit(X, known_labels=known)), None
+        if known is None:
+            model = cluster.fit_with_number(estimator, X, among(clusters), numbers_done(progress))
+            return model, model.number_
+        rng = np.random.RandomState(estimator.random_state)
+        found = counted_in(X, among(clusters), rng, numbers_done(progress))
+        found.warn()
+        estimator.set_params(n_clusters=_at_least(found.n_clusters, found, known))
+        return estimator.fit(X, known_labels=known), found
+
+
+def _at_least(number: int, found: jc.ClusterNumber | None, known: Known) -> int:
+    """The number of clusters; where it was found and not given, no class is left without one."""
+    if found is None or known is None:
+        return number
+    return max(number, len({name for name in known if name is not None}))
 
 
 @contextmanager
-def _heard(estimator: Any, progress: Callable[..., None]) -> Iterator[None]:
-    """While it is fitted, how many members are done; models that are saved have no callbacks."""
-    estimator.set_callbacks(MembersDone(progress))
+def heard(estimator: Any, progress: Callable[..., None], share: float = 1.0) -> Iterator[None]:
+    """While it is fitted, how far it is; models that are saved have no callbacks."""
+    estimator.set_callbacks(TasksDone(progress, share))
     try:
         yield
     finally:

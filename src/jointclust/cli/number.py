@@ -12,9 +12,10 @@ from jointclust.choosing import cluster
 from jointclust.choosing.number import counted_in
 from jointclust.cli import commands, models, options, preparing
 from jointclust.cli.console import Voice
-from jointclust.cli.errors import OutputError
+from jointclust.cli.drawing import claim_plot, save_drawing
 from jointclust.cli.models import Clusters
-from jointclust.cli.runs import claim_file, write_table, written
+from jointclust.cli.reading import arranged
+from jointclust.cli.tables import claim_table, write_result
 from jointclust.exceptions import collected
 
 
@@ -22,21 +23,20 @@ from jointclust.exceptions import collected
 @options.data
 @options.clusters
 @commands.out_file
-@click.option("--plot", metavar="FILE", help="Draw the curve (.svg, .png or .pdf).")
+@click.option("--plot", type=options.FILE, metavar="FILE", help="Draw the curve (.svg, .png or .pdf).")
 @options.scaling
 @options.seed
 @options.columns
 @options.reading
-@options.force
+@options.writing
 @options.speaking
 def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **given: Any) -> None:
     """Say how many clusters DATA have: members of different kinds agree on that number most."""
-    voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
-    if plot is not None and Path(plot).suffix not in (".svg", ".png", ".pdf"):
-        raise OutputError(f"{plot}: the curve goes to a .svg, .png or .pdf file.")
-    for path in filter(None, (out, plot)):
-        claim_file(Path(path), force=given["force"])
-    table = commands.arranged(voice, data, given).table
+    voice = Voice.of(given)
+    claim_plot(plot, force=given["force"])
+    if out is not None:
+        claim_table(Path(out), force=given["force"], endings=commands.TABLES)
+    table = arranged(voice, data, given).table
     X, asked = table.data, [clusters] if isinstance(clusters, int) else clusters
     with voice.step("number", f"Counting clusters in {preparing.size_of(X)}") as progress, collected() as told:
         if given["scale"] == "auto":
@@ -48,19 +48,17 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
             rows = preparing.prepared(steps, X, given["scale"])
             numbers = models.numbers_done(progress)
             found = cluster.counted(rows, models.among(asked), given["seed"], numbers)[1]
-    for message in told:
-        voice.say(f"Warning: {message}")
-    curve = {name: column for name, column in found.table.items() if name != "repeats"}
-    if out is not None:
-        write_table(Path(out), curve)
-    if plot is not None:
-        figure = found.plot().figure
-        with written(Path(plot)) as temporary:
-            figure.savefig(temporary, format=Path(plot).suffix[1:])
+    voice.warn(told)
     keys = ("n_clusters", "suggestions", "scores", "confidence", "has_structure", "verdict", "table")
+    facts = {key: getattr(found, key) for key in keys}
+    if out is not None:
+        curve = {name: column for name, column in found.table.items() if name != "repeats"}
+        write_result(Path(out), curve, facts)
+    if plot is not None:
+        save_drawing(found.plot(), plot)
     lines = [
         f"{k:4d}  {score:.2f}  {'#' * round(40 * max(score, 0.0))}{'  <' if k == found.n_clusters else ''}"
         for k, score in found.scores.items()
     ]
     lines.append(f"{found.verdict}.{commands.candidates_of(found)}")
-    voice.result("\n".join(lines), {key: getattr(found, key) for key in keys})
+    voice.result("\n".join(lines), facts)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from jointclust.choosing.registry import METHODS
 from jointclust.cli.models import Clusters, hint
@@ -73,7 +74,25 @@ def _clusters(context: click.Context, option: click.Parameter, texts: tuple[str,
     return found[0] if len(found) == 1 else sorted(set(found)) or None
 
 
-data = click.argument("data", metavar="DATA")
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
+
+
+def _delimiter(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    """One character, or its name."""
+    found = None if text is None else _DELIMITERS.get(text.lower(), text)
+    if found is not None and len(found) != 1:
+        raise click.BadParameter(f"{text!r} is neither one character nor one of {', '.join(_DELIMITERS)}.")
+    return found
+
+
+def method_names(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
+    """What a shell offers after --method."""
+    return [CompletionItem(entry.name) for entry in METHODS if entry.name.startswith(begun)]
+
+
+# A path for shells to complete; whether it can be read, the readers say.
+FILE = click.Path(readable=False)
+data = click.argument("data", metavar="DATA", type=FILE)
 clusters = click.option(
     "-k",
     "--clusters",
@@ -83,20 +102,35 @@ clusters = click.option(
     help="Number of clusters, a range such as 2-8, or repeated: what to choose among (default: found in the data).",
 )
 config = click.option(
-    "--config", is_eager=True, callback=_configured, metavar="FILE", help="Options from a TOML file, or a run.json."
+    "--config",
+    type=FILE,
+    is_eager=True,
+    callback=_configured,
+    metavar="FILE",
+    help="Options from a TOML file, or a run.json.",
 )
 reading = together(
     click.option("--format", type=click.Choice(list(FORMATS)), help="Format of DATA, where its name does not tell."),
     click.option("--id-column", metavar="NAME", help="Column that names the rows (default: their numbers, from 0)."),
     click.option("--encoding", default="utf-8-sig", metavar="NAME", help="Encoding of a text file (default: UTF-8)."),
-    click.option("--delimiter", metavar="CHAR", help="What separates cells (default: found in the first line)."),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        callback=_delimiter,
+        help="What separates cells, also tab, comma, semicolon, pipe or space (default: found in the first line).",
+    ),
     click.option(
         "--decimal",
         type=click.Choice([".", ","]),
         help="Decimal sign; the other one is for thousands (default: found in the first rows).",
     ),
     click.option("--text-column", metavar="NAME", help="Cluster the texts of this column, by their words."),
-    click.option("--no-header", is_flag=True, help="The first line of a text file is data, not names."),
+    click.option(
+        "--no-header/--header",
+        "no_header",
+        default=None,
+        help="Whether the first line of a text file is data, or names (default: names, unless it looks like data).",
+    ),
 )
 columns = together(
     click.option("--label-column", metavar="NAME", help="Column of known classes: for evaluation only, never used."),
@@ -113,6 +147,19 @@ columns = together(
         default="auto",
         show_default=True,
         help="What to do with columns of text: auto takes few values as categories, different ones as ids.",
+    ),
+)
+known = together(
+    click.option(
+        "--known-column",
+        metavar="NAME",
+        help="Column of classes that are known of some rows, which keep them; an empty cell is an unknown one.",
+    ),
+    click.option(
+        "--known-rows",
+        type=FILE,
+        metavar="FILE",
+        help="A table with an id and a class of some rows (as suggest writes it), in place of a column of DATA.",
     ),
 )
 scaling = together(
@@ -137,6 +184,7 @@ method = click.option(
     default="consensus",
     show_default=True,
     metavar="NAME",
+    shell_complete=method_names,
     help=f"One of {', '.join(entry.name for entry in METHODS)}.",
 )
 images = together(
@@ -157,8 +205,19 @@ stability = click.option(
     help="Bootstrap resamples for the stability of each cluster (the consensus needs none).",
 )
 force = click.option("--force", is_flag=True, help="Replace files that are there.")
+writing = together(
+    force,
+    click.option(
+        "--raw-cells",
+        is_flag=True,
+        help="Keep text that begins with = + - @ as it is in CSV; else an apostrophe keeps it from being a formula.",
+    ),
+)
 speaking = together(
     click.option("--quiet", is_flag=True, help="Say nothing but errors."),
+    click.option(
+        "--verbose", is_flag=True, help="Say more: the time of every step, the method's parameters, the views."
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from."),
 )

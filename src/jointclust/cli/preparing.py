@@ -25,6 +25,8 @@ SCALES = ("auto", "none", "standard", "robust", "log1p", "tfidf", "l2")
 _NAMED = 1000
 # Columns of numbers that are more often names of rows than features.
 _ROW_NAMES = {"id", "index", "row", "unnamed: 0", "__index_level_0__"}
+# Columns that more often hold what is to be found than what it is found by.
+_CLASS_NAMES = {"class", "classes", "label", "labels", "target"}
 # Kinds of columns as a reader is told them; of columns that are not used it need not know.
 _AS_READ = {"number": "number", "count": "number", "category": "text", "boolean": "boolean", "date": "date"}
 
@@ -36,9 +38,11 @@ def arranged(table: Table, *, text_column: str | None = None, missing: str = "au
     data, names = table.data, table.names
     if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
         data = Columns(dict(zip(names, data.T, strict=True)))
+    asked = "Column {0!r} is taken as a feature. If it {1}: --{2}-column {0!r}."
+    classes = [name for name in names or [] if name.strip().lower() in _CLASS_NAMES]
+    table = replace(table, notes=table.notes + [asked.format(name, "holds known classes", "label") for name in classes])
     if not isinstance(data, Columns):
-        asked = "Column {0!r} is taken as a feature. If it names the rows: --id-column {0!r}."
-        notes = [asked.format(name) for name in names or [] if name.lower() in _ROW_NAMES]
+        notes = [asked.format(name, "names the rows", "id") for name in names or [] if name.lower() in _ROW_NAMES]
         return replace(table, notes=table.notes + notes)
     if table.ids is None:
         found = jc.describe(data)
@@ -53,7 +57,8 @@ def _named_by(table: Table, name: str) -> Table:
     ids = table.data[name]
     whole = ids.dtype.kind == "f" and bool(np.all(ids == np.rint(ids)))
     rest = table.data.without(name)
-    return replace(table, data=rest, names=rest.names, ids=ids.astype(np.int64) if whole else ids)
+    found = ids.astype(np.int64) if whole else ids
+    return replace(table, data=rest, names=rest.names, ids=found, id_column=name)
 
 
 def documents_of(table: Table, name: str) -> NDArray[np.object_]:

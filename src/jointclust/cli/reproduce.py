@@ -48,7 +48,7 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
     notes.csv, index.html (the items of this call), and cells.jsonl, from which
     a run that was stopped goes on.
     """
-    voice = Voice(quiet=given["quiet"], as_json=given["as_json"])
+    voice = Voice.of(given)
     try:
         import matplotlib  # noqa: F401  (asked for before hours of work)
         import pandas  # noqa: F401

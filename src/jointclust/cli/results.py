@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import scipy.sparse as sp
 from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
 from jointclust.choosing.stability import resampled_jaccard
-from jointclust.cli import preparing
-from jointclust.cli.console import Voice
+from jointclust.cli import preparing, repeating
+from jointclust.cli.clusters import as_columns, clusters_of
+from jointclust.cli.console import Voice, counted, shown
+from jointclust.cli.drawing import save_drawing
+from jointclust.cli.errors import in_options
+from jointclust.cli.files import OUTPUTS, RECORD, written
 from jointclust.cli.options import image_shape
+from jointclust.cli.ranges import ranges_of
 from jointclust.cli.runs import (
-    OUTPUTS,
-    RECORD,
     InputFile,
     embedding_columns,
     embedding_name,
@@ -26,15 +31,21 @@ from jointclust.cli.runs import (
     identities,
     label_columns,
     write_record,
-    write_table,
-    written,
 )
+from jointclust.cli.tables import write_json, write_table
 from jointclust.showing import fitted
+from jointclust.showing.plots import EmbeddingDisplay
 from jointclust.showing.report import write_report
 from jointclust.types import Float, Matrix, Predictor
 
 # Rows and components that the bootstrap looks at, at the most.
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
+# Rows of which resamples say something, at the least.
+_FEW_ROWS = 10
+# Sizes of clusters that are told, at the most.
+_SIZES = 20
+# Dots of a map that are drawn as lines, at the most.
+_DOTS = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +56,12 @@ class Outcome:
     ----------
     rows : array
         The rows as the clusterer got them.
-    origins, chosen : dict of name to (value, who chose it)
-        Parameters of the command, which repeat it, and those found on the way.
+    context : click.Context
+        The call.
+    messages : list of str
+        What the fit warned of, in the words of the command line.
+    chosen : dict of name to (value, who chose it)
+        Parameters found on the way.
     tried : dict of columns or None
         All candidates, where there were several.
     notes : list of str
@@ -58,27 +73,36 @@ class Outcome:
     source: InputFile
     model: Predictor
     rows: Matrix
-    origins: dict[str, tuple[Any, str]]
+    context: click.Context
     messages: list[str]
-    given: dict[str, Any]
     chosen: dict[str, tuple[Any, str]] = field(default_factory=dict)
     tried: dict[str, list[Any]] | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
+    def given(self) -> dict[str, Any]:
+        return self.context.params
+
+    @property
     def warnings(self) -> list[str]:
-        return [*self.source.table.notes, *self.messages]
+        return [*self.source.table.notes, *map(in_options, self.messages)]
+
+    @property
+    def title(self) -> str:
+        return "standard input" if self.source.path == "-" else self.source.name
 
 
 def finish(run: Outcome) -> None:
     """Write the folder of a run, its record last."""
     _check_same_data(run)
+    _describe(run)
     with run.voice.step("stability", "Judging the clusters' stability"):
         stability = stability_of(run.model, run.rows, run.given["resamples"], run.given["seed"])
+    data, names = _features(run)
     before = {name for name in OUTPUTS if (run.folder / name).exists()}
-    with run.voice.step("write", f"Writing {run.folder}"):
+    with run.voice.step("write", f"Writing {run.folder}") as progress:
         try:
-            files = _write(run, stability)
+            files = _write(run, stability, progress)
         except BaseException:
             for name in set(OUTPUTS) - before:  # a part of a run is of no use, and in the way of the next
                 (run.folder / name).unlink(missing_ok=True)
@@ -91,32 +115,71 @@ def finish(run: Outcome) -> None:
     if stability is not None:
         result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
     rows, columns = preparing.shape_of(run.source.table.data)
+    known = {"rows": rows, "columns": columns, "id_column": run.source.table.id_column}
     write_record(
         run.folder,
-        command="select" if run.tried is not None else "fit",
-        parameters={name: value for name, (value, _) in run.origins.items()} | {"data": run.source.path},
+        command=run.context.info_name,
+        command_line=repeating.command_line(run.context),
+        parameters={name: value for name, (value, _) in repeating.origins(run.context).items()}
+        | {"data": run.source.path},
         chosen={name: value for name, (value, _) in run.chosen.items()},
-        input={"path": run.source.path, "sha256": run.source.sha256, "rows": rows, "columns": columns},
+        input={"path": run.source.path, "sha256": run.source.sha256, **known},
         result=result,
         notes=run.notes,
         warnings=run.warnings,
         seconds={key: round(value, 3) for key, value in run.voice.seconds.items()},
+        fitted=ranges_of(data, names),
     )
     _say(run, result, [*files, "run.json"])
 
 
-def _write(run: Outcome, stability: Float | None) -> list[str]:
+def _features(run: Outcome) -> tuple[Any, list[str]]:
+    """The rows in numbers of the data's own units, and what these are called."""
+    data, coded = fitted.features_of(run.model, run.source.table.data)
+    names = coded or run.source.table.names or [f"x{index}" for index in range(data.shape[1])]
+    return data, list(names)
+
+
+def _write(run: Outcome, stability: Float | None, progress: Callable[..., None]) -> list[str]:
     """All files but the record; returns their names."""
-    folder, table = run.folder, run.source.table
+    folder, table, raw = run.folder, run.source.table, run.given["raw_cells"]
+    explanation = jc.explain(run.model, table.data, table.names)
+    clusters = clusters_of(run.model, table, stability, explanation)
+    Y = fitted.embedding_of(run.model, table.data)
+    writers: dict[str, Callable[[Path], None]] = {
+        "labels.csv": lambda path: write_table(path, label_columns(table, run.model), raw=raw),
+        "clusters.csv": lambda path: write_table(path, as_columns(clusters), raw=raw),
+        "clusters.json": lambda path: write_json(path, clusters),
+        embedding_name(): lambda path: write_table(path, embedding_columns(identities(table), Y), raw=raw),
+        "model.skops": lambda path: _save_model(run, path),
+        "report.html": lambda path: _write_report(run, stability, explanation, path),
+    }
+    if run.tried is not None:
+        tried = run.tried
+        writers["candidates.csv"] = lambda path: write_table(path, tried, raw=raw)
     # Without its record a folder does not claim to be a whole run.
     (folder / RECORD).unlink(missing_ok=True)
-    write_table(folder / "labels.csv", label_columns(table, run.model))
-    Y = fitted.embedding_of(run.model, table.data)
-    write_table(folder / embedding_name(), embedding_columns(identities(table), Y))
-    with written(folder / "model.skops") as temporary:
+    for number, (name, write) in enumerate(writers.items(), 1):
+        write(folder / name)
+        progress(number, total=len(writers), what="file")
+    if run.given["plot"] is not None:
+        # Dots are pixels in a drawing of lines where they are many.
+        drawn = EmbeddingDisplay.from_estimator(run.model, table.data, rasterized=len(Y) > _DOTS)
+        save_drawing(drawn.ax_, run.given["plot"])
+    for stale in set(OUTPUTS) - set(writers):  # of an earlier run, replaced by --force
+        (folder / stale).unlink(missing_ok=True)
+    return list(writers)
+
+
+def _save_model(run: Outcome, path: Path) -> None:
+    with written(path) as temporary:
         jc.save(run.model, temporary)
+
+
+def _write_report(run: Outcome, stability: Float | None, explanation: jc.Explanation, path: Path) -> None:
+    table = run.source.table
     shape, order = image_of(run.source, run.given)
-    with written(folder / "report.html") as temporary:
+    with written(path) as temporary:
         write_report(
             run.model,
             table.data,
@@ -125,20 +188,16 @@ def _write(run: Outcome, stability: Float | None) -> list[str]:
             classes=table.classes,
             feature_names=table.names,
             stability=stability,
+            explanation=explanation,
             image_shape=shape,
             image_order=order,
-            title=Path(run.source.path).name if run.source.path != "-" else "standard input",
-            parameters=run.origins | run.chosen,
+            title=run.title,
+            parameters=repeating.origins(run.context) | run.chosen,
             candidates=run.tried,
             warnings=run.warnings,
+            command=repeating.command_line(run.context),
+            checksum=run.source.sha256,
         )
-    files = ["labels.csv", embedding_name(), "model.skops", "report.html"]
-    if run.tried is not None:
-        write_table(folder / "candidates.csv", run.tried)
-        files.append("candidates.csv")
-    for stale in set(OUTPUTS) - set(files):  # of an earlier run, replaced by --force
-        (folder / stale).unlink(missing_ok=True)
-    return files
 
 
 def stability_of(model: Predictor, rows: Matrix, n_resamples: int, seed: int) -> Float | None:
@@ -155,8 +214,8 @@ def stability_of(model: Predictor, rows: Matrix, n_resamples: int, seed: int) ->
     labels, clusterer = fitted.labels_of(model), fitted.last_step(model)
     n_clusters, own = int(labels.max()) + 1, labels[sample]
     small = _leading_components(rows[sample], max(_STABILITY_COLUMNS, getattr(clusterer, "n_components", None) or 0))
-    if n_clusters > sample.size // 2:
-        return None  # a resample may not hold them
+    if n_clusters == 1 or sample.size < max(2 * n_clusters, _FEW_ROWS):
+        return None  # nothing to tell apart, or too few rows for a resample to hold it
     found = resampled_jaccard(clusterer, small, own, n_clusters, n_resamples, rng)
     absent = np.bincount(own, minlength=n_clusters) == 0
     return np.where(absent, np.nan, found)
@@ -188,17 +247,36 @@ def _check_same_data(run: Outcome) -> None:
             run.voice.say(f"Warning: {run.source.path} is not the file of {path}; its content differs.")
 
 
+def _describe(run: Outcome) -> None:
+    """More of the method than most want to know."""
+    clusterer = fitted.last_step(run.model)
+    params = {name: value for name, value in clusterer.get_params(deep=False).items() if value is not None}
+    run.voice.tell(f"{type(clusterer).__name__}({', '.join(f'{name}={value!r}' for name, value in params.items())})")
+    for name, (value, _) in run.chosen.items():
+        run.voice.tell(f"{name}: {value}")
+    facts = {"agreement_": "agreement of the members", "n_iter_": "iterations", "objective_": "objective"}
+    for attribute, name in facts.items():
+        if hasattr(clusterer, attribute):
+            run.voice.tell(f"{name}: {shown(getattr(clusterer, attribute))}")
+
+
 def _say(run: Outcome, result: dict[str, Any], files: list[str]) -> None:
-    for message in run.messages:
-        run.voice.say(f"Warning: {message}")
-    lines = [f"{result['rows']} rows in {result['clusters']} clusters of {', '.join(map(str, result['sizes'][:20]))}"]
+    run.voice.warn(run.messages)
+    sizes = [str(size) for size in result["sizes"][:_SIZES]] + ["..."] * (result["clusters"] > _SIZES)
+    lines = [f"{result['rows']} rows in {counted(result['clusters'], 'cluster')} of {', '.join(sizes)}"]
     if "rejected" in result:
         lines.append(f"{result['rejected']} of them are not sure enough: their label is -1 (reject_below)")
     if "accuracy" in result:
-        without = result.get("rows_without_class")
-        note = f" ({without} rows without a class are left out)" if without else ""
+        left_out = {"rows_without_class": "without a class", "rows_fitted_with_class": "whose class the fit was told"}
+        found = [f"{counted(result[key], 'row')} {which}" for key, which in left_out.items() if key in result]
+        note = f" (left out: {', '.join(found)})" if found else ""
         lines.append(f"Against the known classes{note}: accuracy {result['accuracy']:.3f}, NMI {result['nmi']:.3f}")
-    lines.append(f"Wrote {', '.join(files)}")
+    drawn = [] if run.given["plot"] is None else [run.given["plot"]]
+    lines.append(f"Wrote {', '.join([*files, *drawn])}")
     lines.append(f"Open {(run.folder / 'report.html').resolve()}")
-    told = {"out": str(run.folder.resolve()), "files": files, "warnings": run.messages}
+    told = {
+        "out": str(run.folder.resolve()),
+        "files": files,
+        "warnings": [in_options(message) for message in run.messages],
+    }
     run.voice.result("\n".join(lines), result | told)

@@ -1,19 +1,17 @@
-"""A run: data in, a folder of results out, each file whole or not there."""
+"""A run: data in, a folder of results out; and one that is there already."""
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import importlib.metadata
-import importlib.util
 import json
 import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,26 +20,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jointclust as jc
+from jointclust.cli import tables
 from jointclust.cli.console import Voice
-from jointclust.cli.errors import OutputError, output_error
-from jointclust.files import UNFINISHED, replacing
-from jointclust.readers import Table, format_of, read
+from jointclust.cli.files import RECORD
+from jointclust.readers import NoColumnError, ReadError, Table, as_written, format_of, read
+from jointclust.readers._cells import is_gap
 from jointclust.showing import fitted
 from jointclust.types import Labels, Predictor
 
-# run.json comes last: where it is, all the others are, and belong together.
-OUTPUTS = ("labels.csv", "embedding.parquet", "embedding.csv", "candidates.csv", "model.skops", "report.html")
-RECORD = "run.json"
 _PACKAGES = ("jointclust", "numpy", "scipy", "scikit-learn", "skops")
+# What messages call standard input.
+STDIN = "stdin"
 
 
 @dataclass(frozen=True, eq=False)
 class InputFile:
-    """Data as read, and how to recognise the file again."""
+    """Data as read, and how to recognise the file again.
+
+    Attributes
+    ----------
+    columns : dict of name to values, or None
+        Every column as it is written, where that was asked for.
+    """
 
     table: Table
     path: str
     sha256: str
+    format: str
+    columns: Mapping[str, Sequence[Any]] | None = None
+
+    @property
+    def name(self) -> str:
+        return STDIN if self.path == "-" else Path(self.path).name
 
 
 def load_data(
@@ -49,29 +59,47 @@ def load_data(
     path: str,
     *,
     format: str | None,
-    no_header: bool,
+    no_header: bool | None,
     missing: str = "refuse",
     categories: str = "refuse",
+    remembered: str | None = None,
+    whole: bool = False,
     **options: Any,
 ) -> InputFile:
-    """Read a file, or standard input, which is kept in a temporary file meanwhile."""
-    with _as_file(path, format) as file:
+    """Read a file, or standard input, which is kept in a temporary file meanwhile.
+
+    A remembered name of the id column, unlike one that is given, need not be there. The whole of a file are its columns
+    as they are written.
+    """
+    kind = format or ("csv" if path == "-" else format_of(path))
+    options |= {
+        "header": None if no_header is None else not no_header,
+        "missing": "refuse" if missing == "refuse" else "keep",
+        "categories": "keep" if categories == "auto" else categories,
+    }
+    with _as_file(path, format) as file, _called(file, path):
         size = file.stat().st_size if file.is_file() else None
-        with voice.step("read", f"Reading {path}", size) as progress:
-            table = read(
-                file,
-                format or ("csv" if path == "-" else format_of(path)),
-                header=not no_header,
-                missing="refuse" if missing == "refuse" else "keep",
-                categories="keep" if categories == "auto" else categories,
-                progress=progress,
-                **options,
-            )
+        with voice.step("read", f"Reading {STDIN if path == '-' else path}", size) as progress:
+            table = _read(file, kind, remembered, options | {"progress": progress})
+            columns = as_written(file, kind, **options) if whole else None
             with file.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
     for note in table.notes:
         voice.say(note)
-    return InputFile(table, path if path == "-" else str(Path(path).resolve()), digest)
+    return InputFile(table, path if path == "-" else str(Path(path).resolve()), digest, kind, columns)
+
+
+def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]) -> Table:
+    if remembered is None or options["id_column"] is not None:
+        return read(file, kind, **options)
+    try:
+        return read(file, kind, **options | {"id_column": remembered})
+    except NoColumnError:
+        table = read(file, kind, **options)
+        if table.ids is not None:
+            return table
+        note = f"There is no column {remembered!r}, which named the rows of the fit: they are counted from 0."
+        return replace(table, notes=[*table.notes, note])
 
 
 @contextmanager
@@ -85,73 +113,76 @@ def _as_file(path: str, format: str | None) -> Iterator[Path]:
         yield Path(spooled.name)
 
 
-def claim_folder(folder: Path, *, force: bool) -> None:
-    """Make sure, before the work begins, that its results can be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        present = [name for name in (*OUTPUTS, RECORD) if (folder / name).exists()]
-        if present and not force:
-            raise OutputError(f"{folder} holds {', '.join(present)} already: choose another --out, or add --force.")
-        if force:
-            for leftover in folder.glob(f"{UNFINISHED}*"):
-                leftover.unlink()
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED):
-            pass
-    except OSError as error:
-        raise output_error(folder, error) from error
-
-
-def claim_file(path: Path, *, force: bool) -> None:
-    """The same for a single file."""
-    if path.exists() and not force:
-        raise OutputError(f"{path} is there already: choose another --out, or add --force.")
-    if path.suffix == ".parquet" and not _can_write_parquet():
-        raise OutputError(
-            f"{path}: writing Parquet needs pyarrow: pip install 'jointclust[files]', or name a .csv file."
-        )
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=UNFINISHED):
-            pass
-    except OSError as error:
-        raise output_error(path, error) from error
-
-
 @contextmanager
-def written(path: Path) -> Iterator[Path]:
-    """As :func:`jointclust.files.replacing`, with errors that a user understands."""
+def _called(file: Path, path: str) -> Iterator[None]:
+    """Errors call standard input by its own name, not by that of a temporary file."""
     try:
-        with replacing(path) as temporary:
-            yield temporary
-    except OSError as error:
-        raise output_error(path, error) from error
+        yield
+    except ReadError as error:
+        if path != "-":
+            raise
+        raise ReadError(str(error).replace(str(file), STDIN)) from error
 
 
-def write_table(path: Path, columns: dict[str, Any]) -> None:
-    """Columns as CSV, or as Parquet where the name says so."""
-    with written(path) as temporary:
-        if path.suffix == ".parquet":
-            import pyarrow as pa
-            import pyarrow.parquet as parquet
+@dataclass(frozen=True, eq=False)
+class SavedRun:
+    """A model from the disk, and the record of the run that it comes from; empty where there is none.
 
-            parquet.write_table(
-                pa.table(
-                    {name: pa.array(list(values) if _is_text(values) else values) for name, values in columns.items()}
-                ),
-                temporary,
-            )
-            return
-        with temporary.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(zip(*(_plain(values) for values in columns.values()), strict=True))
+    Attributes
+    ----------
+    folder : Path
+        Where they lie.
+    """
+
+    folder: Path
+    model: Predictor
+    record: dict[str, Any]
+
+    @property
+    def id_column(self) -> str | None:
+        """The column that named the rows of the fit."""
+        return self.record.get("input", {}).get("id_column")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.record.get("parameters", {})
 
 
-def _is_text(values: object) -> bool:
-    return getattr(values, "dtype", np.dtype(int)).kind == "O"
+def saved_run(path: str) -> SavedRun:
+    """A run from its folder, or from its model alone."""
+    place = Path(path)
+    model = place / "model.skops" if place.is_dir() else place
+    try:
+        loaded = jc.load(model)
+    except FileNotFoundError:
+        if place.is_dir():
+            raise ReadError(f"{path} holds no model.skops: give the folder that a run was written to.") from None
+        raise ReadError(f"{path}: there is no such model.") from None
+    except (OSError, ValueError) as error:
+        raise ReadError(str(error)) from error
+    return SavedRun(model.parent, loaded, _record(model.parent))
 
 
-def _plain(values: Iterable[object]) -> list[object]:
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+def saved_labels(run: SavedRun) -> Mapping[str, Sequence[Any]]:
+    """Columns of the run's table of labels, as they are written there."""
+    path = run.folder / "labels.csv"
+    n_rows = len(fitted.last_step(run.model).labels_)
+    columns = tables.read_cells(path) if path.is_file() else {}
+    if not {"id", "label"} <= columns.keys() or len(columns["id"]) != n_rows:
+        raise ReadError(
+            f"{path}: the {n_rows} labels of the run are not there. Give the folder that it was written to."
+        )
+    return columns
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ReadError(f"{folder / RECORD} is no record of a run: {error}") from error
+    return found if isinstance(found, dict) else {}
 
 
 def identities(table: Table) -> NDArray:
@@ -161,13 +192,29 @@ def identities(table: Table) -> NDArray:
 
 def label_columns(table: Table, model: Predictor) -> dict[str, Any]:
     """What goes into labels.csv."""
-    columns = {"id": identities(table), "label": np.asarray(fitted.last_step(model).labels_)}
-    confidence, weights = fitted.confidence_of(model), getattr(fitted.last_step(model), "sample_weights_", None)
+    clusterer = fitted.last_step(model)
+    labels = np.asarray(clusterer.labels_)
+    columns = {"id": identities(table), "label": labels, **class_column(clusterer, labels)}
+    confidence, weights = fitted.confidence_of(model), getattr(clusterer, "sample_weights_", None)
     if confidence is not None:
         columns["confidence"] = np.round(confidence, 6)
     if weights is not None:
         columns["weight"] = weights
     return columns
+
+
+def class_column(clusterer: Any, labels: Labels) -> dict[str, NDArray]:
+    """The known class that each label stands for, empty for further clusters; nothing where none was known."""
+    names = class_names(clusterer)
+    if not names:
+        return {}
+    further = max(int(labels.max(initial=0)) + 1 - len(names), 0)
+    return {"class": np.array([*names, *[""] * (further + 1)], dtype=object)[labels]}  # the last is for rejected rows
+
+
+def class_names(clusterer: Any) -> list[str]:
+    """Names of the first clusters, which are known classes."""
+    return [str(name) for name in getattr(clusterer, "classes_", ())]
 
 
 def embedding_columns(ids: NDArray, Y: NDArray) -> dict[str, Any]:
@@ -177,11 +224,7 @@ def embedding_columns(ids: NDArray, Y: NDArray) -> dict[str, Any]:
 
 def embedding_name() -> str:
     """Parquet where it can be written."""
-    return "embedding.parquet" if _can_write_parquet() else "embedding.csv"
-
-
-def _can_write_parquet() -> bool:
-    return importlib.util.find_spec("pyarrow") is not None
+    return "embedding.parquet" if tables.can_write_parquet() else "embedding.csv"
 
 
 def write_record(folder: Path, **content: object) -> None:
@@ -193,21 +236,26 @@ def write_record(folder: Path, **content: object) -> None:
         "versions": {"python": platform.python_version(), **versions},
         **content,
     }
-    with written(folder / RECORD) as temporary:
-        temporary.write_text(json.dumps(record, indent=2, default=str) + "\n", encoding="utf-8")
+    tables.write_json(folder / RECORD, record)
 
 
 def evaluation(table: Table, labels: Labels) -> dict[str, float]:
-    """Agreement with known classes, where there are some."""
+    """Agreement with known classes, where there are some, on the rows whose class the fit has not seen."""
     if table.classes is None:
         return {}
-    known = np.array([str(value).strip().lower() not in ("", "nan", "none", "na") for value in table.classes])
-    if not known.any():
+    known = _is_known(table.classes)
+    seen = np.zeros_like(known) if table.known is None else _is_known(table.known)
+    judged = known & ~seen
+    if not judged.any():
         return {}
-    classes, labels = np.asarray(table.classes)[known], np.asarray(labels)[known]
-    left_out = {} if known.all() else {"rows_without_class": int((~known).sum())}
+    classes, labels = np.asarray(table.classes)[judged], np.asarray(labels)[judged]
+    left_out = {"rows_without_class": int((~known).sum()), "rows_fitted_with_class": int(seen.sum())}
     return {
         "accuracy": float(jc.metrics.clustering_accuracy(classes, labels)),
         "nmi": float(jc.metrics.normalized_mutual_info(classes, labels)),
-        **left_out,
+        **{name: number for name, number in left_out.items() if number},
     }
+
+
+def _is_known(classes: NDArray) -> NDArray[np.bool_]:
+    return np.array([not is_gap(str(value)) for value in classes])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,13 +17,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions
 from jointclust.estimators.known import n_known
 from jointclust.exceptions import CollapseWarning, ScaleWarning, tell
-from jointclust.numerics.partitions import Partition, assign, cluster_sizes
+from jointclust.numerics.partitions import Partition, assign, cluster_order, cluster_sizes, merged
 from jointclust.rows import (
     PLACES,
     Store,
     as_rows,
     as_table,
     check_elsewhere,
+    computed,
     in_memory,
     is_elsewhere,
     is_lazy,
@@ -33,11 +33,13 @@ from jointclust.rows import (
     lazily,
     materialised,
     n_present,
+    outliving,
     threads,
+    tidied,
 )
 from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import check_weights, coordinates_of
+from jointclust.subspace.decomposition import check_rows, check_weights, coordinates_of
 from jointclust.subspace.directions import resolve_n_components, wanted_components
 from jointclust.types import Float, Labels
 
@@ -55,6 +57,16 @@ class TakesRows(BaseEstimator):
 
     def _refuse(self, X: Any) -> None:
         """Raise where rows lie in a place that they cannot be fitted in."""
+
+    def _bring_here(self) -> None:
+        """Results of a fit on Dask's workers outlive them; they stay Dask arrays."""
+        for name, value in list(vars(self).items()):
+            if name.endswith("_") or name.startswith("_"):
+                setattr(self, name, outliving(value))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Nothing that is with Dask's workers, where nobody may find it later."""
+        return {name: computed(value, name) for name, value in super().__getstate__().items()}
 
     def _coordinates_of(
         self,
@@ -90,11 +102,10 @@ class TakesRows(BaseEstimator):
 
     def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
         """Rows, and y where it is among the options, as scikit-learn checks them."""
-        if isinstance(X, Coordinates):
-            raise TypeError("X holds Coordinates, which only fit takes, of clusterers: pass the rows themselves.")
+        check_rows(X)
         accepted = "csr" if self._accepts_sparse else False
         try:
-            return validate_data(self, X, accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
+            return validate_data(self, tidied(X), accept_sparse=accepted, dtype=[np.float64, np.float32], **options)
         except (TypeError, ValueError) as error:
             error.add_note(
                 "X must be a table of finite real numbers, rows by features, with two rows or more. Text, categories "
@@ -297,7 +308,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         self, Y: NDArray, partition: Partition, weights: Float | None, label: Callable[[NDArray, NDArray], Labels]
     ) -> None:
         """Number the clusters, and label the rows with predict's own code, so that the two agree."""
-        centers = partition.centers.astype(precision(Y))
+        centers = merged(partition.centers.astype(precision(Y)))
         sizes = cluster_sizes(label(Y, centers), self.n_clusters, weights)
         self.cluster_centers_ = centers[cluster_order(sizes, partition.centers, n_known(self))]
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
@@ -337,7 +348,8 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             )
 
     def _move_published(self, rows: Any) -> None:
-        """Published arrays go where the rows are: a fit on a GPU has its attributes there."""
+        """Published arrays go where the rows are: a fit on a GPU has its attributes there, one with Dask here."""
+        self._bring_here()
         if not is_device_array(rows.X):
             return
         parameters = self.get_params(deep=False)
@@ -410,9 +422,8 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _bare(self) -> Any:
         """A copy without what belongs to the training rows, to be sent to other rows."""
-        model = copy.copy(self)
-        for name in self._per_row:
-            model.__dict__.pop(name, None)
+        model = type(self).__new__(type(self))
+        model.__dict__ |= {name: value for name, value in vars(self).items() if name not in self._per_row}
         return model
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray:
@@ -485,16 +496,3 @@ class _Method:
 
     def __call__(self, chunk: Any) -> Any:
         return getattr(self.model, self.name)(chunk)
-
-
-def passes_of(X: ArrayLike | Coordinates) -> int:
-    """Passes over the rows before the fit, which coordinates have behind them."""
-    return X.rows.n_passes if isinstance(X, Coordinates) else 0
-
-
-def cluster_order(sizes: Float, centers: NDArray, n_known: int = 0) -> NDArray[np.intp]:
-    """The known ones first; then largest first, empty ones last, equals by distance from the mean and coordinates."""
-    norms = np.sum(centers**2, axis=1)
-    keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
-    order = np.lexsort((*np.round(keys, 5).T[::-1], -sizes))
-    return np.concatenate([np.arange(n_known), order[order >= n_known]])

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from jointclust._sklearn import CallbackContext, StrOptions, fit_context
-from jointclust.estimators.base import RESTARTS, Clusterer, passes_of
+from jointclust.estimators.base import RESTARTS, Clusterer
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.kmeans import kmeans, lloyd
 from jointclust.numerics.linalg import fix_signs
 from jointclust.numerics.partitions import Partition, assign, centers_of, keep
 from jointclust.rows import Rows, as_rows
-from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.coordinates import Coordinates, passes_of
 from jointclust.subspace.directions import MOST_COMPONENTS
 from jointclust.types import Float
 

@@ -12,14 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from jointclust._sklearn import CallbackContext, fit_context
-from jointclust.estimators.base import RESTARTS, Clusterer, passes_of
+from jointclust.estimators.base import RESTARTS, Clusterer
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.numerics.partitions import assign, keep, n_changed
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.alternating import Ending, Method, Run, State, alternate, best_of
-from jointclust.subspace.coordinates import Clusters, Coordinates
+from jointclust.subspace.coordinates import Clusters, Coordinates, passes_of
 from jointclust.subspace.decomposition import to_start_from
 from jointclust.subspace.starts import start_kind, start_labels
 from jointclust.types import Labels

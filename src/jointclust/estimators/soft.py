@@ -12,15 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags, check_random_state
 
 from jointclust._sklearn import CallbackContext, StrOptions, fit_context
-from jointclust.estimators.base import Clusterer, cluster_order, passes_of
+from jointclust.estimators.base import Clusterer
 from jointclust.estimators.known import check_place, known_beside, n_known
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.groups import Groups
-from jointclust.numerics.partitions import assign, centers_of, cluster_sizes, keep
+from jointclust.numerics.partitions import assign, centers_of, cluster_order, cluster_sizes, keep
 from jointclust.rows import Swept, blocks, is_lazy, sweep
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.alternating import Ending, Run, alternate, best_of
-from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.coordinates import Coordinates, passes_of
 from jointclust.subspace.decomposition import to_start_from
 from jointclust.types import Array, Float, Labels, Sweepable
 

@@ -70,8 +70,8 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         Neighbours of a row in the graph, itself included.
     n_landmarks : int, default=None
         Rows that stand for all others in the kernel (Nystroem approximation), drawn at random from those with weight,
-        whatever the weight. None takes all of up to
-        10,000 rows and 1,000 landmarks beyond; "linear", "cosine" and "nearest_neighbors" need none.
+        whatever the weight. None takes all of up to 10,000 rows and 1,000 landmarks beyond; for "nearest_neighbors" all
+        of up to 50,000 and 5,000 beyond. "linear" and "cosine" need none.
     normalize_rows : bool or "auto", default="auto"
         Scale the rows of the embedding to length one. "auto" does so for "nearest_neighbors", where it helps.
     max_rank : int, default=500

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
@@ -18,6 +18,7 @@ from jointclust.numerics.graph import distinct_rows, graph_spectrum, neighbors
 from jointclust.numerics.kernels import Kernel, centred_kernel, project_kernel, whitening
 from jointclust.numerics.linalg import fix_signs, leading_eigenpairs, signs_of
 from jointclust.rows import Rows, as_rows
+from jointclust.rows.blocks import seen_from
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import checked_variance, coordinates_of
 from jointclust.subspace.directions import relative_ridge, resolve_n_components
@@ -25,6 +26,8 @@ from jointclust.types import Float
 
 # Rows up to which a kernel matrix is held whole, and how many landmarks stand for more of them.
 EXACT_KERNEL, LANDMARKS = 10_000, 1_000
+# The same of the neighbour graph, which is sparse but takes the distances of all pairs.
+EXACT_GRAPH, GRAPH_LANDMARKS = 50_000, 5_000
 # "auto" ridge, as a share of the variance per component: good on faces; more is a little better in the mean.
 RIDGE_SHARE = 0.1
 
@@ -73,16 +76,14 @@ class Parameters:
         return max(rank, 1)
 
     def landmarks(
-        self, n: int, weights: Float | None, rng: np.random.RandomState, *, most: int | None
+        self, n: int, weights: Float | None, rng: np.random.RandomState, *, most: int, usual: int
     ) -> NDArray[np.intp] | None:
-        """Rows to be landmarks, which more than ``most`` rows need; None when all are."""
+        """Rows to be landmarks, which more than ``most`` rows need (``usual`` ones); None when all are."""
         size = self.n_landmarks
-        if size is None and most is not None and n > most:
-            size = LANDMARKS
+        if size is None and n > most:
+            size = usual
             tell(
-                f"{n} rows are too many for a kernel matrix: {size} landmarks stand for them (Nystroem). Set "
-                "n_landmarks to choose how many.",
-                UserWarning,
+                f"{n} rows have too many pairs: {size} landmarks stand for them. Set n_landmarks instead.", UserWarning
             )
         present = np.arange(n) if weights is None else np.flatnonzero(weights)
         if size is None or size >= present.size:
@@ -272,7 +273,8 @@ class MatrixEmbedding(Embedding):
         rank = parameters.within_rank(values, floor)
         values, vectors = np.where(values > floor, values, 0.0)[:rank], vectors[:, :rank]
         shrinkage = parameters.shrinkage(values, trace)
-        coefficients = root[:, None] * vectors * shrinkage.inverse
+        # A kernel that is constant up to rounding maps all rows to 0, not to what rounding made of them.
+        coefficients = root[:, None] * vectors * np.where(values > 0, shrinkage.inverse, 0.0)
         coefficients *= signs_of(_present(kernel @ coefficients, weights))
         embedding = cls(
             dual_coef_=np.ascontiguousarray(coefficients.T.astype(matrix.dtype)),
@@ -308,12 +310,17 @@ class KernelEmbedding(Embedding):
         mean, total = _mean_and_variance(X, weights)
         mass = X.shape[0] if weights is None else float(weights.sum())
         gamma = float(mass / (total or mass)) if parameters.gamma == "scale" else float(parameters.gamma)
-        kernel = Kernel(parameters.kernel, gamma, parameters.degree, parameters.coef0)
-        sample = parameters.landmarks(X.shape[0], weights, rng, most=EXACT_KERNEL)
+        kernel = Kernel(parameters.kernel, gamma, parameters.degree, parameters.coef0, mean)
+        sample = parameters.landmarks(X.shape[0], weights, rng, most=EXACT_KERNEL, usual=LANDMARKS)
         if sample is None:
-            landmarks = X.copy()
-            matrix = kernel(X, X)
-            found = MatrixEmbedding.fit_matrix(parameters, matrix, weights, checked=cls.checked, width=kernel.width)
+            # Rows that are equal count once, by their number: rounding cannot tell them apart then.
+            first, which = distinct_rows(X)
+            landmarks, own = X[first], weights
+            if first.size < X.shape[0]:
+                own = np.bincount(which, weights=weights, minlength=first.size).astype(np.float64)
+            matrix = kernel(landmarks, landmarks)
+            found = MatrixEmbedding.fit_matrix(parameters, matrix, own, checked=cls.checked, width=kernel.width)
+            found = replace(found, values=found.values[which])
         else:
             landmarks = X[sample]
             found = _fit_features(parameters, kernel, landmarks, X, weights, rng, checked=cls.checked)
@@ -329,7 +336,7 @@ class KernelEmbedding(Embedding):
         return Found(embedding, found.values, found.shrinkage, found.doubt)
 
     def fitted_values(self, rows: Rows) -> NDArray:
-        kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0)
+        kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0, self.mean_)
         coefficients = self.dual_coef_.T
         return kernel.project(rows.X, self.landmarks_, self.kernel_mean_, coefficients, sum_to_zero=self.exact_)
 
@@ -360,7 +367,7 @@ class GraphEmbedding(Embedding):
         mean, _ = _mean_and_variance(X, weights)
         first, which = distinct_rows(X)
         mass = np.bincount(which, weights=weights, minlength=first.size).astype(np.float64)
-        sample = parameters.landmarks(X.shape[0], weights, rng, most=None)
+        sample = parameters.landmarks(X.shape[0], weights, rng, most=EXACT_GRAPH, usual=GRAPH_LANDMARKS)
         kept = mass > 0
         if sample is not None:
             kept &= np.isin(np.arange(first.size), which[sample])
@@ -370,8 +377,10 @@ class GraphEmbedding(Embedding):
                 f"n_neighbors={parameters.n_neighbors} exceeds the number of distinct rows ({n}): all are used.",
                 UserWarning,
             )
-        shifted, n_neighbors = _shifted(landmarks, mean), min(parameters.n_neighbors, n)
-        spectrum = graph_spectrum(shifted, mass[kept], n_neighbors, parameters.n_wanted)
+        n_neighbors = min(parameters.n_neighbors, n)
+        spectrum = graph_spectrum(
+            seen_from(mean, landmarks, landmarks)[1], mass[kept], n_neighbors, parameters.n_wanted
+        )
         rank = parameters.within_rank(spectrum.eigenvalues, 1e-12)
         shrinkage = parameters.shrinkage(spectrum.eigenvalues[:rank], spectrum.trace)
         # The spectrum is that of the kernel times root masses on either side: a row's own share is over its root.
@@ -398,7 +407,7 @@ class GraphEmbedding(Embedding):
         elif sp.issparse(X):
             X = X.toarray()
         n_neighbors = min(self.n_neighbors, self.landmarks_.shape[0])
-        index = neighbors(_shifted(X, self.mean_), _shifted(self.landmarks_, self.mean_), n_neighbors)
+        index = neighbors(*seen_from(self.mean_, X, self.landmarks_), n_neighbors)
         Y = self.landmark_embedding_[index].mean(axis=1)
         # From the farthest to the nearest, so that of equal landmarks the first one has the last word.
         for column in index.T[::-1]:
@@ -489,8 +498,3 @@ def _mean_and_variance(X: Matrix, weights: Float | None) -> tuple[NDArray, float
 def _present(Y: NDArray, weights: Float | None) -> NDArray:
     """The rows that have weight, so that absent ones do not decide on signs."""
     return Y if weights is None else Y[weights > 0]
-
-
-def _shifted(X: Matrix, mean: NDArray) -> Matrix:
-    """Rows about the mean, where distances lose fewest digits; sparse ones stay as they are."""
-    return X if sp.issparse(X) else X - mean.astype(X.dtype)

@@ -9,16 +9,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, splu
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import KDTree, NearestNeighbors
 
-from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs
+from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs, leading_eigenpairs_on
 from jointclust.rows import blocks
 from jointclust.rows.arrays import is_device_array, like, namespace
 from jointclust.rows.blocks import squared_lengths
 from jointclust.types import Array, Float, Matrix
 
-# Rows up to which neighbours are looked up one row after the other.
-_FEW = 16
+# Rows up to which neighbours are looked up one row after the other; columns up to which a tree finds them faster.
+_FEW, _NARROW = 16, 15
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,11 @@ def neighbors(X: Matrix, among: Matrix, n_neighbors: int) -> NDArray[np.intp]:
         distances, index = _device_neighbors(X, among, n_found)
     elif X.shape[0] <= _FEW and isinstance(X, np.ndarray) and isinstance(among, np.ndarray):
         distances, index = _few_neighbors(X, among, n_found)
+    elif among.shape[1] <= _NARROW and isinstance(X, np.ndarray) and isinstance(among, np.ndarray):
+        # Asked for the tree, scikit-learn would start workers that swap the process's warning filters.
+        distances, index = KDTree(among).query(X, n_found)
     else:
-        distances, index = NearestNeighbors(n_neighbors=n_found).fit(among).kneighbors(X)
+        distances, index = NearestNeighbors(n_neighbors=n_found, algorithm="brute").fit(among).kneighbors(X)
     # Equal up to seven digits of the farthest one's distance is equally near: the rest is rounding.
     xp = namespace(distances)
     farthest = xp.sort(distances, axis=1)[:, n_neighbors - 1 : n_neighbors]
@@ -86,13 +89,16 @@ def _device_neighbors(X: Array, among: Matrix, n_found: int) -> tuple[Array, Arr
     return xp.sqrt(xp.clip(2.0 * half + squared_lengths(X)[:, None], 0.0, None)), index
 
 
-def graph_spectrum(X: Matrix, mass: Float, n_neighbors: int, n_components: int) -> GraphSpectrum:
+def graph_spectrum(
+    X: Matrix, mass: Float, n_neighbors: int, n_components: int, device: Array | None = None
+) -> GraphSpectrum:
     """Leading eigenpairs of the centred kernel of the symmetric neighbour graph of distinct rows.
 
     Every row is linked to its ``n_neighbors`` nearest (itself included), ``A = (N + N')/2``. A diagonal scaling makes
     it doubly stochastic with respect to the masses m: ``P = EAE``, ``Pm = 1``. The kernel is ``(M^-1 + P)/2``, in the
     weighted sense ``(I + B)/2`` with ``B = M^1/2 P M^1/2``, whose eigenvalues lie in [-1, 1]. Its first eigenvector is
-    ``m^1/2``, which centring removes; nothing else changes.
+    ``m^1/2``, which centring removes; nothing else changes. Where an array on a device is given, the matrix is solved
+    there.
     """
     n = X.shape[0]
     index = neighbors(X, X, n_neighbors)
@@ -106,7 +112,7 @@ def graph_spectrum(X: Matrix, mass: Float, n_neighbors: int, n_components: int) 
     indicators = sp.csr_array((root, (np.arange(n), part)), shape=(n, n_parts))
     indicators = indicators @ sp.diags_array(1.0 / np.sqrt(np.bincount(part, mass, n_parts)))
     # One eigenvalue 1 for each part: known beforehand, and Lanczos would not find all copies.
-    contrasts = _contrasts(np.sqrt(np.bincount(part, mass, n_parts)))[:, :n_components]
+    contrasts = _contrasts(np.sqrt(np.bincount(part, mass, n_parts)), n_components)
     values, vectors = np.ones(contrasts.shape[1]), indicators @ contrasts
     if n == 1:
         return GraphSpectrum(np.zeros(1), np.zeros((1, 1)), 0.0, 1)
@@ -120,6 +126,9 @@ def graph_spectrum(X: Matrix, mass: Float, n_neighbors: int, n_components: int) 
         operator = LinearOperator((n, n), matvec=rest, dtype=np.float64)
         if is_small(n, wanted):
             more = leading_eigenpairs(operator, wanted)
+        elif device is not None:
+            dense = 0.5 * (sp.eye_array(n) + balanced) - indicators @ indicators.T
+            more = leading_eigenpairs_on(device, dense.toarray(), wanted)
         else:
             more = lanczos(operator, wanted, 50) or _crowded_at_one(balanced, indicators, wanted)
         values, vectors = np.append(values, more[0]), np.hstack([vectors, more[1]])
@@ -161,9 +170,9 @@ def _doubly_stochastic(matrix: sp.csr_array, target: Float) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(scale) @ matrix @ sp.diags_array(scale))
 
 
-def _contrasts(sizes: Float) -> Float:
+def _contrasts(sizes: Float, n_columns: int) -> Float:
     """Orthonormal columns orthogonal to ``sizes``: the largest entry against the next, both against the third, ..."""
-    order = np.argsort(-sizes, kind="stable")
-    basis = np.eye(sizes.size)[:, order[: max(sizes.size - 1, 0)]]
-    columns = np.column_stack([sizes, basis])
+    largest = np.argsort(-sizes, kind="stable")[: min(n_columns, sizes.size - 1)]
+    columns = np.zeros((sizes.size, 1 + largest.size))
+    columns[:, 0], columns[largest, 1 + np.arange(largest.size)] = sizes, 1.0
     return np.linalg.qr(columns)[0][:, 1:]

@@ -34,7 +34,11 @@ class Groups:
         shares = own / np.bincount(index, weights=own)[index]
         return cls(rows.here(index), rows.here(shares), totals.size)
 
+    def means(self, values: Array) -> Any:
+        """The mean of each group."""
+        return blocks.cluster_sums(values, self.index, self.n_groups, self.shares, None)
+
     def averaged(self, values: Array) -> Any:
         """For each row the mean of its group, the same to the last digit for all of them."""
-        found = blocks.cluster_sums(values, self.index, self.n_groups, self.shares, None)
+        found = self.means(values)
         return namespace(values).take(like(found, values), self.index, axis=0)

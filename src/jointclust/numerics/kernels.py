@@ -14,17 +14,22 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from jointclust.rows import block_length
 from jointclust.rows.arrays import is_sparse
+from jointclust.rows.blocks import seen_from
 from jointclust.types import Float, Matrix, Sparse
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A named kernel with its parameters, or a function ``(A, B) -> matrix`` of the user's."""
+    """A named kernel with its parameters, or a function ``(A, B) -> matrix`` of the user's.
+
+    Distances, which "rbf" is made of, do not depend on the origin, but their digits do: it is a row amid the others.
+    """
 
     function: str | Callable[[Any, Any], NDArray | Sparse]
     gamma: float
     degree: float
     coef0: float
+    origin: NDArray
 
     @property
     def width(self) -> float | None:
@@ -35,6 +40,8 @@ class Kernel:
         """The kernel between all rows of A and all rows of B."""
         if isinstance(self.function, str):
             options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+            if self.function == "rbf":
+                A, B = seen_from(self.origin, A, B)
             with np.errstate(over="ignore"):  # answered by an error
                 return pairwise_kernels(A, B, metric=self.function, filter_params=True, **options)
         found = self.function(A, B)

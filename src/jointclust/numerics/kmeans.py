@@ -170,7 +170,7 @@ def sample_rows(
         return sample_known(Y, 2 * size, rng, weights, known)
     if Y.shape[0] <= 2 * size:
         return Y, weights, known
-    order, xp = _canonical_order(Y), namespace(Y)
+    order, xp = _canonical_order(Y, weights), namespace(Y)
     mass = like(np.ones(1), Y, xp.float64) + xp.zeros_like(order) if weights is None else xp.take(weights, order)
     drawn = _draw(mass[None, :], like(rng.uniform(size=(1, size)), Y, xp.float64))[0, :]
     chosen = xp.take(order, drawn)
@@ -203,7 +203,7 @@ def oversampled(
 
 def _candidates(Y: Array, n_clusters: int, rng: np.random.RandomState, weights: Array | None) -> tuple[Float, Float]:
     """Means and weights of the rows nearest to each candidate; one drawn twice has no weight the second time."""
-    xp, order = namespace(Y), _canonical_order(Y)
+    xp, order = namespace(Y), _canonical_order(Y, weights)
     Y = xp.take(Y, order, axis=0)
     weights = blocks.float64(xp.ones_like(Y[:, 0]) if weights is None else xp.take(weights, order))
     own, distance, mass = xp.zeros_like(order), xp.full_like(weights, xp.inf), weights
@@ -247,7 +247,7 @@ def plus_plus(
     given = np.tile(first, (n_sets, 1, 1))
     if len(first) == n_clusters:
         return given
-    xp, order = namespace(Y), _canonical_order(Y)
+    xp, order = namespace(Y), _canonical_order(Y, weights)
     n, Y = Y.shape[0], xp.take(Y, order, axis=0)
     weight = xp.ones_like(Y[:, 0]) if weights is None else like(xp.take(weights, order), Y)
     norms = like(blocks.squared_lengths(Y), Y)
@@ -283,10 +283,13 @@ def plus_plus(
     return np.concatenate([given, drawn], axis=1)
 
 
-def _canonical_order(Y: Array) -> Array:
-    """Rows by distance from the mean, which neither permutation nor rotation nor reflection changes."""
+def _canonical_order(Y: Array, weights: Array | None) -> Array:
+    """Rows by length, which neither permutation nor rotation nor reflection changes; on a sphere, along the mean."""
+    xp = namespace(Y)
     lengths = np.einsum("ij,ij->i", Y, Y) if isinstance(Y, np.ndarray) else blocks.squared_lengths(Y)
-    return namespace(Y).argsort(lengths, stable=True)
+    if float(xp.max(lengths) - xp.min(lengths)) <= 1e-6 * float(xp.max(lengths)):  # which only rounding would order
+        lengths = Y @ like(blocks.column_sums(Y, weights), Y)
+    return xp.argsort(lengths, stable=True)
 
 
 def _draw(mass: Array, uniform: Array) -> Array:

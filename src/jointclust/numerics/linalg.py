@@ -221,8 +221,13 @@ def _dense(diagonal: Float, factor: Float, k: int) -> tuple[Float, Float]:
 def _dense_on(device: Array, diagonal: Float, factor: Float, k: int) -> tuple[Float, Float]:
     xp = namespace(device)
     B = like(factor, device, xp.float64)
-    values, vectors = eigh_on(device, B.T @ B + like(np.diag(diagonal), device, xp.float64))
-    return to_host(values)[::-1][:k], to_host(vectors[:, -k:])[:, ::-1]
+    return leading_eigenpairs_on(device, B.T @ B + like(np.diag(diagonal), device, xp.float64), k)
+
+
+def leading_eigenpairs_on(device: Array, matrix: Array, k: int) -> tuple[Float, Float]:
+    """Eigenpairs of the k largest eigenvalues of a symmetric matrix, largest first, computed on a device."""
+    values, vectors = eigh_on(device, like(matrix, device, namespace(device).float64))
+    return to_host(values)[::-1][:k], fix_signs(to_host(vectors[:, -k:])[:, ::-1])
 
 
 def eigh_on(device: Array, matrix: Array) -> tuple[Array, Array]:

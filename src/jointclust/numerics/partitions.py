@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 
 from jointclust.rows import Projected, Swept, blocks, sweep
 from jointclust.rows.arrays import like, namespace, to_host
@@ -248,3 +249,31 @@ def scatters(Y: Sweepable, labels: Array, centers: Array, weights: Array | None)
 
     total, within = sweep(both, Y, labels, weights, width=2 * Y.shape[1], budget=2**20).sums
     return total, within
+
+
+def cluster_order(sizes: Float, centers: NDArray, n_known: int = 0) -> NDArray[np.intp]:
+    """The known ones first; then largest first, empty ones last, equals by distance from the mean and coordinates."""
+    norms = np.sum(centers**2, axis=1)
+    keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
+    order = np.lexsort((*np.round(keys, 5).T[::-1], -sizes))
+    return np.concatenate([np.arange(n_known), order[order >= n_known]])
+
+
+def merged(centers: NDArray) -> NDArray:
+    """Centers, of which those that are an earlier one up to rounding take its very place: on a tie the first wins."""
+    near = cdist(centers, centers, "chebyshev") <= 1e3 * np.finfo(centers.dtype).eps * np.abs(centers).max()
+    return centers[np.argmax(near, axis=1)]
+
+
+def adjusted_rand(a: Labels, b: Labels) -> float:
+    """Adjusted Rand index of two partitions of the same rows (Hubert and Arabie, 1985).
+
+    That of scikit-learn swaps the process's warning filters while it checks the labels, which threads do not survive.
+    """
+    _, of_a, sizes_a = np.unique(to_host(a), return_inverse=True, return_counts=True)
+    _, of_b, sizes_b = np.unique(to_host(b), return_inverse=True, return_counts=True)
+    _, shared = np.unique(of_a * sizes_b.size + of_b, return_counts=True)
+    together, in_a, in_b, pairs = (float(n @ (n - 1.0)) for n in (shared, sizes_a, sizes_b, np.array([of_a.size])))
+    expected = in_a * in_b / max(pairs, 1.0)
+    most = 0.5 * (in_a + in_b)
+    return 1.0 if most == expected else (together - expected) / (most - expected)

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jointclust.readers._arrow import read_feather, read_parquet
+import numpy as np
+
+from jointclust.readers._arrow import arrow_columns, read_feather, read_parquet
 from jointclust.readers._columns import Columns
-from jointclust.readers._excel import read_xlsx
-from jointclust.readers._json import read_jsonl
+from jointclust.readers._excel import Worksheet, read_xlsx
+from jointclust.readers._json import json_cells, read_jsonl
 from jointclust.readers._mat import read_mat
 from jointclust.readers._matrix import read_h5ad, read_market, read_npy, read_npz, read_svmlight
 from jointclust.readers._open import ENDINGS
-from jointclust.readers._table import Options, ReadError, Table, check_finite, restricted, text_columns
-from jointclust.readers._text import read_text
+from jointclust.readers._sheet import CellSource
+from jointclust.readers._table import NoColumnError, Options, ReadError, Table, check_finite, restricted, text_columns
+from jointclust.readers._text import delimited_cells, read_text
 
-__all__ = ["FORMATS", "Columns", "Options", "ReadError", "Table", "format_of", "read", "text_columns"]
+__all__ = [
+    "FORMATS",
+    "Columns",
+    "NoColumnError",
+    "Options",
+    "ReadError",
+    "Table",
+    "as_written",
+    "format_of",
+    "read",
+    "text_columns",
+]
 
 FORMATS: dict[str, Callable[[Path, Options], Table]] = {
     "csv": read_text,
@@ -37,6 +52,12 @@ _ENDINGS = {"txt": "csv", "tab": "tsv", "pq": "parquet", "svm": "svmlight", "lib
 _ENDINGS |= {"arrow": "feather", "ndjson": "jsonl"} | {name: name for name in FORMATS}
 # Formats whose readers take only the columns asked for; of the others, all are read first.
 _TABLES = {"csv", "tsv", "parquet", "feather", "xlsx", "jsonl"}
+_CELLS: dict[str, Callable[[Path, Options], CellSource]] = {
+    "csv": delimited_cells,
+    "tsv": delimited_cells,
+    "xlsx": Worksheet,
+    "jsonl": json_cells,
+}
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -78,16 +99,9 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
         The rows, and what is known of them.
     """
     path = Path(path)
-    if not path.exists():
-        raise ReadError(f"{path}: there is no such file.")
-    if path.is_dir():
-        raise ReadError(f"{path} is a folder: give a file in it.")
-    if path.stat().st_size == 0:
-        raise ReadError(f"{path} is empty.")
+    _check_file(path)
     kind = format or format_of(path)
-    chosen = Options(**options)
-    if kind == "tsv" and chosen.delimiter is None:
-        chosen = Options(**{**options, "delimiter": "\t"})
+    chosen = _options(kind, options)
     try:
         table = FORMATS[kind](path, chosen)
     except (ReadError, MemoryError):
@@ -104,3 +118,46 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
         raise ReadError(f"{path} holds {table.data.shape[0]} rows of {table.data.shape[1]} numeric columns.")
     check_finite(path, table, chosen)
     return table
+
+
+def as_written(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Mapping[str, Sequence[Any]]:
+    """Every column of a file that was read, features or not, as it is written there.
+
+    Parameters
+    ----------
+    path, format, **options
+        Those of :func:`read`.
+
+    Returns
+    -------
+    columns : dict of name to values
+        In the order of the file; text of text files, values of others. A matrix without names has x0, x1, and so on.
+    """
+    path, kind = Path(path), format or format_of(path)
+    chosen = _options(kind, options)
+    if kind in _CELLS:
+        source = _CELLS[kind](path, chosen)
+        rows = [row for _, row in source.rows()]
+        return {name: [row[index] for row in rows] for index, name in enumerate(source.names)}
+    if kind in _TABLES:
+        return arrow_columns(path, kind)
+    table = FORMATS[kind](path, Options())
+    if not isinstance(table.data, np.ndarray):
+        raise ReadError(f"{path} holds a sparse matrix, which has no columns to write labels beside.")
+    names = table.names or [f"x{index}" for index in range(table.data.shape[1])]
+    return dict(zip(names, table.data.T, strict=True))
+
+
+def _options(kind: str, given: dict[str, Any]) -> Options:
+    """How to read a format."""
+    chosen = Options(**given)
+    return replace(chosen, delimiter="\t") if kind == "tsv" and chosen.delimiter is None else chosen
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise ReadError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise ReadError(f"{path} is a folder: give a file in it.")
+    if path.stat().st_size == 0:
+        raise ReadError(f"{path} is empty.")

@@ -15,13 +15,26 @@ from jointclust.readers._table import (
     ReadError,
     Table,
     assembled,
+    beside_features,
     check_columns,
     check_memory,
     check_wanted,
+    dropped,
     features_of,
     in_order,
     refuse_text,
 )
+
+
+def arrow_columns(path: Path, format: str) -> dict[str, list[Any]]:
+    """Every column of a file that is known to be readable, as Python's values."""
+    if format == "parquet":
+        import pyarrow.parquet as parquet
+
+        return parquet.read_table(path).to_pydict()
+    import pyarrow.feather as feather
+
+    return feather.read_table(path).to_pydict()
 
 
 def read_parquet(path: Path, options: Options) -> Table:
@@ -55,51 +68,53 @@ def _table(path: Path, schema: Any, n_rows: int, read: Callable[[list[str]], Any
     if options.wanted is not None:
         encoded = check_wanted(path, names, options.wanted, encode=not keep)
         features = [name for name in features if name in {*options.wanted, *encoded}]
-    kinds = {name: _kind(path, schema.field(name), options, name in encoded) for name in features}
+    kinds = {}
+    for name in features:
+        try:
+            kinds[name] = _kind(schema.field(name), options, name in encoded)
+        except _UnusableError as error:
+            raise error.told(path, name, _example(read([name]).column(name))) from None
+    left_out = [name for name, kind in kinds.items() if kind == "left out"]
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     other = [name for name, kind in kinds.items() if kind not in ("number", "left out")]
     if not numeric and not other:
         raise ReadError(f"{path} has no numeric column.")
     check_memory(path, n_rows * len(numeric))
-    special = {name for name in (options.id_column, options.label_column) if name is not None}
-    table = read([*numeric, *other, *special])
+    table = read([*numeric, *other, *dict.fromkeys(options.special.values())])
     matrix = np.empty((table.num_rows, len(numeric)))
     for index, name in enumerate(numeric):
         matrix[:, index] = _numbers(table.column(name))
-    ids, classes = (
-        None if name is None else np.asarray(_strings(table.column(name)), dtype=object)
-        for name in (options.id_column, options.label_column)
-    )
+    beside = beside_features(options, lambda name: np.asarray(_strings(table.column(name)), dtype=object))
     if keep and other:
         arrays = dict(zip(numeric, matrix.T, strict=True))
         arrays |= {name: _typed(table.column(name), kinds[name]) for name in other}
         order = list(options.wanted or features)
-        return Table(Columns({name: arrays[name] for name in order}), order, ids, classes)
+        return Table(Columns({name: arrays[name] for name in order}), order, **beside)
     text = {name: _strings(table.column(name)) for name in other}
     data, found = assembled(path, names, matrix, numeric, text, options)
     data, found = in_order(data, found, options.wanted)
-    return Table(data, found, ids, classes)
+    return Table(data, found, **beside, notes=dropped(left_out, options))
 
 
-def _kind(path: Path, field: Any, options: Options, encoded: bool) -> str:
+def _kind(field: Any, options: Options, encoded: bool) -> str:
     """What a column holds, as it is to be read."""
     import pyarrow.types as types
 
     kind = field.type
     if options.categories == "keep":
-        return (options.kinds or {}).get(field.name) or _own_kind(path, field)
+        return (options.kinds or {}).get(field.name) or _own_kind(field)
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
         return "number"
     if options.wanted is None and options.categories == "refuse":
-        raise refuse_text(path, field.name, str(kind))
+        raise _UnusableError
     if options.categories == "onehot" or encoded:
         return "text"
     if options.wanted is not None:
-        raise ReadError(f"{path}: column {field.name!r} holds {kind}; the model takes numbers there.")
+        raise _UnusableError(f"holds {kind}, such as {{}}; the model takes numbers there.")
     return "left out"
 
 
-def _own_kind(path: Path, field: Any) -> str:
+def _own_kind(field: Any) -> str:
     import pyarrow.types as types
 
     tests = {
@@ -111,10 +126,24 @@ def _own_kind(path: Path, field: Any) -> str:
     for kind, each in tests.items():
         if any(test(field.type) for test in each):
             return kind
-    raise ReadError(
-        f"{path}: column {field.name!r} holds {field.type}, and only numbers, text, dates and what is true or false "
-        f"can be used: leave it out with --drop {field.name!r}."
+    raise _UnusableError(
+        f"holds {field.type}, such as {{}}, and only numbers, text, dates and what is true or false can be used: "
+        f"leave it out with --drop {field.name!r}."
     )
+
+
+class _UnusableError(Exception):
+    """A column that cannot be used: why, with a place for one of its values; without words, for it is text."""
+
+    def told(self, path: Path, name: str, example: str) -> ReadError:
+        if not self.args:
+            return refuse_text(path, name, example)
+        return ReadError(f"{path}: column {name!r} {self.args[0].replace('{}', repr(example))}")
+
+
+def _example(column: Any) -> str:
+    """The first value of a column, as text."""
+    return str(next((value for value in column.to_pylist() if value is not None), ""))[:40]
 
 
 def _typed(column: Any, kind: str) -> NDArray[Any]:

@@ -40,7 +40,8 @@ class Worksheet(CellSource):
         cells = first[1]
         while not cells[-1]:
             cells.pop()
-        self.names = [cell.strip() for cell in cells] if options.header else [f"x{i}" for i in range(len(cells))]
+        no_names = [f"x{index}" for index in range(len(cells))]
+        self.names = no_names if options.header is False else [cell.strip() for cell in cells]
 
     @contextmanager
     def _sheet(self) -> Iterator[tuple[Any, list[str]]]:
@@ -58,7 +59,7 @@ class Worksheet(CellSource):
         width = len(self.names)
         with self._sheet() as (sheet, _):
             filled = _filled(sheet)
-            if self.options.header:
+            if self.options.header is not False:
                 next(filled)
             for number, cells in filled:
                 if any(cells[width:]):

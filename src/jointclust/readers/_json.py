@@ -24,6 +24,11 @@ def read_jsonl(path: Path, options: Options) -> Table:
         raise encoding_error(path, encoding) from error
 
 
+def json_cells(path: Path, options: Options) -> CellSource:
+    """Values of JSON lines as text."""
+    return Lines(path, options, encoding_of(path, options.encoding)[0])
+
+
 class Lines(CellSource):
     """Objects, one on each line; a key that one lacks is a gap there.
 
@@ -37,7 +42,7 @@ class Lines(CellSource):
 
     def __init__(self, path: Path, options: Options, encoding: str):
         super().__init__(path, options)
-        self.encoding = encoding
+        self.encoding, self.has_header = encoding, False
         names: dict[str, None] = {}
         lacking: int | None = None
         for line, found in self._objects():

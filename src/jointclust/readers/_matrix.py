@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,25 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from jointclust.readers._table import Options, ReadError, Table, check_memory, check_wanted, fits_memory, in_order
+from jointclust.readers._table import (
+    NoColumnError,
+    Options,
+    ReadError,
+    Table,
+    beside_features,
+    check_memory,
+    check_wanted,
+    fits_memory,
+    in_order,
+)
 
 
 def no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) -> None:
     """Refuse options that name columns which this format does not have."""
-    for option, name in (("--id-column", options.id_column), ("--label-column", options.label_column)):
-        if name is not None and name not in (has or {}):
+    for option, name in options.special.items():
+        if name not in (has or {}):
             known = f"; it has {', '.join(has)}" if has else ": files of this format name no columns"
-            raise ReadError(f"{path} has no column {name!r} ({option}){known}.")
+            raise NoColumnError(f"{path} has no column {name!r} ({option}){known}.")
 
 
 def _two_dimensional(path: Path, data: Any) -> Any:
@@ -111,9 +122,7 @@ def read_svmlight(path: Path, options: Options) -> Table:
     data, labels = load_svmlight_file(str(path))
     if options.n_features is not None and data.shape[1] < options.n_features:
         data.resize((data.shape[0], options.n_features))
-    classes = _strings(labels) if options.label_column else None
-    ids = _strings(labels) if options.id_column else None
-    return Table(sp.csr_array(data), None, ids, classes)
+    return Table(sp.csr_array(data), **beside_features(options, lambda _: _strings(labels)))
 
 
 def read_h5ad(path: Path, options: Options) -> Table:
@@ -128,12 +137,11 @@ def read_h5ad(path: Path, options: Options) -> Table:
         data, obs, var = _h5_matrix(path, file["X"]), file.get("obs"), file.get("var")
         columns = {} if obs is None else {key: obs[key] for key in obs if not key.startswith("__")}
         no_columns(path, options, columns)
-        chosen = {name: columns[name] for name in (options.id_column, options.label_column) if name is not None}
-        read = {name: _h5_column(column) for name, column in chosen.items()}
+        read = {name: _h5_column(columns[name]) for name in options.special.values()}
         index = None if obs is None else _h5_column(obs[obs.attrs.get("_index", "_index")])
         names = None if var is None else [str(name) for name in _h5_column(var[var.attrs.get("_index", "_index")])]
     table = picked(path, data, names, read, options)
-    return table if options.id_column else Table(table.data, table.names, index, table.classes, table.notes)
+    return table if options.id_column else replace(table, ids=index)
 
 
 def _h5_matrix(path: Path, stored: Any) -> Any:
@@ -165,10 +173,7 @@ def picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, An
     if names is not None and options.wanted is not None:
         check_wanted(path, names, options.wanted)
         data, names = in_order(data, names, options.wanted)
-    ids, classes = (
-        None if name is None else _strings(columns[name]) for name in (options.id_column, options.label_column)
-    )
-    return Table(data, names, ids, classes)
+    return Table(data, names, **beside_features(options, lambda name: _strings(columns[name])))
 
 
 def _check_names(path: Path, names: list[str] | None, n_columns: int) -> None:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from operator import itemgetter
@@ -22,19 +23,25 @@ from jointclust.readers._table import (
     ReadError,
     Table,
     assembled,
+    beside_features,
+    by_position,
     check_columns,
     check_memory,
     check_wanted,
+    dropped,
     features_of,
     in_order,
     listed,
     refuse_text,
+    text_columns,
 )
 
 # Rows that decide which columns hold numbers.
 SAMPLE = 1000
 # A few words among numbers are errors in the data; more make a column that is kept one of text.
 _FEW = 0.1
+# Rows that names are compared with.
+_LOOKED_AT = 20
 
 Matrix = NDArray[np.float64]
 Place = tuple[int, int, str]  # line, column, cell
@@ -53,6 +60,8 @@ class CellSource(ABC):
         What the user should know about how the file was understood.
     unit : str
         What the file counts its rows in.
+    has_header : bool
+        Whether the first row of the file may hold the names.
     n_bytes : int
         How much of the file was read when the sample was, 0 where the file ended before.
     """
@@ -63,6 +72,7 @@ class CellSource(ABC):
         self.path, self.options = path, options
         self.names: list[str] = []
         self.notes: list[str] = []
+        self.has_header = True
         self.n_bytes = 0
 
     @abstractmethod
@@ -97,14 +107,18 @@ class Sheet:
     def __init__(self, source: CellSource, options: Options):
         self.source, self.options = source, options
         self.path, self.names, self.notes = source.path, source.names, source.notes
-        self.id_column = options.id_column
-        if self.names[0] == "" and self.id_column is None and "" not in (options.wanted or ()):
-            self.id_column = ""
+        if self.names[0] == "" and options.id_column is None and "" not in (options.wanted or ()):
+            self.options = options = replace(options, id_column="")
             self.notes.append("The first column has no name: it is taken as the names of the rows.")
         check_columns(self.path, self.names, options)
-        self.special = {name for name in (self.id_column, options.label_column) if name is not None}
-        asked = set(features_of(self.path, self.names, options, numbered=not options.header)) - self.special
+        self.special = set(options.special.values())
+        asked = set(features_of(self.path, self.names, options, numbered=options.header is False))
         self.features = [index for index, name in enumerate(self.names) if name in asked]
+        wanted = set(options.wanted or ())
+        if options.header is False and not wanted <= asked:
+            self._name_by_position()
+        elif options.header is None and source.has_header and wanted and wanted.isdisjoint(self.names):
+            self._check_any()
         self.forced = self._forced()
         self.signs: dict[int, str] = {}
         # Texts that stand for gaps: of each column in the first rows, and all that were met.
@@ -114,6 +128,43 @@ class Sheet:
             self.sample = list(islice(rows, SAMPLE))
         if not self.sample:
             raise ReadError(f"{self.path} holds column names and no rows.")
+        if options.header is None and source.has_header:
+            self._check_names()
+
+    def _name_by_position(self) -> None:
+        """Columns of a file that has no names, by those of the model."""
+        self.notes.append(by_position(self.path, len(self.features), self.options))
+        for index, name in zip(self.features, self.options.wanted or (), strict=True):
+            self.names[index] = name
+
+    def _check_any(self) -> None:
+        """A file that has none of a model's columns may have no names at all."""
+        if not text_columns(self.names, list(self.options.wanted or ())):
+            raise ReadError(
+                f"{self.path} has none of the model's columns ({listed(list(self.options.wanted or ()), 4)}); it has "
+                f"{listed(self.names, 4)}. If its first line is data: --no-header."
+            )
+
+    def _check_names(self) -> None:
+        """Names that look like one more row are asked about, unless someone calls a column by one of them."""
+        asked = (self.options.columns, self.options.drop, self.options.wanted, self.options.kinds)
+        called = self.special.union(*(names or () for names in asked))
+        numbers = [name for name in self.names if any(readings(name))]
+        if not numbers or any(name and name in called for name in self.names):
+            return
+        if numbers in ([str(at + first) for at in range(len(numbers))] for first in (0, 1)):
+            self.notes.append("The first line counts the columns; it is taken as names. If it is data: --no-header.")
+        elif all(self._is_alike(index) for index in range(len(self.names))):
+            raise ReadError(
+                f"{self.path}: the first {self.source.unit} ({listed(self.names, 4)}) looks like the ones below it, "
+                "where the columns' names should be. If it is data: --no-header. If it holds names: --header."
+            )
+
+    def _is_alike(self, index: int) -> bool:
+        """Whether the name of a column is a number where most of its first cells are, and else is not."""
+        cells = [row[index] for _, row in self.sample[:_LOOKED_AT] if not is_gap(row[index])]
+        name, n_numbers = self.names[index], sum(any(readings(cell)) for cell in cells)
+        return not cells or is_gap(name) or any(readings(name)) == (2 * n_numbers > len(cells))
 
     # -- what the columns hold --------------------------------------------------------------------------------
 
@@ -164,7 +215,7 @@ class Sheet:
         text = [self.names.index(name) for name in self.special]
         words = self._words()
         self.numerals = self._numerals([cell for cells in words.values() for _, cell in cells])
-        numeric = []
+        numeric, left_out = [], []
         for index in self.features:
             kind = self.forced.get(self.names[index]) or self._kind(index, words[index])
             if kind == "number":
@@ -173,6 +224,9 @@ class Sheet:
                 self._find_sign(index, words[index])
             elif kind == "text" or self.options.categories == "keep":
                 text.append(index)
+            else:
+                left_out.append(self.names[index])
+        self.notes += dropped(left_out, self.options)
         if not numeric and len(text) == len(self.special):
             raise ReadError(f"{self.path} has no numeric column.")
         return numeric, text
@@ -249,7 +303,7 @@ class Sheet:
         self._check_memory(len(numeric))
         matrix, kept = self._fast(numeric, text) or self._by_hand(numeric, text)
         columns = {self.names[index]: column for index, column in kept.items()}
-        ids, classes = (columns.get(name) if name is not None else None for name in self._special_names())
+        beside = beside_features(self.options, lambda name: np.asarray(columns[name], dtype=object))
         columns = {name: column for name, column in columns.items() if name not in self.special}
         names = [self.names[index] for index in numeric]
         if self.options.categories == "keep":
@@ -258,10 +312,7 @@ class Sheet:
             data, names = assembled(self.path, self.names, matrix, names, columns, self.options)
             data, names = in_order(data, names, self.options.wanted)
         self._tell()
-        return Table(data, names, _objects(ids), _objects(classes), self.notes, self._row_place)
-
-    def _special_names(self) -> tuple[str | None, str | None]:
-        return self.id_column, self.options.label_column
+        return Table(data, names, **beside, notes=self.notes, place=self._row_place)
 
     def _check_memory(self, n_columns: int) -> None:
         """From how much of the file the first rows take."""
@@ -389,7 +440,3 @@ def tell_kinds(columns: Columns) -> list[str]:
         if doubtful is not None:
             notes.append(f"Column {name!r} may hold dates, but for {doubtful!r}: it is taken as text.")
     return notes
-
-
-def _objects(column: list[str] | None) -> Any:
-    return None if column is None else np.asarray(column, dtype=object)

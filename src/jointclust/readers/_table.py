@@ -24,14 +24,18 @@ class ReadError(ValueError):
     """A file that cannot be read; says where, why, and what to do."""
 
 
+class NoColumnError(ReadError):
+    """A file that has no column of a name asked for."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How to read.
 
     Attributes
     ----------
-    id_column, label_column : str or None
-        Columns that name the rows, and that hold known classes; neither is a feature.
+    id_column, label_column, known_column : str or None
+        Columns that name the rows, that hold classes to judge by, and classes to fit with; none is a feature.
     columns, drop : sequence of str or None
         Features to take, or to leave out; for files that name no columns, numbers from 0.
     wanted : sequence of str or None
@@ -51,14 +55,16 @@ class Options:
         Of text files; None looks at the first line.
     decimal : {".", ","} or None
         The decimal sign of cells of text, the other one being for thousands; None looks at the first rows.
-    header : bool
-        Whether the first line of a text file holds the columns' names.
+    header : bool or None
+        Whether the first line of a text file holds the columns' names; None takes it for that, but refuses a line that
+        looks like the rows below it.
     progress : callable or None
         Called with the bytes read so far.
     """
 
     id_column: str | None = None
     label_column: str | None = None
+    known_column: str | None = None
     columns: Sequence[str] | None = None
     drop: Sequence[str] | None = None
     wanted: Sequence[str] | None = None
@@ -69,8 +75,18 @@ class Options:
     encoding: str = "utf-8-sig"
     delimiter: str | None = None
     decimal: str | None = None
-    header: bool = True
+    header: bool | None = None
     progress: Callable[[int], None] | None = None
+
+    @property
+    def special(self) -> dict[str, str]:
+        """Columns that are no features, by the option that names each."""
+        named = {
+            "--id-column": self.id_column,
+            "--label-column": self.label_column,
+            "--known-column": self.known_column,
+        }
+        return {option: name for option, name in named.items() if name is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +103,10 @@ class Table:
         Names of the rows; None stands for their numbers from 0.
     classes : array of shape (n_samples,) or None
         Known classes, for evaluation only.
+    known : array of shape (n_samples,) or None
+        Known classes to fit with, as written; a gap is an unknown one.
+    id_column : str or None
+        The column that the names of the rows come from.
     notes : list of str
         What the user should know about how the file was understood.
     place : callable or None
@@ -99,6 +119,15 @@ class Table:
     classes: NDArray[Any] | None = None
     notes: list[str] = field(default_factory=list)
     place: Callable[[int], str] | None = None
+    known: NDArray[Any] | None = None
+    id_column: str | None = None
+
+
+def beside_features(options: Options, column: Callable[[str], NDArray[Any]]) -> dict[str, Any]:
+    """What names the rows and holds their classes, as attributes of a table; ``column`` reads one by its name."""
+    named = {"ids": options.id_column, "classes": options.label_column, "known": options.known_column}
+    read = {attribute: column(name) for attribute, name in named.items() if name is not None}
+    return {**read, "id_column": options.id_column}
 
 
 def check_columns(path: Path, names: list[str], options: Options) -> None:
@@ -109,17 +138,17 @@ def check_columns(path: Path, names: list[str], options: Options) -> None:
             f"{path}: {listed(repeated)} {'names' if len(repeated) == 1 else 'name'} more than one column: rename "
             "them, or use --no-header if the first line is data."
         )
-    for option, name in (("--id-column", options.id_column), ("--label-column", options.label_column)):
-        if name is not None and name not in names:
+    for option, name in options.special.items():
+        if name not in names:
             raise no_such_column(path, name, option, names)
 
 
-def no_such_column(path: Path, name: str, option: str, names: Sequence[str]) -> ReadError:
+def no_such_column(path: Path, name: str, option: str, names: Sequence[str]) -> NoColumnError:
     """The error for a name that is none, with the one that may have been meant."""
     close = difflib.get_close_matches(name.lower(), [known.lower() for known in names], n=1)
     meant = [known for known in names if known.lower() in close]
     hint = f". Did you mean {meant[0]!r}? It" if meant else "; it"
-    return ReadError(f"{path} has no column {name!r} ({option}){hint} has {listed(names)}.")
+    return NoColumnError(f"{path} has no column {name!r} ({option}){hint} has {listed(names)}.")
 
 
 def features_of(path: Path, names: Sequence[str], options: Options, *, numbered: bool) -> list[str]:
@@ -138,7 +167,6 @@ def features_of(path: Path, names: Sequence[str], options: Options, *, numbered:
     """
     if options.columns is not None and options.drop is not None:
         raise ReadError("--columns and --drop exclude each other: name the columns to take, or those to leave out.")
-    special = {"--id-column": options.id_column, "--label-column": options.label_column}
     option, asked = ("--columns", options.columns) if options.drop is None else ("--drop", options.drop)
     chosen, known = set(), set(names)
     for name in asked or ():
@@ -146,11 +174,11 @@ def features_of(path: Path, names: Sequence[str], options: Options, *, numbered:
         found = names[at] if 0 <= at < len(names) else name
         if found not in known:
             raise no_such_column(path, name, option, names)
-        for other, value in special.items():
+        for other, value in options.special.items():
             if value == found:
                 raise ReadError(f"{option} and {other} both name {name!r}, which is no feature then: take it from one.")
         chosen.add(found)
-    kept = [name for name in names if name not in special.values()]
+    kept = [name for name in names if name not in options.special.values()]
     return kept if asked is None else [name for name in kept if (name in chosen) == (option == "--columns")]
 
 
@@ -159,14 +187,34 @@ def restricted(path: Path, table: Table, options: Options) -> Table:
     names = table.names or [f"x{index}" for index in range(table.data.shape[1])]
     unnamed = table.names is None
     # What names the rows and their classes is kept beside a matrix, not in it.
-    kept = features_of(path, names, replace(options, id_column=None, label_column=None), numbered=unnamed)
-    if unnamed and options.wanted is not None and set(options.wanted) <= set(names):
-        kept = list(options.wanted)
+    alone = replace(options, id_column=None, label_column=None, known_column=None)
+    kept = features_of(path, names, alone, numbered=unnamed)
+    wanted = options.wanted
+    if unnamed and wanted is None and options.n_features not in (None, len(kept)):
+        raise ReadError(f"{path} has {len(kept)} columns, and the model was fitted on {options.n_features}.")
+    if unnamed and wanted is not None:
+        text = [name for name, kind in (options.kinds or {}).items() if kind != "number"]
+        if text:
+            raise ReadError(f"{path} holds nothing but numbers, and the model takes other things in {listed(text)}.")
+        if not set(wanted) <= set(names):
+            return replace(table, names=list(wanted), notes=[*table.notes, by_position(path, len(names), options)])
+        kept = list(wanted)
     if len(kept) == len(names):
         return table
     if isinstance(table.data, np.ndarray):
         check_memory(path, table.data.shape[0] * len(kept), table.data.itemsize)
     return replace(table, data=in_order(table.data, names, kept)[0], names=kept)
+
+
+def by_position(path: Path, n_columns: int, options: Options) -> str:
+    """What to say of columns without names that are taken for the model's; or an error where they cannot be."""
+    wanted = list(options.wanted or ())
+    if n_columns != len(wanted):
+        raise ReadError(
+            f"{path} has {n_columns} columns without names, and the model was fitted on {len(wanted)}: without names "
+            "there have to be as many, in the same order."
+        )
+    return f"Columns are taken by position: the first for {wanted[0]!r}, the last for {wanted[-1]!r}."
 
 
 def listed(names: Sequence[str], most: int = 10) -> str:
@@ -221,6 +269,12 @@ def refuse_text(path: Path, name: str, example: str) -> ReadError:
         f"{path}: column {name!r} holds text ({example!r}). Leave such columns out with --categories drop, make one "
         f"column per value with --categories onehot, or say what it is: --id-column {name!r}, --label-column {name!r}."
     )
+
+
+def dropped(names: Sequence[str], options: Options) -> list[str]:
+    """A line that says which columns were left out for their text, where there are some."""
+    told = bool(names) and options.wanted is None
+    return [f"Left out for their text (--categories drop): {listed(names)}."] if told else []
 
 
 def assembled(

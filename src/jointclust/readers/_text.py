@@ -34,6 +34,11 @@ def read_text(path: Path, options: Options) -> Table:
         raise ReadError(f"{path} is no delimited text: {error}.") from error
 
 
+def delimited_cells(path: Path, options: Options) -> CellSource:
+    """Cells of delimited text, as they are written."""
+    return Delimited(path, options, encoding_of(path, options.encoding)[0])
+
+
 class Delimited(CellSource):
     """Lines of cells with a character between them.
 
@@ -58,7 +63,7 @@ class Delimited(CellSource):
         with lines_of(path, encoding) as (_, lines):
             reader = self._reader(lines)
             row = next(reader, None)
-            self.n_before = self.n_comments + (reader.line_num if options.header else 0)
+            self.n_before = self.n_comments + (0 if options.header is False else reader.line_num)
         self.names = self._names(row)
 
     def _reader(self, lines: Iterable[str]) -> _csv.Reader:
@@ -67,10 +72,8 @@ class Delimited(CellSource):
     def _names(self, first: list[str] | None) -> list[str]:
         if first is None or not any(first):
             raise ReadError(f"{self.path} is empty: its first line holds no column.")
-        if not self.options.header:
+        if self.options.header is False:
             return [f"x{index}" for index in range(len(first))]
-        if all(_is_number(cell) for cell in first) and len(set(first)) == len(first):
-            self.notes.append("The first line holds numbers only; it is taken as names. If it is data: --no-header.")
         return [cell.strip() for cell in first]
 
     def _delimiter(self, head: list[str]) -> str:
@@ -91,7 +94,7 @@ class Delimited(CellSource):
         if n_aside == 0 or not any(line.startswith("#") for line in head[:n_aside]):
             return 0
         body, after = rows[n_aside], rows[n_aside + 1] if n_aside + 1 < len(rows) else []
-        if self.options.header and _holds_words_only(body) and not _holds_words_only(after or body):
+        if self.options.header is not False and _holds_words_only(body) and not _holds_words_only(after or body):
             return n_aside
         blank = [not line.strip() for line in head]
         first = n_aside
@@ -105,7 +108,7 @@ class Delimited(CellSource):
         width, n_rows = len(self.names), 0
         with lines_of(self.path, self.encoding) as (raw, lines):
             reader = self._reader(lines)
-            if self.options.header:
+            if self.options.header is not False:
                 next(reader)
             for row in reader:
                 if len(row) != width:

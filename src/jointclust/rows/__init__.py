@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
 from jointclust.rows import _dask, blocks
-from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere
-from jointclust.rows._store import Projected, Store, as_store
+from jointclust.rows._inputs import (
+    check_elsewhere,
+    check_weights_elsewhere,
+    is_annotated,
+    is_elsewhere,
+    refuse_annotated,
+    tidied,
+)
+from jointclust.rows._store import Projected, Store, as_store, is_large_file, is_large_map
 from jointclust.rows._sweep import Scaled, block_length, sweep
 from jointclust.rows._swept import Swept, Visit, joined
 from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
@@ -33,9 +40,11 @@ __all__ = [
     "blocks",
     "check_elsewhere",
     "check_weights_elsewhere",
+    "computed",
     "each_row",
     "host_block",
     "in_memory",
+    "is_annotated",
     "is_elsewhere",
     "is_lazy",
     "is_remote",
@@ -45,10 +54,13 @@ __all__ = [
     "loaded",
     "materialised",
     "n_present",
+    "outliving",
+    "refuse_annotated",
     "sample",
     "sample_known",
     "some_rows",
     "sweep",
+    "tidied",
     "total_weight",
     "weight_limits",
 ]
@@ -57,7 +69,7 @@ __all__ = [
 _MOST_PAIRED = 10_000
 # Rows that a function of rows in memory sees at a time.
 _SOME = 8_192
-# Bytes up to which an embedding of rows in a file is kept in memory.
+# Bytes up to which an embedding of rows in a file, or what a model says of Dask's rows, is kept in memory.
 _KEPT = 2**31
 
 
@@ -177,6 +189,7 @@ def in_memory(
 
     Of more than 10,000 rows elsewhere some are taken, among those that have weight, and that is said.
     """
+    refuse_annotated(X)
     if not is_elsewhere(X):
         return X, weights, None
     X = check_elsewhere(X, accept_sparse=True, min_samples=1)
@@ -207,7 +220,7 @@ def kind_of(X: object) -> str:
         return "dask"
     if is_device_array(X):
         return "device"
-    return "file" if isinstance(X, Store) or isinstance(as_store(X), Store) else "memory"
+    return "file" if isinstance(X, Store) or is_large_map(X) or is_large_file(X) else "memory"
 
 
 is_lazy, lazily, as_table, as_frame = _dask.is_dask, _dask.mapped, _dask.as_table, _dask.as_frame
@@ -258,15 +271,15 @@ def sample(
     All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above;
     on a device, rows that have weight are drawn alike and keep it.
     """
-    if is_device_array(Y):
-        return _drawn_on_device(Y, size, rng, weights)
     return sample_known(Y, size, rng, weights, None)[:2]
 
 
 def sample_known(
     Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
 ) -> tuple[NDArray, NDArray | None, NDArray | None]:
-    """The same of remote rows with their known labels (not negative); where few have one, these are drawn for sure."""
+    """The same with the rows' known labels (not negative); where few have one, these are drawn for sure."""
+    if is_device_array(Y):
+        return _drawn_on_device(Y, size, rng, weights, known)
     n = Y.shape[0]
     everything = n <= size
     seed = 0 if everything else int(rng.randint(np.iinfo(np.int32).max))
@@ -292,20 +305,23 @@ def sample_known(
 
 def _shares_of_known(known: Array, size: int) -> Float:
     """Chances of a row by its label, -1 first, with which each of the known ones has its share of the sample."""
-    found = sweep(lambda k: Swept(pieces=list(np.unique(k, return_counts=True))), known).pieces
+    found = sweep(lambda k: Swept(pieces=list(np.unique(to_host(k), return_counts=True))), known).pieces
     counts = np.bincount(found[0] + 1, weights=found[1])
     return np.where(np.arange(counts.size) > 0, np.minimum(1.0, size / counts.size / np.maximum(counts, 1.0)), 0.0)
 
 
 def _drawn_on_device(
-    Y: Array, size: int, rng: np.random.RandomState, weights: Array | None
-) -> tuple[NDArray, NDArray | None]:
-    host = None if weights is None else to_host(weights)
-    index = np.arange(Y.shape[0]) if host is None else np.flatnonzero(host)
-    if Y.shape[0] > size:
-        index = np.sort(rng.permutation(index)[:size])
-        return _taken(Y, index), None if host is None else host[index]
-    return to_host(Y), host
+    Y: Array, size: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
+) -> tuple[NDArray, NDArray | None, NDArray | None]:
+    host, labels = (None if values is None else to_host(values) for values in (weights, known))
+    if Y.shape[0] <= size:
+        return to_host(Y), host, labels
+    present = np.arange(Y.shape[0]) if host is None else np.flatnonzero(host)
+    index = np.sort(rng.permutation(present)[:size])
+    if labels is not None:
+        chosen = rng.uniform(size=present.size) < _shares_of_known(labels, size)[labels[present] + 1]
+        index = np.union1d(index, present[chosen])
+    return _taken(Y, index), *(None if values is None else values[index] for values in (host, labels))
 
 
 def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
@@ -314,6 +330,25 @@ def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
         return X
     X = check_elsewhere(X, accept_sparse=True, min_samples=2)
     return sample(X, size, rng, None)[0] if is_remote(X) or is_device_array(X) else X
+
+
+def outliving(array: Any) -> Any:
+    """A Dask array with one row per row that outlives the workers, unless it is too large to be brought here."""
+    is_small = _dask.is_dask(array) and array.dtype.itemsize * np.prod(array.shape) <= _KEPT
+    return _dask.brought_here(array) if is_small else array
+
+
+def computed(value: Any, name: str) -> Any:
+    """A Dask array as one of NumPy; any other value as it is."""
+    if not _dask.is_dask(value):
+        return value
+    try:
+        return to_host(value)
+    except Exception as error:
+        raise RuntimeError(
+            f"{name} is with Dask workers that are gone ({error}): compute it before the cluster is closed, as in "
+            f"model.{name} = model.{name}.compute(), or fit again."
+        ) from error
 
 
 def each_row(function: Callable[[Any], Any], X: Any, tail: tuple[int, ...], dtype: Any, width: int) -> Any:

@@ -99,6 +99,13 @@ def aligned(values: Any, X: Chunked) -> Chunked:
     return values.rechunk({0: X.chunks[0]})
 
 
+def brought_here(array: Chunked) -> Chunked:
+    """The same Dask array with its values in this process, so that it outlives the workers."""
+    import dask.array as da
+
+    return da.from_array(np.asarray(array), chunks=array.chunks)
+
+
 class _Apart:
     """A function of a chunk, in one thread: the scheduler has the others."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from jointclust.rows import _dask
-from jointclust.rows._store import as_store, is_file, is_large_map
+from jointclust.rows._store import as_store, check_whole, is_file, is_large_map, memory_map
 from jointclust.rows._sweep import sweep
 from jointclust.rows._swept import Swept
 from jointclust.rows.arrays import is_device_array, is_sparse, like, namespace, to_host
@@ -20,6 +20,36 @@ def is_elsewhere(X: object) -> bool:
     if is_device_array(X) or _dask.is_dask(X):
         return True
     return is_large_map(X) if isinstance(X, np.ndarray) else is_file(X)
+
+
+def tidied(X: Any) -> Any:
+    """X for those who would read it wrongly: masked cells as NaN, entries of a sparse matrix each stored once.
+
+    A copy where anything has to be done. A map of a file that has been cut is refused.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        if not np.ma.is_masked(X):
+            return X.data
+        return np.ma.filled(X.astype(np.float64) if X.dtype.kind in "iub" else X, np.nan)
+    check_whole(memory_map(X))
+    if is_sparse(X) and not getattr(X, "has_canonical_format", True):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+    return X
+
+
+def is_annotated(X: object) -> bool:
+    """Whether this is AnnData, or like it: a matrix with tables about its rows and its columns."""
+    return all(hasattr(X, name) for name in ("X", "obs", "var"))
+
+
+def refuse_annotated(X: object) -> None:
+    """Raise where X is AnnData: which of its matrices is meant, its owner knows."""
+    if is_annotated(X):
+        raise TypeError(
+            'X is AnnData, which holds several matrices: pass one of them, such as adata.obsm["X_pca"] or adata.X, or '
+            "use jointclust.sc.tl.consensus(adata)."
+        )
 
 
 def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.exceptions import tell
 from jointclust.types import Float, Sweepable
 
 # Bytes up to which rows in a file are simply loaded.
@@ -38,6 +39,7 @@ class Store:
         return max(1, rows // chunks[0]) * chunks[0]
 
     def read(self, block: slice) -> NDArray:
+        check_whole(self._map)
         rows = np.array(self.source[block], dtype=self.dtype, order="C")
         if self._map is not None and self._map.mode != "c":  # whose changes live in those pages alone
             self._let_go(block)
@@ -68,6 +70,15 @@ def memory_map(array: object) -> Any:
     return None
 
 
+def check_whole(mapped: Any) -> None:
+    """A map of a file that has been cut since would end the process when it is read (SIGBUS)."""
+    if mapped is not None and mapped._mmap.size() < len(mapped._mmap):
+        raise ValueError(
+            f"X is a map of {mapped.filename}, of which {len(mapped._mmap):,} bytes were mapped and "
+            f"{mapped._mmap.size():,} are left: the file has been cut. Write it again, and load it again."
+        )
+
+
 def is_large_map(X: object) -> bool:
     """Whether this is an array in a mapped file that should not be loaded as a whole."""
     return isinstance(X, np.ndarray) and X.nbytes > IN_MEMORY and memory_map(X) is not None
@@ -86,8 +97,24 @@ def as_store(X: Any) -> Store | NDArray | None:
         return None
     if len(X.shape) != 2:
         raise ValueError(f"X must be a table, rows by features; got {len(X.shape)} dimensions.")
-    size = X.shape[0] * X.shape[1] * np.dtype(X.dtype).itemsize
-    return Store(X) if size > IN_MEMORY else np.asarray(X[:])
+    _tell_missing(X)
+    return Store(X) if is_large_file(X) else np.asarray(X[:])
+
+
+def is_large_file(X: Any) -> bool:
+    """Whether a matrix in a file should not be loaded as a whole."""
+    return is_file(X) and np.prod(X.shape) * np.dtype(X.dtype).itemsize > IN_MEMORY
+
+
+def _tell_missing(X: Any) -> None:
+    """Zarr reads chunks that are not there as if they held its fill value."""
+    n_missing = getattr(X, "nchunks", 0) - getattr(X, "nchunks_initialized", 0)
+    if n_missing > 0:
+        tell(
+            f"{n_missing} of {X.nchunks} chunks of X are not in its store, and are read as {X.fill_value}: unless that "
+            "is what they held, X was not written whole.",
+            UserWarning,
+        )
 
 
 class Base(Protocol):

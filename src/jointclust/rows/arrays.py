@@ -97,6 +97,15 @@ def is_device_array(array: object) -> TypeGuard[Array]:
     return hasattr(array, "__dlpack__") and hasattr(array, "shape") and not isinstance(array, np.ndarray)
 
 
+def is_on_gpu(array: object) -> bool:
+    """Whether an array lies on a device of its own, where large matrices are solved fast."""
+    if not is_device_array(array):
+        return False
+    from array_api_compat import device
+
+    return "cpu" not in str(device(array)).lower()
+
+
 def is_sparse(array: object) -> TypeGuard[Sparse]:
     """Whether this is a sparse array, or matrix, of SciPy."""
     return sp.issparse(array)

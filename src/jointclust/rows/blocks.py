@@ -1,6 +1,7 @@
 """What is computed on a block of rows: dense, of any array library, or sparse. Small sums come in float64.
 
-Centring is implicit for sparse blocks, by ``(X - 1m')B = XB - 1(m'B)`` and its like, so that they stay sparse.
+Sparse blocks stay sparse: their columns that hardly have zeros are centred, for the others centring is implicit, by
+``(X - 1m')B = XB - 1(m'B)`` and its like.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from jointclust.rows.arrays import is_sparse, like, namespace
-from jointclust.types import Array, Float
+from jointclust.types import Array, Float, Sparse
 
 _A = TypeVar("_A", bound=Array)
 # Rows whose products are summed in float32; values that a matrix of rows by clusters may hold, on a device and not.
 _SHORT, _HOT, _CACHED = 2**13, 2**27, 2**20
+# Share of a sparse column that is stored from which on it is centred itself. With more zeros than that the variance is
+# a tenth of the squared mean or more, so that squares about zero cost one digit at the most.
+_FULL = 0.9
 
 
 def float64(x: Array) -> Array:
@@ -38,6 +42,43 @@ def centred(x: Array, mean: Float | None) -> Array:
     """A dense block less the mean, in float64."""
     x = float64(x)
     return x if mean is None else x - like(mean, x)
+
+
+def own_shift(x: Sparse, mean: Float) -> Float:
+    """The mean in those columns of a sparse block that hardly have zeros, 0 in the others."""
+    stored = np.bincount(x.indices, minlength=x.shape[1])
+    return np.where(stored >= max(1.0, _FULL * x.shape[0]), mean, 0.0)
+
+
+def shifted(x: Any, shift: Float) -> Any:
+    """``X - 1s'`` in the precision of the block; a sparse one stays sparse where the shift is zero."""
+    if not is_sparse(x):
+        return x - like(shift, x)
+    columns = np.flatnonzero(shift)
+    if columns.size == 0:
+        return x
+    n = x.shape[0]
+    values, starts = np.tile(shift[columns].astype(x.dtype), n), np.arange(0, n * columns.size + 1, columns.size)
+    return sp.csr_array(x - sp.csr_array((values, np.tile(columns, n), starts), shape=x.shape))
+
+
+def seen_from(origin: NDArray, A: Any, B: Any) -> tuple[Any, Any]:
+    """Rows and rows to compare them with, both less one row that is near the origin; sparse ones stay sparse.
+
+    Distances between them stay, and lose fewest digits.
+    """
+    if is_sparse(A) and not is_sparse(B):
+        A = A.toarray()
+    shift = own_shift(B, origin) if is_sparse(B) else origin
+    return shifted(A, shift), shifted(B, shift)
+
+
+def _half_centred(x: Sparse, mean: Float | None) -> tuple[Any, Float]:
+    """A sparse block S and a row r with ``X - 1m' = S - 1r'``, where squares of neither lose many digits."""
+    if mean is None:
+        return x, np.zeros(x.shape[1])
+    shift = own_shift(x, mean)
+    return shifted(x, shift), mean - shift
 
 
 def unit(x: _A) -> _A:
@@ -74,10 +115,17 @@ def squared_norm(x: Array, weights: Array | None, mean: Float) -> Array:
     """``sum_i w_i |x_i - m|^2``."""
     if is_sparse(x):
         mass = np.ones(x.shape[0]) if weights is None else np.asarray(weights)
-        squares = np.asarray(x.multiply(x).sum(axis=1, dtype=np.float64)).ravel()
-        return mass @ squares - 2.0 * ((x.T @ mass) @ mean) + mass.sum() * (mean @ mean)
-    norms = squared_lengths(centred(x, mean))
+        return mass @ squared_distances(x, mean)
+    norms = squared_distances(x, mean)
     return namespace(x).sum(norms if weights is None else norms * float64(weights))
+
+
+def squared_distances(x: Any, mean: Float) -> Array:
+    """``|x_i - m|^2`` for each row of a block, dense or sparse, in float64."""
+    if not is_sparse(x):
+        return squared_lengths(centred(x, mean))
+    part, rest = _half_centred(x.astype(np.float64, copy=False), mean)
+    return np.asarray(part.multiply(part).sum(axis=1)).ravel() - 2.0 * (part @ rest) + rest @ rest
 
 
 def squared_lengths(y: Array) -> Array:
@@ -97,11 +145,10 @@ def scatter(x: Array, weights: Array | None, mean: Float | None) -> Array:
     """``(X - 1m')' diag(w) (X - 1m')``."""
     if is_sparse(x):
         mass = np.ones(x.shape[0]) if weights is None else np.asarray(weights)
-        wide = x.astype(np.float64)
-        product = (wide.T @ (sp.diags_array(mass) @ wide)).toarray()
-        assert mean is not None
-        cross = np.outer(wide.T @ mass, mean)
-        return product - cross - cross.T + mass.sum() * np.outer(mean, mean)
+        part, rest = _half_centred(x.astype(np.float64, copy=False), mean)
+        product = (part.T @ (sp.diags_array(mass) @ part)).toarray()
+        cross = np.outer(part.T @ mass, rest)
+        return product - cross - cross.T + mass.sum() * np.outer(rest, rest)
     rows = centred(x, mean)
     if weights is not None:
         root = namespace(rows).sqrt(float64(weights))
@@ -112,9 +159,9 @@ def scatter(x: Array, weights: Array | None, mean: Float | None) -> Array:
 def gram(x: Array, mean: Float) -> Array:
     """``(X - 1m')(X - 1m')'``."""
     if is_sparse(x):
-        wide = x.astype(np.float64)
-        across = wide @ mean
-        return (wide @ wide.T).toarray() - across[:, None] - across[None, :] + mean @ mean
+        part, rest = _half_centred(x.astype(np.float64, copy=False), mean)
+        across = part @ rest
+        return (part @ part.T).toarray() - across[:, None] - across[None, :] + rest @ rest
     rows = centred(x, mean)
     return rows @ rows.T
 
@@ -122,9 +169,9 @@ def gram(x: Array, mean: Float) -> Array:
 def project(x: Array, matrix: Array | None, mean: Float | None) -> Array:
     """``(X - 1m') B`` in the precision of the block; B and m may be left out."""
     if is_sparse(x):
-        matrix = np.asarray(matrix, dtype=x.dtype)
-        image = np.asarray(x @ matrix)
-        return image if mean is None else image - np.asarray(mean, dtype=x.dtype) @ matrix
+        matrix, (part, rest) = np.asarray(matrix, dtype=x.dtype), _half_centred(x, mean)
+        image = np.asarray(part @ matrix)
+        return image - rest.astype(x.dtype) @ matrix
     if mean is not None:
         x = x - like(mean, x)
     return x if matrix is None else x @ like(matrix, x)
@@ -133,10 +180,9 @@ def project(x: Array, matrix: Array | None, mean: Float | None) -> Array:
 def project_transposed(x: Array, matrix: Array, mean: Float | None) -> Array:
     """``(X - 1m')' B`` for a matrix B with a row for each row of the block."""
     if is_sparse(x):
-        product = np.asarray(x.T @ matrix, dtype=np.float64)
-        if mean is None:
-            return product
-        return product - np.outer(mean, np.asarray(matrix).sum(axis=0, dtype=np.float64))
+        part, rest = _half_centred(x.astype(np.float64, copy=False), mean)
+        product = np.asarray(part.T @ matrix)
+        return product - np.outer(rest, np.asarray(matrix).sum(axis=0, dtype=np.float64))
     return centred(x, mean).T @ float64(matrix)
 
 
@@ -152,8 +198,9 @@ def sums_and_sizes(x: Array, labels: Array, n_clusters: int, weights: Array | No
         matrix, sizes = indicator(labels, n_clusters, weights), cluster_sizes(labels, n_clusters, weights)
         if isinstance(x, np.ndarray):
             return [np.asarray(matrix @ centred(x, mean)), sizes]
-        sums = (matrix @ x).toarray()
-        return [sums if mean is None else sums - np.outer(sizes, mean), sizes]
+        part, rest = _half_centred(x.astype(np.float64, copy=False), mean)
+        sums = (matrix @ part).toarray()
+        return [sums - np.outer(sizes, rest), sizes]
     xp, single = namespace(x), x.dtype != namespace(x).float64
     totals: list[Array] = []
     for some, hot in _hot_stretches(labels, n_clusters, weights, x.dtype):

@@ -104,11 +104,28 @@ def apart() -> Iterator[None]:
         _side_by_side.reset(before)
 
 
+def _openmp() -> list[Any]:
+    """The OpenMP libraries, whose limits are those of the thread that sets them."""
+    return [library for library in _controller().lib_controllers if library.user_api == "openmp"]
+
+
 def _no_openmp_beside() -> None:
-    """One OpenMP thread for what is called from this thread, whose own that limit is: the others have their cores."""
-    for library in _controller().lib_controllers:
-        if library.user_api == "openmp":
-            library.set_num_threads(1)
+    """One OpenMP thread for what is called from this thread: the others have their cores."""
+    for library in _openmp():
+        library.set_num_threads(1)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """One thread of BLAS and of OpenMP for what this thread calls: several add in any order."""
+    before = [library.get_num_threads() for library in _openmp()]
+    _no_openmp_beside()
+    try:
+        with single():
+            yield
+    finally:
+        for library, n_threads in zip(_openmp(), before, strict=True):
+            library.set_num_threads(n_threads)
 
 
 def in_order(run: Callable[[_I], _T], items: Iterable[_I]) -> Iterator[tuple[_I, _T]]:

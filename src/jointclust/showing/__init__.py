@@ -1,1 +1,1 @@
-"""What a user looks at: plots and the report."""
+"""What a user looks at: plots, explanations and the report."""

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from jointclust.choosing.consensus import JointConsensus
 from jointclust.choosing.criteria import jaccard_per_cluster
@@ -28,6 +29,7 @@ def last_step(model: Estimator) -> Any:
 def labels_of(model: Estimator) -> Labels:
     """The cluster of each training row; of a row that a consensus rejects, the one it would have."""
     clusterer = last_step(model)
+    check_is_fitted(clusterer)
     labels = np.asarray(clusterer.labels_)
     return clusterer.soft_labels_.argmax(axis=1) if np.any(labels < 0) else labels
 
@@ -45,7 +47,7 @@ def map_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     """
     if last_step(model).cluster_centers_.shape[1] <= _FEW_COMPONENTS:
         return embedding_of(model, X)
-    rows = _prepared(model, X)
+    rows = prepared_of(model, X)
     labels = labels_of(model)
     sizes = np.bincount(labels).astype(np.float64)
     member = sp.csr_array((np.ones(labels.size), (labels, np.arange(labels.size))))
@@ -57,24 +59,41 @@ def map_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
     return np.asarray(rows @ directions) - mean @ directions
 
 
-def _prepared(model: Estimator, X: ArrayLike) -> Any:
+def prepared_of(model: Estimator, X: ArrayLike) -> Any:
     """The rows as the clusterer sees them; a consensus, those of its first view."""
     model = getattr(model, "best_estimator_", model)
     rows = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
     clusterer = last_step(model)
-    return clusterer.prepared(rows)[0] if isinstance(clusterer, JointConsensus) else rows
+    if isinstance(clusterer, JointConsensus):
+        return clusterer.prepared(rows)[0]
+    return check_array(rows, accept_sparse="csr")
 
 
 def features_of(model: Estimator, X: Any) -> tuple[Any, list[str] | None]:
     """Rows as numbers in the units of the data, with names: coded columns and words where there are any."""
     model = getattr(model, "best_estimator_", model)
     clusterer = last_step(model)
+    check_is_fitted(clusterer)
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
     views = clusterer.preparations if isinstance(clusterer, JointConsensus) else []
     first = steps[0] if len(steps) > 1 else views[0] if views else None
     if isinstance(first, Preparation):
         return first.readable(X), [str(name) for name in first.coded_names()]
     return check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan"), None
+
+
+def check_shown(labels: Labels, n_features: int, names: list[str] | None, Y: NDArray, stability: Float | None) -> None:
+    """What is to be shown beside the rows fits them."""
+    if names is not None and len(names) != n_features:
+        raise ValueError(f"feature_names must have a name for each of the {n_features} columns; got {len(names)}.")
+    if Y.ndim != 2 or Y.shape[1] == 0 or not np.isfinite(Y).all():
+        raise ValueError(
+            f"coordinates must be a table of finite numbers, rows by 1 or more columns; got shape {Y.shape}"
+            f"{'' if Y.ndim != 2 else ' with numbers that are not finite'}."
+        )
+    n_clusters = int(labels.max()) + 1
+    if stability is not None and (stability.ndim != 1 or stability.size < n_clusters):
+        raise ValueError(f"stability must have a value for each of the {n_clusters} clusters; got {stability.shape}.")
 
 
 def soft_labels_of(model: Estimator) -> Float | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from jointclust.numerics.groups import Groups
 from jointclust.numerics.partitions import assign, cluster_sizes, means, n_changed, nearest_in
@@ -325,3 +325,8 @@ class Clusters:
         change = coordinates.sums(labels[moved], n_clusters, weights, moved)
         change -= coordinates.sums(self.labels[moved], n_clusters, weights, moved)
         return Clusters(coordinates, labels, n_clusters, self.sums + change)
+
+
+def passes_of(X: ArrayLike | Coordinates) -> int:
+    """Passes over the rows before the fit, which coordinates have behind them."""
+    return X.rows.n_passes if isinstance(X, Coordinates) else 0

@@ -21,7 +21,9 @@ from jointclust.rows import (
     check_elsewhere,
     check_weights_elsewhere,
     is_elsewhere,
+    refuse_annotated,
     sample_known,
+    tidied,
     total_weight,
     weight_limits,
 )
@@ -99,11 +101,13 @@ def decompose(
     >>> jc.DiscriminativeEmbeddedClustering(2, trade_off=5, random_state=0).fit(coordinates).labels_.shape
     (1000,)
     """
+    refuse_annotated(X)
     names = get_feature_names(X)
     if is_elsewhere(X):
         X = check_elsewhere(X, accept_sparse=True, min_samples=2)
     else:
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, input_name="X")
+        options = {"dtype": [np.float64, np.float32], "ensure_min_samples": 2, "input_name": "X"}
+        X = check_array(tidied(X), accept_sparse="csr", **options)
     coordinates = coordinates_of(
         as_rows(X),
         check_weights(sample_weight, X),
@@ -114,6 +118,13 @@ def decompose(
     if coordinates.scores is None and not coordinates.rows.is_remote:
         coordinates = replace(coordinates, scores=coordinates.leading(coordinates.rank))
     return replace(coordinates, feature_names=names)
+
+
+def check_rows(X: object) -> None:
+    """Raise where X is no matrix of rows, and say what it is."""
+    refuse_annotated(X)
+    if isinstance(X, Coordinates):
+        raise TypeError("X holds Coordinates, which only fit takes, of clusterers: pass the rows themselves.")
 
 
 def check_weights(sample_weight: ArrayLike | None, X: Any) -> Float | None:
@@ -211,10 +222,9 @@ def checked_variance(rows: Rows, mean: Float, weights: Float | None) -> float:
 
 
 def _noise(rows: Rows, mean: Float, weights: Float | None) -> float:
-    """Rounding left by centring; a sparse matrix is centred after squaring, which costs more of it."""
+    """Rounding left by centring."""
     weight = float(rows.n_samples if weights is None else total_weight(weights))
-    lost = 16 * np.finfo(float).eps
-    return weight * float(mean @ mean) * (lost if rows.is_sparse else lost**2)
+    return weight * float(mean @ mean) * (16 * np.finfo(float).eps) ** 2
 
 
 def _check_scale(rows: Rows, total: float, noise: float) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import Interval, StrOptions, check_sample_weight, fit_context
 from jointclust.exceptions import tell
-from jointclust.rows import is_elsewhere
+from jointclust.rows import is_elsewhere, refuse_annotated, tidied
 from jointclust.types import Float
 from jointclust.views.cells import Cells, Level, cells_of
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of
@@ -165,6 +165,7 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _validated(self, X: Any, *, reset: bool) -> tuple[Any, list[str]]:
         """The table, or the array it is, and the names by which a user knows its columns."""
+        refuse_annotated(X)
         if is_elsewhere(X):
             raise TypeError(f"MixedEncoder needs a table in memory; got {type(X).__name__}: compute or load it first.")
         if is_table(X) and not isinstance(X, np.ndarray):
@@ -175,7 +176,7 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         else:
             # Numbers and text side by side in a list would all become text.
             X = np.array(X, dtype=object) if isinstance(X, list | tuple) else X
-            X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
+            X = validate_data(self, tidied(X), dtype=None, ensure_all_finite=False, reset=reset)
             labels = [str(number) for number in range(X.shape[1])]
         if reset and X.shape[0] < 2:
             raise ValueError("n_samples=1: one row has no levels and no spread; at least 2 are needed.")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import Interval, check_sample_weight, fit_context
 from jointclust.exceptions import tell
+from jointclust.rows import refuse_annotated, tidied
 from jointclust.types import Float
 
 # Of a column's variance: a column that others tell exactly would else have no noise and decide alone.
@@ -158,7 +159,10 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray:
-        return validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=reset)
+        refuse_annotated(X)
+        return validate_data(
+            self, tidied(X), dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=reset
+        )
 
     def _columns_with_enough(self, data: NDArray, weights: Float) -> NDArray[np.intp]:
         share = weights @ ~np.isnan(data) / weights.sum()

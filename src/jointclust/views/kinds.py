@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from jointclust.rows import is_elsewhere, is_lazy, some_rows
+from jointclust.rows import is_annotated, is_elsewhere, is_lazy, some_rows, tidied
 from jointclust.types import Float
 from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
 from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
@@ -21,8 +22,8 @@ __all__ = ["Description", "describe"]
 
 # Rows, and values of dense rows, that a description looks at.
 _MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
-# Columns up to which each is shown.
-_SHOWN = 24
+# Columns up to which each is shown, and in a notebook.
+_SHOWN, _LISTED = 24, 200
 
 VIEWS = {
     "table": ["standardised", "rank-normal", "as is"],
@@ -90,6 +91,18 @@ class Description:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """The same for notebooks, with the columns as a table that opens."""
+        title, *lines = (html.escape(line) for line in str(self).splitlines())
+        told = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines if not line.startswith("  "))
+        rows = [(one.name, one.kind, f"{one.spread:.3g}", percent(one.missing)) for one in self.columns[:_LISTED]]
+        cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
+        head = "<tr><th>column</th><th>kind</th><th>spread</th><th>missing</th></tr>"
+        table = f"<table>{head}{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+        which = "columns" if len(self._names) <= _LISTED else f"the first {_LISTED} columns"
+        columns = f"<details><summary>{which}</summary>{table}</details>" if rows else ""
+        return f"<b>{title}</b><ul>{told}</ul>{columns}"
+
 
 def _shown(column: Column) -> str:
     line = f"  {column.name}: {column.kind}"
@@ -146,11 +159,6 @@ def _described(n_samples: int, rows: Any, positions: NDArray | None) -> Descript
     if not is_table(rows):
         return _of_matrix(_numbers(rows), positions, n_samples, reasons)
     return _of_table(rows, positions, n_samples, reasons)
-
-
-def is_annotated(X: object) -> bool:
-    """Whether this is AnnData, or like it: a matrix with tables about its rows and its columns."""
-    return all(hasattr(X, name) for name in ("X", "obs", "var"))
 
 
 def is_documents(X: Any) -> bool:
@@ -227,6 +235,7 @@ def _drawn(frame: Any) -> tuple[int, Any]:
 
 def as_array(X: Any) -> NDArray:
     """An array of numbers, or of objects where some are none, with two dimensions."""
+    X = tidied(X)
     array = np.asarray(X)
     if array.dtype.kind not in "biufOSU":
         what = "Complex data not supported" if array.dtype.kind == "c" else "X must hold numbers, text or dates"
@@ -246,7 +255,7 @@ def _sample_size(n_samples: int, n_columns: int) -> int:
 def _numbers(rows: Any) -> Any:
     """A matrix of numbers in float64, sparse where it is; gaps may be, infinite cells not."""
     if sp.issparse(rows):
-        return sp.csr_array(check_array(rows, accept_sparse="csr", dtype=np.float64))
+        return sp.csr_array(check_array(tidied(rows), accept_sparse="csr", dtype=np.float64))
     return check_array(rows, dtype=np.float64, ensure_all_finite="allow-nan")
 
 

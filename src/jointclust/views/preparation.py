@@ -14,14 +14,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import StrOptions, fit_context
-from jointclust.rows import is_elsewhere, is_lazy
+from jointclust.rows import is_annotated, is_elsewhere, is_lazy, tidied
 from jointclust.rows.arrays import columns_at, is_device_array
 from jointclust.types import Float
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in
 from jointclust.views.counts import Counts, LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
-from jointclust.views.kinds import as_array, describe, describe_sample, is_annotated, is_documents
+from jointclust.views.kinds import as_array, describe, describe_sample, is_documents
 from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
 
 __all__ = ["VIEWS", "Preparation"]
@@ -250,7 +250,9 @@ class Preparation(TransformerMixin, BaseEstimator):
         if documents:
             return X
         matrix = X.X if is_annotated(X) else X
-        if not (is_table(matrix) or sp.issparse(matrix) or is_elsewhere(matrix)):
+        if sp.issparse(matrix):
+            matrix = tidied(matrix)
+        elif not (is_table(matrix) or is_elsewhere(matrix)):
             matrix = as_array(matrix)
         if reset:
             self._is_sparse = sp.issparse(matrix)

@@ -21,8 +21,10 @@ from jointclust.rows import (
     is_elsewhere,
     is_lazy,
     lazily,
+    refuse_annotated,
     sample,
     sweep,
+    tidied,
     total_weight,
 )
 from jointclust.rows.arrays import is_device_array, like, namespace
@@ -102,8 +104,9 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return sweep(lambda x: Swept(rows=[self._change(x)]), rows, width=2 * self.n_features_in_).rows[0]
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
+        refuse_annotated(X)
         if not is_elsewhere(X):
-            return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+            return validate_data(self, tidied(X), accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
         checked = check_elsewhere(X, accept_sparse=True, min_samples=1)
         self._check_names(X, reset=reset)
         return checked

@@ -14,6 +14,7 @@ from jointclust.numerics.partitions import centers_of
 from jointclust.rows.arrays import is_sparse
 from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE
+from jointclust.showing.directions import NEXT, beside
 from jointclust.showing.plots._display import Display
 from jointclust.types import Float, Labels, Predictor
 
@@ -65,7 +66,7 @@ class EmbeddingDisplay(Display):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows it was fitted on.
         components : tuple of two ints, default=(0, 1)
-            Which components to draw; an embedding of one dimension is drawn over a random spread.
+            Which components to draw; one dimension has the next principal direction beside it.
         labels : array-like of shape (n_samples,), default=None
             What to colour by; None takes the clusters.
         ax : matplotlib axes, default=None
@@ -81,8 +82,8 @@ class EmbeddingDisplay(Display):
         Y = fitted.map_of(estimator, X)
         names = [f"component {index}" for index in components]
         if Y.shape[1] == 1:
-            spread = np.random.RandomState(0).uniform(-0.15, 0.15, len(Y)) * (np.ptp(Y) or 1.0)
-            Y, components, names = np.column_stack([Y, spread]), (0, 1), ["component 0", "(at random)"]
+            second = beside(fitted.prepared_of(estimator, X), Y, fitted.labels_of(estimator))
+            Y, components, names = np.column_stack([Y, second]), (0, 1), ["component 0", NEXT]
         if max(components) >= Y.shape[1]:
             raise ValueError(f"components={components}: the embedding has {Y.shape[1]}, counted from 0.")
         found = fitted.labels_of(estimator) if labels is None else np.asarray(labels)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from jointclust._version import __version__
 from jointclust.files import replacing
 from jointclust.showing import fitted
+from jointclust.showing.directions import Direction, directions
+from jointclust.showing.explain import Explanation, explain
+from jointclust.showing.layout import neighbour_map
+from jointclust.showing.profile import profile
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._page import page
-from jointclust.showing.report._profile import profile
-from jointclust.types import Predictor
+from jointclust.types import Float, Labels, Matrix, Predictor
 
 __all__ = ["write_report"]
+
+_BLOCK = 65_536
 
 
 def write_report(
@@ -29,12 +37,17 @@ def write_report(
     classes: ArrayLike | None = None,
     feature_names: Sequence[str] | None = None,
     stability: ArrayLike | None = None,
+    explanation: Explanation | None = None,
     image_shape: tuple[int, int] | None = None,
     image_order: str = "C",
     title: str = "Clusters",
     parameters: Mapping[str, tuple[object, str]] | None = None,
     candidates: Mapping[str, Sequence[object]] | None = None,
     warnings: Sequence[str] = (),
+    command: str | None = None,
+    checksum: str | None = None,
+    most_megabytes: float = 12.0,
+    neighbours: bool = True,
 ) -> None:
     """Write a page that shows a fitted model: a map of the rows, a card per cluster, and what to beware of.
 
@@ -59,6 +72,8 @@ def write_report(
         Names of the columns; None takes those of a frame, or of the model.
     stability : array-like of shape (n_clusters,), default=None
         Stability of each cluster, as from :func:`bootstrap_stability`; a consensus tells its own.
+    explanation : Explanation, default=None
+        What :func:`explain` says of the model and these rows, where it was asked before; None asks it.
     image_shape : tuple (height, width), default=None
         For rows that are images.
     image_order : {"C", "F"}, default="C"
@@ -71,6 +86,16 @@ def write_report(
         What else was tried.
     warnings : sequence of str, default=()
         What was warned of during the fit.
+    command : str, default=None
+        What to type to repeat it; None tells the estimator and its parameters.
+    checksum : str, default=None
+        SHA-256 of the file that the rows came from; None takes that of the numbers.
+    most_megabytes : float, default=12.0
+        Size of the file. The features that tell the clusters apart most are carried as long as there is room; the page
+        says which are not.
+    neighbours : bool, default=True
+        Whether to lay the rows out by their neighbours, too, unless ``coordinates`` say where they are. It costs less
+        than the default fit, but more than some methods.
 
     Examples
     --------
@@ -83,6 +108,7 @@ def write_report(
     True
     """
     data, coded = fitted.features_of(model, X)
+    given = feature_names if feature_names is not None and len(feature_names) == np.shape(X)[-1] else None
     if coded is not None and (feature_names is None or len(feature_names) != data.shape[1]):
         feature_names = coded  # columns that were coded have names of their own
     elif feature_names is None:
@@ -93,21 +119,29 @@ def write_report(
     Y = fitted.map_of(model, X) if coordinates is None else np.asarray(coordinates)
     found = fitted.member_stability(model) if stability is None else np.asarray(stability, dtype=float)
     names = [str(name) for name in feature_names] if feature_names is not None else None
+    fitted.check_shown(labels, data.shape[1], names, Y, found)
+    rows = fitted.prepared_of(model, X) if Y.shape[1] == 1 else None
+    drawn = directions(Y, labels, rows, data)
     content = Content(
         model=model,
         title=title,
         labels=labels,
         Y=Y,
+        directions=drawn,
+        layout=_layout(Y, labels, drawn) if neighbours and coordinates is None else None,
         ids=None if ids is None else [str(name) for name in np.asarray(ids)],
         classes=None if classes is None else np.asarray(classes).astype(str),
         names=names or [f"x{index}" for index in range(data.shape[1])],
         profile=profile(data, Y, labels),
+        explanation=None if image_shape is not None else explanation or explain(model, X, given),
         data=data,
         stability=found,
         image=None if image_shape is None else (tuple(image_shape), image_order),
         parameters=dict(parameters) if parameters is not None else _own_parameters(model),
         candidates=None if candidates is None else {key: list(value) for key, value in candidates.items()},
         warnings=list(warnings),
+        made=_made(model, data, command, checksum),
+        most_megabytes=most_megabytes,
     )
     if image_shape is not None and image_shape[0] * image_shape[1] != data.shape[1]:
         raise ValueError(f"image_shape={image_shape} does not make {data.shape[1]} pixels, the number of features.")
@@ -120,6 +154,32 @@ def _check_lengths(n: int, **given: Any) -> None:
         length = n if values is None else values.shape[0] if hasattr(values, "shape") else len(values)
         if length != n:
             raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
+
+
+def _layout(Y: NDArray[Any], labels: Labels, drawn: list[Direction]) -> Float:
+    """The rows by their neighbours in the embedding or, of one direction, in the two that are drawn."""
+    places = Y if Y.shape[1] > 1 else np.column_stack([one.values for one in drawn])
+    return neighbour_map(places, labels=labels)
+
+
+def _made(model: Predictor, data: Matrix, command: str | None, checksum: str | None) -> dict[str, str]:
+    """When, with what and from what a page is made."""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "version": f"jointclust {__version__}",
+        "to repeat it": command or f"{fitted.last_step(model)!r}.fit(X)",
+        "SHA-256 of the data": checksum or _checksum(data),
+    }
+
+
+def _checksum(data: Any) -> str:
+    """SHA-256 of the numbers, whatever the layout in memory."""
+    parts = (data.data, data.indices, data.indptr) if hasattr(data, "indptr") else (data,)
+    digest = hashlib.sha256()
+    for part in parts:
+        for start in range(0, len(part), _BLOCK):
+            digest.update(np.ascontiguousarray(part[start : start + _BLOCK]).tobytes())
+    return digest.hexdigest()
 
 
 def _own_parameters(model: Predictor) -> dict[str, tuple[object, str]]:

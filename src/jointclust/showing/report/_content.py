@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import silhouette_samples
 
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing import fitted
-from jointclust.showing.report._profile import Profile
+from jointclust.showing.directions import Direction
+from jointclust.showing.explain import ClusterExplanation, Explanation
+from jointclust.showing.profile import Profile
+from jointclust.showing.report._pack import natural_order
 from jointclust.types import Float, Labels, Predictor, Sparse
 
 # Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
 DOUBTFUL, STABLE = 0.6, 0.85
-# Rows whose own label has less than this share of the votes sit between clusters.
-_UNSURE = 0.5
+# Rows whose label is less likely than this sit between clusters; those below the second are worth a look.
+_UNSURE, _NOT_CERTAIN = 0.5, 0.8
 _FEW_ROWS = 5
+_LISTED = 20
+# Rows that the silhouette looks at, at the most.
+_SILHOUETTE_ROWS = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,45 +37,86 @@ class Content:
     title: str
     labels: Labels
     Y: NDArray[Any]
+    directions: list[Direction]
+    layout: Float | None
     ids: list[str] | None
     classes: NDArray[Any] | None
     names: list[str]
     profile: Profile
+    explanation: Explanation | None
     data: NDArray | Sparse
     stability: Float | None
     image: tuple[tuple[int, ...], str] | None
     parameters: dict[str, tuple[object, str]]
     candidates: dict[str, list[object]] | None
     warnings: list[str]
+    made: dict[str, str]
+    most_megabytes: float
 
     @property
     def clusterer(self) -> Any:
         return fitted.last_step(self.model)
 
+    @property
+    def n_clusters(self) -> int:
+        return self.profile.sizes.size
+
     def row_name(self, row: int) -> str:
         """What to call a row."""
         return str(row) if self.ids is None else self.ids[row]
 
-    def facts(self) -> dict[str, str]:
-        """A few numbers to begin with."""
-        found = {
-            "rows": f"{self.labels.size:,}",
-            "features": f"{len(self.names):,}",
-            "clusters": str(self.profile.sizes.size),
-            "method": type(self.clusterer).__name__,
-        }
-        if hasattr(self.clusterer, "agreement_"):
-            found["agreement of the members"] = f"{self.clusterer.agreement_:.2f}"
-        if self.classes is not None:
-            found["accuracy against the classes"] = f"{clustering_accuracy(self.classes, self.labels):.3f}"
-            found["NMI"] = f"{normalized_mutual_info(self.classes, self.labels):.3f}"
-        return found
+    # -- how sure -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def confidence(self) -> Float | None:
+        """How sure each row's label is; nothing where there is one cluster, and so no question."""
+        return fitted.confidence_of(self.model) if self.n_clusters > 1 else None
+
+    @cached_property
+    def steadiness(self) -> Float | None:
+        """Stability of the clusters; one alone is found again whatever the rows are, which says nothing."""
+        return self.stability if self.n_clusters > 1 else None
+
+    @property
+    def number(self) -> Any:
+        """What is known of the number of clusters, where the data chose it."""
+        return getattr(self.clusterer, "number_", None)
+
+    def sure(self) -> str:
+        """How far the clusters can be trusted, in one sentence."""
+        if self.n_clusters == 1:
+            why = "there is nothing to be sure of" if self.number is None else self.number.verdict
+            return f"All rows are in one cluster: {why}."
+        told, marks = self._evidence()
+        if not told:
+            return "How sure these clusters are was not measured: no stability was given."
+        word = "Not sure" if min(marks) == 0 else "Sure" if min(marks) == 2 else "Fairly sure"
+        return f"{word}: {'; '.join(told)}."
+
+    def _evidence(self) -> tuple[list[str], list[int]]:
+        """What is known, each with 0 for bad, 1 for fair, 2 for good."""
+        told, marks = [], []
+        if self.number is not None:
+            told.append(f"the data show {self.number.verdict}")
+            doubt = not self.number.has_structure or self.number.confidence < 0.5
+            marks.append(0 if doubt else 2 if self.number.confidence >= 0.7 else 1)
+        if self.steadiness is not None:
+            known = np.nan_to_num(self.steadiness, nan=STABLE)
+            stable, sizes = known >= STABLE, self.profile.sizes / self.labels.size
+            told.append(f"{np.count_nonzero(stable)} of {self.n_clusters} clusters are stable")
+            doubtful = float(sizes[known < DOUBTFUL].sum())
+            marks.append(0 if doubtful > 0.25 else 2 if sizes[stable].sum() >= 0.9 else 1)
+        if self.confidence is not None:
+            between = float(np.mean(self.confidence < _UNSURE))
+            told.append(f"{_share(between)} of the rows sit between clusters")
+            marks.append(0 if between > 1 / 3 else 2 if between < 0.1 else 1)
+        return told, marks
 
     def advice(self) -> list[str]:
         """What to beware of, in plain words: what the fit warned of, and what the numbers show."""
         found = list(self.warnings)
-        if self.stability is not None:
-            doubtful = [str(k) for k in np.flatnonzero(self.stability < DOUBTFUL)]
+        if self.steadiness is not None:
+            doubtful = [str(k) for k in np.flatnonzero(self.steadiness < DOUBTFUL)]
             if doubtful:
                 found.append(
                     f"{_counted('Cluster', doubtful)} {'is' if len(doubtful) == 1 else 'are'} not stable (below "
@@ -79,22 +129,71 @@ class Content:
                 f"{_counted('Cluster', few)} {'has' if len(few) == 1 else 'have'} fewer than {_FEW_ROWS} rows: "
                 "outliers rather than groups, perhaps."
             )
-        confidence = fitted.confidence_of(self.model)
-        if confidence is not None:
-            share = float(np.mean(confidence < _UNSURE))
+        if self.confidence is not None:
+            share = float(np.mean(self.confidence < _UNSURE))
             if share > 0.1:
                 found.append(f"{share:.0%} of the rows sit between clusters (confidence below {_UNSURE}).")
         return found
 
-    def uncertain(self) -> tuple[str, list[tuple[int, float]]] | None:
-        """Rows that stand out, by outlier score or by least confidence, with that number."""
+    def least_certain(self) -> list[tuple[int, float]]:
+        """Rows whose label may well be wrong, the least certain first, with their confidence."""
+        return [] if self.confidence is None else _first(self.confidence, self.confidence < _NOT_CERTAIN)
+
+    def unlike(self) -> list[tuple[int, float]]:
+        """Rows beyond Tukey's fence of the outlier scores, the farthest first, with their scores."""
         scores = getattr(self.clusterer, "outlier_scores_", None)
-        confidence = fitted.confidence_of(self.model)
-        if scores is None and confidence is None:
+        if scores is None:
+            return []
+        values = np.asarray(scores, dtype=np.float64)
+        low, high = np.percentile(values, [25, 75])
+        return _first(-values, values > high + 1.5 * (high - low), sign=-1.0)
+
+    # -- what the clusters are ------------------------------------------------------------------------------------
+
+    def facts(self) -> dict[str, str]:
+        """A few numbers to begin with."""
+        found = {
+            "rows": f"{self.labels.size:,}",
+            "features": f"{len(self.names):,}",
+            "clusters": str(self.n_clusters),
+            "method": type(self.clusterer).__name__,
+        }
+        if hasattr(self.clusterer, "agreement_") and self.n_clusters > 1:
+            found["agreement"] = f"{self.clusterer.agreement_:.2f}"
+        if self.silhouette is not None:
+            found["silhouette"] = f"{np.nanmean(self.silhouette[1]):.2f}"
+        if self.classes is not None:
+            found["accuracy against the classes"] = f"{clustering_accuracy(self.classes, self.labels):.3f}"
+            found["NMI"] = f"{normalized_mutual_info(self.classes, self.labels):.3f}"
+        return found
+
+    @cached_property
+    def silhouette(self) -> tuple[Float, Float] | None:
+        """Mean silhouette of each cluster in the embedding, and of each row of a sample."""
+        n = self.labels.size
+        sample = np.linspace(0, n - 1, min(n, _SILHOUETTE_ROWS)).astype(int)
+        own = self.labels[sample]
+        if not 1 < np.unique(own).size < own.size:
             return None
-        values = np.asarray(scores if scores is not None else confidence)
-        order = np.argsort(-values if scores is not None else values, kind="stable")[:20]
-        return ("outlier score" if scores is not None else "confidence"), [(int(i), float(values[i])) for i in order]
+        values = silhouette_samples(np.asarray(self.Y, dtype=np.float64)[sample], own)
+        sizes = np.bincount(own, minlength=self.n_clusters)
+        sums = np.bincount(own, weights=values, minlength=self.n_clusters)
+        return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan), values
+
+    def explained(self, cluster: int) -> ClusterExplanation | None:
+        """What makes a cluster; nothing of images, whose pixels mean little one by one."""
+        found = self.explanation or ()
+        return next((one for one in found if one.cluster == cluster), None) if self.n_clusters > 1 else None
+
+    @cached_property
+    def index_of(self) -> dict[str, int]:
+        """Where a feature is, by its name."""
+        return {name: index for index, name in reversed(list(enumerate(self.names)))}
+
+    def mean_confidence(self, cluster: int) -> float | None:
+        """Mean confidence of a cluster's rows."""
+        own = self.labels == cluster
+        return None if self.confidence is None or not own.any() else float(self.confidence[own].mean())
 
     def main_class(self, cluster: int) -> tuple[str, float] | None:
         """The most frequent known class of a cluster and its share."""
@@ -102,6 +201,37 @@ class Content:
             return None
         values, sizes = np.unique(self.classes[self.labels == cluster], return_counts=True)
         return str(values[sizes.argmax()]), float(sizes.max() / sizes.sum())
+
+    def contingency(self) -> tuple[list[str], NDArray[np.intp]] | None:
+        """Names of the classes, and how many rows of each are in each cluster."""
+        if self.classes is None:
+            return None
+        found, codes = np.unique(self.classes, return_inverse=True)
+        counts = np.zeros((self.n_clusters, found.size), np.intp)
+        np.add.at(counts, (self.labels, codes.ravel()), 1)
+        order = natural_order([str(name) for name in found])
+        return [str(found[index]) for index in order], counts[:, order]
+
+    @cached_property
+    def telling(self) -> NDArray[np.intp]:
+        """Features by their largest effect in any cluster, the largest first."""
+        return np.argsort(-np.abs(self.profile.effects).max(axis=0), kind="stable")
+
+    def chosen_features(self) -> list[int] | None:
+        """Features that a sparse method keeps, where it is one."""
+        support = getattr(self.clusterer, "support_", None)
+        if support is None or len(support) != len(self.names):
+            return None
+        return [int(index) for index in self.telling if support[index]]
+
+
+def _first(values: Float, wanted: Sequence[bool] | NDArray[np.bool_], sign: float = 1.0) -> list[tuple[int, float]]:
+    order = np.argsort(values, kind="stable")
+    return [(int(i), sign * float(values[i])) for i in order[np.asarray(wanted)[order]][:_LISTED]]
+
+
+def _share(value: float) -> str:
+    return "none" if value == 0 else "fewer than 1%" if value < 0.01 else f"{value:.0%}"
 
 
 def _counted(noun: str, names: list[str]) -> str:

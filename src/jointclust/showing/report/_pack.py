@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 import struct
 import zlib
 from typing import Any
@@ -12,61 +13,100 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.showing.colours import SCALE
+from jointclust.showing.colours import PALETTE, SCALE
 
-# A number's last code is kept for missing ones.
-_MISSING = 255
+# Levels of a number that is not whole: four digits of its range. The last code is kept for missing ones.
+_LEVELS = 9_999
 _MOST_CATEGORIES = 2**16 - 1
+# Each turn of the palette has another shape and another shade: 96 looks before one comes again.
+SHAPES, _SHADES = 4, (0.0, -0.35, 0.45)
 
 
 def packed(values: NDArray[Any]) -> str:
-    """Bytes of an array, compressed, as text."""
-    return base64.b64encode(gzip.compress(np.ascontiguousarray(values).tobytes(), 6, mtime=0)).decode()
+    """Bytes of an array, compressed, as text; of two bytes, all low ones and then all high ones, which repeat more."""
+    values = np.ascontiguousarray(values)
+    if values.dtype.itemsize == 2:
+        values = np.ascontiguousarray(values.astype("<u2").view(np.uint8).reshape(-1, 2).T)
+    return _text(values.tobytes())
 
 
-def axis(name: str, values: NDArray[Any]) -> dict[str, object]:
+def _text(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
+
+
+def coded(codes: NDArray[Any], most: int) -> dict[str, object]:
+    """Codes in one byte where the largest has room in it, else in two."""
+    bits = 8 if most <= 255 else 16
+    return {"bits": bits, "data": packed(codes.astype(np.uint8 if bits == 8 else np.uint16))}
+
+
+def axis(name: str, values: NDArray[Any], **more: object) -> dict[str, object]:
     """Positions at 65,536 levels: finer than a screen at thirty times zoom."""
     low, high = float(values.min()), float(values.max())
-    unit = (values - low) / ((high - low) or 1.0)
-    return {"name": name, "min": low, "max": high, "data": packed(np.round(unit * 65535).astype("<u2"))}
+    codes = np.round((values - low) / ((high - low) or 1.0) * 65535)
+    return {"name": name, "min": low, "max": high, **coded(codes, 65535), **more}
 
 
 def numbers(name: str, values: NDArray[Any]) -> dict[str, object]:
-    """A column to colour by, at 255 levels: more than an eye tells apart."""
+    """A column of numbers: whole ones as they are, others at four digits of their range."""
     values = np.asarray(values, dtype=np.float64)
     known = np.isfinite(values)
-    low, high = (float(values[known].min()), float(values[known].max())) if known.any() else (0.0, 0.0)
-    unit = (np.where(known, values, low) - low) / ((high - low) or 1.0)
-    codes = np.where(known, np.round(unit * (_MISSING - 1)), _MISSING).astype(np.uint8)
-    return {"name": name, "kind": "number", "min": low, "max": high, "bits": 8, "data": packed(codes)}
+    present = values[known] if known.any() else np.zeros(1)
+    low, high = float(present.min()), float(present.max())
+    whole = high - low < _MOST_CATEGORIES and bool((present == np.round(present)).all())
+    step = 1.0 if whole or high == low else (high - low) / _LEVELS
+    most = round((high - low) / step) + 1
+    missing = 255 if most <= 255 else 65535
+    codes = np.where(known, np.round((np.where(known, values, low) - low) / step), missing)
+    return {"name": name, "kind": "number", "min": low, "step": step, **coded(codes, missing)}
 
 
 def categories(name: str, values: NDArray[Any]) -> dict[str, object] | None:
-    """A column of names; None where there are more of them than codes."""
+    """A column of names, sorted as people do; None where there are more of them than codes."""
     found, codes = np.unique(values, return_inverse=True)
     if found.size > _MOST_CATEGORIES:
         return None
-    bits = 8 if found.size <= 256 else 16
-    kind = np.dtype(np.uint8) if bits == 8 else np.dtype("<u2")
-    sizes = np.bincount(codes.ravel(), minlength=found.size)
+    order = natural_order([str(value) for value in found])
+    codes = np.argsort(order)[codes.ravel()]
     return {
         "name": name,
         "kind": "category",
-        "names": [str(value) for value in found],
-        "sizes": sizes.tolist(),
-        "bits": bits,
-        "data": packed(codes.ravel().astype(kind)),
+        "names": [str(found[index]) for index in order],
+        "sizes": np.bincount(codes, minlength=found.size).tolist(),
+        **coded(codes, found.size - 1),
     }
+
+
+def natural_order(names: list[str]) -> list[int]:
+    """Order in which numbers inside of names count as numbers: 2 comes before 10."""
+
+    def key(index: int) -> list[tuple[bool, float, str]]:
+        parts = [part for part in re.split(r"(\d+(?:\.\d+)?)", names[index]) if part]
+        return [(not part[0].isdecimal(), float(part) if part[0].isdecimal() else 0.0, part) for part in parts]
+
+    return sorted(range(len(names)), key=key)
 
 
 def names(ids: list[str]) -> str:
     """Names of rows; JSON, as a name may hold anything."""
-    return base64.b64encode(gzip.compress(json.dumps(ids).encode(), 6, mtime=0)).decode()
+    return _text(json.dumps(ids).encode())
 
 
 def script_json(value: object) -> str:
     """JSON that cannot end the script element it stands in."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def looks() -> list[str]:
+    """Colours of the first 96 clusters: turns of the palette in its own shade, a darker one and a lighter one."""
+    found = []
+    for turn in range(SHAPES * len(_SHADES)):
+        shade = _SHADES[turn % len(_SHADES)]
+        end, share = 255 * (shade > 0), abs(shade)
+        for colour in _channels(PALETTE):
+            mixed = np.round(colour * (1 - share) + end * share).astype(int)
+            found.append("#" + "".join(f"{value:02x}" for value in mixed))
+    return found
 
 
 def picture(values: NDArray[Any], low: float, high: float, *, coloured: bool = False) -> str:
@@ -87,7 +127,11 @@ def picture(values: NDArray[Any], low: float, high: float, *, coloured: bool = F
 
 def scale_colours() -> NDArray[np.uint8]:
     """The colour scale at 256 places, as red, green and blue."""
-    anchors = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in SCALE])
+    anchors = _channels(SCALE)
     places = np.linspace(0, len(SCALE) - 1, 256)
     channels = [np.interp(places, np.arange(len(SCALE)), anchors[:, channel]) for channel in range(3)]
     return np.round(np.column_stack(channels)).astype(np.uint8)
+
+
+def _channels(colours: tuple[str, ...]) -> NDArray[np.int64]:
+    return np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours])

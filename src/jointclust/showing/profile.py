@@ -61,7 +61,13 @@ def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels) -> Profile:
     effects[(counts == 0) | (others == 0)] = 0.0
     nearest, farthest = _prototypes(Y, labels, n_clusters)
     sizes = np.bincount(labels, minlength=n_clusters)
-    return Profile(sizes, means + shift, rest + shift, effects, nearest, farthest)
+    scale = np.abs(shift) + pooled
+    return Profile(sizes, _whole(means + shift, scale), _whole(rest + shift, scale), effects, nearest, farthest)
+
+
+def _whole(means: Float, scale: Float) -> Float:
+    """Means in which what is left of nothing by rounding is nothing."""
+    return np.where(np.abs(means) <= 1e-12 * scale, 0.0, means)
 
 
 def _shift(X: NDArray | Sparse) -> Float:

@@ -1,0 +1,15 @@
+"""What has to hold of the package where it is installed, with nothing but what it asks for."""
+
+import importlib.metadata
+import importlib.resources
+import importlib.util
+import re
+
+import jointclust as jc
+
+found = importlib.metadata.metadata("jointclust")
+assert found["Version"] == jc.__version__
+assert not re.search(r"\]\((?!https://)", found.get_payload()), "a link of the README leads nowhere outside of it"
+assert importlib.resources.files(jc).joinpath("py.typed").is_file(), "type checkers are not told"
+assert not any(map(importlib.util.find_spec, ("pandas", "matplotlib", "torch", "anndata"))), "not a clean environment"
+print(jc.cluster(jc.datasets.load("wine").data, 3, random_state=0).labels_)

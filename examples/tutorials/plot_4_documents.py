@@ -1,0 +1,47 @@
+"""
+Documents
+=========
+
+A list of strings is all it takes: words are counted, weighed, and turned into topics.
+"""
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+
+import jointclust as jc
+
+SUBJECTS = {
+    "space": "orbit rocket launch moon satellite crew telescope planet mission lunar",
+    "health": "doctor patient dose vaccine clinic symptom nurse therapy blood trial",
+    "ice hockey": "goal puck season playoff goalie team coach league ice score",
+    "computing": "memory compiler keyboard driver kernel disk screen patch network file",
+}
+EVERYDAY = "the a time people year day thing world life hand part child place week company point fact group"
+rng = np.random.RandomState(0)
+subjects = [words.split() for words in SUBJECTS.values()]
+truth = rng.randint(len(subjects), size=800)
+texts = [" ".join([*rng.choice(subjects[k], 7), *rng.choice(EVERYDAY.split(), 20)]) for k in truth]
+
+model = jc.cluster(texts, 4, random_state=0)
+print(f"accuracy {jc.metrics.clustering_accuracy(truth, model.labels_):.3f}")
+
+# %%
+# What each cluster is about: the words that it has more often than the others.
+words = model.preparations[0]
+rows, names = words.encode(texts), words.coded_names()
+for k in range(4):
+    excess = rows[model.labels_ == k].mean(axis=0) - rows[model.labels_ != k].mean(axis=0)
+    print(k, ", ".join(names[np.argsort(-np.asarray(excess).ravel())[:6]]))
+
+# %%
+jc.plots.EmbeddingDisplay.from_estimator(model, texts)
+plt.show()
+
+# %%
+# New documents, and how sure their labels are.
+new = ["the crew saw a rocket leave for the moon", "the nurse gave the patient a dose", "a thing of the world"]
+print(model.predict(new), model.confidence(new).round(2))
+
+# %%
+# In BERTopic the consensus takes the place of HDBSCAN, and of UMAP: :doc:`/pipelines` has the code.

@@ -1,0 +1,213 @@
+"""Tools: what is computed of cells, and written beside them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from jointclust.choosing.consensus import JointConsensus
+from jointclust.choosing.number import ClusterNumber, Numbers, count
+from jointclust.choosing.sights import Sights
+from jointclust.exceptions import tell
+from jointclust.rows import is_annotated
+from jointclust.types import Float
+from jointclust.views.genes import ScaledGenes
+from jointclust.views.kinds import describe
+
+__all__ = ["annotate", "consensus"]
+
+# Rank of a randomised decomposition.
+_RANK = 500
+
+
+class Annotated(Protocol):
+    """What we use of AnnData."""
+
+    X: Any
+    obs: Any
+    var: Any
+    obsm: Any
+    layers: Any
+    uns: Any
+    isbacked: bool
+
+    def copy(self) -> Annotated: ...
+
+
+def consensus(
+    adata: Annotated,
+    n_clusters: int | Numbers | None = None,
+    *,
+    use_rep: str | None = None,
+    layer: str | None = None,
+    key_added: str = "jointclust",
+    random_state: int | np.random.RandomState | None = 0,
+    copy: bool = False,
+) -> Annotated | None:
+    """Clusters of cells that many fits agree on, written into AnnData: ``jointclust.cluster`` for cells.
+
+    Counts are clustered as topics and in logarithms, as :class:`jointclust.JointConsensus` does, and the number of
+    clusters is looked for in logarithms, as they are and with genes scaled to one spread. Logarithms are taken in these
+    two views for both. Sparse matrices stay sparse.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells by genes: raw counts, or logarithms of scaled ones. Of logarithms, only the genes that
+        ``var["highly_variable"]`` marks are used, where there is that column; of counts, 2,000 are chosen.
+        A backed one is read into memory, and that is said.
+    n_clusters : int, (int, int) or list of int, default=None
+        Number of clusters; None asks :func:`jointclust.number_of_clusters`, and so do a range and a list of numbers.
+    use_rep : str, default=None
+        Key of ``obsm`` to cluster, such as "X_pca"; None or "X" is the matrix itself.
+    layer : str, default=None
+        Key of ``layers`` to cluster in place of ``X``.
+    key_added : str, default="jointclust"
+        Under which the results are written.
+    random_state : int, RandomState or None, default=0
+        Seed.
+    copy : bool, default=False
+        Whether to return a copy with the results instead of writing into ``adata``.
+
+    Returns
+    -------
+    adata : AnnData or None
+        The copy, or None where the results were written in place:
+
+        - ``obs[key_added]``: the cluster of each cell, a category;
+        - ``obs[key_added + "_confidence"]``: how likely it is right, 0 to 1;
+        - ``obsm["X_" + key_added]``: the directions in which the clusters differ;
+        - ``uns[key_added]``: ``params``; ``views``, what was looked at and why; ``agreement`` of the fits; and, where
+          the number was chosen, ``number`` with other ``suggestions`` and how sure it is.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> import numpy as np
+    >>> import jointclust as jc
+    >>> rng = np.random.RandomState(0)
+    >>> rates = rng.gamma(1.0, 2.0, size=(3, 100))[np.repeat([0, 1, 2], 30)]
+    >>> cells = anndata.AnnData(rng.poisson(rates).astype(np.float32))
+    >>> jc.sc.tl.consensus(cells, 3)
+    >>> cells.obs["jointclust"].value_counts().tolist()
+    [30, 30, 30]
+    """
+    if not is_annotated(adata):
+        raise TypeError(f"adata must be AnnData; got {type(adata).__name__}: jointclust.cluster takes matrices.")
+    adata = adata.copy() if copy and not adata.isbacked else adata
+    rows = _rows(adata, use_rep, layer)
+    if use_rep in (None, "X"):
+        rows, looked_at, counted_in = _of_cells(adata, rows)
+    else:
+        looked_at = counted_in = "auto"
+    number = None
+    if not isinstance(n_clusters, int | np.integer):
+        number = _number(rows, counted_in, n_clusters)
+        n_clusters = number.n_clusters
+    model = JointConsensus(int(n_clusters), views=looked_at, random_state=random_state).fit(rows)
+    if number is not None:
+        model.number_ = number
+    annotate(adata, model, model.transform(rows), key_added, {"use_rep": use_rep, "layer": layer})
+    return adata if copy else None
+
+
+def _rows(adata: Annotated, use_rep: str | None, layer: str | None) -> NDArray | sp.csr_array:
+    """The matrix that is asked for, in memory, with one row per cell."""
+    if use_rep is not None and layer is not None:
+        raise ValueError(f"use_rep={use_rep!r} and layer={layer!r} name two matrices: give one of them.")
+    if use_rep not in (None, "X"):
+        return np.asarray(_found(adata.obsm, use_rep, "use_rep", "obsm"))
+    rows = adata.X if layer is None else _found(adata.layers, layer, "layer", "layers")
+    if rows is None:
+        raise ValueError("adata.X is None: name a layer or, with use_rep, a key of obsm.")
+    if adata.isbacked:
+        tell(
+            f"adata is backed: its {rows.shape[0]:,} x {rows.shape[1]:,} matrix is read into memory, and the results "
+            "are written beside it, not into the file. Call adata.write() to keep them.",
+            UserWarning,
+        )
+        rows = rows.to_memory() if hasattr(rows, "to_memory") else rows[:]
+    return sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
+
+
+def _found(mapping: Any, key: str, parameter: str, where: str) -> Any:
+    if key not in mapping:
+        there = ", ".join(map(repr, mapping)) or "nothing"
+        raise KeyError(f"{parameter}={key!r} is not in adata.{where}, which holds {there}.")
+    return mapping[key]
+
+
+def _of_cells(
+    adata: Annotated, rows: NDArray | sp.csr_array
+) -> tuple[NDArray | sp.csr_array, str | list[Any], str | list[Any]]:
+    """Rows of genes, the views that they are clustered in, and those in which the clusters are counted."""
+    if describe(rows).kind == "counts":
+        # Topics tell kinds of cells apart best, and for that see kinds in every few cells.
+        return rows, ["topics", "log"], ["log", ScaledGenes(counts=True)]
+    if rows.min() < 0:  # scaled already
+        return rows, "auto", "auto"
+    marked = adata.var.get("highly_variable")
+    if marked is not None and 0 < np.sum(marked) < rows.shape[1]:
+        rows = rows[:, np.flatnonzero(np.asarray(marked, dtype=bool))]
+    views = ["as is", ScaledGenes()]
+    return rows, views, views
+
+
+def _number(rows: NDArray | sp.csr_array, views: str | list[Any], among: Numbers | None) -> ClusterNumber:
+    """How many clusters there are; a warning says so where that is uncertain."""
+    sights = Sights.of(rows, views, None, _RANK)
+    found = count(sights, sights.sample(np.random.RandomState(0)), among)
+    found.warn()
+    return found
+
+
+def annotate(adata: Annotated, model: JointConsensus, embedding: Float, key: str, params: dict[str, Any]) -> None:
+    """Write what a consensus found of the cells into AnnData, in place, in forms that its files hold.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The cells.
+    model : JointConsensus
+        Fitted to them, in their order.
+    embedding : array of shape (n_samples, n_components)
+        What ``model.transform`` gives of them.
+    key : str
+        Under which the results are written, as :func:`consensus` says.
+    params : dict
+        What was asked for; None is left out, for the files hold no None.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> import jointclust as jc
+    >>> X, _ = jc.datasets.mixture(60, 20, 3, random_state=0)
+    >>> model = jc.JointConsensus(3, random_state=0).fit(X)
+    >>> rows = anndata.AnnData(X)
+    >>> jc.sc.tl.annotate(rows, model, model.transform(X), "groups", {})
+    >>> sorted(rows.obs)
+    ['groups', 'groups_confidence']
+    """
+    import pandas as pd
+
+    names = [str(number) for number in range(model.n_clusters)]
+    labels = pd.Categorical.from_codes(model.labels_, names)  # -1, a row that was rejected, is missing
+    adata.obs[key] = labels.remove_unused_categories()
+    adata.obs[f"{key}_confidence"] = model.confidence_
+    adata.obsm[f"X_{key}"] = embedding
+    params = {"n_clusters": model.n_clusters, "random_state": model.random_state, **params}
+    adata.uns[key] = {
+        "params": {name: value for name, value in params.items() if isinstance(value, int | str)},
+        "views": {name: np.array([view[name] for view in model.views_]) for name in ("name", "weight", "reason")},
+        "agreement": model.agreement_,
+    }
+    if hasattr(model, "number_"):
+        found = model.number_
+        adata.uns[key]["number"] = {
+            "suggestions": np.array(found.suggestions),
+            "confidence": found.confidence,
+            "verdict": found.verdict,
+        }

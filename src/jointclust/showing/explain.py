@@ -1,0 +1,431 @@
+"""What makes each cluster, in words: short rules, the features that set it apart, typical rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.utils.validation import check_is_fitted
+
+from jointclust.rows.arrays import to_host
+from jointclust.showing import fitted
+from jointclust.showing.features import Features, at_hand, features_in, some_of
+from jointclust.showing.profile import Profile, profile
+from jointclust.showing.rules import Condition, find_rules, joined, shown
+from jointclust.showing.sampling import some_of_each
+from jointclust.types import Estimator, Float, Labels
+
+__all__ = ["ClusterExplanation", "Explanation", "Rule", "SetApart", "explain"]
+
+# Rows that are looked at, and of each cluster the fewest of them.
+_MOST_ROWS, _FEWEST_OF_A_CLUSTER = 10_000, 50
+# Features of a cluster that rules are made of, that are compared with each other, and that are shown.
+_TRIED, _COMPARED, _SHOWN = 100, 40, 8
+# Effects from which on a feature sets a cluster apart, and rank correlations from which on two say the same.
+_SMALL_EFFECT, _ALIKE = 0.2, 0.9
+_DIMENSIONS = 200
+# Rows of a cluster, and as many others, from which its rules are made.
+_ON_A_SIDE = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Conditions that rows of a cluster fulfil, and how well they do.
+
+    Attributes
+    ----------
+    conditions : list of Condition
+        All of which have to hold; text by ``str``.
+    precision : float
+        Share of the rows that fulfil them that are in the cluster.
+    coverage : float
+        Share of the cluster's rows that fulfil them.
+    """
+
+    conditions: list[Condition]
+    precision: float
+    coverage: float
+
+    def __str__(self) -> str:
+        return " and ".join(str(condition) for condition in self.conditions)
+
+    def __repr__(self) -> str:
+        return f"<{self}: precision {self.precision:.0%}, coverage {self.coverage:.0%}>"
+
+
+@dataclass(frozen=True, eq=False)
+class SetApart:
+    """A feature whose mean in a cluster differs from that elsewhere.
+
+    Attributes
+    ----------
+    name : str
+        The feature: a column, "colour = red" for a level of one, or a word.
+    effect : float
+        Cohen's d: the difference over the standard deviation inside both.
+    mean, rest : float
+        Means in the cluster and elsewhere.
+    alike : list of str
+        Other features that set the cluster apart and say the same.
+    kind : str
+        "number", "date" (means are days since 1970), "level" or "word".
+    """
+
+    name: str
+    effect: float
+    mean: float
+    rest: float
+    alike: list[str]
+    kind: str
+
+    def __str__(self) -> str:
+        here, elsewhere = (shown(value, self.kind, 4) for value in (self.mean, self.rest))
+        return f"{self.effect:+5.1f}  {here} here, {elsewhere} elsewhere"
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterExplanation:
+    """One cluster.
+
+    Attributes
+    ----------
+    cluster : int
+        Its label.
+    size : int
+        Its number of rows.
+    share : float
+        Its share of all rows.
+    rules : list of Rule
+        The best one first; further ones are for rows that those before them miss. None, where no short rule helps.
+    features : list of SetApart
+        The strongest first; of those that say the same only one.
+    typical : list of int
+        Rows nearest to its center, the nearest first.
+    """
+
+    cluster: int
+    size: int
+    share: float
+    rules: list[Rule]
+    features: list[SetApart]
+    typical: list[int]
+
+    def __str__(self) -> str:
+        lines = [f"Cluster {self.cluster}: {self.size:,} {'row' if self.size == 1 else 'rows'} ({self.share:.1%})"]
+        shown = [str(rule) for rule in self.rules]
+        width = max(map(len, shown), default=0)
+        for number, (text, rule) in enumerate(zip(shown, self.rules, strict=True)):
+            lines.append(
+                f"  {'or' if number else 'if'} {text:<{width}}  precision {rule.precision:4.0%}, "
+                f"coverage {rule.coverage:4.0%}"
+            )
+        if not self.rules:
+            lines.append("  no short rule")
+        width = max((len(feature.name) for feature in self.features), default=0)
+        for feature in self.features:
+            more = ", ..." if len(feature.alike) > 5 else ""
+            alike = f"  (as {', '.join(feature.alike[:5])}{more})" if feature.alike else ""
+            lines.append(f"  {feature.name:<{width}}  {feature}{alike}")
+        lines.append(f"  typical rows: {', '.join(map(str, self.typical))}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What makes each cluster: the result of :func:`jointclust.explain`; iterate over it for the clusters.
+
+    Attributes
+    ----------
+    clusters : list of ClusterExplanation
+        In the order of their labels.
+    groups : list of list of str
+        Features that say the same (their rank correlation is 0.9 or more, or they are levels of one category), among
+        those that set any cluster apart most: the strongest first in each, and the group of the strongest first.
+    notes : list of str
+        What was looked at, and what left out.
+    """
+
+    clusters: list[ClusterExplanation]
+    groups: list[list[str]]
+    notes: list[str]
+
+    def __iter__(self) -> Iterator[ClusterExplanation]:
+        return iter(self.clusters)
+
+    def __len__(self) -> int:
+        return len(self.clusters)
+
+    def __getitem__(self, index: int) -> ClusterExplanation:
+        return self.clusters[index]
+
+    def __str__(self) -> str:
+        return "\n\n".join([*map(str, self.clusters), *(["\n".join(self.notes)] if self.notes else [])])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, object]:
+        """The same as dicts, lists, text and numbers, which JSON can hold.
+
+        Returns
+        -------
+        found : dict
+            ``clusters``, ``groups`` and ``notes``. A condition has its text, the feature, and the limits ``above`` and
+            ``up_to``, None where there is none.
+        """
+        return {
+            "clusters": [_plain(cluster) for cluster in self.clusters],
+            "groups": self.groups,
+            "notes": self.notes,
+        }
+
+
+def _plain(found: ClusterExplanation) -> dict[str, object]:
+    rules = [
+        {
+            "text": str(rule),
+            "precision": rule.precision,
+            "coverage": rule.coverage,
+            "conditions": [
+                {
+                    "text": str(condition),
+                    "feature": condition.feature.name,
+                    "above": condition.above if np.isfinite(condition.above) else None,
+                    "up_to": condition.up_to if np.isfinite(condition.up_to) else None,
+                }
+                for condition in rule.conditions
+            ],
+        }
+        for rule in found.rules
+    ]
+    features = [dict(vars(feature)) for feature in found.features]
+    return dict(vars(found)) | {"rules": rules, "features": features}
+
+
+def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
+    """What makes each cluster: its size, short rules, the features that set it apart, and typical rows.
+
+    A rule has at most three conditions, in the units of X; ``precision`` is the share of the rows that fulfil it that
+    are in the cluster, ``coverage`` the share of the cluster that fulfils it. It is the best of the nodes of shallow
+    decision trees that tell the cluster from all other rows, pruned as long as that costs next to nothing. It describes
+    the clusters as they are; it did not make them, and other rules may describe them as well.
+
+    Features set a cluster apart by Cohen's d, the difference of the means in standard deviations: 0.8 is large. Of
+    features that say the same (radius, perimeter, area) one is listed, the others beside it.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted clusterer, of this library or another, with ``labels_`` or ``predict``; a pipeline that ends with one,
+        or a search.
+    X : array, sparse matrix, data frame, list of str or AnnData
+        The rows it was fitted on; other rows, if there are more or fewer of them, are labelled by its ``predict``.
+        Rows in a file or with Dask are loaded: if there are too many, give some of them.
+    feature_names : sequence of str, default=None
+        Names of the columns of X; None takes those of a frame, or of the model. Documents have words instead.
+
+    Returns
+    -------
+    explanation : Explanation
+        Printing it gives a summary; ``to_dict()`` is for JSON; iterate over it for the clusters.
+
+    Notes
+    -----
+    Of more than 10,000 rows a sample is looked at, and ``notes`` says so; sizes, precision and coverage are those of
+    all rows. An empty cell fulfils no condition.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> wine = jc.datasets.load("wine")
+    >>> model = jc.JointConsensus(3, random_state=0).fit(wine.data)
+    >>> found = jc.explain(model, wine.data, [f"measure {number}" for number in range(1, 14)])
+    >>> print(found[1])  # doctest: +ELLIPSIS
+    Cluster 1: ... rows (...%)
+      if measure ...precision ...%, coverage ...%
+      ...
+    """
+    check_is_fitted(model)
+    X = at_hand(X)
+    features = features_in(X, feature_names, getattr(model, "feature_names_in_", None))
+    expected = getattr(model, "n_features_in_", features.n_columns)
+    if features.n_columns is not None and features.n_columns != expected:
+        raise ValueError(f"X has {features.n_columns} columns and the model was fitted on {expected}: give the same.")
+    names, labels = _clusters(_labels(model, X, features.values.shape[0]))
+    sample = _Sample.of(features, labels)
+    places = _places(model, X if sample.is_all else some_of(X, sample.rows), sample)
+    found = profile(sample.features.values, places, sample.labels)
+    groups = _groups(sample.features, found.effects[: names.size])
+    sizes = np.bincount(labels, minlength=names.size)
+    clusters = [
+        ClusterExplanation(
+            cluster=int(name),
+            size=int(sizes[k]),
+            share=float(sizes[k] / labels.size),
+            rules=_rules(features, labels == k, sample, found.effects[k]),
+            features=_set_apart(features, found, groups, k),
+            typical=[int(row) for row in sample.rows[found.nearest[k]]],
+        )
+        for k, name in enumerate(names)
+    ]
+    n_outside = np.count_nonzero(labels == names.size)
+    notes = features.notes + ([f"{n_outside:,} rows are in no cluster"] if n_outside else [])
+    notes += [] if sample.is_all else [f"from a sample of {sample.rows.size:,} of {labels.size:,} rows"]
+    return Explanation(clusters, [[features.of[index].name for index in group] for group in groups], notes)
+
+
+# -- the rows -----------------------------------------------------------------------------------------------------
+
+
+def _labels(model: Estimator, X: Any, n_rows: int) -> Labels:
+    """Those of the fit where X has as many rows, else what the model says of them."""
+    clusterer = fitted.last_step(model)
+    labels = to_host(getattr(clusterer, "labels_", np.empty(0)))
+    if labels.size != n_rows:
+        if not hasattr(model, "predict"):
+            raise ValueError(
+                f"X has {n_rows} rows, the model was fitted on {labels.size} and has no predict: give the rows of fit."
+            )
+        labels = to_host(model.predict(X))
+    elif np.any(labels < 0) and hasattr(clusterer, "soft_labels_"):
+        return fitted.labels_of(model)
+    return labels
+
+
+def _clusters(labels: NDArray) -> tuple[NDArray, Labels]:
+    """The labels in use, and which of them each row has; rows in no cluster (below 0) have one more."""
+    names = np.unique(labels[labels >= 0])
+    return names, np.where(labels >= 0, np.searchsorted(names, labels), names.size).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """All rows where they are few, else some of each cluster by its size, and of small ones a little more."""
+
+    rows: NDArray[np.intp]
+    features: Features
+    labels: Labels
+    weights: Float
+    is_all: bool
+
+    @classmethod
+    def of(cls, features: Features, labels: Labels) -> Self:
+        rows = some_of_each(labels, _MOST_ROWS, _FEWEST_OF_A_CLUSTER, np.random.RandomState(0))
+        if rows.size == labels.size:
+            return cls(rows, features, labels, np.ones(rows.size), True)
+        taken = labels[rows]
+        weights = (np.bincount(labels) / np.maximum(np.bincount(taken), 1))[taken]
+        return cls(rows, replace(features, values=features.values[rows]), taken, weights, False)
+
+
+def _places(model: Any, X: Any, sample: _Sample) -> NDArray:
+    """Coordinates in which to measure how typical rows are: the embedding, or the plane through the clusters' means."""
+    if hasattr(model, "transform"):
+        embedded = model.transform(X)
+        if not sp.issparse(embedded) and embedded.shape[1] <= _DIMENSIONS:
+            return embedded.to_numpy() if hasattr(embedded, "to_numpy") else to_host(embedded)  # a frame, by set_output
+    values: Any = sample.features.values
+    labels = sample.labels
+    if sp.issparse(values):
+        rows, mean = values, np.asarray(values.mean(axis=0)).ravel()
+    else:
+        mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
+        rows = np.nan_to_num((values - mean) / np.where(spread > 0, spread, 1.0))
+        mean = np.zeros_like(mean)
+    sizes = np.bincount(labels).astype(np.float64)
+    member = sp.csr_array((np.ones(labels.size), (labels, np.arange(labels.size))))
+    sums = member @ rows
+    centers = (sums.toarray() if sp.issparse(sums) else sums) / np.maximum(sizes, 1.0)[:, None]
+    directions = np.linalg.svd(np.sqrt(sizes)[:, None] * (centers - mean), full_matrices=False)[2]
+    return np.asarray(rows @ directions[: max(sizes.size - 1, 1)].T)
+
+
+# -- features that say the same ------------------------------------------------------------------------------------
+
+
+def _groups(features: Features, effects: Float) -> list[list[int]]:
+    """The strongest features of each cluster, those that say the same together, by the strongest among them."""
+    strongest = np.abs(effects).max(axis=0, initial=0.0)
+    order = np.argsort(-np.abs(effects), axis=1, kind="stable")[:, :_COMPARED]
+    candidates = np.unique(order)
+    candidates = candidates[strongest[candidates] >= _SMALL_EFFECT]
+    candidates = candidates[np.argsort(-strongest[candidates], kind="stable")]
+    close = _rank_correlations(features.columns(candidates)) >= _ALIKE
+    columns = [features.of[index].column for index in candidates]
+    leaders: dict[int, list[int]] = {}
+    for place, candidate in enumerate(candidates):
+        same = (other for other in leaders if close[other, place] or columns[other] == columns[place])
+        leaders.setdefault(next(same, place), []).append(int(candidate))
+    return list(leaders.values())
+
+
+def _rank_correlations(columns: Float) -> Float:
+    """Absolute values of the correlations of the ranks; an empty cell has the mean rank."""
+    if columns.shape[1] == 0:
+        return np.zeros((0, 0))
+    ranks = np.nan_to_num(_centred(rankdata(columns, axis=0, nan_policy="omit")))
+    lengths = np.linalg.norm(ranks, axis=0)
+    ranks /= np.where(lengths > 0, lengths, 1.0)
+    return np.abs(ranks.T @ ranks)
+
+
+def _centred(ranks: Float) -> Float:
+    return ranks - np.nanmean(ranks, axis=0)
+
+
+def _set_apart(features: Features, found: Profile, groups: list[list[int]], k: int) -> list[SetApart]:
+    """Of each group the feature that is strongest in this cluster."""
+    effects = found.effects[k]
+    listed = []
+    for group in groups:
+        strong = sorted(
+            (index for index in group if abs(effects[index]) >= _SMALL_EFFECT), key=lambda index: -abs(effects[index])
+        )
+        if strong:
+            listed.append(strong)
+    listed.sort(key=lambda group: -abs(effects[group[0]]))
+    return [
+        SetApart(
+            name=features.of[first].name,
+            effect=float(effects[first]),
+            mean=float(found.means[k, first]),
+            rest=float(found.rest[k, first]),
+            alike=[features.of[index].name for index in others],
+            kind=features.of[first].kind,
+        )
+        for first, *others in listed[:_SHOWN]
+    ]
+
+
+# -- rules --------------------------------------------------------------------------------------------------------
+
+
+def _rules(features: Features, member: NDArray[np.bool_], sample: _Sample, effects: Float) -> list[Rule]:
+    """Rules found in some rows, counted in all of them."""
+    tried = np.sort(np.argsort(-np.abs(effects), kind="stable")[:_TRIED])
+    rows, weights = _inside_and_outside(member[sample.rows], sample.weights)
+    meaning = [features.of[index] for index in tried]
+    found = []
+    for path in find_rules(sample.features.columns(tried, rows), member[sample.rows[rows]], weights):
+        conditions = joined(path, meaning)
+        held = np.ones(member.size, dtype=bool)
+        for column, condition in conditions.items():
+            held &= condition.holds(features.columns(tried[[column]])[:, 0])
+        inside = np.count_nonzero(held & member)
+        precision, coverage = inside / max(1, held.sum()), inside / member.sum()
+        found.append(Rule(list(conditions.values()), float(precision), float(coverage)))
+    return found
+
+
+def _inside_and_outside(member: NDArray[np.bool_], weights: Float) -> tuple[NDArray[np.intp], Float]:
+    """Some rows of a cluster and some others, and the weights that make up for the rows left out."""
+    shuffled = np.random.RandomState(0).permutation(member.size)
+    parts = [shuffled[member[shuffled] == is_inside] for is_inside in (True, False)]
+    weighed = [weights[part[:_ON_A_SIDE]] * max(1.0, part.size / _ON_A_SIDE) for part in parts]
+    return np.concatenate([part[:_ON_A_SIDE] for part in parts]), np.concatenate(weighed)

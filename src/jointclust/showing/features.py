@@ -1,0 +1,166 @@
+"""The columns of data as people know them: numbers in their own units, levels of categories, words of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from jointclust.rows import is_elsewhere, is_lazy, loaded
+from jointclust.rows.arrays import is_device_array, to_host
+from jointclust.types import Float, Sparse
+from jointclust.views.cells import cells_of
+from jointclust.views.columns import columns_of, is_table, names_of, rows_of
+from jointclust.views.counts import Words
+from jointclust.views.kinds import describe, is_annotated, is_documents, strings_of
+
+# Levels of a category that are looked at, the most frequent first.
+_LEVELS = 50
+
+
+class Feature(NamedTuple):
+    """What one column of numbers stands for.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column of the data, or the word.
+    kind : str
+        "number", "date", "level" or "word".
+    level, other : str or None
+        Which level of a category or boolean it marks with 1, and which with 0 where there are but two.
+    """
+
+    column: str
+    kind: str = "number"
+    level: str | None = None
+    other: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self.column if self.level is None else f"{self.column} = {self.level}"
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Data as columns of numbers, each of which stands for something; NaN where a cell is empty.
+
+    Attributes
+    ----------
+    values : array or sparse array of shape (n_samples, n_features)
+        Numbers as they were given, days since 1970 for dates, 1 for rows of a level and 0 for others, counts of words.
+    of : list of Feature
+        What each column stands for.
+    n_columns : int or None
+        How many columns the data had; None for documents.
+    notes : list of str
+        What was left out.
+    """
+
+    values: NDArray | Sparse
+    of: list[Feature]
+    n_columns: int | None
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def _by_column(self) -> Any:
+        return sp.csc_array(self.values) if sp.issparse(self.values) else self.values
+
+    def columns(self, index: NDArray[np.intp], rows: NDArray[np.intp] | None = None) -> Float:
+        """Some of the columns, dense, of some of the rows."""
+        found: Any = self._by_column[:, index] if rows is None else self.values[rows][:, index]
+        return np.asarray(found.toarray() if sp.issparse(found) else found, dtype=np.float64)
+
+
+def features_in(X: Any, names: Sequence[str] | None, otherwise: Sequence[str] | None = None) -> Features:
+    """The features of data of any kind, named as given, else by the data, else otherwise."""
+    X = to_host(X) if is_device_array(X) else X
+    if is_documents(X):
+        return _words(X)
+    if is_annotated(X):
+        names, X = [str(name) for name in X.var.index] if names is None else names, X.X
+    if is_table(X):
+        return _of_table(X, names)
+    values = check_array(
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=True if sp.issparse(X) else "allow-nan",
+    )
+    n_columns = values.shape[1]
+    if otherwise is None or len(otherwise) != n_columns:
+        otherwise = [f"x{index}" for index in range(n_columns)]
+    given = _checked(names, n_columns) or [str(name) for name in otherwise]
+    return Features(values, [Feature(name) for name in given], n_columns)
+
+
+def at_hand(X: Any) -> Any:
+    """Rows in memory or on a device: those of a file or with Dask are loaded."""
+    rows = loaded(X)
+    if is_device_array(rows) or isinstance(rows, np.ndarray) or not is_elsewhere(rows):
+        return rows
+    return X.compute() if is_lazy(rows) else np.asarray(rows[:])
+
+
+def some_of(X: Any, index: NDArray[np.intp]) -> Any:
+    """Some rows of data of any kind."""
+    if is_documents(X):
+        return [strings_of(X)[row] for row in index]
+    return rows_of(X, index) if is_table(X) or is_annotated(X) or hasattr(X, "shape") else np.asarray(X)[index]
+
+
+def _checked(names: Sequence[str] | None, n_columns: int) -> list[str] | None:
+    if names is not None and len(names) != n_columns:
+        raise ValueError(f"feature_names has {len(names)} names and X has {n_columns} columns: give one for each.")
+    return None if names is None else [str(name) for name in names]
+
+
+def _words(documents: Any) -> Features:
+    words = Words().fit(documents)
+    return Features(words.transform(documents), [Feature(str(word), "word") for word in words.vocabulary_], None)
+
+
+def _of_table(X: Any, names: Sequence[str] | None) -> Features:
+    """Columns coded one by one; ids, long text and constant columns tell nothing of a cluster and are left out."""
+    found = describe(X)
+    if found.kind == "documents":
+        return _words(X[names_of(X)[int(np.flatnonzero(found.of_kind("text"))[0])]])
+    given = _checked(names, X.shape[1])
+    own = [f"x{name}" if isinstance(X, np.ndarray) else str(name) for name in names_of(X)]
+    parts: list[Float] = []
+    of: list[Feature] = []
+    left_out: list[str] = []
+    for name, column, kind in zip(given or own, columns_of(X), (one.kind for one in found.columns), strict=True):
+        if kind in ("id", "text", "constant"):
+            left_out.append(f"{name!r} ({kind})")
+            continue
+        for feature, values in _coded(name, column, kind):
+            of.append(feature)
+            parts.append(values)
+    listed = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
+    values = np.column_stack(parts) if parts else np.empty((X.shape[0], 0))
+    return Features(values, of, X.shape[1], [f"left out: {listed}"] if left_out else [])
+
+
+def _coded(name: str, column: Any, kind: str) -> Iterator[tuple[Feature, Float]]:
+    """A column as one column of numbers, or one for each of its frequent levels."""
+    cells = cells_of(column, name)
+    if kind in ("number", "count", "date"):
+        yield Feature(name, "date" if kind == "date" else "number"), cells.days() if kind == "date" else cells.numbers()
+        return
+    levels, codes = cells.levels()
+    gap = np.where(codes < 0, np.nan, 0.0)
+    if len(levels) == 2:
+        yield Feature(name, "level", str(levels[1]), str(levels[0])), gap + (codes == 1)
+        return
+    sizes = np.bincount(codes[codes >= 0], minlength=len(levels))
+    frequent = np.argsort(-sizes, kind="stable")[: min(_LEVELS, np.count_nonzero(sizes))]
+    for code in sorted(frequent):
+        yield Feature(name, "level", str(levels[code])), gap + (codes == code)

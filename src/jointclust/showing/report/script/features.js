@@ -1,0 +1,153 @@
+// Features: found by name, shown by cluster, and what colours the map.
+
+const FOUND = 12;
+const OFFERED = 6;
+const BINS = 48;
+
+function featureButton(feature) {
+  const button = make("button", { type: "button", className: "link", textContent: feature.name });
+  button.onclick = () => colourBy(feature);
+  return button;
+}
+
+// What a search finds: names that are the text first, then those that begin with it, then those that hold it.
+function search(items, text, nameOf) {
+  const wanted = text.trim().toLowerCase();
+  if (!wanted) return [];
+  const exact = [];
+  const first = [];
+  const later = [];
+  for (let k = 0; k < items.length; k++) {
+    const name = nameOf(items[k], k);
+    const at = name.indexOf(wanted);
+    if (at < 0) continue;
+    const list = name === wanted ? exact : at === 0 ? first : later;
+    if (list.length < FOUND) list.push(k);
+  }
+  return [...exact, ...first, ...later].slice(0, FOUND);
+}
+
+// A search field whose findings are buttons: arrow keys and Tab reach them, Enter takes the first.
+function finder(input, list, find) {
+  const buttons = () => [...list.querySelectorAll("button")];
+  const show = () => list.replaceChildren(...find(input.value).map((button) => make("li", {}, button)));
+  input.oninput = show;
+  show();
+  input.onkeydown = (event) => {
+    if (event.key === "Enter") buttons()[0]?.click();
+    else if (event.key === "ArrowDown") buttons()[0]?.focus();
+    else return;
+    event.preventDefault();
+  };
+  list.onkeydown = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    (buttons()[buttons().indexOf(document.activeElement) + step] ?? input).focus();
+  };
+  list.addEventListener("click", () => {
+    input.value = "";
+    show();
+  });
+}
+
+// Before anything is typed, the features that tell the clusters apart most are offered.
+function featureFinder() {
+  const lowered = page.features.map((feature) => feature.name.toLowerCase());
+  finder(by("feature-search"), by("feature-found"), (text) => {
+    const found = text.trim()
+      ? search(page.features, text, (_, k) => lowered[k])
+      : [...page.features.keys()].slice(0, OFFERED);
+    return found.map((k) => featureButton(page.features[k]));
+  });
+  const left = page.n_features - page.features.length;
+  const listed = page.features
+    .slice(0, 20)
+    .map((one) => one.name)
+    .join(", ");
+  const few = counted(page.features.length);
+  by("carried").textContent =
+    left === 0
+      ? `The page carries all ${counted(page.n_features)} features, at four digits.`
+      : `The page carries ${few} of ${counted(page.n_features)} features, at four digits, those that tell the clusters ` +
+        `apart most: ${listed}${page.features.length > 20 ? ", …" : ""}. most_megabytes makes room for more.`;
+  for (const link of all("[data-feature]")) {
+    const feature = featureAt.get(Number(link.dataset.feature));
+    if (feature)
+      link.onclick = (event) => {
+        event.preventDefault();
+        colourBy(feature);
+        by("map").scrollIntoView();
+      };
+    else {
+      link.removeAttribute("href");
+      link.title = "This page does not carry it.";
+    }
+  }
+}
+
+// ---- how a feature is spread in each cluster ----
+
+function spreadOf(feature) {
+  const { low, high } = limits(feature);
+  const last = missingOf(feature);
+  const width = (high - low + 1) / BINS;
+  const each = clusters.names.map(() => ({ bins: new Float64Array(BINS), n: 0, sum: 0 }));
+  for (let i = 0; i < page.n; i++) {
+    const code = feature.codes[i];
+    if (code === last) continue;
+    const own = each[clusters.codes[i]];
+    own.n++;
+    own.sum += code;
+    own.bins[Math.min(BINS - 1, Math.max(0, Math.floor((code - low) / width)))]++;
+  }
+  for (const own of each) own.bins = smooth(smooth(own.bins));
+  return each;
+}
+
+const smooth = (bins) => bins.map((n, b) => ((bins[b - 1] ?? n) + 2 * n + (bins[b + 1] ?? n)) / 4);
+
+function violin(own, k, low, high) {
+  const half = 11;
+  const most = Math.max(...own.bins, 1);
+  const edge = (side) =>
+    [...own.bins].map((n, b) => [((b + 0.5) / BINS) * 200, half + (side * half * 0.95 * n) / most]);
+  const places = [...edge(-1), ...edge(1).reverse()];
+  const outline_ = places.map((place) => place.map((value) => value.toFixed(1)).join()).join(" ");
+  const drawing = draft("svg", { viewBox: "0 0 200 22", preserveAspectRatio: "none", "aria-hidden": "true" });
+  drawing.append(draft("polygon", { points: outline_, fill: lookOf(k) }));
+  if (own.n) {
+    const x = 200 * Math.max(0, Math.min(1, (own.sum / own.n - low) / (high - low || 1)));
+    drawing.append(draft("line", { x1: x, x2: x, y1: 1, y2: 21, class: "mean" }));
+  }
+  return drawing;
+}
+
+function showFeature(feature) {
+  const { low, high, cutLow, cutHigh } = limits(feature);
+  const rows = spreadOf(feature).map((own, k) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row", title: clusterName(k) }, swatch(k), ` ${clusterName(k)}`),
+      make("td", { className: "violin" }, violin(own, k, low, high)),
+      make("td", { className: "number", textContent: own.n ? digits(valueAt(feature, own.sum / own.n)) : "" }),
+    ),
+  );
+  const head = ["cluster", "distribution", "mean"].map((text) => make("th", { scope: "col", textContent: text }));
+  const outermost = cutLow || cutHigh ? ", without the outermost rows" : "";
+  const ends = `From ${digits(valueAt(feature, low))} to ${digits(valueAt(feature, high))}${outermost}.`;
+  const close = make("button", { type: "button", className: "close", textContent: "Close" });
+  close.onclick = () => {
+    by("feature").hidden = true;
+    setColour(clusters);
+  };
+  by("feature").replaceChildren(
+    close,
+    make("h3", { textContent: feature.name }),
+    make("table", { className: "spread" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)),
+    make("p", { className: "note", textContent: ends }),
+  );
+  by("feature").hidden = false;
+  by("row").before(by("feature")); // what was asked for last stands first
+}

@@ -1,0 +1,161 @@
+// What stands over the points: names of clusters, names of axes, the pinned row, the path of a selection.
+
+const LABELS = 120;
+let path = [];
+let printing = false;
+
+const hue = (name) =>
+  printing
+    ? { "--ink": "#1b1f24", "--paper": "#ffffff", "--link": "#0b57d0" }[name]
+    : getComputedStyle(document.documentElement).getPropertyValue(name);
+
+// Middles of the visible rows of each category, by the median of at most a few thousand of them.
+function middles() {
+  const { colour } = state;
+  const each = colour.names.map(() => [[], []]);
+  const xs = page.axes[view.x].codes;
+  const ys = page.axes[view.y].codes;
+  const step = Math.max(1, Math.floor(page.n / 20000));
+  for (let i = 0; i < page.n; i += step) {
+    if (isHidden(i)) continue;
+    each[colour.codes[i]][0].push(xs[i]);
+    each[colour.codes[i]][1].push(ys[i]);
+  }
+  const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
+  return each.map(([x, y]) => (x.length ? { x: median(x), y: median(y), size: x.length } : null));
+}
+
+let cached = { key: null };
+function centres() {
+  const key = [state.colour, view.x, view.y, [...state.hiddenClusters].join(), [...state.hiddenColour].join()];
+  if (!cached.key || key.some((part, k) => part !== cached.key[k])) cached = { key, found: middles() };
+  return cached.found;
+}
+
+const cut = (text, most = 28) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+
+// Names at the centres, the largest cluster first; one that would lie over another moves aside, or stays away.
+function placedNames(pen) {
+  const { w, h } = box();
+  const t = transform();
+  const taken = [];
+  const found = [];
+  if (state.colour.kind !== "category" || state.colour.names.length > LABELS) return found;
+  const order = centres()
+    .map((place, k) => ({ place, k }))
+    .filter(({ place }) => place)
+    .sort((a, b) => b.place.size - a.place.size);
+  for (const { place, k } of order) {
+    const text = cut(nameAt(state.colour, k));
+    const width = pen.measureText(text).width + 8;
+    const x = (place.x / 65535) * t.sx + t.ox;
+    const y = (place.y / 65535) * t.sy + t.oy;
+    if (x < 0 || x > w || y < 0 || y > h) continue;
+    for (const [dx, dy] of [
+      [0, 0],
+      [0, -18],
+      [0, 18],
+      [-width / 2 - 6, 0],
+      [width / 2 + 6, 0],
+      [0, -36],
+      [0, 36],
+    ]) {
+      const a = Math.max(width / 2, Math.min(w - width / 2, x + dx));
+      const b = Math.max(10, Math.min(h - 30, y + dy));
+      const area = [a - width / 2, b - 9, a + width / 2, b + 9];
+      if (taken.some((other) => area[0] < other[2] && other[0] < area[2] && area[1] < other[3] && other[1] < area[3]))
+        continue;
+      taken.push(area);
+      found.push({ text, x: a, y: b, kind: "name" });
+      break;
+    }
+  }
+  return found;
+}
+
+function axisName(axis) {
+  const share = axis.share ? ` (${Math.round(100 * axis.share)}%)` : "";
+  const like = axis.like?.map(([name, r]) => `${cut(name, 24)} ${r > 0 ? "+" : "−"}`).join(", ");
+  return axis.name + share + (like ? `: ${like}` : "");
+}
+
+// All texts on the map, in pixels.
+function texts(pen) {
+  const { w, h } = box();
+  pen.font = "600 13px system-ui, sans-serif";
+  const said = "neighbour map: rows that are near are alike; how far groups are apart says little";
+  if (page.axes[view.x].layout) {
+    return [{ text: w > 560 ? said : "neighbour map", x: w / 2, y: h - 10, kind: "axis" }, ...placedNames(pen)];
+  }
+  return [
+    { text: cut(axisName(page.axes[view.x]), Math.floor(w / 8)), x: w / 2, y: h - 10, kind: "axis" },
+    { text: cut(axisName(page.axes[view.y]), Math.floor(h / 8)), x: 11, y: h / 2, kind: "axis", up: true },
+    ...placedNames(pen),
+  ];
+}
+
+function decorate() {
+  const { w, h, dpr } = box();
+  const pen = overlay.getContext("2d");
+  const ink = hue("--ink");
+  const paper = hue("--paper");
+  pen.setTransform(dpr, 0, 0, dpr, 0, 0);
+  pen.clearRect(0, 0, w, h);
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.lineJoin = "round";
+  for (const { text, x, y, kind, up } of texts(pen)) {
+    pen.save();
+    pen.translate(x, y);
+    if (up) pen.rotate(-Math.PI / 2);
+    pen.font = kind === "axis" ? "12px system-ui, sans-serif" : "600 13px system-ui, sans-serif";
+    pen.strokeStyle = paper;
+    pen.lineWidth = 4;
+    pen.strokeText(text, 0, 0);
+    pen.fillStyle = ink;
+    pen.fillText(text, 0, 0);
+    pen.restore();
+  }
+  if (state.pinned >= 0) ring(pen, ...placeOf(state.pinned), ink, paper);
+  if (canvas.matches(":focus-visible")) cross(pen, w / 2, h / 2, ink);
+  trace(pen);
+}
+
+function ring(pen, x, y, ink, paper) {
+  for (const [colour, width] of [
+    [paper, 5],
+    [ink, 2.5],
+  ]) {
+    pen.beginPath();
+    pen.arc(x, y, pointSize() / 2 + 5, 0, 7);
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    pen.stroke();
+  }
+}
+
+function cross(pen, x, y, ink) {
+  pen.beginPath();
+  for (const [dx, dy] of [
+    [1, 0],
+    [0, 1],
+  ]) {
+    pen.moveTo(x - 9 * dx, y - 9 * dy);
+    pen.lineTo(x + 9 * dx, y + 9 * dy);
+  }
+  pen.strokeStyle = ink;
+  pen.lineWidth = 1;
+  pen.stroke();
+}
+
+function trace(pen) {
+  if (!path.length) return;
+  pen.beginPath();
+  path.forEach(([x, y]) => pen.lineTo(x, y));
+  pen.closePath();
+  pen.strokeStyle = hue("--link");
+  pen.lineWidth = 1.5;
+  pen.setLineDash([5, 4]);
+  pen.stroke();
+  pen.setLineDash([]);
+}

@@ -1,0 +1,148 @@
+// Everything is put together here.
+
+function fill(list, items, chosen, change) {
+  items.forEach((item, k) =>
+    list.append(Object.assign(new Option(item.name, k, k === chosen, k === chosen), { column: item })),
+  );
+  list.onchange = () => change(list.selectedOptions[0].column);
+}
+
+// By neighbours, where the page has them so, or along directions that can be chosen.
+function layouts() {
+  const first = page.axes.findIndex((axis) => !axis.layout);
+  const look = (x, y) => {
+    Object.assign(view, { x, y, zoom: 1, cx: 0, cy: 0 });
+    grid = null;
+    all(".directions").forEach((label) => (label.hidden = x < first));
+    draw();
+  };
+  const chosen = () => ["across", "up"].map((id) => first + Number(by(id).value));
+  for (const [id, place] of [
+    ["across", 0],
+    ["up", 1],
+  ]) {
+    fill(by(id), page.axes.slice(first), place, () => look(...chosen()));
+  }
+  fill(by("layout"), [{ name: "neighbours" }, { name: "directions" }], 0, ({ name }) =>
+    look(...(name === "neighbours" ? [0, 1] : chosen())),
+  );
+  by("layouts").hidden = first === 0;
+  all(".directions").forEach((label) => (label.hidden = first > 0));
+}
+
+function controls() {
+  fill(by("colour"), page.columns, 0, setColour);
+  layouts();
+  for (const button of all("[data-mode]")) {
+    button.onclick = () => {
+      state.mode = button.dataset.mode;
+      all("[data-mode]").forEach((other) => other.setAttribute("aria-pressed", other === button));
+      touch();
+    };
+  }
+  by("in").onclick = () => zoom(1.3);
+  by("out").onclick = () => zoom(1 / 1.3);
+  by("reset").onclick = reset;
+  by("clear").onclick = () => showSelection(null);
+  by("download").onclick = download;
+  by("compare").onclick = compare;
+  by("png").onclick = savePng;
+  by("svg").onclick = saveSvg;
+  by("full").onclick = () => setFull(!isFull());
+  document.addEventListener("fullscreenchange", () => {
+    if (!document.fullscreenElement) setFull(false);
+  });
+  const code = (label) => clusters.names.indexOf(label);
+  for (const button of all("[data-only]")) {
+    button.onclick = () => {
+      state.hiddenClusters = new Set(clusters.names.map((_, k) => k).filter((k) => k !== code(button.dataset.only)));
+      setColour(clusters);
+      by("map").scrollIntoView();
+    };
+  }
+  for (const button of all("[data-select]")) {
+    button.onclick = () => {
+      state.hiddenClusters.clear();
+      setColour(clusters);
+      select((i) => clusters.codes[i] === code(button.dataset.select));
+      by("map").scrollIntoView();
+    };
+  }
+}
+
+// ---- tables that sort ----
+
+function sortable() {
+  for (const button of all("button.sort")) {
+    const head = button.closest("th");
+    const place = [...head.parentNode.children].indexOf(head);
+    const body = button.closest("table").tBodies[0];
+    button.onclick = () => {
+      const falling = head.getAttribute("aria-sort") === "descending";
+      for (const other of head.parentNode.children)
+        if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
+      head.setAttribute("aria-sort", falling ? "ascending" : "descending");
+      const key = (row) => row.children[place].dataset.sort ?? row.children[place].textContent;
+      const order = (a, b) => key(a).localeCompare(key(b), "en", { numeric: true });
+      const number = (a, b) => Number(key(a)) - Number(key(b));
+      const rows = [...body.rows];
+      const isNumber = rows.every((row) => Number.isFinite(Number(key(row))));
+      rows.sort(isNumber ? number : order);
+      body.append(...(falling ? rows : rows.reverse()));
+    };
+  }
+}
+
+// The style has the dark colours for readers who ask for them; from the first click on, the button decides.
+const { media } = [...document.styleSheets[0].cssRules].find((rule) => rule.media?.mediaText.includes("dark"));
+const onDark = () => !printing && window.matchMedia(media.mediaText).matches;
+
+function theme() {
+  const again = () => {
+    if (!painter) return;
+    showLegend();
+    draw();
+  };
+  by("theme").onclick = () => {
+    media.mediaText = window.matchMedia(media.mediaText).matches ? "not all" : "screen";
+    again();
+  };
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+}
+
+function printed() {
+  const redraw = (value) => () => {
+    printing = value;
+    painter.paint(1);
+    decorate();
+  };
+  window.addEventListener("beforeprint", redraw(true));
+  window.addEventListener("afterprint", redraw(false));
+}
+
+async function start() {
+  document.documentElement.dataset.script = "yes";
+  theme();
+  sortable();
+  try {
+    await unpack();
+  } catch (error) {
+    tell("This browser is too old to unpack the map: all that is below still holds.");
+    return;
+  }
+  painter = glPainter() ?? plainPainter();
+  controls();
+  featureFinder();
+  rowFinder();
+  layerSlider();
+  naming();
+  showLegend();
+  hands();
+  touch();
+  printed();
+  new ResizeObserver(resize).observe(stage);
+  resize();
+  if (page.n > PLAIN_LIMIT) measure();
+  document.documentElement.dataset.ready = "yes";
+}
+start();

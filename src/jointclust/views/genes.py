@@ -1,0 +1,83 @@
+"""The view that single-cell pipelines add to logarithms: genes of one spread."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from jointclust.views.counts import LogCounts
+from jointclust.views.scaling import AsIs, Standardised
+
+# Spreads above its mean beyond which the value of a gene counts no more, as in scanpy's recipe.
+_MOST = 10.0
+
+
+class ScaledGenes(AsIs):
+    r"""Genes of spread 1, cut at ten spreads above their mean.
+
+    .. math:: z_{ij} = \min(x_{ij}, m_j + 10 s_j) / s_j
+
+    Not centred, which every method here does implicitly: sparse rows stay sparse.
+
+    Parameters
+    ----------
+    counts : bool, default=False
+        Whether x are the logarithms that :class:`~jointclust.views.counts.LogCounts` makes of the rows, or the rows.
+
+    Attributes
+    ----------
+    logs_ : transformer
+        What makes x of the rows.
+    scaler_ : Standardised
+        m and s.
+
+    Examples
+    --------
+    >>> from jointclust.views.genes import ScaledGenes
+    >>> ScaledGenes().fit_transform([[0.0, 1.0], [2.0, 1.0]])
+    array([[0., 1.],
+           [2., 1.]])
+    """
+
+    reason_: ClassVar[str] = "genes that few cells read count as much as those that all read"
+    view_: ClassVar[str] = "scaled genes"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"counts": ["boolean"]}
+
+    def __init__(self, counts: bool = False):
+        super().__init__()
+        self.counts = counts
+
+    def _learn(self, X: Any, weights: Any) -> None:
+        self.logs_ = (LogCounts() if self.counts else AsIs()).fit(X, sample_weight=weights)
+        self.scaler_ = Standardised().fit(self.logs_.transform(X), sample_weight=weights)
+
+    def _change(self, x: Any) -> Any:
+        rows, scale = self.logs_.transform(x), self.scaler_.scale_
+        most = self.scaler_.mean_ + _MOST * scale
+        if not sp.issparse(rows):
+            return (np.minimum(rows, most) / scale).astype(rows.dtype)
+        rows = sp.csr_array(rows, copy=True)
+        rows.data = (np.minimum(rows.data, most[rows.indices]) / scale[rows.indices]).astype(rows.dtype)
+        return rows
+
+    @property
+    def _n_columns_out(self) -> int:
+        return self.scaler_.n_features_in_
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
+        """Names of the genes that are kept.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the genes of the rows.
+
+        Returns
+        -------
+        names : array of str
+            Those kept.
+        """
+        return self.logs_.get_feature_names_out(input_features)

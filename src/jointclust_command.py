@@ -1,0 +1,24 @@
+"""The command ``jointclust``: begins before the library is there, so that Ctrl-C ends it quietly at any moment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+
+def main() -> None:
+    """Load the command line, which takes seconds on a slow disk, and run it."""
+    earlier = signal.signal(signal.SIGINT, _leave)
+    from jointclust.cli import main as run
+
+    signal.signal(signal.SIGINT, earlier)
+    run()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """End at once: an exception would come up in the middle of some module's import."""
+    sys.stderr.write("Interrupted: nothing was begun.\n")
+    sys.stderr.flush()
+    os._exit(130)

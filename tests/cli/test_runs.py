@@ -1,0 +1,315 @@
+"""What is done with a run once it is there: new rows, names for clusters, rows to ask about."""
+
+import csv
+import io
+import json
+import re
+import shlex
+
+import numpy as np
+import pytest
+from calling import call, failure, rows_of
+
+import jointclust as jc
+
+h5py = pytest.importorskip("h5py")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Two groups with names that a spreadsheet would run, a category, and the group itself for half of the rows."""
+    rng = np.random.RandomState(0)
+    path = tmp_path_factory.mktemp("data") / "data.csv"
+    rows = [
+        [f"=cell {i}", *np.round(rng.standard_normal(3) + 8 * (i % 2), 3), "ab"[i % 2], "AB"[i % 2] if i < 20 else ""]
+        for i in range(40)
+    ]
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([["name", "x", "y", "z", "kind", "some"], *rows])
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(data, tmp_path_factory):
+    """A run whose rows are named by a column that nobody has named."""
+    folder = tmp_path_factory.mktemp("run") / "run"
+    assert call("fit", data, "-k", 2, "--drop", "some", "--out", folder, "--quiet") == 0
+    return folder
+
+
+def table_in(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def without_names(data, tmp_path, columns=("x", "y", "z", "kind")):
+    path = tmp_path / "nameless.csv"
+    path.write_text("\n".join(",".join(row[name] for name in columns) for row in rows_of(data)) + "\n")
+    return path
+
+
+# -- predict ------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_remembers_what_names_the_rows(run, data, tmp_path, capsys):
+    assert call("predict", run, data, "-o", tmp_path / "new.csv", "--quiet") == 0
+    assert (tmp_path / "new.csv").read_text() == (run / "labels.csv").read_text()
+    nameless = tmp_path / "other.csv"
+    nameless.write_text("\n".join(line.partition(",")[2] for line in data.read_text().splitlines()) + "\n")
+    assert call("predict", run, nameless, "-o", "-") == 0
+    told = capsys.readouterr()
+    assert "no column 'name'" in told.err
+    assert [row["id"] for row in table_in(told.out)[:2]] == ["0", "1"]
+
+
+def test_labels_beside_the_columns_of_the_file(run, data, capsys):
+    """On standard output there is the table, and nothing but the table."""
+    assert call("predict", run, data, "--append", "-o", "-") == 0
+    told = capsys.readouterr()
+    assert "40 rows in 2 clusters" in told.err
+    labels = rows_of(run / "labels.csv")
+    for row, given, label in zip(table_in(told.out), rows_of(data), labels, strict=True):
+        assert row["name"] == "'" + given["name"]
+        assert row | {"name": given["name"]} == given | {key: label[key] for key in ("label", "confidence")}
+    assert call("predict", run, data, "--append", "--raw-cells", "--quiet", "-o", "-") == 0
+    assert [row["name"] for row in table_in(capsys.readouterr().out)] == [row["name"] for row in rows_of(data)]
+    assert "both go to standard output" in failure(capsys, "predict", run, data, "-o", "-", "--json")[1]
+
+
+def test_columns_without_names_go_by_position(run, data, tmp_path, capsys):
+    path = without_names(data, tmp_path)
+    assert "--no-header" in failure(capsys, "predict", run, path, "-o", "-")[1]
+    assert call("predict", run, path, "--no-header", "-o", "-") == 0
+    told = capsys.readouterr()
+    assert "the first for 'x', the last for 'kind'" in told.err
+    assert [row["label"] for row in table_in(told.out)] == [row["label"] for row in rows_of(run / "labels.csv")]
+    few = without_names(data, tmp_path, ("x", "kind"))
+    assert "2 columns without names" in failure(capsys, "predict", run, few, "--no-header", "-o", "-")[1]
+
+
+def test_arrays_go_by_position_too(data, tmp_path, capsys):
+    fit = ("fit", data, "-k", 2, "--columns", "x,y,z", "--id-column", "name", "--method", "dec", "--resamples", 0)
+    assert call(*fit, "--out", tmp_path / "run", "--quiet") == 0
+    X = np.array([[float(row[name]) for name in "xyz"] for row in rows_of(data)])
+    np.save(tmp_path / "x.npy", X)
+    assert call("predict", tmp_path / "run", tmp_path / "x.npy", "-o", "-") == 0
+    found = [row["label"] for row in table_in(capsys.readouterr().out)]
+    assert found == [row["label"] for row in rows_of(tmp_path / "run" / "labels.csv")]
+    np.save(tmp_path / "x.npy", X[:, :2])
+    status, message = failure(capsys, "predict", tmp_path / "run", tmp_path / "x.npy", "-o", "-")
+    assert (status, "the model was fitted on 3" in message) == (3, True)
+
+
+def test_rows_far_from_all_that_was_fitted_are_told(run, data, tmp_path, capsys):
+    lines = data.read_text().splitlines()
+    cells = lines[1].split(",")
+    lines[1] = ",".join([cells[0], "1000", *cells[2:]])
+    (tmp_path / "far.csv").write_text("\n".join(lines) + "\n")
+    assert call("predict", run, tmp_path / "far.csv", "-o", tmp_path / "l.csv") == 0
+    assert "1 of 40 rows lies far outside what was fitted ('x' is 1000 " in capsys.readouterr().err
+    assert call("predict", run, data, "-o", tmp_path / "near.csv") == 0
+    assert "far outside" not in capsys.readouterr().err
+
+
+def test_gaps_in_new_rows(data, tmp_path, capsys):
+    """The mean and median are those of the new rows; refused or filled, whatever the model does by itself."""
+    fit = ("fit", data, "-k", 2, "--columns", "x,y,z", "--method", "dec", "--scale", "standard", "--missing", "refuse")
+    assert call(*fit, "--resamples", 0, "--out", tmp_path / "run", "--quiet") == 0
+    (tmp_path / "gaps.csv").write_text("x,y,z\n0,0,0\n,0,0\n8,8,8\n")
+    (tmp_path / "empty.csv").write_text("x,y,z\n,0,0\n,8,8\n")
+    predict = ("predict", tmp_path / "run", tmp_path / "gaps.csv", "--quiet", "-o")
+    assert call(*predict, "-", "--missing", "mean") == 0
+    labels = [row["label"] for row in table_in(capsys.readouterr().out)]
+    assert labels[0] == labels[1] != labels[2]
+    assert "line 3" in failure(capsys, *predict, "-", "--missing", "refuse")[1]
+    empty = ("predict", tmp_path / "run", tmp_path / "empty.csv", "-o", "-", "--missing", "median")
+    assert "no median to fill gaps with" in failure(capsys, *empty)[1]
+
+
+def test_labels_go_into_a_copy_of_an_annotated_matrix(tmp_path, rng, capsys):
+    path, labelled = tmp_path / "cells.h5ad", tmp_path / "labelled.h5ad"
+    X = rng.standard_normal((30, 4)) + 9 * (np.arange(30) % 2)[:, None]
+    text = h5py.string_dtype()
+    with h5py.File(path, "w") as file:
+        file["X"] = X
+        for name, values in (("obs", [f"cell{i}" for i in range(30)]), ("var", list("abcd"))):
+            group = file.create_group(name)
+            group.attrs["_index"] = "_index"
+            group.attrs["column-order"] = np.array([], dtype=text)
+            group.create_dataset("_index", data=values, dtype=text)
+    assert call("fit", path, "-k", 2, "--out", tmp_path / "run", "--quiet") == 0
+    before = path.read_bytes()
+    assert call("predict", tmp_path / "run", path, "-o", labelled, "--quiet") == 0
+    assert path.read_bytes() == before
+    assert call("predict", tmp_path / "run", labelled, "-o", labelled, "--force", "--quiet") == 0, "again, in place"
+    expected = rows_of(tmp_path / "run" / "labels.csv")
+    with h5py.File(labelled) as file:
+        obs = file["obs"]
+        assert list(obs.attrs["column-order"]) == ["jointclust", "jointclust_confidence"]
+        names = obs["jointclust"]["categories"].asstr()[:]
+        assert names[obs["jointclust"]["codes"][:]].tolist() == [row["label"] for row in expected]
+        np.testing.assert_allclose(obs["jointclust_confidence"][:], [float(row["confidence"]) for row in expected])
+    np.save(tmp_path / "x.npy", X)
+    status, message = failure(capsys, "predict", tmp_path / "run", tmp_path / "x.npy", "-o", tmp_path / "x.h5ad")
+    assert (status, "where DATA is one" in message) == (4, True)
+
+
+# -- what a run leaves ----------------------------------------------------------------------------------------------
+
+
+def test_what_each_cluster_is(data, tmp_path):
+    fit = ("fit", data, "-k", 2, "--label-column", "kind", "--drop", "some", "--plot", tmp_path / "map.svg")
+    assert call(*fit, "--out", tmp_path / "run", "--quiet") == 0
+    clusters, table = (
+        json.loads((tmp_path / "run" / "clusters.json").read_text()),
+        rows_of(tmp_path / "run/clusters.csv"),
+    )
+    labels = np.array([int(row["label"]) for row in rows_of(tmp_path / "run" / "labels.csv")])
+    assert [one["size"] for one in clusters] == np.bincount(labels).tolist()
+    assert {(one["main_class"], one["main_class_share"]) for one in clusters} == {("a", 1.0), ("b", 1.0)}
+    assert [row["size"] for row in table] == [str(one["size"]) for one in clusters]
+    assert all(one["rules"][0]["text"] in row["rules"] for one, row in zip(clusters, table, strict=True))
+    assert {one["features"][0]["name"] for one in clusters} <= set("xyz")
+    assert "<svg" in (tmp_path / "map.svg").read_text()
+
+
+def test_the_recorded_command_line_repeats_the_run(data, tmp_path, monkeypatch):
+    """Plain: also where the options came from a file, and whatever needs quoting."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "o.toml").write_text(
+        'method = "ldakm"\nset = ["n_init=2"]\ndrop = ["some", "kind"]\ndelimiter = "tab"\n'
+    )
+    spaced = tmp_path / "with space.tsv"
+    spaced.write_text(data.read_text().replace(",", "\t"))
+    assert call("fit", spaced, "-k", 2, "--config", "o.toml", "--resamples", 0, "--header", "-o", "a", "--quiet") == 0
+    told = json.loads((tmp_path / "a" / "run.json").read_text())["command_line"]
+    (tmp_path / "o.toml").unlink()
+    assert call(*shlex.split(told)[1:], "--force", "--quiet") == 0
+    again = json.loads((tmp_path / "a" / "run.json").read_text())
+    assert again["command_line"] == told
+    assert told.startswith("jointclust fit ")
+
+
+def test_progress_is_told_as_a_share(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("jointclust.cli.console._SECONDS_PER_LINE", 0.0)
+    monkeypatch.setattr("jointclust.cli.timing._SHORT", 0.0)
+    assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a", "--verbose") == 0
+    told = capsys.readouterr().err
+    assert re.search(r"member 3 of 30 \(\d+%\), about \d+ s left", told)
+    assert "member 1 of 30" not in told, "too early to tell"
+    assert "This takes about" in told
+    assert "--set effort=quick" in told
+    assert "JointConsensus(" in told
+    monkeypatch.setattr("jointclust.cli.console._ENOUGH", 0.0)
+    assert call("fit", data, "-k", 2, "--method", "dec", "--resamples", 0, "-o", tmp_path / "b") == 0
+    assert "iteration 1 of at most 100 (1%), at most" in capsys.readouterr().err
+
+
+# -- known classes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["consensus", "ldakm"])
+def test_known_classes_are_kept_and_named(data, tmp_path, method):
+    fit = ("fit", data, "--known-column", "some", "--label-column", "kind", "-k", 2, "--method", method)
+    assert call(*fit, "--resamples", 0, "--out", tmp_path / "run", "--quiet") == 0
+    given, found = rows_of(data), rows_of(tmp_path / "run" / "labels.csv")
+    assert all(row["some"] in ("", label["class"]) for row, label in zip(given, found, strict=True))
+    assert [row["class"] for row in found] == [row["kind"].upper() for row in given]
+    result = json.loads((tmp_path / "run" / "run.json").read_text())["result"]
+    assert (result["accuracy"], result["rows_fitted_with_class"]) == (1.0, 20)
+    assert [row["class"] for row in rows_of(tmp_path / "run" / "clusters.csv")] == ["A", "B"]
+
+
+def test_known_classes_that_cannot_be(data, tmp_path, capsys):
+    fit = ("fit", data, "-k", 2, "--out", tmp_path / "run")
+    status, message = failure(capsys, *fit, "--known-column", "some", "--label-column", "some")
+    assert (status, "cannot judge it" in message) == (2, True)
+    status, message = failure(capsys, *fit[:2], "-k", 1, *fit[4:], "--known-column", "some", "--method", "dec")
+    assert (status, "--known-column holds 2 classes, more than --clusters 1" in message) == (1, True)
+    (tmp_path / "none.csv").write_text(data.read_text().replace(",A\n", ",\n").replace(",B\n", ",\n"))
+    status, message = failure(capsys, "fit", tmp_path / "none.csv", *fit[2:], "--known-column", "some")
+    assert (status, "no row has a class" in message) == (3, True)
+
+
+def test_asked_filled_in_and_fitted_again(run, data, tmp_path, capsys):
+    todo = tmp_path / "todo.csv"
+    assert call("suggest", run, "-n", 4, "-o", todo) == 0
+    assert "4 rows to label" in capsys.readouterr().out
+    kinds = {row["name"]: row["kind"] for row in rows_of(data)}
+    rows = rows_of(todo)
+    assert {"".join(row["class"] for row in rows), len({row["id"] for row in rows})} == {"", 4}
+    assert all(row["id"].startswith("'=") for row in rows), "as spreadsheets like it"
+    lines = ["id,class", *(f"{row['id']},kind {kinds[row['id'][1:]]}" for row in rows[:3])]
+    todo.write_text("\n".join(lines) + "\n")
+    fit = ("fit", data, "-k", 2, "--drop", "some,kind", "--id-column", "name", "--method", "ldakm", "--resamples", 0)
+    assert call(*fit, "--known-rows", todo, "--out", tmp_path / "again", "--quiet") == 0
+    found = {row["id"]: row["class"] for row in rows_of(tmp_path / "again" / "labels.csv")}
+    assert all(found[row["id"]] == row["class"] for row in rows_of(todo))
+    todo.write_text("id,class\nnobody,a\n")
+    status, message = failure(capsys, *fit, "--known-rows", todo, "--out", tmp_path / "no")
+    assert (status, "no row of the data is called 'nobody'" in message) == (3, True)
+
+
+def test_rows_to_ask_about_are_those_of_a_consensus(data, tmp_path, capsys):
+    fit = ("fit", data, "-k", 2, "--method", "dec", "--resamples", 0)
+    assert call(*fit, "--out", tmp_path / "run", "--quiet") == 0
+    status, message = failure(capsys, "suggest", tmp_path / "run", "-o", tmp_path / "todo.csv")
+    assert (status, "Fit again without --method" in message) == (2, True)
+
+
+# -- names --------------------------------------------------------------------------------------------------------
+
+
+def test_names_and_merged_clusters(tmp_path, rng):
+    X = (
+        rng.standard_normal((60, 2))
+        + 20 * np.eye(2)[[0, 0, 1]].repeat(20, axis=0) * np.array([1, 2, 1]).repeat(20)[:, None]
+    )
+    np.save(tmp_path / "x.npy", X)
+    fit = ("fit", tmp_path / "x.npy", "-k", 3, "--method", "dec", "--scale", "none", "--resamples", 0)
+    assert call(*fit, "--out", tmp_path / "run", "--quiet") == 0
+    labels = [int(row["label"]) for row in rows_of(tmp_path / "run" / "labels.csv")]
+    (tmp_path / "names.json").write_text('{"names": {"2": " far ", "0": ""}, "merged": [[2, 1]], "more": 1}')
+    assert call("apply-names", tmp_path / "run", tmp_path / "names.json", "--quiet") == 0
+    named = rows_of(tmp_path / "run" / "named_labels.csv")
+    assert [int(row["label"]) for row in named] == [min(label, 1) for label in labels]
+    assert {(row["label"], row["name"]) for row in named} == {("0", ""), ("1", "far")}
+    assert call(*fit, "--out", tmp_path / "run", "--quiet", "--force") == 0
+    assert not (tmp_path / "run" / "named_labels.csv").exists(), "names of clusters that are gone"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "is no JSON"),
+        ("[]", 'needs an object with "names", "merged" or both'),
+        ('{"name": {}}', 'needs an object with "names"'),
+        ('{"names": ["a"]}', '"names" has to be an object'),
+        ('{"names": {"2": "x"}}', "2 is no cluster of the run, which has 0 to 1"),
+        ('{"names": {"first": "x"}}', '"first" is no cluster'),
+        ('{"names": {"0": 3}}', "the name of cluster 0 is 3: text is needed"),
+        ('{"merged": [0, 1]}', "a list of lists"),
+        ('{"merged": [[0]]}', "at least two"),
+        ('{"merged": [[0, 1], [1, 0]]}', "twice"),
+        ('{"merged": [[0, true]]}', "true is no cluster"),
+        ('{"names": {"0": "x", "1": "y"}, "merged": [[0, 1]]}', "one name is needed"),
+    ],
+)
+def test_names_that_make_no_sense(run, tmp_path, capsys, text, reason):
+    (tmp_path / "names.json").write_text(text)
+    status, message = failure(capsys, "apply-names", run, tmp_path / "names.json", "-o", tmp_path / "l.csv")
+    assert (status, reason in message) == (3, True), message
+    assert not (tmp_path / "l.csv").exists()
+
+
+def test_a_folder_that_is_no_run(tmp_path, capsys):
+    for name in ("suggest", "apply-names", "predict"):
+        more = () if name == "suggest" else (tmp_path / "x.json",)
+        status, message = failure(capsys, name, tmp_path, *more, "-o", tmp_path / "x.csv")
+        assert (status, "holds no model.skops" in message) == (3, True)
+
+
+def test_a_model_alone_is_enough_to_predict(run, data, tmp_path):
+    (tmp_path / "alone.skops").write_bytes((run / "model.skops").read_bytes())
+    assert call("predict", tmp_path / "alone.skops", data, "-o", tmp_path / "l.csv", "--quiet") == 0
+    found = [int(row["label"]) for row in rows_of(tmp_path / "l.csv")]
+    np.testing.assert_array_equal(found, jc.load(run / "model.skops").labels_)

@@ -1,0 +1,55 @@
+"""What goes out with the package says the same everywhere."""
+
+import csv
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import jointclust as jc
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_recipe_asks_for_what_the_package_asks_for():
+    recipe = (ROOT / "recipe" / "meta.yaml").read_text()
+    asked = re.search(r"  run:\n((?:    - .*\n)+)", recipe)[1]
+    found = {line.strip("- ").replace(" ", "") for line in asked.splitlines()}
+    assert found == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
+    assert f'version: "{jc.__version__}"' in recipe
+
+
+def test_lowest_versions_are_exact():
+    """So that an install with them tests what is promised."""
+    command = [sys.executable, str(ROOT / ".ci" / "lowest.py")]
+    pinned = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert len(pinned) == len(PROJECT["dependencies"])
+    for pin, dependency in zip(pinned, PROJECT["dependencies"], strict=True):
+        name, lowest = re.match(r"([\w-]+)>=(\d+\.\d+)", dependency).groups()
+        assert pin == f"{name}=={lowest}.*"
+
+
+def test_links_of_the_readme_lead_somewhere():
+    """In the repository; outside of it they lead back to it (`hatch_build.py`)."""
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert len(links) > 10
+    for link in links:
+        assert link.startswith("https://") or (ROOT / link).exists(), link
+
+
+def test_the_readme_says_how_good_the_number_is():
+    with (ROOT / "docs" / "evidence" / "number_real.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    near, among = (sum(int(row[column]) for row in rows) for column in ("10%", "three, 15%"))
+    told = re.search(r"Over (\d+) real sets .*? on (\d+) and within 15% of\none of .*? on (\d+)", README, re.DOTALL)
+    assert tuple(map(int, told.groups())) == (len(rows), near, among)
+
+
+def test_all_papers_are_cited():
+    cited = (ROOT / "CITATION.cff").read_text()
+    assert len(re.findall(r"^  - type: ", cited, re.MULTILINE)) == 4
+    for method in re.findall(r"notes: (.*)", cited):
+        assert all(hasattr(jc, name) for name in method.split(", "))
