@@ -19,7 +19,8 @@ WORDS = {
     "deviations. 0.8 is large, 3 means that the two hardly overlap. It describes and tests nothing: the same rows made "
     "the clusters.",
     "stability": "Whether a cluster would be found again: the mean Jaccard index with its best match over resamples of "
-    "the rows or, for a consensus, over its members. Below 0.6 it is doubtful, from 0.85 on stable.",
+    "the rows or, for a consensus, over its members. Below 0.6 it is not stable, from 0.85 on stable, between them "
+    "fairly stable.",
     "silhouette": "How much nearer a row is to its own cluster than to the next one, -1 to 1, in the embedding and on "
     "at most 2,000 rows. Above 0.5 clusters are well apart, near 0 they touch.",
     "outlier score": "How far a row is from the rows that are nearest to it, in units of what is usual.",
