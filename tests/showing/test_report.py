@@ -343,7 +343,7 @@ def test_one_cluster_is_not_called_stable(rng, tmp_path):
 @pytest.mark.parametrize(
     ("stability", "sentence"),
     [
-        ([0.85, 0.95], "Sure: both clusters are stable."),
+        ([0.849, 0.95], "Sure: both clusters are stable."),
         ([0.6, 0.84], "Fairly sure: both clusters are fairly stable."),
         ([0.9, 0.7], "Fairly sure: 1 of 2 clusters is stable, 1 is fairly stable."),
         ([0.9, 0.2], "Not sure: 1 of 2 clusters is stable, 1 is not stable."),

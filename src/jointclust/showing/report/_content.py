@@ -74,8 +74,10 @@ class Content:
 
     @cached_property
     def steadiness(self) -> Float | None:
-        """Stability of the clusters; one alone is found again whatever the rows are, which says nothing."""
-        return self.stability[: self.n_clusters] if self.stability is not None and self.n_clusters > 1 else None
+        """Stability of the clusters, as shown; one alone is found again whatever the rows are, which says nothing."""
+        if self.stability is None or self.n_clusters == 1:
+            return None
+        return np.round(self.stability[: self.n_clusters], 2)
 
     @property
     def number(self) -> Any:

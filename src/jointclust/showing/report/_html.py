@@ -95,7 +95,8 @@ def row_link(row: int, name: str) -> str:
 
 def feature_link(name: str, index: int | None) -> str:
     """A feature's name, which colours the map where the page carries it."""
-    return escape(name) if index is None else f'<a href="#map" data-feature="{index}">{escape(name)}</a>'
+    shown = escape(name).replace("_", "_<wbr>")
+    return shown if index is None else f'<a href="#map" data-feature="{index}">{shown}</a>'
 
 
 def alike(name: str, others: Sequence[str]) -> str:
@@ -115,4 +116,6 @@ def short(value: float) -> str:
 
 def shown(value: object) -> str:
     """A value of any kind as text that is safe in HTML."""
+    if isinstance(value, dict):
+        return ", ".join(f"{shown(key)}: {shown(one)}" for key, one in value.items())
     return escape(f"{value:.4g}" if isinstance(value, float) else str(value))

@@ -9,7 +9,7 @@ const hue = (name) =>
     ? { "--ink": "#1b1f24", "--paper": "#ffffff", "--link": "#0b57d0" }[name]
     : getComputedStyle(document.documentElement).getPropertyValue(name);
 
-// Middles of the visible rows of each category, by the median of at most a few thousand of them.
+// Middles of the visible rows of each category and the half of them around it, by at most a few thousand rows.
 function middles() {
   const { colour } = state;
   const each = colour.names.map(() => [[], []]);
@@ -21,8 +21,12 @@ function middles() {
     each[colour.codes[i]][0].push(xs[i]);
     each[colour.codes[i]][1].push(ys[i]);
   }
-  const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
-  return each.map(([x, y]) => (x.length ? { x: median(x), y: median(y), size: x.length } : null));
+  const quarter = (values, k) => values[(k * values.length) >> 2];
+  const middle = (values) => {
+    values.sort((a, b) => a - b);
+    return { at: quarter(values, 2), spread: quarter(values, 3) - quarter(values, 1) };
+  };
+  return each.map(([x, y]) => (x.length ? { x: middle(x), y: middle(y), size: x.length } : null));
 }
 
 let cached = { key: null };
@@ -48,13 +52,17 @@ function placedNames(pen) {
   for (const { place, k } of order) {
     const text = cut(nameAt(state.colour, k));
     const width = pen.measureText(text).width + 8;
-    const x = (place.x / 65535) * t.sx + t.ox;
-    const y = (place.y / 65535) * t.sy + t.oy;
+    const x = (place.x.at / 65535) * t.sx + t.ox;
+    const y = (place.y.at / 65535) * t.sy + t.oy;
+    const high = (place.y.spread / 65535) * Math.abs(t.sy);
+    // A name over a few rows that lie close together would hide them all.
+    const dense = high < 24 && (place.x.spread / 65535) * t.sx < width;
+    const away = Math.max(18, pointSize() / 2 + 13 + high / 2);
     if (x < 0 || x > w || y < 0 || y > h) continue;
     for (const [dx, dy] of [
-      [0, 0],
-      [0, -18],
-      [0, 18],
+      ...(dense ? [] : [[0, 0]]),
+      [0, -away],
+      [0, away],
       [-width / 2 - 6, 0],
       [width / 2 + 6, 0],
       [0, -36],
