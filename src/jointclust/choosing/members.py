@@ -15,7 +15,7 @@ from jointclust.estimators.base import Clusterer, TakesRows
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
-from jointclust.numerics.kmeans import kmeans
+from jointclust.numerics.kmeans import kmeans_on
 from jointclust.rows import as_rows, blocks, threads
 from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
@@ -164,7 +164,7 @@ def _from_graph(
     found: list[Member] = []
     for number in numbers:
         Y = spectral_rows(spectrum, mass, number)
-        labels = kmeans(Y, number, rng, mass, n_restarts=_RESTARTS).labels[which]
+        labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_RESTARTS)[which]
         found.append(LandmarkLabels(lens, labels.astype(np.uint16), number, f"{kind}, {number} clusters"))
     return found
 

@@ -43,11 +43,11 @@ class Settling(Voting):
         known = cast(Labels, sights.known)
         index = None if sights.together is None else to_host(sights.together.index)
         examples, views = Examples.of(known, sights.weights, index), sorted(set(self._view_of_member))
-        seen = [(one.lens, one.leading) for one in self._seen(sights.sources, examples.rows).values()]
+        seen = [(one.lens, to_host(one.leading)) for one in self._seen(sights.sources, examples.rows).values()]
         rules, shares = rules_of(examples, said, seen)
         if not rules:
             return said
-        labels = self._asked(sights.sources, rules, views, scored=False)[0]
+        labels = to_host(self._asked(sights.sources, rules, views, scored=False)[0])
         found = [np.unique(column, return_inverse=True) for column in labels.T]
         self.members_ += rules
         self._view_of_member += views

@@ -13,7 +13,7 @@ from sklearn.neighbors import KDTree, NearestNeighbors
 
 from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs, leading_eigenpairs_on
 from jointclust.rows import blocks
-from jointclust.rows.arrays import is_device_array, like, namespace
+from jointclust.rows.arrays import is_device_array, like, namespace, to_host
 from jointclust.rows.blocks import squared_lengths
 from jointclust.types import Array, Float, Matrix
 
@@ -101,7 +101,7 @@ def graph_spectrum(
     there.
     """
     n = X.shape[0]
-    index = neighbors(X, X, n_neighbors)
+    index = to_host(neighbors(X if device is None else like(X, device, namespace(device).float64), X, n_neighbors))
     graph = sp.csr_array((np.ones(index.size), index.ravel(), np.arange(0, index.size + 1, n_neighbors)), shape=(n, n))
     graph = sp.csr_array(graph.maximum(sp.eye_array(n)))  # a row among copies need not find itself
     graph = (graph + graph.T) / 2
@@ -127,8 +127,9 @@ def graph_spectrum(
         if is_small(n, wanted):
             more = leading_eigenpairs(operator, wanted)
         elif device is not None:
-            dense = 0.5 * (sp.eye_array(n) + balanced) - indicators @ indicators.T
-            more = leading_eigenpairs_on(device, dense.toarray(), wanted)
+            own = like(indicators.toarray(), device, namespace(device).float64)
+            dense = like((0.5 * (sp.eye_array(n) + balanced)).toarray(), own) - own @ own.T
+            more = leading_eigenpairs_on(device, dense, wanted)
         else:
             more = lanczos(operator, wanted, 50) or _crowded_at_one(balanced, indicators, wanted)
         values, vectors = np.append(values, more[0]), np.hstack([vectors, more[1]])

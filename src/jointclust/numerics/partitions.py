@@ -61,9 +61,9 @@ def known_centers(Y: Sweepable, known: Array, n_clusters: int, weights: Array | 
     return means(total, sizes)[sizes > 0]
 
 
-def nearest_of(centers: NDArray, penalty: Float | None = None) -> Callable[[Array], Array]:
+def nearest_of(centers: Array, penalty: Float | None = None) -> Callable[[Array], Array]:
     """A function of blocks: the nearest of the c centers of each of R sets, labels of shape (n, R)."""
-    flat = centers.reshape(-1, centers.shape[2])
+    flat = namespace(centers).reshape(centers, (-1, centers.shape[2]))
 
     def nearest(y: Array) -> Array:
         own = like(flat, y)
@@ -104,7 +104,8 @@ def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None = None) 
 
 def means(sums: Float, sizes: Float) -> Float:
     """Sums over sizes; an empty cluster has its mean at the origin."""
-    return sums / np.where(sizes > 0, sizes, 1.0)[..., None]
+    xp = namespace(sizes)
+    return sums / xp.where(sizes > 0, sizes, xp.ones_like(sizes))[..., None]
 
 
 def centers_of(Y: Sweepable, labels: Array, n_clusters: int, weights: Array | None = None) -> Float:

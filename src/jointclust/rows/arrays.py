@@ -87,6 +87,16 @@ def columns_at(array: Any, index: NDArray[np.intp]) -> Any:
     return xp.take(array, like(index, array, xp.int64), axis=1)
 
 
+def rows_at(array: Any, index: NDArray[np.intp] | slice) -> Any:
+    """Some of the rows of a matrix in memory, sparse or not, or on a device, by number."""
+    if not is_device_array(array):
+        return array[index]
+    if isinstance(index, slice):
+        return array[index, ...]
+    xp = namespace(array)
+    return xp.take(array, like(index, array, xp.int64), axis=0)
+
+
 def whole_numbers(array: Any) -> Any:
     """An array, of any library or of Dask, as one of int32."""
     return namespace(array).astype(array, namespace(array).int32) if is_device_array(array) else array.astype(np.int32)
