@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.numerics.partitions import assign
 from jointclust.rows import host_block
-from jointclust.rows.arrays import like, namespace, rows_at, to_host, whole_numbers
+from jointclust.rows.arrays import is_device_array, like, namespace, rows_at, to_host, whole_numbers
 from jointclust.rows.blocks import float64, project, squared_distances, squared_lengths
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Matrix
@@ -24,6 +24,11 @@ _VARIANCE, _DIRECTIONS = 0.95, 50
 LANDMARKS = 5_000
 # Nearest landmarks of a row that say where it belongs; the nearest, often the row itself, counts twice.
 _NEAREST = 5
+
+
+def n_values(X: Any) -> int:
+    """How many values a vote makes of a row; on a device the search for landmarks goes in stretches of its own."""
+    return (LANDMARKS + 2 * X.shape[1]) // (8 if is_device_array(X) else 1)
 
 
 @dataclass(frozen=True, eq=False)

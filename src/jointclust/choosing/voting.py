@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust.choosing.asking import Asking
 from jointclust.choosing.confidence import confidence
-from jointclust.choosing.lens import LANDMARKS, Lens, Member, Seen
+from jointclust.choosing.lens import Lens, Member, Seen, n_values
 from jointclust.choosing.sights import Source, are_numeric, blocks_of, sources_of
 from jointclust.estimators.base import LooksAtPairs
 from jointclust.rows import blocks, each_row, host_block, is_elsewhere, joined, loaded, threads
@@ -204,8 +204,7 @@ class Voting(Asking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         if hasattr(self, "n_features_in_"):
             named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
             validate_data(self, named, skip_check_array=True, reset=False)
-        width = LANDMARKS + 2 * X.shape[1]
-        return each_row(_Method(self._bare(), method, arguments), X, tail, dtype, width)
+        return each_row(_Method(self._bare(), method, arguments), X, tail, dtype, n_values(X))
 
     def _grouped(self, said: NDArray) -> NDArray:
         """The group of each row in each member, from what these said."""

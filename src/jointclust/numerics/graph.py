@@ -19,6 +19,8 @@ from jointclust.types import Array, Float, Matrix
 
 # Rows up to which neighbours are looked up one row after the other; columns up to which a tree finds them faster.
 _FEW, _NARROW = 16, 15
+# Pairs of rows that are compared at a time on a device.
+_PAIRS = 2**28
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,18 @@ def _few_neighbors(X: Float, among: Float, n_found: int) -> tuple[Float, NDArray
 
 
 def _device_neighbors(X: Array, among: Matrix, n_found: int) -> tuple[Array, Array]:
-    """The same on a device, from the products of all pairs of rows."""
+    """The same on a device: looked for among the products of all pairs in float32, and measured in float64."""
     xp, rows = namespace(X), like(among, X)
-    half, index = blocks.smallest(0.5 * squared_lengths(rows) - X @ rows.T, n_found)
-    return xp.sqrt(xp.clip(2.0 * half + squared_lengths(X)[:, None], 0.0, None)), index
+    single, offset = blocks.float32(rows), blocks.float32(0.5 * squared_lengths(rows))
+
+    def found(x: Array) -> Array:
+        closeness = blocks.float32(x) @ single.T
+        closeness -= offset
+        return blocks.largest(closeness, n_found)
+
+    index = xp.concat([found(X[some, ...]) for some in blocks.stretches(X.shape[0], max(64, _PAIRS // rows.shape[0]))])
+    near = xp.reshape(xp.take(rows, xp.reshape(index, (-1,)), axis=0), (*index.shape, -1))
+    return xp.sqrt(xp.sum((near - X[:, None, :]) ** 2, axis=2)), index
 
 
 def graph_spectrum(

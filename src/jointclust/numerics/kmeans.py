@@ -241,11 +241,12 @@ def _candidates(
         mass = (distance * weights[:, None]).T
     m = _ROUNDS * n_clusters
     sums = lambda y, block, w: Swept(sums=blocks.sums_and_sizes(y, block, m, w, None))  # noqa: E731
-    # On a device they stay there: they are as large as the rows where there are many clusters.
-    swept = (
-        sums(Y, own, weights) if is_device_array(Y) else sweep(sums, Y, own, weights, width=Y.shape[1], budget=2**19)
-    )
-    total, sizes = (xp.reshape(part, (n_sets, m, *part.shape[1:])) for part in swept.sums)
+    if is_device_array(Y):  # they stay there: with many clusters they are as large as the rows
+        found = [sums(Y, own[:, r], weights).sums for r in range(n_sets)]
+    else:
+        width = Y.shape[1]
+        found = [sweep(sums, Y, own[:, r], weights, width=width, budget=2**19).sums for r in range(n_sets)]
+    total, sizes = (xp.stack(parts, axis=0) for parts in zip(*found, strict=True))
     return means(total, sizes), sizes
 
 
@@ -290,8 +291,10 @@ def _drawn_from(points: Array, mass: Array, n_clusters: int, rng: np.random.Rand
 
 def _between(points: Array) -> NDArray[np.float32]:
     """Squared distances between points on a device, on the host."""
-    xp, norms = namespace(points), blocks.squared_lengths(points)
-    return to_host(blocks.float32(xp.clip(norms[:, None] + norms - 2.0 * (points @ points.T), 0.0, None)))
+    norms, squares = blocks.squared_lengths(points), points @ (-2.0 * points).T
+    squares += norms
+    squares += norms[:, None]
+    return np.maximum(to_host(blocks.float32(squares)), 0.0)
 
 
 def plus_plus(

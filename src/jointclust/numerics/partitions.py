@@ -35,8 +35,10 @@ def assign(Y: Sweepable, centers: Array, known: Array | None = None) -> Labels:
     """Index of the nearest center for each row; the first one on a tie. Known labels (not negative) stay."""
     host = to_host(centers)
     # Of equal centers the first one, whatever rounding makes of them.
-    again = np.ones(len(host), dtype=bool)
-    again[np.unique(host, axis=0, return_index=True)[1]] = False
+    again = np.zeros(len(host), dtype=bool)
+    if np.unique(host[:, 0]).size < len(host):  # or no two are equal, which is found out sooner
+        again[:] = True
+        again[np.unique(host, axis=0, return_index=True)[1]] = False
     nearest = nearest_of(host[None], np.where(again, np.inf, 0.0) if again.any() else None)
     visit = lambda y, own: Swept(rows=[blocks.kept(nearest(y)[:, 0], own)])  # noqa: E731
     return sweep(visit, Y, known, width=centers.shape[0]).rows[0]
