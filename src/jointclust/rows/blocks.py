@@ -19,7 +19,7 @@ from jointclust.types import Array, Float, Sparse
 
 _A = TypeVar("_A", bound=Array)
 # Rows whose products are summed in float32; values that a matrix of rows by clusters may hold, on a device and not.
-_SHORT, _HOT, _CACHED = 2**13, 2**25, 2**20
+_SHORT, _HOT, _CACHED = 2**13, 2**26, 2**20
 # Share of a sparse column that is stored from which on it is centred itself. With more zeros than that the variance is
 # a tenth of the squared mean or more, so that squares about zero cost one digit at the most.
 _FULL = 0.9
@@ -138,7 +138,8 @@ def squared_lengths(y: Array) -> Array:
         part = float64(y[some, ...])
         return xp.sum(part * part, axis=1)
 
-    return xp.concat([lengths(some) for some in stretches(y.shape[0], max(1, _HOT // max(1, y.shape[1])))])
+    # Two temporaries of twice the precision.
+    return xp.concat([lengths(some) for some in stretches(y.shape[0], max(1, _HOT // max(1, 4 * y.shape[1])))])
 
 
 def scatter(x: Array, weights: Array | None, mean: Float | None) -> Array:
