@@ -270,8 +270,16 @@ def test_forty_clusters_look_different(visit, tmp_path):
     assert names == [str(k) for k in range(40)]
     looks = page.evaluate("clusters.names.map((_, k) => `${lookOf(k)} ${shapeOf(k)}`)")
     assert len(set(looks)) == 40
-    assert len(page.evaluate("texts(overlay.getContext('2d')).filter((one) => one.kind === 'name')")) == 40
+    named = page.evaluate("texts(overlay.getContext('2d')).filter((one) => one.kind === 'name')")
+    assert {one["text"] for one in named} == set(names)
+    # Five rows close together would be gone under a name at their centre.
+    for one in named:
+        rows = page.evaluate("(k) => [...Array(5).keys()].map((i) => placeOf(5 * k + i))", int(one["text"]))
+        assert any(abs(x - one["x"]) > 12 or abs(y - one["y"]) > 9 for x, y in rows)
     page.select_option("#colour", "1")
     count = page.locator("#legend small").bounding_box()
     assert count["height"] < 25, "a long name does not break it"
     assert pixels(page)[0] > 100
+    page = visit(tmp_path / "r.html", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    for part in (".title", ".all"):
+        assert page.locator(f"#legend {part}").bounding_box()["height"] > 15, "a long legend leaves it whole"

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import torch
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
@@ -74,9 +75,10 @@ def test_embedding_is_that_of_the_mean_projection(rng):
             mean += share * F @ np.diag(1 / np.sum(F**2, axis=0)) @ F.T
         values = np.linalg.eigvalsh(mean)[::-1]
         assert values[0] == pytest.approx(1)
-        U = np.sqrt(w)[:, None] * (B @ leading_directions(B, 3, weights))
-        np.testing.assert_allclose(np.sum(U**2, axis=0), values[1:4], atol=1e-10)
-        np.testing.assert_allclose(mean @ U, U * values[1:4], atol=1e-10)
+        for device in (None, torch.zeros(1)):
+            U = np.sqrt(w)[:, None] * (B @ leading_directions(B, 3, weights, device))
+            np.testing.assert_allclose(np.sum(U**2, axis=0), values[1:4], atol=1e-10)
+            np.testing.assert_allclose(mean @ U, U * values[1:4], atol=1e-10)
 
 
 def test_members_of_any_kind(blobs):

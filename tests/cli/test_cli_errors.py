@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
+import scipy.sparse as sp
 from calling import FIT, ROOT, RUN, call, command, failure, rows_of
 
 import jointclust as jc
@@ -364,6 +365,14 @@ def test_texts_are_asked_for_and_ids_are_told_once(tmp_path, capsys):
     assert "taken as a feature" not in told
     call("fit", numbers, "-k", 3, "--missing", "mean", "-o", tmp_path / "matrix", "--resamples", 0)
     assert "'id' is taken as a feature" in capsys.readouterr().err
+    words = sp.csr_array(np.random.RandomState(0).poisson(1, (30, 3)))
+    np.savez(
+        tmp_path / "words.npz",
+        **{name: getattr(words, name) for name in ("data", "indices", "indptr", "shape")},
+        words=["class", "row", "sun"],
+    )
+    call("fit", tmp_path / "words.npz", "-k", 3, "-o", tmp_path / "words", "--method", "ldakm", "--resamples", 0)
+    assert "taken as a feature" not in capsys.readouterr().err
 
 
 def test_tfidf_of_dense_counts_is_dense(tmp_path, rng):

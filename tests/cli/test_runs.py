@@ -172,6 +172,18 @@ def test_what_each_cluster_is(data, tmp_path):
     assert "<svg" in (tmp_path / "map.svg").read_text()
 
 
+def test_a_small_report_leaves_features_out(data, tmp_path):
+    fit = ("fit", data, "-k", 2, "--method", "ldakm", "--resamples", 0, "--quiet")
+    found = {}
+    for size in (0.001, 12):
+        assert call(*fit, "--report-megabytes", size, "--out", tmp_path / str(size)) == 0
+        page = (tmp_path / str(size) / "report.html").read_text()
+        carried = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])["features"]
+        found[size] = {feature["name"] for feature in carried}
+    assert found[0.001] < found[12]
+    assert {"x", "y", "z"} <= found[12]
+
+
 def test_the_recorded_command_line_repeats_the_run(data, tmp_path, monkeypatch):
     """Plain: also where the options came from a file, and whatever needs quoting."""
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 from sklearn.cluster import KMeans
 
 from jointclust.metrics import clustering_accuracy
@@ -138,19 +139,40 @@ def far_clusters(n_clusters, n_rows, rng):
     return Y - Y.mean(axis=0), truth
 
 
-def test_a_start_for_many_clusters_hits_every_one_of_them(rng):
+@pytest.mark.parametrize("library", [np.asarray, torch.tensor])
+def test_a_start_for_many_clusters_hits_every_one_of_them(library, rng):
     Y, truth = far_clusters(60, 6000, rng)
-    for start in km.oversampled(Y, 60, 3, rng):
+    for start in km.oversampled(library(Y), 60, 3, rng):
         nearest = partitions.assign(start, partitions.centers_of(Y, truth, 60))
         assert np.unique(nearest).size == 60
 
 
-def test_weights_are_repetitions_in_a_start_for_many_clusters(rng):
+@pytest.mark.parametrize("library", [np.asarray, torch.tensor])
+def test_weights_are_repetitions_in_a_start_for_many_clusters(library, rng):
     Y = rng.standard_normal((900, 3))
     weights = rng.randint(0, 4, size=900).astype(float)
-    a = km.oversampled(Y, 60, 2, np.random.RandomState(1), weights)
-    b = km.oversampled(np.repeat(Y, weights.astype(int), axis=0), 60, 2, np.random.RandomState(1))
+    repeated = np.repeat(Y, weights.astype(int), axis=0)
+    a = km.oversampled(library(Y), 60, 2, np.random.RandomState(1), library(weights))
+    b = km.oversampled(library(repeated), 60, 2, np.random.RandomState(1))
     np.testing.assert_allclose(a, b)
+
+
+def test_a_start_on_a_device_keeps_the_known_centers_and_draws_the_others(rng):
+    """Of far clusters, one is drawn in each of those that have no center yet; where all have one, none is drawn."""
+    Y, truth = far_clusters(60, 6000, rng)
+    first = partitions.centers_of(Y, truth, 60)
+    for n_known in (25, 60):
+        starts = km.oversampled(torch.tensor(Y), 60, 2, rng, None, first[:n_known])
+        for start in starts:
+            np.testing.assert_array_equal(start[:n_known], first[:n_known])
+            np.testing.assert_array_equal(np.sort(partitions.assign(start, first)), np.arange(60))
+
+
+def test_rows_in_memory_clustered_on_a_device(rng):
+    Y, truth = far_clusters(6, 900, rng)
+    weights, known = rng.uniform(0.5, 2, size=900), np.where(rng.uniform(size=900) < 0.1, truth, -1).astype(np.int32)
+    found = km.kmeans_on(torch.zeros(1), Y, 6, rng, weights, known=known)
+    np.testing.assert_array_equal(found, truth)
 
 
 def test_one_start_for_many_clusters_is_better_than_one_of_kmeans_plus_plus():

@@ -341,12 +341,19 @@ def test_one_cluster_is_not_called_stable(rng, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("stability", "word"), [([0.9, 0.95], "Sure"), ([0.9, 0.7], "Fairly sure"), ([0.9, 0.2], "Not sure")]
+    ("stability", "sentence"),
+    [
+        ([0.849, 0.95], "Sure: both clusters are stable."),
+        ([0.6, 0.84], "Fairly sure: both clusters are fairly stable."),
+        ([0.9, 0.7], "Fairly sure: 1 of 2 clusters is stable, 1 is fairly stable."),
+        ([0.9, 0.2], "Not sure: 1 of 2 clusters is stable, 1 is not stable."),
+        ([0.9, np.nan], "Fairly sure: 1 of 2 clusters is stable, 1 is unmeasured."),
+    ],
 )
-def test_how_sure_we_are(stability, word, rng, tmp_path):
+def test_how_sure_we_are(stability, sentence, rng, tmp_path):
     X = np.r_[rng.standard_normal((50, 3)), 20 + rng.standard_normal((50, 3))]
     model = jc.LDAKMeans(2, random_state=0).fit(X)
-    assert f'<p class="sure">{word}: ' in written(tmp_path, model, X, stability=stability)
+    assert f'<p class="sure">{sentence}</p>' in written(tmp_path, model, X, stability=stability)
     assert '<p class="sure">How sure these clusters are was not measured' in written(tmp_path, model, X)
 
 

@@ -36,8 +36,8 @@ from jointclust.estimators.base import Clusterer, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.exceptions import CollapseWarning, collected, tell
 from jointclust.numerics.partitions import centers_of, keep
-from jointclust.rows import as_rows, is_elsewhere, loaded, threads
-from jointclust.rows.arrays import to_host
+from jointclust.rows import as_rows, blocks, is_elsewhere, loaded, threads
+from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.views.preparation import Preparation
 
@@ -243,7 +243,8 @@ class JointConsensus(CallbackSupportMixin, Settling):
         known, together = known_beside(self, known_labels, groups, as_rows(whole.rows), whole.weights)
         whole = replace(whole, known=known, together=together)
         some, weights, labels = whole.sample(int(self._effort.share * MOST_ROWS), rng)
-        return replace(self._viewed(some, weights, rng, whole.n_samples).out_of(whole), known=labels)
+        sights = replace(self._viewed(some, weights, rng, whole.n_samples).out_of(whole), known=labels)
+        return sights.beside(whole) if isinstance(self.members, str) else sights
 
     def _viewed(
         self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState, n_samples: int | None = None
@@ -381,13 +382,14 @@ class JointConsensus(CallbackSupportMixin, Settling):
             self.__dict__.pop(name, None)
         asked = [] if columns else self.members_
         said, far = self._asked(sights.sources, asked, self._view_of_member[: len(asked)], scored=True)
-        columns = columns or list(said.T)
+        columns, far = columns or list(to_host(said).T), to_host(far)
         found = [np.unique(column, return_inverse=True) for column in columns]
         self._group_names = [names for names, _ in found]
         groups = np.column_stack([group.ravel() for _, group in found]).astype(np.int32)
         partitions = Partitions.of(groups, [names.size for names in self._group_names], sights.weights)
         if sights.given is None:
-            partitions = replace(partitions, fairness=_FAIRNESS, evenness=_EVENNESS)
+            device = None if sights.whole is None or not is_on_gpu(sights.whole.rows) else sights.whole.rows
+            partitions = replace(partitions, fairness=_FAIRNESS, evenness=_EVENNESS, device=device)
         partitions = self._weigh(partitions, sights, rng)
         self.outlier_scores_ = far[:, sorted(set(self._view_of_member))].max(axis=1)
         if sights.known is not None:
@@ -439,11 +441,11 @@ class JointConsensus(CallbackSupportMixin, Settling):
 
     def _publish_embedding(self, sights: Sights, sample: NDArray[np.intp]) -> None:
         """Directions in which the clusters differ, over the views that have a say, and the clusters' centers there."""
-        weights = None if sights.weights is None else sights.weights[sample]
-        labels = self.soft_labels_.argmax(axis=1)[sample]
         T = self._side_by_side(sights.sources, sample)
+        weights = None if sights.weights is None else as_rows(T).here(sights.weights[sample])
+        labels = as_rows(T).here(most_voted(self.soft_labels_)[sample])
         self._origin, self._directions = discriminant_directions(T, labels, self.n_clusters, weights)
-        Y = (T - self._origin) @ self._directions
+        Y = blocks.project(T, self._directions, self._origin)
         self.cluster_centers_ = centers_of(Y, labels, self.n_clusters, weights)
 
     def _warn(self, is_constant: bool) -> None:

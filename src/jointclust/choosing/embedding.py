@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
 from jointclust.numerics.linalg import signs_of
 from jointclust.numerics.partitions import centers_of, cluster_sizes
+from jointclust.rows import as_rows, total_weight
+from jointclust.rows.arrays import is_device_array
 from jointclust.types import Float, Labels
 
 # Beside the within-cluster scatter, this share of the mean variance: few rows span directions that mean nothing.
@@ -14,19 +18,29 @@ _RIDGE = 1.0
 _FEWEST = 2
 
 
-def discriminant_directions(T: Float, labels: Labels, n_clusters: int, weights: Float | None) -> tuple[Float, Float]:
+def _moments(T: Any, labels: Labels, n_clusters: int, weights: Any) -> tuple[Float, Float, Float]:
+    """The mean row, the scatter about it, and the clusters' means less it."""
+    if is_device_array(T):
+        rows = as_rows(T)
+        mean = rows.mean(weights)
+        return mean, rows.scatter(mean, weights), centers_of(T, labels, n_clusters, weights) - mean
+    mean = np.average(T, axis=0, weights=weights)
+    centred = T - mean
+    scaled = centred if weights is None else centred * weights[:, None]
+    return mean, centred.T @ scaled, centers_of(centred, labels, n_clusters, weights)
+
+
+def discriminant_directions(T: Any, labels: Labels, n_clusters: int, weights: Any) -> tuple[Float, Float]:
     """The mean row, and directions W with ``S_b W = (S_w + ridge I) W diag(d)``, d largest, ``W'(S_w + ridge I)W = I``.
 
     Scatters are means over the rows. There are ``n_clusters - 1`` directions, or two where that is less: then the next
     one is that of most variance among those orthogonal to the first.
     """
-    mass = float(len(T) if weights is None else weights.sum())
-    mean = np.average(T, axis=0, weights=weights)
-    centred = T - mean
-    scaled = centred if weights is None else centred * weights[:, None]
-    total = centred.T @ scaled / mass
+    mass = float(T.shape[0] if weights is None else total_weight(weights))
+    mean, scatter, means = _moments(T, labels, n_clusters, weights)
+    total = scatter / mass
     sizes = cluster_sizes(labels, n_clusters, weights) / mass
-    centers = centers_of(centred, labels, n_clusters, weights) * np.sqrt(sizes)[:, None]
+    centers = means * np.sqrt(sizes)[:, None]
     between = centers.T @ centers
     width = T.shape[1]
     metric = total - between + (_RIDGE * np.trace(total) / width or 1.0) * np.eye(width)

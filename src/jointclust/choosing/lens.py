@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.numerics.partitions import assign
-from jointclust.rows.arrays import like, namespace, whole_numbers
+from jointclust.rows import host_block
+from jointclust.rows.arrays import is_device_array, like, namespace, rows_at, to_host, whole_numbers
 from jointclust.rows.blocks import float64, project, squared_distances, squared_lengths
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Matrix
@@ -23,6 +24,11 @@ _VARIANCE, _DIRECTIONS = 0.95, 50
 LANDMARKS = 5_000
 # Nearest landmarks of a row that say where it belongs; the nearest, often the row itself, counts twice.
 _NEAREST = 5
+
+
+def n_values(X: Any) -> int:
+    """How many values a vote makes of a row; on a device the search for landmarks goes in stretches of its own."""
+    return (LANDMARKS + 2 * X.shape[1]) // (8 if is_device_array(X) else 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +64,16 @@ class Lens:
         basis = coordinates.loadings(np.eye(coordinates.rank, rank)).astype(np.float32)
         variance = float(coordinates.eigenvalues[:rank].sum()) / max(coordinates.mass, 1.0)
         lens = cls(coordinates.mean, basis, np.empty((0, 0), np.float32), 1.0, np.sqrt(variance) or 1.0)
-        rows = np.asarray(coordinates.present)
+        rows = coordinates.present
         if rows.size > LANDMARKS:
             rows = np.sort(rng.choice(rows, LANDMARKS, replace=False))
-        X = coordinates.rows.X[rows]
-        first, which = distinct_rows(X)
-        weights = None if coordinates.weights is None else coordinates.weights[rows]
-        mass = np.bincount(which, weights=weights).astype(np.float64)
-        landmarks = lens.see(X[first]).near.astype(np.float32)
+        X = rows_at(coordinates.rows.X, rows)
+        first, which = distinct_rows(host_block(X))
+        weights = None if coordinates.weights is None else to_host(coordinates.weights)[rows]
+        mass, distinct = np.bincount(which, weights=weights).astype(np.float64), rows_at(X, first)
+        landmarks = to_host(lens.see(distinct).near).astype(np.float32)
         lens = cls(lens.mean, basis, landmarks, 1.0, lens.scale)
-        reach = float(np.median(lens.see(X[first]).distance))
+        reach = float(np.median(to_host(lens.see(distinct).distance)))
         return cls(lens.mean, basis, landmarks, reach or 1.0, lens.scale), mass
 
     def see(self, rows: Matrix) -> Seen:

@@ -15,7 +15,7 @@ from jointclust.estimators.base import Clusterer, TakesRows
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
-from jointclust.numerics.kmeans import kmeans
+from jointclust.numerics.kmeans import fewer_restarts, kmeans_on
 from jointclust.rows import as_rows, blocks, threads
 from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
@@ -113,6 +113,8 @@ def members_on(
     landmarks, device = lens.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
     main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in _MAIN]
+    if device is not None:  # which is there to be fast: of many clusters the luck of a start averages out
+        main = [plan._replace(n_init=max(1, fewer_restarts(plan.n_init, n_clusters))) for plan in main]
     plans = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer]
     n_fits = len(plans) + 2
     seeds = rng.randint(np.iinfo(np.int32).max, size=effort.times * n_fits)
@@ -164,7 +166,7 @@ def _from_graph(
     found: list[Member] = []
     for number in numbers:
         Y = spectral_rows(spectrum, mass, number)
-        labels = kmeans(Y, number, rng, mass, n_restarts=_RESTARTS).labels[which]
+        labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_RESTARTS)[which]
         found.append(LandmarkLabels(lens, labels.astype(np.uint16), number, f"{kind}, {number} clusters"))
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.choosing.confidence import confidence, trust
-from jointclust.choosing.lens import LANDMARKS
+from jointclust.choosing.lens import n_values
 from jointclust.choosing.sights import Sights
 from jointclust.choosing.spreading import Examples, rules_of
 from jointclust.choosing.votes import Partitions
@@ -43,11 +43,11 @@ class Settling(Voting):
         known = cast(Labels, sights.known)
         index = None if sights.together is None else to_host(sights.together.index)
         examples, views = Examples.of(known, sights.weights, index), sorted(set(self._view_of_member))
-        seen = [(one.lens, one.leading) for one in self._seen(sights.sources, examples.rows).values()]
+        seen = [(one.lens, to_host(one.leading)) for one in self._seen(sights.sources, examples.rows).values()]
         rules, shares = rules_of(examples, said, seen)
         if not rules:
             return said
-        labels = self._asked(sights.sources, rules, views, scored=False)[0]
+        labels = to_host(self._asked(sights.sources, rules, views, scored=False)[0])
         found = [np.unique(column, return_inverse=True) for column in labels.T]
         self.members_ += rules
         self._view_of_member += views
@@ -88,7 +88,7 @@ class Settling(Voting):
             rows = [given, blocks.float32(sure), scores]
             return Swept(rows=[*rows, xp.astype(groups, getattr(xp, dtype))] if kept else rows, sums=sums)
 
-        found = whole.sweep(visit, _width(whole))
+        found = whole.sweep(visit, n_values(whole.rows))
         self.labels_, self._confidence, self.outlier_scores_, *groups = found.rows
         del self._pattern
         if kept:
@@ -107,7 +107,7 @@ class Settling(Voting):
             index, shares = _beside(votes, index), _beside(votes, shares)
             return Swept(sums=[blocks.cluster_sums(votes, index, n_groups, shares, None)])
 
-        return whole.sweep(visit, _width(whole)).sums[0]
+        return whole.sweep(visit, n_values(whole.rows)).sums[0]
 
     def _renumber(self, order: NDArray[np.intp]) -> None:
         """Clusters in another order."""
@@ -139,7 +139,3 @@ def _settled_column(known: Any, index: Any, n_known: int) -> Array:
 def _beside(votes: Array, values: Array | None) -> Array | None:
     """Values of a block of rows where the votes for it are."""
     return values if values is None or is_device_array(votes) else to_host(values)
-
-
-def _width(whole: Whole) -> int:
-    return LANDMARKS + 2 * whole.rows.shape[1]

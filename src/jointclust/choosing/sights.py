@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from jointclust.choosing.whole import Whole
 from jointclust.numerics.groups import Groups
 from jointclust.rows import as_rows, tidied
-from jointclust.rows.arrays import is_device_array
+from jointclust.rows.arrays import is_device_array, rows_at
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Matrix
@@ -48,8 +48,13 @@ class Source:
 
     def take(self, index: NDArray[np.intp] | slice) -> Matrix:
         """Some of the rows, in the view."""
-        rows = self.rows[index, ...] if is_device_array(self.rows) else self.rows[index]
+        rows = rows_at(self.rows, index)
         return rows if self.scaler is None else self.scaler.transform(rows)
+
+
+def are_numeric(preparations: list[Any]) -> bool:
+    """Whether all views are of rows of numbers, which the views change where they are."""
+    return all(isinstance(one, Preparation) and one.encoder_ is None for one in preparations)
 
 
 def sources_of(preparations: list[Any], X: Any, coded: Any = None) -> list[Source]:
@@ -168,6 +173,13 @@ class Sights:
         learned = f"learned from a sample of {self.n_samples:,} of {whole.n_samples:,} rows"
         return replace(self, whole=whole, reasons=[f"{reason}; {learned}" for reason in self.reasons])
 
+    def beside(self, whole: Whole) -> Sights:
+        """The same where all rows are, if that is a device: what is done with a sample of them is done there, too."""
+        if not (is_device_array(whole.rows) and are_numeric(self.preparations)):
+            return self
+        rows = whole.beside(self.sources[0].rows)  # which all views of numbers have in common
+        return replace(self, sources=[Source(rows, source.scaler) for source in self.sources])
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -199,7 +211,7 @@ class Sights:
         if number in self.kept and np.array_equal(self.kept[number][0], index):
             return self.kept[number][1]
         rows = self.sources[number].take(index)
-        weights = None if self.weights is None else self.weights[index]
+        weights = None if self.weights is None else as_rows(rows).here(self.weights[index])
         rank = min(self.max_rank, _SPARSE_RANK) if sp.issparse(rows) else self.max_rank
         rng = np.random.RandomState(0)  # whoever asks gets the same
         return coordinates_of(as_rows(rows), weights, variance=None, max_rank=rank, rng=rng)

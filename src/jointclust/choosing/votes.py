@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from jointclust.numerics.groups import Groups
-from jointclust.numerics.kmeans import kmeans
-from jointclust.numerics.linalg import leading_eigenpairs, signs_of
+from jointclust.numerics.kmeans import kmeans_on
+from jointclust.numerics.linalg import leading_eigenpairs, leading_eigenpairs_on, signs_of
 from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes, keep
 from jointclust.rows import blocks
 from jointclust.rows.arrays import like, namespace
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels
 
 _RESTARTS = 30
 # Columns beyond which only the leading eigenvectors of the members' products are computed.
@@ -44,6 +44,8 @@ class Partitions:
     evenness : float
         Power of the rows' lengths by which they are divided before k-means: 1 makes them equal, less lets rows on which
         the members differ count less.
+    device : array or None
+        On a device that large problems are solved on.
     """
 
     groups: NDArray
@@ -52,6 +54,7 @@ class Partitions:
     shares: Float
     fairness: float = 1.0
     evenness: float = 1.0
+    device: Array | None = None
 
     @property
     def n_members(self) -> int:
@@ -91,7 +94,7 @@ class Partitions:
     def embedded(self, n_clusters: int) -> Float:
         """The rows in the leading singular vectors of B but the first, divided by a power of their length."""
         stacked = self.stacked(self.scales())
-        Y = np.asarray(stacked @ leading_directions(stacked, max(n_clusters - 1, 1), self.weights))
+        Y = np.asarray(stacked @ leading_directions(stacked, max(n_clusters - 1, 1), self.weights, self.device))
         return blocks.unit(Y) * np.linalg.norm(Y, axis=1, keepdims=True) ** (1 - self.evenness)
 
     def votes_for(self, labels: Labels, n_clusters: int) -> list[Float]:
@@ -131,13 +134,13 @@ class Partitions:
         n_new = n_clusters if known is None else n_clusters - int(known.max()) - 1
         if known is not None and n_new == 0:
             return known
-        found = kmeans(Y, n_clusters, rng, self.weights, n_restarts=_RESTARTS).labels
+        found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, n_restarts=_RESTARTS)
         if known is None:
             return found
         sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (found, found[known >= 0]))
         new = [cluster for cluster in np.argsort(-sizes, kind="stable") if sizes[cluster] > 0 == n_held[cluster]]
         if len(new) < n_new:  # some are to be cut out of the known ones
-            found = kmeans(Y, n_clusters, rng, self.weights, known=known, n_restarts=_RESTARTS).labels
+            found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, known=known, n_restarts=_RESTARTS)
             new = list(range(n_clusters - n_new, n_clusters))
         number = np.full(n_clusters, -1, dtype=np.int32)
         number[new[:n_new]] = np.arange(n_clusters - n_new, n_clusters)
@@ -187,7 +190,7 @@ def adjusted_rand_indices(counts: Float, offsets: NDArray[np.intp], n_rows: int)
     return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))
 
 
-def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None) -> Float:
+def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None, device: Array | None = None) -> Float:
     """The right singular vectors V after the first, whose left one is constant; ``BV = U s``."""
     scaled = stacked if weights is None else sp.csr_array(sp.diags_array(np.sqrt(weights)) @ stacked)
     # The constant vector has the singular value 1. It need not be the only one: take it out by hand.
@@ -198,7 +201,10 @@ def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None) -> 
     def gram(x: Float) -> Float:
         return transposed @ (scaled @ x) - np.multiply.outer(constant, constant @ x)
 
-    if n_groups > _MANY_GROUPS:
+    if device is not None:
+        dense = (transposed @ scaled).toarray() - np.multiply.outer(constant, constant)
+        vectors = leading_eigenpairs_on(device, dense, min(q, n_groups))[1]
+    elif n_groups > _MANY_GROUPS:
         operator = LinearOperator((n_groups, n_groups), matvec=gram, matmat=gram, dtype=np.float64)
         vectors = leading_eigenpairs(operator, min(q, n_groups))[1]
     else:

@@ -13,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust.choosing.asking import Asking
 from jointclust.choosing.confidence import confidence
-from jointclust.choosing.lens import LANDMARKS, Lens, Member, Seen
-from jointclust.choosing.sights import Source, blocks_of, sources_of
+from jointclust.choosing.lens import Lens, Member, Seen, n_values
+from jointclust.choosing.sights import Source, are_numeric, blocks_of, sources_of
 from jointclust.estimators.base import LooksAtPairs
 from jointclust.rows import blocks, each_row, host_block, is_elsewhere, joined, loaded, threads
 from jointclust.rows.arrays import is_device_array, like, namespace, to_host, whole_numbers
 from jointclust.types import Array, Float, Labels
-from jointclust.views.preparation import Preparation
 
 _T = TypeVar("_T")
 # What is known of each row is saved up to this many; of more only the labels are.
@@ -194,8 +193,7 @@ class Voting(Asking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     def _at_hand(self, block: Any) -> Any:
         """A block of rows where it can be voted on: on the device that it lies on, or in memory."""
         own = all(isinstance(member, Member) for member in self.members_)
-        numeric = all(isinstance(one, Preparation) and one.encoder_ is None for one in self._preparations)
-        return block if own and numeric else host_block(block)
+        return block if own and are_numeric(self._preparations) else host_block(block)
 
     def _everywhere(self, method: str, X: Any, *arguments: object, tail: tuple[int, ...] = (), dtype: type) -> Any:
         """What a method says of rows in memory, for rows wherever they are; with Dask when it is asked for."""
@@ -206,8 +204,7 @@ class Voting(Asking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         if hasattr(self, "n_features_in_"):
             named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
             validate_data(self, named, skip_check_array=True, reset=False)
-        width = LANDMARKS + 2 * X.shape[1]
-        return each_row(_Method(self._bare(), method, arguments), X, tail, dtype, width)
+        return each_row(_Method(self._bare(), method, arguments), X, tail, dtype, n_values(X))
 
     def _grouped(self, said: NDArray) -> NDArray:
         """The group of each row in each member, from what these said."""
@@ -227,7 +224,8 @@ class Voting(Asking, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             parts = [one.leading / float(one.lens.scale) for one in seen.values()]
             return namespace(parts[0]).concat(parts, axis=1)
 
-        return joined(list(_of_each(see, sources[0].rows if index is None else index)))
+        rows = sources[0].rows
+        return joined(list(_of_each(see, rows if index is None or is_device_array(rows) else index)))
 
     def _rejected(self, labels: Labels, votes: Float, scores: Float) -> Labels:
         """Labels, -1 for rows of too little confidence."""

@@ -42,7 +42,7 @@ class Whole:
         """About so many of the rows, in memory, with weights and known labels."""
         return sample_known(self.rows, size, rng, self.weights, self.known)
 
-    def beside(self, values: NDArray | None) -> Any:
+    def beside(self, values: Any) -> Any:
         """Values of the sample where they are computed with: on the device that the rows lie on, or in memory."""
         return None if values is None else as_rows(self.rows).here(values)
 

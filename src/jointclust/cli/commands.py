@@ -97,6 +97,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
 @plot
 @options.images
 @options.stability
+@options.report
 @options.config
 @options.writing
 @options.speaking
@@ -165,6 +166,7 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
 @plot
 @options.images
 @options.stability
+@options.report
 @options.config
 @options.writing
 @options.speaking

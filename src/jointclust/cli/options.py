@@ -204,6 +204,14 @@ stability = click.option(
     show_default=True,
     help="Bootstrap resamples for the stability of each cluster (the consensus needs none).",
 )
+report = click.option(
+    "--report-megabytes",
+    type=click.FloatRange(0, min_open=True),
+    default=12,
+    show_default=True,
+    metavar="N",
+    help="Size of report.html, at the most: a larger one carries more features to colour the map by.",
+)
 force = click.option("--force", is_flag=True, help="Replace files that are there.")
 writing = together(
     force,

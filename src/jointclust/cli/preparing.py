@@ -36,6 +36,8 @@ def arranged(table: Table, *, text_column: str | None = None, missing: str = "au
     if text_column is not None:
         return replace(table, data=documents_of(table, text_column), names=None)
     data, names = table.data, table.names
+    if sp.issparse(data):
+        return table  # its names are words, or genes
     if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
         data = Columns(dict(zip(names, data.T, strict=True)))
     asked = "Column {0!r} is taken as a feature. If it {1}: --{2}-column {0!r}."

@@ -197,6 +197,7 @@ def _write_report(run: Outcome, stability: Float | None, explanation: jc.Explana
             warnings=run.warnings,
             command=repeating.command_line(run.context),
             checksum=run.source.sha256,
+            most_megabytes=run.given["report_megabytes"],
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -17,7 +18,7 @@ from jointclust.estimators.known import check_place, known_beside, n_known
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.groups import Groups
 from jointclust.numerics.partitions import assign, centers_of, cluster_order, cluster_sizes, keep
-from jointclust.rows import Swept, blocks, is_lazy, sweep
+from jointclust.rows import Projected, Rows, Swept, blocks, is_lazy, sweep
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.alternating import Ending, Run, alternate, best_of
 from jointclust.subspace.coordinates import Coordinates, passes_of
@@ -225,14 +226,14 @@ class SoftClusterer(Clusterer):
 
     def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
         """One last label step, with predict's own code, so that soft labels, labels and objective agree."""
-        Y, weights = self._embed(coordinates.rows), coordinates.weights
+        Y, weights = self._embedded(coordinates.rows), coordinates.weights
         known, groups = coordinates.known, coordinates.groups
         if not keep_order:
-            labels = self._both_labels(Y, known, groups)[1]
+            (labels,) = self._labels_of(Y, known, groups, soft=False)
             sizes = cluster_sizes(labels, self.n_clusters, weights)
             self._reorder(cluster_order(sizes, centers_of(Y, labels, self.n_clusters, weights), n_known(self)))
-            Y = self._embed(coordinates.rows)
-        self.soft_labels_, self.labels_ = soft, _ = self._both_labels(Y, known, groups)
+            Y = self._embedded(coordinates.rows)
+        self.soft_labels_, self.labels_ = soft, _ = self._labels_of(Y, known, groups)
         self.objective_ = self._objective(Y, soft, weights)
         # What a run tried after the state that is published does not belong to it.
         self.objective_history_ = np.array([*run.history[: run.best], self.objective_])
@@ -272,23 +273,33 @@ class SoftClusterer(Clusterer):
         """
         if is_lazy(X):
             return self._lazily("predict_proba", X, (self.n_clusters,), np.float64)
-        return self._both_labels(self._embed(self._check(X, "predict_proba")))[0]
+        return self._labels_of(self._embedded(self._check(X, "predict_proba")))[0]
 
-    def _both_labels(
-        self, Y: Sweepable, known: Array | None = None, groups: Groups | None = None
-    ) -> tuple[Any, Labels]:
-        """Soft and hard labels of rows in the embedding."""
+    def _embedded(self, rows: Rows) -> Sweepable:
+        """Rows in the embedding; on a device computed when it is swept, for with many clusters it outgrows them."""
+        if rows.device is None:
+            return self._embed(rows)
+        return Projected(rows, None if self._in_full_space else self.components_.T, self.mean_)
+
+    def _labels_of(
+        self, Y: Sweepable, known: Array | None = None, groups: Groups | None = None, *, soft: bool = True
+    ) -> Sequence[Any]:
+        """Hard labels of rows in the embedding, after the soft ones where these are wanted."""
         # The nearest points of a simplex are found by way of several arrays of their size.
         bare, width, shared = self._bare(), max(Y.shape[1], 8 * self.n_clusters), None
         if groups is not None:
             shared = groups.averaged(sweep(lambda y: Swept(rows=[bare._evidence(y)]), Y, width=width).rows[0])
-        found = sweep(bare._label_block, Y, known, shared, width=width)
-        return found.rows[0], found.rows[1]
 
-    def _label_block(self, y: Array, known: Array | None, shared: Array | None) -> Swept:
+        def visit(y: Array, own: Array | None, evidence: Array | None) -> Swept:
+            found = bare._label_block(y, own, evidence)
+            return Swept(rows=found if soft else found[1:])
+
+        return sweep(visit, Y, known, shared, width=width).rows
+
+    def _label_block(self, y: Array, known: Array | None, shared: Array | None) -> list[Array]:
         soft = self._soft(self._evidence(y) if shared is None else shared)
         soft, xp = blocks.kept_soft(soft, known), namespace(y)
-        return Swept(rows=[soft, xp.astype(xp.argmax(soft, axis=1), xp.int32)])
+        return [soft, xp.astype(xp.argmax(soft, axis=1), xp.int32)]
 
     def predict(self, X: ArrayLike) -> Labels:
         """The most likely cluster.
@@ -305,7 +316,7 @@ class SoftClusterer(Clusterer):
         """
         if is_lazy(X):
             return self._lazily("predict", X, (), np.int32)
-        return self._both_labels(self._embed(self._check(X, "predict")))[1]
+        return self._labels_of(self._embedded(self._check(X, "predict")), soft=False)[0]
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective on X with the fitted parameters and the soft labels that go with them.
@@ -333,4 +344,4 @@ class SoftClusterer(Clusterer):
         return tags
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        return -self._objective(Y, self._both_labels(Y)[0], weights)
+        return -self._objective(Y, self._labels_of(Y)[0], weights)

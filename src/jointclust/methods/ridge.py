@@ -329,7 +329,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
 
     def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
         super()._publish_soft_labels(coordinates, run, keep_order=keep_order)
-        Y = self._embed(coordinates.rows)
+        Y = self._embedded(coordinates.rows)
         centers = centers_of(Y, self.labels_, self.n_clusters, coordinates.weights)
         self.cluster_centers_ = centers.astype(coordinates.rows.dtype)
 

@@ -13,12 +13,14 @@ from sklearn.neighbors import KDTree, NearestNeighbors
 
 from jointclust.numerics.linalg import is_small, lanczos, leading_eigenpairs, leading_eigenpairs_on
 from jointclust.rows import blocks
-from jointclust.rows.arrays import is_device_array, like, namespace
+from jointclust.rows.arrays import is_device_array, like, namespace, to_host
 from jointclust.rows.blocks import squared_lengths
 from jointclust.types import Array, Float, Matrix
 
 # Rows up to which neighbours are looked up one row after the other; columns up to which a tree finds them faster.
 _FEW, _NARROW = 16, 15
+# Pairs of rows that are compared at a time on a device.
+_PAIRS = 2**28
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,18 @@ def _few_neighbors(X: Float, among: Float, n_found: int) -> tuple[Float, NDArray
 
 
 def _device_neighbors(X: Array, among: Matrix, n_found: int) -> tuple[Array, Array]:
-    """The same on a device, from the products of all pairs of rows."""
+    """The same on a device: looked for among the products of all pairs in float32, and measured in float64."""
     xp, rows = namespace(X), like(among, X)
-    half, index = blocks.smallest(0.5 * squared_lengths(rows) - X @ rows.T, n_found)
-    return xp.sqrt(xp.clip(2.0 * half + squared_lengths(X)[:, None], 0.0, None)), index
+    single, offset = blocks.float32(rows), blocks.float32(0.5 * squared_lengths(rows))
+
+    def found(x: Array) -> Array:
+        closeness = blocks.float32(x) @ single.T
+        closeness -= offset
+        return blocks.largest(closeness, n_found)
+
+    index = xp.concat([found(X[some, ...]) for some in blocks.stretches(X.shape[0], max(64, _PAIRS // rows.shape[0]))])
+    near = xp.reshape(xp.take(rows, xp.reshape(index, (-1,)), axis=0), (*index.shape, -1))
+    return xp.sqrt(xp.sum((near - X[:, None, :]) ** 2, axis=2)), index
 
 
 def graph_spectrum(
@@ -101,7 +111,7 @@ def graph_spectrum(
     there.
     """
     n = X.shape[0]
-    index = neighbors(X, X, n_neighbors)
+    index = to_host(neighbors(X if device is None else like(X, device, namespace(device).float64), X, n_neighbors))
     graph = sp.csr_array((np.ones(index.size), index.ravel(), np.arange(0, index.size + 1, n_neighbors)), shape=(n, n))
     graph = sp.csr_array(graph.maximum(sp.eye_array(n)))  # a row among copies need not find itself
     graph = (graph + graph.T) / 2
@@ -127,8 +137,9 @@ def graph_spectrum(
         if is_small(n, wanted):
             more = leading_eigenpairs(operator, wanted)
         elif device is not None:
-            dense = 0.5 * (sp.eye_array(n) + balanced) - indicators @ indicators.T
-            more = leading_eigenpairs_on(device, dense.toarray(), wanted)
+            own = like(indicators.toarray(), device, namespace(device).float64)
+            dense = like((0.5 * (sp.eye_array(n) + balanced)).toarray(), own) - own @ own.T
+            more = leading_eigenpairs_on(device, dense, wanted)
         else:
             more = lanczos(operator, wanted, 50) or _crowded_at_one(balanced, indicators, wanted)
         values, vectors = np.append(values, more[0]), np.hstack([vectors, more[1]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from jointclust.numerics.partitions import (
     nearest_of,
     weighted_norm,
 )
-from jointclust.rows import Swept, blocks, is_remote, sample_known, sweep
-from jointclust.rows.arrays import like, namespace, precision, to_host
-from jointclust.types import Array, Float, Sweepable
+from jointclust.rows import Swept, as_rows, blocks, is_remote, sample_known, sweep
+from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
+from jointclust.types import Array, Float, Labels, Sweepable
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
 _SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 32
@@ -161,6 +162,24 @@ def kmeans(
     return lloyd(Y, centers[0], weights, known=known, tol=_NEARLY if sampled else resting_tol(n_clusters))
 
 
+def kmeans_on(
+    device: Array | None,
+    Y: NDArray,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    weights: Float | None = None,
+    *,
+    known: Labels | None = None,
+    n_restarts: int = 10,
+) -> Labels:
+    """Labels of :func:`kmeans` of rows in memory, computed on the device of an array if one is given."""
+    if device is None:
+        return kmeans(Y, n_clusters, rng, weights, known=known, n_restarts=n_restarts).labels
+    rows: Any = like(Y, device, namespace(device).float64)
+    there = [None if values is None else as_rows(rows).here(values) for values in (weights, known)]
+    return to_host(kmeans(rows, n_clusters, rng, there[0], known=there[1], n_restarts=n_restarts).labels)
+
+
 def sample_rows(
     Y: Array, n_clusters: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
 ) -> tuple[Array, Array | None, Array | None]:
@@ -193,41 +212,89 @@ def oversampled(
     """
     if Y.shape[0] <= 2 * _ROUNDS * n_clusters:
         return plus_plus(Y, n_clusters, n_sets, rng, weights, first)
+    if is_device_array(Y):
+        return _drawn_from(*_candidates(Y, n_clusters, n_sets, rng, weights), n_clusters, rng, first)
     found, dtype = [], precision(Y)
     for _ in range(n_sets):
-        # Few candidates are drawn from on the host: every draw depends on the one before, which a device waits for.
-        points, mass = (part.astype(dtype) for part in _candidates(Y, n_clusters, rng, weights))
+        points, mass = (part[0].astype(dtype) for part in _candidates(Y, n_clusters, 1, rng, weights))
         found.append(plus_plus(points, n_clusters, 1, rng, mass, first))
     return np.concatenate(found)
 
 
-def _candidates(Y: Array, n_clusters: int, rng: np.random.RandomState, weights: Array | None) -> tuple[Float, Float]:
-    """Means and weights of the rows nearest to each candidate; one drawn twice has no weight the second time."""
-    xp, order = namespace(Y), _canonical_order(Y, weights)
+def _candidates(
+    Y: Array, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Array | None
+) -> tuple[Any, Any]:
+    """Means (n_sets, m, d) and weights (n_sets, m) of the rows nearest to each candidate of each set, in one go.
+
+    A candidate that is drawn twice has no weight the second time.
+    """
+    xp, order, n = namespace(Y), _canonical_order(Y, weights), Y.shape[0]
     Y = xp.take(Y, order, axis=0)
     weights = blocks.float64(xp.ones_like(Y[:, 0]) if weights is None else xp.take(weights, order))
-    own, distance, mass = xp.zeros_like(order), xp.full_like(weights, xp.inf), weights
+    own = xp.broadcast_to(xp.zeros_like(order)[:, None], (n, n_sets))
+    distance = xp.broadcast_to(xp.full_like(weights, xp.inf)[:, None], (n, n_sets))
+    mass = xp.broadcast_to(weights, (n_sets, n))
     for first in range(0, _ROUNDS * n_clusters, n_clusters):
-        drawn = _draw(mass[None, :], like(rng.uniform(size=(1, n_clusters)), Y, xp.float64))[0, :]
-        points = to_host(xp.take(Y, drawn, axis=0))
-        own, distance = sweep(_Nearer(points, first), Y, own, distance, width=n_clusters).rows
-        mass = distance * weights
-    sums = lambda y, block, w: Swept(sums=blocks.sums_and_sizes(y, block, _ROUNDS * n_clusters, w, None))  # noqa: E731
-    total, sizes = sweep(sums, Y, own, weights, width=Y.shape[1], budget=2**19).sums
+        drawn = _draw(mass, like(rng.uniform(size=(n_sets, n_clusters)), Y, xp.float64))
+        points = xp.reshape(xp.take(Y, xp.reshape(drawn, (-1,)), axis=0), (n_sets, n_clusters, -1))
+        own, distance = sweep(_Nearer(points, first), Y, own, distance, width=n_sets * n_clusters).rows
+        mass = (distance * weights[:, None]).T
+    m = _ROUNDS * n_clusters
+    sums = lambda y, block, w: Swept(sums=blocks.sums_and_sizes(y, block, m, w, None))  # noqa: E731
+    if is_device_array(Y):  # they stay there: with many clusters they are as large as the rows
+        found = [sums(Y, own[:, r], weights).sums for r in range(n_sets)]
+    else:
+        width = Y.shape[1]
+        found = [sweep(sums, Y, own[:, r], weights, width=width, budget=2**19).sums for r in range(n_sets)]
+    total, sizes = (xp.stack(parts, axis=0) for parts in zip(*found, strict=True))
     return means(total, sizes), sizes
 
 
 class _Nearer:
-    """A function of blocks: the nearest of all points so far, numbered from ``first`` on where it is a new one."""
+    """A function of blocks: the nearest of all points so far of each set, numbered from ``first`` on if a new one."""
 
-    def __init__(self, points: NDArray, first: int):
+    def __init__(self, points: Any, first: int):
         self.points, self.first = points, first
 
     def __call__(self, y: Array, own: Array, distance: Array) -> Swept:
-        xp, new = namespace(y), nearest_in(y, self.points)
-        reached = blocks.residuals(y, new, self.points) ** 2
+        xp, new = namespace(y), nearest_of(self.points)(y)
+        reached = [blocks.residuals(y, new[:, r], self.points[r, ...]) ** 2 for r in range(new.shape[1])]
+        reached = xp.stack(reached, axis=1)
         closer = reached < distance
         return Swept(rows=[xp.where(closer, like(new, own) + self.first, own), xp.where(closer, reached, distance)])
+
+
+def _drawn_from(points: Array, mass: Array, n_clusters: int, rng: np.random.RandomState, first: Float | None) -> Float:
+    """k-means++ among candidates of each set that lie on a device: on the host, from the distances between them.
+
+    Every draw depends on the one before, which a device would wait for.
+    """
+    xp, (n_sets, n, d) = namespace(points), points.shape
+    flat, squares = xp.reshape(points, (-1, d)), np.stack([_between(points[r, ...]) for r in range(n_sets)])
+    given = np.tile(np.empty((0, d)) if first is None else first, (n_sets, 1, 1))
+    nearest = None
+    if given.shape[1]:
+        reached = blocks.residuals(flat, nearest_in(flat, given[0]), given[0]) ** 2
+        nearest = to_host(blocks.float32(reached)).reshape(n_sets, n)
+    sets = np.arange(n_sets)[:, None]
+
+    def distances(rows: Any) -> Array:
+        return squares[sets, rows]
+
+    if (n_wanted := n_clusters - given.shape[1]) == 0:
+        return given
+    weight = to_host(blocks.float32(mass))
+    chosen = _greedy(distances, weight, nearest, n_sets, n_wanted, n_clusters, rng)
+    rows = xp.take(flat, like((chosen + n * sets).ravel(), points, xp.int64), axis=0)
+    return np.concatenate([given, to_host(rows).reshape(n_sets, n_wanted, d)], axis=1)
+
+
+def _between(points: Array) -> NDArray[np.float32]:
+    """Squared distances between points on a device, on the host."""
+    norms, squares = blocks.squared_lengths(points), points @ (-2.0 * points).T
+    squares += norms
+    squares += norms[:, None]
+    return np.maximum(to_host(blocks.float32(squares)), 0.0)
 
 
 def plus_plus(
@@ -251,8 +318,6 @@ def plus_plus(
     n, Y = Y.shape[0], xp.take(Y, order, axis=0)
     weight = xp.ones_like(Y[:, 0]) if weights is None else like(xp.take(weights, order), Y)
     norms = like(blocks.squared_lengths(Y), Y)
-    n_trials = 2 + int(np.log(n_clusters))
-    offsets = like(np.arange(n_sets) * n_trials, order)
 
     def distances(rows: Array) -> Array:
         flat = xp.reshape(rows, (-1,))
@@ -262,25 +327,48 @@ def plus_plus(
         squared = np.maximum(squared, 0.0, out=squared) if xp is np else xp.clip(squared, 0.0, None)
         return xp.reshape(squared, (*rows.shape, n))
 
+    nearest = None
     if len(first):
-        chosen, squares = [], blocks.residuals(Y, nearest_in(Y, first), first) ** 2
+        squares = blocks.residuals(Y, nearest_in(Y, first), first) ** 2
         nearest = xp.broadcast_to(like(squares, Y), (n_sets, n))
-    else:
-        start = _draw(xp.broadcast_to(weight, (n_sets, n)), like(rng.uniform(size=(n_sets, 1)), norms, xp.float64))
+    chosen = _greedy(distances, weight, nearest, n_sets, n_clusters - len(first), n_clusters, rng)
+    rows = xp.take(Y, xp.reshape(chosen, (-1,)), axis=0)
+    drawn = to_host(rows).astype(np.float64).reshape(n_sets, chosen.shape[1], -1)
+    return np.concatenate([given, drawn], axis=1)
+
+
+def _greedy(
+    distances: Callable[[Array], Array],
+    weight: Array,
+    nearest: Array | None,
+    n_sets: int,
+    n_wanted: int,
+    n_clusters: int,
+    rng: np.random.RandomState,
+) -> Any:
+    """Rows (n_sets, n_wanted) drawn by their weight and squared distance from the nearest so far, the best of a few.
+
+    ``distances`` are those of rows (n_sets, t) from all n; ``weight`` is that of the n, or of those of each set;
+    ``nearest`` (n_sets, n) are distances from centers that there are already.
+    """
+    xp, n_trials, chosen = namespace(weight), 2 + int(np.log(n_clusters)), list[Any]()
+    if nearest is None:
+        everywhere = xp.broadcast_to(weight, (n_sets, weight.shape[-1]))
+        start = _draw(everywhere, like(rng.uniform(size=(n_sets, 1)), weight, xp.float64))
         chosen, nearest = [start[:, 0]], distances(start)[:, 0, :]
-    n_drawn = n_clusters - max(len(first), 1)
-    quantiles = like(rng.uniform(size=(n_drawn, n_sets, n_trials)), norms, xp.float64)
+    n_drawn = n_wanted - len(chosen)
+    quantiles = like(rng.uniform(size=(n_drawn, n_sets, n_trials)), weight, xp.float64)
+    offsets = like(np.arange(n_sets) * n_trials, weight, xp.int64)
     for k in range(n_drawn):
         mass = nearest * weight
-        mass = xp.where(xp.sum(mass, axis=1)[:, None] > 0, mass, weight[None, :])  # else every row is a center already
+        mass = xp.where(xp.sum(mass, axis=1)[:, None] > 0, mass, weight)  # else every row is a center already
         trials = _draw(mass, quantiles[k, ...])
         reached = xp.minimum(distances(trials), nearest[:, None, :])
-        best = offsets + like(xp.argmin(reached @ weight, axis=1), order)
+        costs = reached @ weight if weight.ndim == 1 else xp.matmul(reached, weight[:, :, None])[:, :, 0]
+        best = offsets + like(xp.argmin(costs, axis=1), offsets)
         chosen.append(xp.take(xp.reshape(trials, (-1,)), best))
-        nearest = xp.take(xp.reshape(reached, (-1, n)), best, axis=0)
-    rows = xp.take(Y, xp.reshape(xp.stack(chosen, axis=1), (-1,)), axis=0)
-    drawn = to_host(rows).astype(np.float64).reshape(n_sets, len(chosen), -1)
-    return np.concatenate([given, drawn], axis=1)
+        nearest = xp.take(xp.reshape(reached, (n_sets * n_trials, -1)), best, axis=0)
+    return xp.stack(chosen, axis=1)
 
 
 def _canonical_order(Y: Array, weights: Array | None) -> Array:
@@ -297,7 +385,8 @@ def _draw(mass: Array, uniform: Array) -> Array:
     xp = namespace(mass)
     cumulative = xp.cumulative_sum(mass, axis=1, dtype=xp.float64)
     targets = uniform * cumulative[:, -1:]
-    if xp is not np and mass.shape[1] < 2**17:  # one comparison of everything beats many small searches on a device
+    n_pairs = mass.shape[0] * mass.shape[1] * targets.shape[1]
+    if xp is not np and n_pairs < 2**26:  # one comparison of everything beats many small searches on a device
         below = xp.astype(cumulative[:, None, :] <= targets[:, :, None], xp.int32)
         return xp.clip(xp.sum(below, axis=2, dtype=xp.int64), None, mass.shape[1] - 1)
     index = [xp.searchsorted(cumulative[r, :], targets[r, :], side="right") for r in range(mass.shape[0])]

@@ -35,8 +35,10 @@ def assign(Y: Sweepable, centers: Array, known: Array | None = None) -> Labels:
     """Index of the nearest center for each row; the first one on a tie. Known labels (not negative) stay."""
     host = to_host(centers)
     # Of equal centers the first one, whatever rounding makes of them.
-    again = np.ones(len(host), dtype=bool)
-    again[np.unique(host, axis=0, return_index=True)[1]] = False
+    again = np.zeros(len(host), dtype=bool)
+    if np.unique(host[:, 0]).size < len(host):  # or no two are equal, which is found out sooner
+        again[:] = True
+        again[np.unique(host, axis=0, return_index=True)[1]] = False
     nearest = nearest_of(host[None], np.where(again, np.inf, 0.0) if again.any() else None)
     visit = lambda y, own: Swept(rows=[blocks.kept(nearest(y)[:, 0], own)])  # noqa: E731
     return sweep(visit, Y, known, width=centers.shape[0]).rows[0]
@@ -61,9 +63,9 @@ def known_centers(Y: Sweepable, known: Array, n_clusters: int, weights: Array | 
     return means(total, sizes)[sizes > 0]
 
 
-def nearest_of(centers: NDArray, penalty: Float | None = None) -> Callable[[Array], Array]:
+def nearest_of(centers: Array, penalty: Float | None = None) -> Callable[[Array], Array]:
     """A function of blocks: the nearest of the c centers of each of R sets, labels of shape (n, R)."""
-    flat = centers.reshape(-1, centers.shape[2])
+    flat = namespace(centers).reshape(centers, (-1, centers.shape[2]))
 
     def nearest(y: Array) -> Array:
         own = like(flat, y)
@@ -104,7 +106,8 @@ def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None = None) 
 
 def means(sums: Float, sizes: Float) -> Float:
     """Sums over sizes; an empty cluster has its mean at the origin."""
-    return sums / np.where(sizes > 0, sizes, 1.0)[..., None]
+    xp = namespace(sizes)
+    return sums / xp.where(sizes > 0, sizes, xp.ones_like(sizes))[..., None]
 
 
 def centers_of(Y: Sweepable, labels: Array, n_clusters: int, weights: Array | None = None) -> Float:

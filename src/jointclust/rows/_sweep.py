@@ -19,7 +19,7 @@ from jointclust.rows.blocks import project, unit
 from jointclust.types import Array, Sweepable
 
 # Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
-_CACHE, _DEVICE = 2**18, 2**28
+_CACHE, _DEVICE = 2**18, 2**26
 # Values from which on threads share the work, and bytes that one of them reads from a file at a time.
 _LARGE, _READ = 2**22, 2**25
 
@@ -35,11 +35,11 @@ def sweep(function: Visit, *arrays: Sweepable | None, width: int = 1, budget: in
     ``width`` is the number of values that the function makes of a row. The sums come back as float64 on the host, and
     so do the pieces; arrays with one row per row stay where the rows are.
     """
-    lead = next(array for array in arrays if array is not None)
     for array in arrays:
         if isinstance(array, Projected):
             array.rows.n_passes += 1
     sources = [array.rows.X if isinstance(array, Projected) else array for array in arrays]
+    lead = next(source for source in sources if source is not None)
     views = [array if isinstance(array, Projected) else None for array in arrays]
     if any(view is not None for view in views):
         function = _Projecting(function, [None if view is None else (view.matrix, view.mean) for view in views])

@@ -31,7 +31,19 @@ def like(values: object, array: Array, dtype: Any = None) -> Array:
     if not isinstance(values, np.ndarray | np.generic | float | int):
         return xp.astype(values, dtype)
     # Converted before it crosses, and a copy: not every library takes over host memory that it must not write to.
-    return xp.asarray(np.array(values, dtype=_named(dtype)), device=where)
+    own = np.array(values, dtype=_named(dtype))
+    if hasattr(xp, "from_numpy"):  # torch, which would wait for the device to have done all before
+        return xp.from_numpy(own).to(where, non_blocking=True)
+    return xp.asarray(own, device=where)
+
+
+def numbers_to(n: int, array: Array) -> Array:
+    """The numbers from 0 to n - 1, as an array of the library, device and type of another one; nothing crosses."""
+    if isinstance(array, np.ndarray):
+        return np.arange(n, dtype=array.dtype)
+    from array_api_compat import array_namespace, device
+
+    return array_namespace(array).arange(n, dtype=array.dtype, device=device(array))
 
 
 def to_host(array: Any) -> NDArray:
@@ -85,6 +97,16 @@ def columns_at(array: Any, index: NDArray[np.intp]) -> Any:
         return array[:, index]
     xp = namespace(array)
     return xp.take(array, like(index, array, xp.int64), axis=1)
+
+
+def rows_at(array: Any, index: NDArray[np.intp] | slice) -> Any:
+    """Some of the rows of a matrix in memory, sparse or not, or on a device, by number."""
+    if not is_device_array(array):
+        return array[index]
+    if isinstance(index, slice):
+        return array[index, ...]
+    xp = namespace(array)
+    return xp.take(array, like(index, array, xp.int64), axis=0)
 
 
 def whole_numbers(array: Any) -> Any:

@@ -14,12 +14,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from jointclust.rows.arrays import is_sparse, like, namespace
+from jointclust.rows.arrays import is_sparse, like, namespace, numbers_to
 from jointclust.types import Array, Float, Sparse
 
 _A = TypeVar("_A", bound=Array)
 # Rows whose products are summed in float32; values that a matrix of rows by clusters may hold, on a device and not.
-_SHORT, _HOT, _CACHED = 2**13, 2**27, 2**20
+_SHORT, _HOT, _CACHED = 2**13, 2**26, 2**20
 # Share of a sparse column that is stored from which on it is centred itself. With more zeros than that the variance is
 # a tenth of the squared mean or more, so that squares about zero cost one digit at the most.
 _FULL = 0.9
@@ -138,7 +138,8 @@ def squared_lengths(y: Array) -> Array:
         part = float64(y[some, ...])
         return xp.sum(part * part, axis=1)
 
-    return xp.concat([lengths(some) for some in _stretches(y.shape[0], max(1, _HOT // max(1, y.shape[1])))])
+    # Two temporaries of twice the precision.
+    return xp.concat([lengths(some) for some in stretches(y.shape[0], max(1, _HOT // max(1, 4 * y.shape[1])))])
 
 
 def scatter(x: Array, weights: Array | None, mean: Float | None) -> Array:
@@ -244,12 +245,12 @@ def one_hot(labels: Array, n_clusters: int, weights: Array | None, dtype: Any = 
     """The dense one-hot label matrix, rows x clusters, for libraries without sparse matrices; float64 if not told."""
     xp = namespace(labels)
     dtype = xp.float64 if dtype is None else dtype
-    numbers = like(np.arange(n_clusters), labels)
+    numbers = numbers_to(n_clusters, labels)
     hot = xp.reshape(xp.astype(labels[..., None] == numbers, dtype), (labels.shape[0], -1))
     return hot if weights is None else hot * xp.astype(weights, dtype)[:, None]
 
 
-def _stretches(n: int, step: int) -> list[slice]:
+def stretches(n: int, step: int) -> list[slice]:
     """So many rows at a time; one stretch where there are none."""
     return [slice(start, min(start + step, n)) for start in range(0, max(1, n), step)]
 
@@ -259,7 +260,7 @@ def _hot_stretches(
 ) -> Iterator[tuple[slice, Array]]:
     """One-hot matrices of so many rows at a time that they stay small however many clusters there are."""
     width = n_clusters * (1 if labels.ndim == 1 else labels.shape[1])
-    for some in _stretches(labels.shape[0], _SHORT * max(1, _HOT // (_SHORT * width))):
+    for some in stretches(labels.shape[0], _SHORT * max(1, _HOT // (_SHORT * width))):
         own = None if weights is None else weights[some]
         yield some, one_hot(labels[some, ...], n_clusters, own, dtype)
 
@@ -284,8 +285,8 @@ def nearest(y: Array, centers: Array, offset: Array, n_sets: int) -> Array:
     xp = namespace(y)
     step = max(64, (_CACHED if isinstance(y, np.ndarray) else _HOT) // centers.shape[0])
     if y.shape[0] > step:
-        stretches = _stretches(y.shape[0], step)
-        return xp.concat([nearest(y[some, ...], centers, offset, n_sets) for some in stretches], axis=0)
+        parts = [nearest(y[some, ...], centers, offset, n_sets) for some in stretches(y.shape[0], step)]
+        return xp.concat(parts, axis=0)
     closeness = y @ centers.T
     closeness -= offset
     shaped = xp.reshape(closeness, (y.shape[0], n_sets, -1))
@@ -319,15 +320,13 @@ def interpolated(x: Array, points: Float, values: Float) -> Array:
     return xp.astype(xp.reshape(found, y.shape), x.dtype)
 
 
-def smallest(values: Array, k: int) -> tuple[Array, Array]:
-    """The k smallest values of each row, in any order, and their columns."""
+def largest(values: Array, k: int) -> Array:
+    """The columns of the k largest values of each row, in any order."""
     xp = namespace(values)
     if hasattr(xp, "topk"):  # torch alone
-        found = xp.topk(values, k, dim=1, largest=False)
-        return found.values, found.indices
-    order = xp.argpartition(values, k - 1, axis=1) if hasattr(xp, "argpartition") else xp.argsort(values, axis=1)
-    index = order[:, :k]
-    return xp.take_along_axis(values, index, axis=1), index
+        return xp.topk(values, k, dim=1, sorted=False).indices
+    order = xp.argpartition(-values, k - 1, axis=1) if hasattr(xp, "argpartition") else xp.argsort(-values, axis=1)
+    return order[:, :k]
 
 
 def kept(labels: Array, known: Array | None) -> Array:

@@ -21,7 +21,7 @@ from jointclust.rows import (
     n_present,
     total_weight,
 )
-from jointclust.rows.arrays import namespace, product
+from jointclust.rows.arrays import namespace, product, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
 
@@ -127,8 +127,8 @@ class Coordinates:
 
     @property
     def present(self) -> NDArray[np.intp]:
-        """Numbers of the rows that have weight; not of remote ones, or on a device."""
-        return np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
+        """Numbers of the rows that have weight; not of remote ones."""
+        return np.arange(self.n_samples) if self.weights is None else np.flatnonzero(to_host(self.weights))
 
     @property
     def variance_kept(self) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from jointclust.showing.explain import ClusterExplanation
 from jointclust.showing.report import _pack
-from jointclust.showing.report._content import DOUBTFUL, STABLE, Content
+from jointclust.showing.report._content import Content, steady_word
 from jointclust.showing.report._html import alike, feature_link, row_link, section, short, swatch, term
 from jointclust.showing.rules import shown
 
@@ -55,8 +55,8 @@ def _stability(content: Content, cluster: int) -> str:
     if stability is None or cluster >= stability.size or np.isnan(stability[cluster]):
         return ""
     value = float(stability[cluster])
-    word = "doubtful" if value < DOUBTFUL else "stable" if value >= STABLE else "fair"
-    return f', {term("stability")} <b>{value:.2f}</b> <span class="tag {word}">{word}</span>'
+    word = steady_word(value)
+    return f', {term("stability")} <b>{value:.2f}</b> <span class="tag {word.replace(" ", "-")}">{word}</span>'
 
 
 def _rules(found: ClusterExplanation) -> str:

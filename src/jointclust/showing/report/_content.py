@@ -74,8 +74,10 @@ class Content:
 
     @cached_property
     def steadiness(self) -> Float | None:
-        """Stability of the clusters; one alone is found again whatever the rows are, which says nothing."""
-        return self.stability if self.n_clusters > 1 else None
+        """Stability of the clusters, as shown; one alone is found again whatever the rows are, which says nothing."""
+        if self.stability is None or self.n_clusters == 1:
+            return None
+        return np.round(self.stability[: self.n_clusters], 2)
 
     @property
     def number(self) -> Any:
@@ -101,11 +103,10 @@ class Content:
             doubt = not self.number.has_structure or self.number.confidence < 0.5
             marks.append(0 if doubt else 2 if self.number.confidence >= 0.7 else 1)
         if self.steadiness is not None:
-            known = np.nan_to_num(self.steadiness, nan=STABLE)
-            stable, sizes = known >= STABLE, self.profile.sizes / self.labels.size
-            told.append(f"{np.count_nonzero(stable)} of {self.n_clusters} clusters are stable")
+            known, sizes = self.steadiness, self.profile.sizes / self.labels.size
+            told.append(_steady(known))
             doubtful = float(sizes[known < DOUBTFUL].sum())
-            marks.append(0 if doubtful > 0.25 else 2 if sizes[stable].sum() >= 0.9 else 1)
+            marks.append(0 if doubtful > 0.25 else 2 if sizes[known >= STABLE].sum() >= 0.9 else 1)
         if self.confidence is not None:
             between = float(np.mean(self.confidence < _UNSURE))
             told.append(f"{_share(between)} of the rows sit between clusters")
@@ -232,6 +233,24 @@ def _first(values: Float, wanted: Sequence[bool] | NDArray[np.bool_], sign: floa
 
 def _share(value: float) -> str:
     return "none" if value == 0 else "fewer than 1%" if value < 0.01 else f"{value:.0%}"
+
+
+def steady_word(stability: float) -> str:
+    """What a stability means, in a word."""
+    if np.isnan(stability):
+        return "unmeasured"
+    return "not stable" if stability < DOUBTFUL else "stable" if stability >= STABLE else "fairly stable"
+
+
+def _steady(stability: Float) -> str:
+    """How many clusters are stable, and what the others are."""
+    words = [steady_word(value) for value in stability.tolist()]
+    counts = {word: words.count(word) for word in ("stable", "fairly stable", "not stable", "unmeasured")}
+    found = [(count, f"{'is' if count == 1 else 'are'} {word}") for word, count in counts.items() if count]
+    if len(found) == 1:
+        return f"{'both' if len(words) == 2 else f'all {len(words)}'} clusters {found[0][1]}"
+    (first, what), *others = found
+    return ", ".join([f"{first} of {len(words)} clusters {what}", *(f"{count} {rest}" for count, rest in others)])
 
 
 def _counted(noun: str, names: list[str]) -> str:

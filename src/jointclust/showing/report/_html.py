@@ -19,7 +19,8 @@ WORDS = {
     "deviations. 0.8 is large, 3 means that the two hardly overlap. It describes and tests nothing: the same rows made "
     "the clusters.",
     "stability": "Whether a cluster would be found again: the mean Jaccard index with its best match over resamples of "
-    "the rows or, for a consensus, over its members. Below 0.6 it is doubtful, from 0.85 on stable.",
+    "the rows or, for a consensus, over its members. Below 0.6 it is not stable, from 0.85 on stable, between them "
+    "fairly stable.",
     "silhouette": "How much nearer a row is to its own cluster than to the next one, -1 to 1, in the embedding and on "
     "at most 2,000 rows. Above 0.5 clusters are well apart, near 0 they touch.",
     "outlier score": "How far a row is from the rows that are nearest to it, in units of what is usual.",
@@ -94,7 +95,8 @@ def row_link(row: int, name: str) -> str:
 
 def feature_link(name: str, index: int | None) -> str:
     """A feature's name, which colours the map where the page carries it."""
-    return escape(name) if index is None else f'<a href="#map" data-feature="{index}">{escape(name)}</a>'
+    shown = escape(name).replace("_", "_<wbr>")
+    return shown if index is None else f'<a href="#map" data-feature="{index}">{shown}</a>'
 
 
 def alike(name: str, others: Sequence[str]) -> str:
@@ -114,4 +116,6 @@ def short(value: float) -> str:
 
 def shown(value: object) -> str:
     """A value of any kind as text that is safe in HTML."""
+    if isinstance(value, dict):
+        return ", ".join(f"{shown(key)}: {shown(one)}" for key, one in value.items())
     return escape(f"{value:.4g}" if isinstance(value, float) else str(value))

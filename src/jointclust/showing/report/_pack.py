@@ -19,7 +19,7 @@ from jointclust.showing.colours import PALETTE, SCALE
 _LEVELS = 9_999
 _MOST_CATEGORIES = 2**16 - 1
 # Each turn of the palette has another shape and another shade: 96 looks before one comes again.
-SHAPES, _SHADES = 4, (0.0, -0.35, 0.45)
+SHAPES, _SHADES = 4, (0.0, -0.25, 0.35)
 
 
 def packed(values: NDArray[Any]) -> str:

@@ -52,8 +52,9 @@ def clusters(content: Content) -> str:
         "confidence": content.confidence is not None,
         "silhouette": content.silhouette is not None,
         "main class": content.classes is not None,
+        "set apart by": content.explanation is not None and content.n_clusters > 1,
     }
-    columns = ["cluster", "rows", *(name for name, wanted in optional.items() if wanted), "set apart by"]
+    columns = ["cluster", "rows", *(name for name, wanted in optional.items() if wanted)]
     known = {"stability", "confidence", "silhouette"}
     head = [
         f'<th scope="col" aria-sort="none">{term(name) if name in known else name}'
@@ -77,11 +78,11 @@ def _cluster_line(content: Content, cluster: int, columns: list[str]) -> list[st
         "cluster": f'<td data-sort="{cluster}">{swatch(cluster)} <a href="#cluster-{cluster}" '
         f'data-name="{cluster}">Cluster {cluster}</a></td>',
         "rows": number_cell(size, f"{size:,}"),
-        "set apart by": _top_features(content, cluster),
+        "set apart by": f'<td class="apart">{_top_features(content, cluster)}</td>',
     }
     cells |= {name: number_cell(value, "" if value is None else f"{value:.2f}") for name, value in values.items()}
     main = content.main_class(cluster)
-    cells["main class"] = "" if main is None else f"{escape(main[0])} ({main[1]:.0%})"
+    cells["main class"] = "" if main is None else f"{escape(main[0])}\u00a0({main[1]:.0%})"
     return [cells[name] for name in columns]
 
 
@@ -92,7 +93,7 @@ def _at(values: NDArray | None, cluster: int) -> float | None:
 def _top_features(content: Content, cluster: int) -> str:
     found = content.explained(cluster)
     return ", ".join(
-        f"{feature_link(one.name, content.index_of.get(one.name))} {'↑' if one.effect > 0 else '↓'}"
+        f"{feature_link(one.name, content.index_of.get(one.name))}\u00a0{'↑' if one.effect > 0 else '↓'}"
         for one in (found.features[:_TOP] if found is not None else [])
     )
 
@@ -170,12 +171,16 @@ def soft(content: Content) -> str:
 def uncertain(content: Content) -> str:
     """Rows that may be in the wrong cluster, and rows unlike any other."""
     found = ""
-    for title, word, rows in (
-        ("Least certain rows", "confidence", content.least_certain()),
-        ("Rows unlike any other", "outlier score", content.unlike()),
+    for title, word, digits, rows in (
+        ("Least certain rows", "confidence", ".2f", content.least_certain()),
+        ("Rows unlike any other", "outlier score", ".3g", content.unlike()),
     ):
         lines = [
-            [row_link(row, content.row_name(row)), str(content.labels[row]), f'<td class="number">{value:.3g}</td>']
+            [
+                row_link(row, content.row_name(row)),
+                str(content.labels[row]),
+                f'<td class="number">{value:{digits}}</td>',
+            ]
             for row, value in rows
         ]
         found += section(title, table(["row", "cluster", term(word)], lines) if lines else "")
@@ -221,16 +226,18 @@ def _curve(x: NDArray, y: NDArray, label: str, ends: tuple[str, str], marks: lis
         return across, 150 - 130 * (b - low) / ((high - low) or 1.0)
 
     points = " ".join("{:.1f},{:.1f}".format(*place(a, b)) for a, b in zip(x, y, strict=True))
-    drawn = ""
+    drawn, taken = "", list[float]()
     for a, b, text in marks:
         across, up = place(a, b)
-        side = "end" if across > 400 else "start"
+        side = "end" if across > 520 else "start" if across < 120 else "middle"
+        # Above its mark, where the line rarely is; the second of two that are near goes below.
+        height = up + 22 if any(abs(across - other) < 130 for other in taken) else up - 10
+        taken.append(across)
         drawn += f'<circle cx="{across:.1f}" cy="{up:.1f}" r="5"/>'
-        beside = across + (-9 if side == "end" else 9)
-        drawn += f'<text x="{beside:.1f}" y="{up + 16:.1f}" text-anchor="{side}">{escape(text)}</text>'
+        drawn += f'<text x="{across:.1f}" y="{height:.1f}" text-anchor="{side}">{escape(text)}</text>'
     return (
         f'<svg class="curve" viewBox="0 0 600 190" role="img" aria-label="{escape(label)}">'
-        f'<polyline points="{points}"/>{drawn}<text x="4" y="24">{high:.4g}</text><text x="4" y="154">{low:.4g}</text>'
+        f'<polyline points="{points}"/>{drawn}<text x="4" y="24">{high:.3g}</text><text x="4" y="154">{low:.3g}</text>'
         f'<text x="60" y="184">{escape(ends[0])}</text><text x="590" y="184" text-anchor="end">{escape(ends[1])}</text>'
         "</svg>"
     )
@@ -245,7 +252,7 @@ def views(content: Content) -> str:
         [escape(view["name"]), f'<td class="number">{view["weight"]:.2f}</td>', escape(view["reason"])]
         for view in found
     ]
-    return section("Views of the data", table(["view", "weight", "why"], rows), name="views")
+    return section("Views of the data", table(["view", "weight", "why"], rows, kind="texts"), name="views")
 
 
 def chosen_features(content: Content) -> str:
@@ -266,7 +273,7 @@ def parameters(content: Content) -> str:
         for name, (value, origin) in content.parameters.items()
         if value not in (None, "", (), [])
     ]
-    found = table(["parameter", "value", "chosen by"], rows)
+    found = table(["parameter", "value", "chosen by"], rows, kind="texts")
     if content.candidates is not None:
         found += (
             "<h3>What was tried</h3><p>No labels were used: the score says how much a candidate agrees with the "

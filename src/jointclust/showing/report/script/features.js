@@ -69,8 +69,9 @@ function featureFinder() {
   by("carried").textContent =
     left === 0
       ? `The page carries all ${counted(page.n_features)} features, at four digits.`
-      : `The page carries ${few} of ${counted(page.n_features)} features, at four digits, those that tell the clusters ` +
-        `apart most: ${listed}${page.features.length > 20 ? ", …" : ""}. most_megabytes makes room for more.`;
+      : `The page carries ${few} of ${counted(page.n_features)} features, at four digits, those that tell the ` +
+        `clusters apart most: ${listed}${page.features.length > 20 ? ", …" : ""}. A larger page has room for more: ` +
+        "fit with --report-megabytes, or write_report with most_megabytes.";
   for (const link of all("[data-feature]")) {
     const feature = featureAt.get(Number(link.dataset.feature));
     if (feature)

@@ -9,7 +9,7 @@ const hue = (name) =>
     ? { "--ink": "#1b1f24", "--paper": "#ffffff", "--link": "#0b57d0" }[name]
     : getComputedStyle(document.documentElement).getPropertyValue(name);
 
-// Middles of the visible rows of each category, by the median of at most a few thousand of them.
+// Middles of the visible rows of each category and the half of them around it, by at most a few thousand rows.
 function middles() {
   const { colour } = state;
   const each = colour.names.map(() => [[], []]);
@@ -21,8 +21,12 @@ function middles() {
     each[colour.codes[i]][0].push(xs[i]);
     each[colour.codes[i]][1].push(ys[i]);
   }
-  const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
-  return each.map(([x, y]) => (x.length ? { x: median(x), y: median(y), size: x.length } : null));
+  const quarter = (values, k) => values[(k * values.length) >> 2];
+  const middle = (values) => {
+    values.sort((a, b) => a - b);
+    return { at: quarter(values, 2), spread: quarter(values, 3) - quarter(values, 1) };
+  };
+  return each.map(([x, y]) => (x.length ? { x: middle(x), y: middle(y), size: x.length } : null));
 }
 
 let cached = { key: null };
@@ -34,10 +38,14 @@ function centres() {
 
 const cut = (text, most = 28) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
+const nameSize = () => Math.round(13 * growth());
+const nameFont = () => `600 ${nameSize()}px system-ui, sans-serif`;
+
 // Names at the centres, the largest cluster first; one that would lie over another moves aside, or stays away.
 function placedNames(pen) {
   const { w, h } = box();
   const t = transform();
+  const tall = nameSize() + 5;
   const taken = [];
   const found = [];
   if (state.colour.kind !== "category" || state.colour.names.length > LABELS) return found;
@@ -48,21 +56,25 @@ function placedNames(pen) {
   for (const { place, k } of order) {
     const text = cut(nameAt(state.colour, k));
     const width = pen.measureText(text).width + 8;
-    const x = (place.x / 65535) * t.sx + t.ox;
-    const y = (place.y / 65535) * t.sy + t.oy;
+    const x = (place.x.at / 65535) * t.sx + t.ox;
+    const y = (place.y.at / 65535) * t.sy + t.oy;
+    const high = (place.y.spread / 65535) * Math.abs(t.sy);
+    // A name over a few rows that lie close together would hide them all.
+    const dense = high < tall + 6 && (place.x.spread / 65535) * t.sx < width;
+    const away = Math.max(tall, (pointSize() + tall + high) / 2 + 4);
     if (x < 0 || x > w || y < 0 || y > h) continue;
     for (const [dx, dy] of [
-      [0, 0],
-      [0, -18],
-      [0, 18],
+      ...(dense ? [] : [[0, 0]]),
+      [0, -away],
+      [0, away],
       [-width / 2 - 6, 0],
       [width / 2 + 6, 0],
-      [0, -36],
-      [0, 36],
+      [0, -2 * tall],
+      [0, 2 * tall],
     ]) {
       const a = Math.max(width / 2, Math.min(w - width / 2, x + dx));
       const b = Math.max(10, Math.min(h - 30, y + dy));
-      const area = [a - width / 2, b - 9, a + width / 2, b + 9];
+      const area = [a - width / 2, b - tall / 2, a + width / 2, b + tall / 2];
       if (taken.some((other) => area[0] < other[2] && other[0] < area[2] && area[1] < other[3] && other[1] < area[3]))
         continue;
       taken.push(area);
@@ -82,7 +94,7 @@ function axisName(axis) {
 // All texts on the map, in pixels.
 function texts(pen) {
   const { w, h } = box();
-  pen.font = "600 13px system-ui, sans-serif";
+  pen.font = nameFont();
   const said = "neighbour map: rows that are near are alike; how far groups are apart says little";
   if (page.axes[view.x].layout) {
     return [{ text: w > 560 ? said : "neighbour map", x: w / 2, y: h - 10, kind: "axis" }, ...placedNames(pen)];
@@ -108,7 +120,7 @@ function decorate() {
     pen.save();
     pen.translate(x, y);
     if (up) pen.rotate(-Math.PI / 2);
-    pen.font = kind === "axis" ? "12px system-ui, sans-serif" : "600 13px system-ui, sans-serif";
+    pen.font = kind === "axis" ? "12px system-ui, sans-serif" : nameFont();
     pen.strokeStyle = paper;
     pen.lineWidth = 4;
     pen.strokeText(text, 0, 0);

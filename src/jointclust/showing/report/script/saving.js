@@ -112,6 +112,7 @@ function saveSvg() {
           "stroke-width": 3,
           "paint-order": "stroke",
           "font-weight": kind === "axis" ? 400 : 600,
+          "font-size": kind === "axis" ? 12 : nameSize(),
         },
         text,
       ),

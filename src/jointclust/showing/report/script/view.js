@@ -45,10 +45,13 @@ function placeOf(i, t = transform()) {
   return [(page.axes[view.x].codes[i] / 65535) * t.sx + t.ox, (page.axes[view.y].codes[i] / 65535) * t.sy + t.oy];
 }
 
+// Points and letters grow with the map.
+const growth = () => Math.max(1, Math.sqrt(Math.min(box().w, box().h) / 640));
+
 function pointSize() {
   const n = page.n;
   const base = n < 500 ? 10 : n < 2000 ? 8 : n < 20000 ? 5.5 : n < 200000 ? 3.5 : 2.5;
-  return base * Math.min(3, Math.pow(view.zoom, 0.3)) * Math.max(1, Math.sqrt(Math.min(box().w, box().h) / 640));
+  return base * Math.min(3, Math.pow(view.zoom, 0.3)) * growth();
 }
 
 const isHidden = (i) =>

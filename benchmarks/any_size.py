@@ -1,0 +1,114 @@
+"""The consensus on many rows: in memory, in a file, on one and two Dask workers; and with many clusters.
+
+    python benchmarks/any_size.py docs/evidence [memory|file|workers|clusters ...]
+
+Seconds and peak memory of a fit, each in a process of its own on generated rows, on an idle machine of two cores.
+Writes any_size.csv: a line for each part that was run, beside those that are there.
+"""
+
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import jointclust as jc
+from scale import mixture, peak_mib
+
+HEADER = ["what", "rows", "columns", "clusters", "seconds", "peak GiB", "accuracy"]
+
+
+def rows_and_classes(n, D, c):
+    """The rows, and the nearest centre of each as its class."""
+    X = np.vstack(list(mixture(n, D, c, np.random.default_rng(0))))
+    return X, classes_of(X, D, c)
+
+
+def classes_of(X, D, c):
+    """Which of the centres of ``mixture`` is nearest, in the directions that they differ in."""
+    rng, q = np.random.default_rng(0), min(16, D // 2)
+    centers, axes = 6 * rng.standard_normal((c, q)), np.linalg.qr(rng.standard_normal((D, q + q // 2)))[0].T
+    Z = X @ axes[:q].T.astype(np.float32)
+    return np.argmax(Z @ centers.T - (centers**2).sum(axis=1) / 2, axis=1)
+
+
+def measured(what, method, X, classes):
+    began = time.perf_counter()
+    model = method.fit(X)
+    seconds = time.perf_counter() - began
+    peak = peak_mib() / 2**10
+    accuracy = jc.metrics.clustering_accuracy(classes, np.asarray(model.labels_))
+    return [what, *X.shape, method.n_clusters, round(seconds, 1), round(peak, 2), round(float(accuracy), 3)]
+
+
+def memory():
+    X, classes = rows_and_classes(200_000, 50, 10)
+    return [measured("consensus, in memory", jc.JointConsensus(10, random_state=0), X, classes)]
+
+
+def file():
+    n, D, c = 5_000_000, 128, 20
+    with tempfile.TemporaryDirectory() as folder:
+        path, start, classes = Path(folder) / "rows.npy", 0, []
+        out = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(n, D))
+        for piece in mixture(n, D, c, np.random.default_rng(0)):
+            out[start : start + len(piece)] = piece
+            classes.append(classes_of(piece, D, c))
+            start += len(piece)
+        out.flush()
+        del out
+        rows = np.load(path, mmap_mode="r")
+        return [measured("consensus, memory map", jc.JointConsensus(c, random_state=0), rows, np.concatenate(classes))]
+
+
+def workers():
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    X, classes = rows_and_classes(1_000_000, 64, 10)
+    table = []
+    for n_workers in (1, 2):
+        settings = {"threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(n_workers=n_workers, **settings) as cluster, Client(cluster) as client:
+            rows = client.persist(da.from_array(X, chunks=(62_500, 64)))
+            client.gather(client.compute(rows[0]))
+            method = jc.JointConsensus(10, random_state=0)
+            table.append(measured(f"consensus, Dask workers: {n_workers}", method, rows, classes))
+    return table
+
+
+def clusters():
+    X, classes = rows_and_classes(20_000, 50, 1_000)
+    methods = {"LDAKMeans": jc.LDAKMeans(1_000), "RURR-SL": jc.UncorrelatedRidgeClustering(1_000)}
+    table = [measured(name, method.set_params(random_state=0), X, classes) for name, method in methods.items()]
+    X, classes = rows_and_classes(20_000, 50, 100)
+    return [*table, measured("consensus", jc.JointConsensus(100, random_state=0), X, classes)]
+
+
+PARTS = {part.__name__: part for part in (memory, file, workers, clusters)}
+
+
+def main(folder, parts):
+    path = Path(folder) / "any_size.csv"
+    table = {tuple(row[:4]): row for row in list(csv.reader(path.open()))[1:]} if path.exists() else {}
+    for part in parts or PARTS:
+        command = [sys.executable, "-W", "ignore", __file__, "--part", part]
+        lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+        for row in json.loads(lines[-1]):
+            print(*row, flush=True)
+            table[tuple(map(str, row[:4]))] = row
+        with path.open("w", newline="") as stream:
+            csv.writer(stream, lineterminator="\n").writerows([HEADER, *table.values()])
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--part":
+        warnings.simplefilter("ignore")
+        print(json.dumps(PARTS[sys.argv[2]]()))
+    else:
+        main(sys.argv[1], sys.argv[2:])
