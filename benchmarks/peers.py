@@ -31,6 +31,7 @@ from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import KNeighborsTransformer
 
 import jointclust as jc
 from jointclust.choosing.prepared import UsualRows
@@ -55,6 +56,13 @@ def as_cells(data):
     return anndata.AnnData(sp.csr_matrix(data.data).astype(np.float32))
 
 
+class MatrixOfNeighbors(KNeighborsTransformer):
+    """Neighbours as the kind of matrix that scanpy 1.11 knows; scikit-learn 1.9 has another."""
+
+    def fit_transform(self, X, y=None):
+        return sp.csr_matrix(super().fit_transform(X, y))
+
+
 def leiden(resolution):
     def labels(data, name, k, seed):
         import scanpy as sc
@@ -71,7 +79,8 @@ def leiden(resolution):
 
             cells = anndata.AnnData(prepared(data, name).astype(np.float32))
             cells.obsm["X_pca"] = cells.X
-        sc.pp.neighbors(cells, use_rep="X_pca", random_state=seed)
+        many = {"transformer": MatrixOfNeighbors(mode="distance", n_neighbors=14)} if cells.n_obs > 4096 else {}
+        sc.pp.neighbors(cells, use_rep="X_pca", random_state=seed, **many)
         sc.tl.leiden(cells, resolution, random_state=seed, flavor="igraph", n_iterations=2, directed=False)
         return cells.obs["leiden"].astype(int).to_numpy()
 

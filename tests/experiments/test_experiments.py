@@ -191,7 +191,7 @@ Experiment({"DEC": (DEC(), grid)}, ["digits", "iris"], seeds=range(10), label_fr
 def test_sigkill_at_random_moments_loses_at_most_the_cells_in_progress(tmp_path):
     path, journal = tmp_path / "killed.csv", tmp_path / "killed.csv.journal"
     rng, before = random.Random(0), 0
-    for _ in range(4):
+    for _ in range(2):
         # A group of its own, so that the workers are killed too.
         process = subprocess.Popen([sys.executable, "-c", RUN, str(path)], start_new_session=True)
         deadline = time.monotonic() + 60
@@ -209,7 +209,7 @@ def test_sigkill_at_random_moments_loses_at_most_the_cells_in_progress(tmp_path)
         before = now
         if not alive:
             break
-    assert before >= 4
+    assert before >= 2
     subprocess.run([sys.executable, "-c", RUN, str(path)], check=True)
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     assert len(lines) == len({line["key"] for line in lines}) == 60  # no cell was run twice
