@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
+from jointclust.choosing import lens as lens_module
 from jointclust.choosing import sights
 from jointclust.choosing.confidence import confidence, trust
 from jointclust.choosing.lens import LandmarkLabels, Lens
@@ -256,3 +257,22 @@ def test_lens_and_landmarks(rng):
     around = labels[seen.nearest].astype(int)
     votes = around.sum(axis=1) + around[:, 0]  # of six
     np.testing.assert_array_equal(said, np.where(votes == 3, around[:, 0], votes > 3))
+
+
+def test_anchors_stand_for_many_rows(rng, monkeypatch):
+    """Centers of a k-means of the rows, linked by these: rings, which no center finds, are told apart."""
+    monkeypatch.setattr(lens_module, "LANDMARKS", 500)
+    monkeypatch.setattr(lens_module, "_ANCHORS", 150)
+    ring, angle = rng.randint(2, size=2_000), rng.uniform(0, 2 * np.pi, 2_000)
+    X = (1 + 2 * ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.standard_normal(
+        (2_000, 2)
+    )
+    model = Consensus(2, views=["as is"], random_state=0).fit(X[:1_000])
+    (lens,) = model._lenses
+    assert lens.landmarks.shape == (150, 2)
+    assert np.isclose(np.median(model.outlier_scores_), 1.0)
+    graph = next(member for member in model.members_ if member.kind == "neighbour graph, 2 clusters")
+    assert clustering_accuracy(ring[1_000:], graph.predict(X[1_000:])) > 0.99
+    heard = Recorder()
+    Consensus(60, random_state=0).set_callbacks(heard).fit(X)
+    assert heard.done == heard.total

@@ -16,7 +16,7 @@ from sklearn.utils import ClassifierTags, check_random_state
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
 from jointclust.choosing.confidence import trust, usual_score
 from jointclust.choosing.embedding import discriminant_directions
-from jointclust.choosing.lens import LANDMARKS, Lens
+from jointclust.choosing.lens import Lens, n_landmarks
 from jointclust.choosing.members import (
     EFFORTS,
     N_AUTOMATIC,
@@ -305,7 +305,7 @@ class JointConsensus(CallbackSupportMixin, Settling):
     def _n_members(self, own: bool, n_views: int, n_rows: int) -> int:
         """How many members there will be."""
         if own:
-            return n_views * n_members_on(self.n_clusters, min(n_rows, LANDMARKS), self._effort)
+            return n_views * n_members_on(self.n_clusters, n_landmarks(n_rows, self.n_clusters), self._effort)
         return n_views * (N_AUTOMATIC if isinstance(self.members, str) else len(self.members))
 
     def _reporter(self, n_members: int) -> tuple[Callable[[], None], Callable[[], None]]:
@@ -328,7 +328,7 @@ class JointConsensus(CallbackSupportMixin, Settling):
         self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None], whole: Whole | None
     ) -> list[Any]:
         """Our own members on one view, seen through its lens; what they say of all rows is asked later."""
-        lens, mass = Lens.through(coordinates, self.n_clusters - 1, rng)
+        lens, mass = Lens.through(coordinates, self.n_clusters, rng)
         self._lenses.append(lens)
         self._seed = int(rng.randint(np.iinfo(np.int32).max))
         Z, weights = lens.see(coordinates.rows.X).leading, coordinates.weights
@@ -352,7 +352,7 @@ class JointConsensus(CallbackSupportMixin, Settling):
         # A member that errs is outvoted; agreement_ says how they differ.
         with collected(), threads.suited_to(coordinates.rank, self.n_jobs):
             found = threads.each(fitted, len(members), self.n_jobs)
-        self._lenses.append(Lens.through(coordinates, self.n_clusters - 1, rng)[0])
+        self._lenses.append(Lens.through(coordinates, self.n_clusters, rng)[0])
         self._seed = int(seeds[-1])
         return found, [training_labels(member, rows) for member in found]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.numerics.graph import distinct_rows, neighbors
+from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.partitions import assign
-from jointclust.rows import host_block
+from jointclust.rows import as_rows, host_block
 from jointclust.rows.arrays import is_device_array, like, namespace, rows_at, to_host, whole_numbers
 from jointclust.rows.blocks import float64, project, squared_distances, squared_lengths
 from jointclust.subspace.coordinates import Coordinates
@@ -20,10 +21,16 @@ from jointclust.types import Float, Labels, Matrix
 
 # Share of the variance that the members see, and directions in which neighbours are looked for.
 _VARIANCE, _DIRECTIONS = 0.95, 50
-# Rows that stand for all others where neighbours are looked for.
-LANDMARKS = 5_000
+# Landmarks where neighbours are looked for: the rows themselves up to so many; of more rows anchors, the centers of
+# a sample's k-means, so many or ten for each cluster.
+LANDMARKS, _ANCHORS, _ANCHORS_PER_CLUSTER, _SAMPLE = 5_000, 1_000, 10, 10_000
 # Nearest landmarks of a row that say where it belongs; the nearest, often the row itself, counts twice.
 _NEAREST = 5
+
+
+def n_landmarks(n_rows: int, n_clusters: int) -> int:
+    """How many landmarks stand for so many distinct rows."""
+    return n_rows if n_rows <= LANDMARKS else min(max(_ANCHORS, _ANCHORS_PER_CLUSTER * n_clusters), LANDMARKS)
 
 
 def n_values(X: Any) -> int:
@@ -42,9 +49,9 @@ class Lens:
     basis : array of shape (n_features, rank)
         V, in single precision: a model is small, and what is fitted is fitted through the rounded directions.
     landmarks : array of shape (n_landmarks, at most 50)
-        Distinct rows in the leading directions, a sample where there are many.
+        In the leading directions: the distinct rows, or, where these are many, anchors, centers of a k-means of them.
     reach : float
-        How far the fifth-nearest landmark of a row usually is: the median over the landmarks.
+        How far the fifth-nearest landmark of a row usually is: the median over the rows.
     scale : float
         Root of the mean squared length of ``z``.
     """
@@ -57,24 +64,29 @@ class Lens:
 
     @classmethod
     def through(
-        cls, coordinates: Coordinates, n_components: int, rng: np.random.RandomState
-    ) -> tuple[Self, NDArray[np.float64]]:
-        """The lens on rows, of at least so many directions, and the number (or the weight) of rows at each landmark."""
-        rank = max(coordinates.keep(_VARIANCE).rank, min(n_components, coordinates.rank))
+        cls, coordinates: Coordinates, n_clusters: int, rng: np.random.RandomState
+    ) -> tuple[Self, NDArray[np.float64] | None]:
+        """The lens on rows, of ``n_clusters - 1`` directions or more, and the weight of the rows at each landmark.
+
+        Where the landmarks are anchors it is for the links to say.
+        """
+        rank = max(coordinates.keep(_VARIANCE).rank, min(n_clusters - 1, coordinates.rank))
         basis = coordinates.loadings(np.eye(coordinates.rank, rank)).astype(np.float32)
         variance = float(coordinates.eigenvalues[:rank].sum()) / max(coordinates.mass, 1.0)
         lens = cls(coordinates.mean, basis, np.empty((0, 0), np.float32), 1.0, np.sqrt(variance) or 1.0)
         rows = coordinates.present
-        if rows.size > LANDMARKS:
-            rows = np.sort(rng.choice(rows, LANDMARKS, replace=False))
+        if rows.size > _SAMPLE:
+            rows = np.sort(rng.choice(rows, _SAMPLE, replace=False))
         X = rows_at(coordinates.rows.X, rows)
         first, which = distinct_rows(host_block(X))
         weights = None if coordinates.weights is None else to_host(coordinates.weights)[rows]
         mass, distinct = np.bincount(which, weights=weights).astype(np.float64), rows_at(X, first)
-        landmarks = to_host(lens.see(distinct).near).astype(np.float32)
-        lens = cls(lens.mean, basis, landmarks, 1.0, lens.scale)
+        near, number = lens.see(distinct).near, n_landmarks(first.size, n_clusters)
+        if number < first.size:
+            near = kmeans(near, number, rng, as_rows(near).here(mass), n_restarts=1).centers
+        lens = cls(lens.mean, basis, to_host(near).astype(np.float32), 1.0, lens.scale)
         reach = float(np.median(to_host(lens.see(distinct).distance)))
-        return cls(lens.mean, basis, landmarks, reach or 1.0, lens.scale), mass
+        return replace(lens, reach=reach or 1.0), mass if number == first.size else None
 
     def see(self, rows: Matrix) -> Seen:
         """Rows of the view through the lens."""

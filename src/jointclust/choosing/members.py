@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +15,11 @@ from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, Member
 from jointclust.estimators.base import Clusterer, TakesRows
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
+from jointclust.numerics.anchors import anchor_spectrum
 from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
 from jointclust.numerics.kmeans import fewer_restarts, kmeans_on
 from jointclust.rows import as_rows, blocks, threads
-from jointclust.rows.arrays import is_on_gpu, to_host
+from jointclust.rows.arrays import is_on_gpu, like, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Array, Float
@@ -32,7 +34,7 @@ N_AUTOMATIC = len(_VARIANCES) * len(_DISCRIMINANTS) + len(_GRAPHS) + len(_EMBEDD
 _GRAPH_ROWS = 5_000
 # The members on each of several views: finer partitions beside those of the number asked for, on the evidence page too.
 _FINER, _ROWS_PER_CLUSTER = (1.5, 2.0, 3.0), 3
-_NEIGHBORS, _RESTARTS = 5, 10
+_NEIGHBORS, _ANCHORS_OF_A_ROW, _RESTARTS = 5, 3, 10
 
 
 class Plan(NamedTuple):
@@ -96,7 +98,7 @@ def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FI
 
 def members_on(
     lens: Lens,
-    mass: Float,
+    mass: Float | None,
     Z: Array,
     weights: Float | None,
     n_clusters: int,
@@ -111,6 +113,7 @@ def members_on(
     """
     coordinates = coordinates_of(as_rows(Z), weights, variance=None, max_rank=Z.shape[1], rng=rng)
     landmarks, device = lens.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
+    graph = partial(_from_graph, lens, mass, Z[:, : landmarks.shape[1]], weights, device)
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
     main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in _MAIN]
     if device is not None:  # which is there to be fast: of many clusters the luck of a start averages out
@@ -125,12 +128,11 @@ def members_on(
         if index < len(plans):
             found = [_discriminant(lens, coordinates, *plans[index], seed)]
         elif index == len(plans):
-            found = _from_graph(lens, landmarks, mass, [n_clusters, *finer], "neighbour graph", seed, device)
+            found = graph(None, [n_clusters, *finer], "neighbour graph", seed)
         else:
             embedding = OptimalDiscriminantClustering(n_clusters, random_state=seed).fit(coordinates)
             columns = to_host(embedding.components_)[:, : landmarks.shape[1]].T
-            kind = "neighbour graph of ODC"
-            found = _from_graph(lens, landmarks @ columns, mass, [n_clusters], kind, seed, device)
+            found = graph(columns, [n_clusters], "neighbour graph of ODC", seed)
         for _ in found:
             report()
         return found
@@ -153,18 +155,34 @@ def _discriminant(lens: Lens, coordinates: Coordinates, n_clusters: int, plan: P
 
 
 def _from_graph(
-    lens: Lens, Z: Float, mass: Float, numbers: list[int], kind: str, seed: int, device: Array | None
+    lens: Lens,
+    mass: Float | None,
+    near: Array,
+    weights: Float | None,
+    device: Array | None,
+    columns: Float | None,
+    numbers: list[int],
+    kind: str,
+    seed: int,
 ) -> list[Member]:
-    """Spectral clustering of the landmarks: of one neighbour graph, the partitions of several sizes."""
-    first, which = distinct_rows(Z)
-    mass = np.bincount(which, weights=mass).astype(np.float64)
-    n = first.size
-    numbers = [min(number, n) for number in numbers]
-    n_neighbors = min(_NEIGHBORS, max(2, n // 4), n)
-    spectrum = graph_spectrum(Z[first], mass, n_neighbors, max(max(numbers) - 1, 1), device)
+    """Spectral clustering of the landmarks: of one neighbour graph, the partitions of several sizes.
+
+    Landmarks that are rows are linked to one another, anchors by the rows between them.
+    """
+    Z = lens.landmarks.astype(np.float64)
+    if columns is not None:
+        Z, near = Z @ columns, near @ like(columns, near)
+    n_components = max(max(numbers) - 1, 1)
+    if mass is None:
+        spectrum, mass, which = anchor_spectrum(near, Z, weights, _ANCHORS_OF_A_ROW, n_components, device)
+    else:
+        first, which = distinct_rows(Z)
+        mass = np.bincount(which, weights=mass).astype(np.float64)
+        n_neighbors = min(_NEIGHBORS, max(2, first.size // 4), first.size)
+        spectrum = graph_spectrum(Z[first], mass, n_neighbors, n_components, device)
     rng = np.random.RandomState(seed)
     found: list[Member] = []
-    for number in numbers:
+    for number in (min(number, mass.size) for number in numbers):
         Y = spectral_rows(spectrum, mass, number)
         labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_RESTARTS)[which]
         found.append(LandmarkLabels(lens, labels.astype(np.uint16), number, f"{kind}, {number} clusters"))

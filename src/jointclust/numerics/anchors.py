@@ -1,0 +1,54 @@
+"""The graph of many rows and few anchors: each row is linked to the anchors nearest to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from jointclust.numerics.graph import GraphSpectrum, neighbors
+from jointclust.numerics.linalg import leading_eigenpairs, leading_eigenpairs_on
+from jointclust.rows.arrays import like, namespace, to_host
+from jointclust.types import Array, Float
+
+
+def anchor_links(X: Array, anchors: Float, n_nearest: int) -> tuple[NDArray[np.intp], Float]:
+    """The nearest anchors of each row, and the shares of its links: ``exp(-d^2 / (2 s^2))`` by distance d, to sum 1.
+
+    The width s is the mean of all these distances.
+    """
+    index = neighbors(X, anchors, min(n_nearest, len(anchors)))
+    xp = namespace(X)
+    near = xp.reshape(xp.take(like(anchors, X), xp.reshape(index, (-1,)), axis=0), (*index.shape, -1))
+    squared = to_host(xp.sum((near - X[:, None, :]) ** 2, axis=2))
+    width = np.sqrt(squared).mean() or 1.0
+    links = np.exp((squared.min(axis=1, keepdims=True) - squared) / (2 * width**2))
+    return to_host(index), links / links.sum(axis=1, keepdims=True)
+
+
+def anchor_spectrum(
+    X: Array, anchors: Float, weights: Float | None, n_nearest: int, n_components: int, device: Array | None = None
+) -> tuple[GraphSpectrum, Float, NDArray[np.intp]]:
+    """Leading eigenpairs of the graph of rows and anchors, on the anchors (U-SPEC: Huang and others, 2020).
+
+    With the shares P of :func:`anchor_links` and the rows' weights m, the anchors have the masses ``d = P'm`` and the
+    graph that remains of two steps from anchor to row to anchor, ``S = D^-1/2 P'MP D^-1/2``, has eigenvalues in
+    [0, 1]. Its first eigenvector is ``d^1/2``, which is left out. Returns the spectrum of the anchors that have links,
+    their masses, and which of these each anchor is, the nearest one where it has none itself.
+    """
+    index, links = anchor_links(X, anchors, n_nearest)
+    n, width = index.shape
+    P = sp.csr_array((links.ravel(), index.ravel(), np.arange(0, n * width + 1, width)), shape=(n, len(anchors)))
+    weighted = P if weights is None else sp.diags_array(weights) @ P
+    mass = np.asarray(weighted.sum(axis=0)).ravel()
+    linked = np.flatnonzero(mass > 0)
+    which = neighbors(anchors, anchors[linked], 1)[:, 0]
+    mass = mass[linked]
+    root = np.sqrt(mass)
+    graph = sp.csr_array(P.T @ weighted)[linked][:, linked]
+    n_parts = connected_components(graph, directed=False, return_labels=False)
+    S = graph.toarray() / np.outer(root, root) - np.outer(root, root) / mass.sum()
+    k = max(min(n_components, linked.size - 1), 1)
+    values, vectors = leading_eigenpairs(S, k) if device is None else leading_eigenpairs_on(device, S, k)
+    return GraphSpectrum(np.maximum(values, 0.0), vectors, max(float(S.trace()), 0.0), n_parts), mass, which
