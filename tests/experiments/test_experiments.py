@@ -316,11 +316,25 @@ def test_no_way_of_choosing_takes_a_fit_with_an_empty_cluster():
     assert found.loc[("m", "oracle"), "accuracy"] == pytest.approx(0.5)
     runs = chosen_runs(table)
     assert set(runs[runs["method"] == "m"]["parameters"]) == {'{"p": 2}'}
-    # Where all fits have one, nothing is chosen.
-    row = summary(table.assign(empty=[1, 1, 2, 1, 0])).set_index(["method", "selection"]).loc[("m", "oracle")]
-    assert row["parameters"] == ""
+
+
+@pytest.mark.parametrize(("empty", "chosen"), [([1, 0, 0], '{"p": 1}'), ([0, 1, 1], ""), ([1, 2, 1], "")])
+def test_parameters_need_whole_fits_in_more_than_half_of_their_runs(empty, chosen):
+    runs = pd.concat([made_up().iloc[[0]].assign(seed=seed, accuracy=0.5 + 0.1 * seed) for seed in range(3)])
+    table = runs.assign(empty=empty).reset_index(drop=True)
+    for _, row in summary(table).iterrows():
+        assert (row["parameters"], row["runs"], row["collapsed"]) == (chosen, 3, np.count_nonzero(empty))
+        assert row[["accuracy", "nmi", "agreement"]].isna().all() != bool(chosen)
+    assert len(chosen_runs(table)) == (3 if chosen else 0)
+    if chosen:
+        assert row["accuracy"] == pytest.approx(0.65)  # of the whole fits
+
+
+def test_runs_that_mostly_fail_give_no_number():
+    table = made_up().iloc[:2].assign(error=["", "RuntimeError: no"], accuracy=[0.9, np.nan])
+    row = summary(table, selections=("oracle",)).iloc[0]
+    assert (row["parameters"], row["runs"], row["failures"]) == ("", 1, 1)
     assert np.isnan(row["accuracy"])
-    assert row["collapsed"] == 4
 
 
 def test_empty_clusters_are_counted():

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # By which column each way of choosing chooses.
 SELECTIONS = {"oracle": None, "label-free": "agreement"}
+_MEASURED = ("accuracy", "nmi", "agreement")
 
 
 def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, ...] = tuple(SELECTIONS)) -> DataFrame:
@@ -25,14 +26,16 @@ def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, .
         What the oracle looks at.
     selections : tuple of {"oracle", "label-free"}, default=both
         "oracle" takes the parameters whose mean metric is largest, which needs the classes; "label-free" those whose
-        mean agreement is. Parameters of which fewer runs failed go first, and a fit with an empty cluster has failed.
+        mean agreement is. A fit with an empty cluster has failed; parameters of which fewer runs failed go first, and
+        those of which half or more failed are never taken.
 
     Returns
     -------
     summary : DataFrame
         dataset, method, selection, the chosen parameters, mean and standard deviation of accuracy and nmi over seeds,
         the best run's, mean agreement, mean seconds, number of runs, of failures and of fits with an empty cluster.
-        Where every fit has one, nothing is chosen and the means are missing.
+        Means are over the runs that did not fail. Where no parameters can be taken, they are missing, and the counts
+        are over all fits.
     """
     if metric not in ("accuracy", "nmi"):
         raise ValueError(f"metric is accuracy or nmi; got {metric!r}.")
@@ -45,8 +48,10 @@ def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, .
             chosen = best_parameters(group, column)
             if chosen is not None:
                 rows.append(_row(dataset, method, selection, chosen, group[group["parameters"] == chosen]))
-            elif group["empty"].gt(0).any():
-                rows.append(_row(dataset, method, selection, "", group))
+            elif group["empty"].gt(0).any() or group[column].notna().any():
+                rows.append(
+                    _row(dataset, method, selection, "", group.assign(**dict.fromkeys(_MEASURED, float("nan"))))
+                )
     return frame(rows)
 
 
@@ -55,8 +60,7 @@ def whole(table: DataFrame) -> DataFrame:
     table = table.assign(error=table["error"].astype(object).fillna(""))  # as a file has it
     if "empty" not in table:
         return table.assign(empty=0)
-    measured = ["accuracy", "nmi", "agreement"]
-    return table.assign(**{name: table[name].where(~(table["empty"] > 0)) for name in measured})
+    return table.assign(**{name: table[name].where(~(table["empty"] > 0)) for name in _MEASURED})
 
 
 def chosen_runs(table: DataFrame, metric: str = "accuracy", selection: str = "oracle") -> DataFrame:
@@ -93,11 +97,14 @@ def paired(runs: DataFrame, dataset: str, method: str, rival: str, metric: str) 
 
 
 def best_parameters(runs: DataFrame, column: str) -> str | None:
-    """The parameters with the largest mean, among those that failed least often; None where nothing was measured."""
+    """The parameters with the largest mean, among those that failed least often; None where each failed half the time.
+
+    The mean of the few runs that happened to succeed is the luck of their seeds, not what a method does.
+    """
     grouped = runs.groupby("parameters", sort=False)[column]
     measured = grouped.count()
-    means = grouped.mean()[measured == measured.max()]
-    return str(means.idxmax()) if measured.max() > 0 else None
+    means = grouped.mean()[(measured == measured.max()) & (2 * measured > grouped.size())]
+    return str(means.idxmax()) if len(means) else None
 
 
 def _check(selection: str) -> None:
