@@ -36,8 +36,9 @@ def test_other_verdicts_are_refused():
 
 
 def test_gains_hold_from_half_of_what_is_claimed():
-    for gain, verdict in ((0.03, "holds"), (0.013, "holds in part"), (0.0, "does not hold"), (-0.1, "does not hold")):
+    for gain, verdict in ((0.03, "holds"), (0.02, "holds"), (0.013, "does not hold"), (-0.1, "does not hold")):
         assert gained("", {"a": (gain, 0.04)}, "").verdict == verdict
+    assert gained("", {"a": (0.013, 0.04), "b": (0.01, 0.04)}, "").share == "0 of 2"
     both = gained("", {"a": (0.03, 0.04), "b": (0.0, 0.04)}, "")
     assert (both.verdict, both.share) == ("holds in part", "1 of 2")
 
@@ -51,6 +52,13 @@ def test_evidence_is_strong_weak_or_against():
     assert evidence({"a": [0.1] * 5}) == "none (5 paired runs are too few for a test)"
     assert evidence({"a": np.zeros(9)}) == "none (no difference in 9 paired runs)"
     assert evidence({}) == "none (0 paired runs are too few for a test)"
+
+
+def test_evidence_is_on_the_side_of_the_ranks():
+    """Twelve small gains and one large loss: the mean is below zero, the ranks that the test is of are above."""
+    skewed = np.r_[np.linspace(0.1, 0.2, 12), -9.0, 0.0]
+    assert evidence({"a": skewed}).startswith("strong (-0.5")
+    assert evidence({"a": -skewed}).startswith("strong against it (+0.5")
 
 
 def test_evidence_is_of_the_mean_over_sets_run_by_run():
