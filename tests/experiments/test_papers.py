@@ -403,15 +403,6 @@ def test_rules_of_rurr_table1():
     ]
 
 
-def test_collapsed_rows_are_said():
-    _, runs = measured({"FKM": 0.05, "RURR-SL": 0.6}, {})
-    assert _rurr._collapsed(runs) == []
-    runs.loc[runs["method"] == "FKM", "empty"] = 39
-    (note,) = _rurr._collapsed(runs)
-    assert "FKM on iris (accuracy 0.080)" in note
-    assert "RURR" not in note
-
-
 def test_rules_of_times():
     def table(ours):
         rows = [

@@ -222,6 +222,20 @@ def test_theorem3_discriminative_clustering_is_spectral(kernel):
     np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-8)
 
 
+def test_theorem3_without_a_ridge_ends_within_the_range_of_the_kernel():
+    """Random scores are partly outside of it, and have less than the largest value, 2."""
+    X = _lab.standardised(jc.datasets.load("iris").data)[:60]
+    left, singular, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    C = (left * singular**2) @ left.T
+    start = np.linalg.qr(np.random.RandomState(1).standard_normal((60, 2)))[0]
+    Y, value = _theory.relaxed_solution(left * singular, 2, 0.0, np.random.RandomState(1))
+    for scores in (start, Y):
+        naive = np.trace(scores.T @ C @ np.linalg.pinv(C, rcond=1e-10, hermitian=True) @ scores)
+        assert _theory.within(scores, left) == pytest.approx(naive)
+    assert _theory.within(start, left) < 1.5
+    assert _theory.within(Y, left) == pytest.approx(value) == pytest.approx(2)
+
+
 @pytest.mark.parametrize("item", [_theory.equation3, _theory.theorem3])
 def test_demonstrations_hold(item, monkeypatch):
     monkeypatch.setattr(_theory, "SETS", ("iris",))

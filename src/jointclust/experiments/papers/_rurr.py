@@ -42,23 +42,26 @@ EXTRA = (
     "RURR-SL (orthogonal)",
     "k-means (one start)",
 )
-# Equation 4's alpha, from far below what RURR-SL finds (about the root of c / n) to URR-SL's 1.
+# Equation 4's alpha, from far below what RURR-SL finds (about the root of c / n) to near URR-SL's 1.
 ALPHAS = [0.05, 0.1, 0.2, 0.4, 0.8]
 # Every second ridge, for the sake of time.
 TUNED = RIDGES[::2]
+STARTED = "URR-SL and RURR-SL start from k-means and stop by what their hard labels explain."
 NOTES = [
     "Rows are scaled so that the mean non-zero eigenvalue of the total scatter is 1 (logarithms first for colon): "
     "the paper's ridges 10^-4 to 10^4 mean something only relative to it, and it does not give its scale.",
-    "URR-SL and RURR-SL start from k-means and stop by what their hard labels explain. 'RURR-SL (as printed)' is the "
-    "paper's random start, run for 100 iterations.",
+    f"{STARTED} 'RURR-SL (as printed)' is the paper's random start, run for 100 iterations.",
     "'URR-SL' has alpha = 1, as in the paper's table; 'URR-SL (alpha tuned)' chooses equation 4's alpha with the "
-    "ridge, out of 0.05 to 0.8. 'RURR-SL (orthogonal)' has the orthogonal constraint that the paper weighs and leaves "
-    "(its reference 31), without a ridge, which is a constant there.",
+    "ridge, out of 0.05 to 0.8 and, to save time, every second ridge: it does not contain 'URR-SL', and can be below "
+    "it. 'RURR-SL (orthogonal)' has the orthogonal constraint that the paper weighs and leaves (its reference 31), "
+    "without a ridge, which is a constant there.",
     "RSFKM's number of neighbours, 10 to 50 in the paper, is at most c - 1: larger ones do not exist and are clipped "
     "to it. The paper's table says l2,1, its text capped l2: both are here. It runs one k-means more, for its scale.",
     "FKM has fuzzifier 2.5, as in the paper. Parameters by the oracle for each measure; 'label-free' has the value "
-    "at the largest agreement. A fit with an empty cluster is no candidate, and where all fits have one there is no "
-    "number. Ten runs, means.",
+    "at the largest agreement.",
+    "Numbers are means over the runs whose fit left no cluster empty; the column 'empty clusters' has how many did "
+    "('2 of 10': a mean of eight). A method has no number on a set where half or more of the runs left one empty, "
+    "whatever the parameters; the column then counts the fits of all parameters.",
     "The paper's NMIs are not consistent with its accuracies (colon: two classes of 40 and 22, accuracy 57% with NMI "
     "69% cannot be): compare the accuracies.",
     ONE_BUDGET,
@@ -106,18 +109,22 @@ def table1(lab: Lab) -> Findings:
         found = summary(runs, measure)
         rows += [measure_row(found, name, method, measure, measure) for name in names for method in (*METHODS, *EXTRA)]
     table = with_baseline(beside_paper("rurr", "table 1", rows), "k-means")
-    claims, notes = _claims(table, runs, names, missing), [*NOTES, *_collapsed(runs)]
+    claims = _claims(table, runs, names, missing)
+    notes = [*NOTES, f"Runs for each method, set and parameters: {lab.runs(10)}.", *_collapsed(runs)]
     return Findings("rurr", "table 1", "Accuracy and NMI", table, _bars(table, names), claims, notes, missing, used)
 
 
 def _collapsed(runs: DataFrame) -> list[str]:
-    """Which methods left clusters empty in every fit, and what accuracy that hides."""
+    """Which methods left clusters empty in half of their fits or more, and what accuracy that hides."""
     found: dict[str, list[str]] = {}
     for (name, method), own in runs.groupby(["dataset", "method"], sort=False):
-        if (own["empty"] > 0).all():
-            found.setdefault(method, []).append(f"{name} (accuracy {own['accuracy'].mean():.3f})")
+        fewer = own[own["empty"] > 0]
+        if len(fewer) and 2 * len(fewer) >= len(own):
+            text = f"{name} ({len(fewer)} of {len(own)} fits, accuracy {fewer['accuracy'].mean():.3f})"
+            found.setdefault(method, []).append(text)
     texts = [f"{method} on {', '.join(names)}" for method, names in found.items()]
-    return [f"Collapsed, with fewer clusters than asked for in every fit: {'; '.join(texts)}."] if texts else []
+    said = "Collapsed: fewer clusters than asked for in half of the fits or more, over all parameters, with the mean "
+    return [f"{said}accuracy of those fits: {'; '.join(texts)}."] if texts else []
 
 
 def _claims(table: DataFrame, runs: DataFrame, names: list[str], missing: list[str]) -> list[Claim]:
