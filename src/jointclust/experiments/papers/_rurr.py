@@ -60,8 +60,8 @@ NOTES = [
     "FKM has fuzzifier 2.5, as in the paper. Parameters by the oracle for each measure; 'label-free' has the value "
     "at the largest agreement.",
     "Numbers are means over the runs whose fit left no cluster empty; the column 'empty clusters' has how many did "
-    "('2 of 10': a mean of eight). A method has no number on a set where half or more of the runs left one empty, "
-    "whatever the parameters; the column then counts the fits of all parameters.",
+    "('2 of 10': a mean of eight). A method has no number on a set, and no part in its claims, where half or more of "
+    "the runs left one empty, whatever the parameters; the column then counts the fits of all parameters.",
     "The paper's NMIs are not consistent with its accuracies (colon: two classes of 40 and 22, accuracy 57% with NMI "
     "69% cannot be): compare the accuracies.",
     ONE_BUDGET,
