@@ -218,9 +218,10 @@ def verdicts(claims):
 
 def dimension_runs(values, plain, n_runs=7):
     """Runs and means of figure 3: accuracies by method and dimension, which differ a little from run to run."""
+    given = dict.fromkeys(_dec_dimensions.READINGS, values["DEC"]) | values
     rows = [
         {"dataset": "umist", "method": method, "dimension": d, "seed": seed, "accuracy": ours + 0.001 * seed}
-        for method, value_of in {**values, "K-means": {"": plain}, "K-means (one start)": {"": plain - 0.05}}.items()
+        for method, value_of in {**given, "K-means": {"": plain}, "K-means (one start)": {"": plain - 0.05}}.items()
         for d, ours in value_of.items()
         for seed in range(n_runs)
     ]
@@ -248,7 +249,18 @@ def test_figure3_tells_what_the_budget_of_kmeans_decides():
     values = {name: {1: 0.2, 2: 0.2} for name in _dec_dimensions.OTHERS}
     table, runs = dimension_runs({**values, "DEC": {1: 0.42, 2: 0.38}}, 0.4)
     because = _dec_dimensions._claims(table, runs, ["umist"], _dec_dimensions.SHORT)[0].because
-    assert "is best: umist 50.0%; with k-means of one start as its rival umist 100.0%" in because
+    assert "ties counted): umist 50.0%" in because
+    assert because.endswith("With k-means of one start as its rival: umist 100.0%")
+
+
+def test_figure3_tells_what_the_choice_of_the_trade_off_decides():
+    """DEC at infinity is OLSDAKM, and ties with it; a trade-off of the paper's range is best at one dimension."""
+    values = {name: {1: 0.2, 2: 0.2} for name in _dec_dimensions.OTHERS} | {"OLSDAKM": {1: 0.5, 2: 0.5}}
+    own = {"DEC": {1: 0.5, 2: 0.6}, _dec_dimensions.RANGE: {1: 0.4, 2: 0.6}, _dec_dimensions.ONCE: {1: 0.4, 2: 0.4}}
+    table, runs = dimension_runs({**values, **own, _dec_dimensions.FREE: {1: 0.5, 2: 0.5}}, 0.3)
+    claim = _dec_dimensions._claims(table, runs, ["umist"], _dec_dimensions.SHORT)[0]
+    said = [part.rpartition(": umist ")[2] for part in claim.because.replace(". ", "; ").split("; ")]
+    assert said == ["100.0%", "50.0%", "50.0%", "0.0%", "100.0%", "100.0%"]
 
 
 def test_joint_methods_of_figure3_are_all_of_them():
@@ -259,29 +271,53 @@ def test_joint_methods_of_figure3_are_all_of_them():
     assert joint.verdict == "does not hold"
 
 
-def test_trade_off_is_chosen_for_each_dimension():
-    """By accuracy 6 is best at one dimension and 2 at the other; by agreement 1 everywhere."""
-    best = {5: 6.0, 10: 2.0}
+def figure3_runs(accuracy, trade_offs):
     rows = [
         {"dataset": "a", "dimension": d, "seed": seed, "parameters": json.dumps({"trade_off": t}), "nmi": 0.5}
-        | {"accuracy": -abs(t - best[d]), "agreement": -t}
-        for d in best
-        for t in (1.0, 2.0, 6.0)
+        | {"accuracy": accuracy(d, t), "agreement": -t, "error": "", "empty": 0}
+        for d in (5, 10)
+        for t in trade_offs
         for seed in range(2)
     ]
-    found = _dec_dimensions.chosen(pd.DataFrame(rows))
-    oracle, free = (
-        found[found["method"] == m].set_index("dimension")["trade_off"] for m in ("DEC", _dec_dimensions.FREE)
-    )
-    assert oracle.to_dict() == best
-    assert set(free) == {1.0}
-    assert len(found) == 8
+    return pd.DataFrame(rows)
+
+
+def trade_offs_of(runs):
+    found = _dec_dimensions.chosen(runs)
+    assert len(found) == 4 * len(_dec_dimensions.READINGS | {"DEC": ""})
+    return {m: own.set_index("dimension")["trade_off"].to_dict() for m, own in found.groupby("method")}
+
+
+def test_trade_off_is_chosen_for_each_dimension():
+    """The classes say 6 and infinity; the paper's range ends before; chosen once it is 6; agreement says 0."""
+    best = {5: 6.0, 10: np.inf}
+
+    def accuracy(d, t):
+        return 1.0 if t == best[d] else 0.5 if t == 6 else 0.4 if t == 2 else 0.1
+
+    found = trade_offs_of(figure3_runs(accuracy, (0.0, 1.0, 2.0, 6.0, np.inf)))
+    assert found["DEC"] == best
+    assert found[_dec_dimensions.RANGE] == found[_dec_dimensions.ONCE] == {5: 6.0, 10: 6.0}
+    assert found[_dec_dimensions.FREE] == {5: 0.0, 10: 0.0}
+    found = trade_offs_of(figure3_runs(lambda d, t: 0.9 if (d, t) == (5, 1) else 0.1 * t, (1.0, 2.0, 6.0)))
+    assert found[_dec_dimensions.RANGE] == {5: 1.0, 10: 6.0}
+    assert found[_dec_dimensions.ONCE] == {5: 6.0, 10: 6.0}
+
+
+def test_no_trade_off_with_an_empty_cluster_is_chosen():
+    runs = figure3_runs(lambda d, t: t, (1.0, 2.0, 6.0))
+    runs.loc[runs["parameters"].str.contains("6.0") & (runs["seed"] == 1), "empty"] = 1
+    assert trade_offs_of(runs)["DEC"] == {5: 2.0, 10: 2.0}
+    levels = pd.DataFrame({"dataset": "a", "level": "coarse", "trade_off": [1.0, 6.0], "accuracy": [0.4, 0.5]})
+    levels = levels.assign(nmi=0.5, agreement=[0.4, 0.5], error="", empty=[0, 1])
+    assert _dec.chosen_trade_offs(levels) == {"a": {"oracle": 1.0, "label-free": 1.0}}
 
 
 def test_label_free_trade_off_does_not_see_accuracy():
     """Accuracy is best about 6, agreement about 1: neither choice may look at the other's column."""
     rows = [
         {"dataset": "a", "level": level, "trade_off": t, "accuracy": -abs(t - 6.25), "agreement": -abs(t - 1.25)}
+        | {"error": ""}
         for level, values in (("coarse", [1.0, 6.0, 11.0]), ("oracle", [5.75, 6.25]), ("label-free", [0.75, 1.25]))
         for t in values
     ]
@@ -294,7 +330,7 @@ def test_fine_level_of_the_label_free_search_is_about_its_own_best(monkeypatch):
     def over(lab, names, trade_offs):
         asked.append(trade_offs)
         columns = {"accuracy": [-abs(t - 16) for t in trade_offs], "agreement": [-abs(t - 6) for t in trade_offs]}
-        return pd.DataFrame({"dataset": "other", "trade_off": trade_offs} | columns)
+        return pd.DataFrame({"dataset": "other", "trade_off": trade_offs, "error": ""} | columns)
 
     monkeypatch.setattr(_dec, "_over", over)
     table = _dec.trade_off_runs(_lab.Lab(quick=False), ["other"])
