@@ -309,7 +309,7 @@ def test_no_trade_off_with_an_empty_cluster_is_chosen():
     runs.loc[runs["parameters"].str.contains("6.0") & (runs["seed"] == 1), "empty"] = 1
     assert trade_offs_of(runs)["DEC"] == {5: 2.0, 10: 2.0}
     levels = pd.DataFrame({"dataset": "a", "level": "coarse", "trade_off": [1.0, 6.0], "accuracy": [0.4, 0.5]})
-    levels = levels.assign(nmi=0.5, agreement=[0.4, 0.5], error="", empty=[0, 1])
+    levels = levels.assign(seed=0, nmi=0.5, agreement=[0.4, 0.5], error="", empty=[0, 1])
     assert _dec.chosen_trade_offs(levels) == {"a": {"oracle": 1.0, "label-free": 1.0}}
 
 
@@ -317,8 +317,8 @@ def test_label_free_trade_off_does_not_see_accuracy():
     """Accuracy is best about 6, agreement about 1: neither choice may look at the other's column."""
     rows = [
         {"dataset": "a", "level": level, "trade_off": t, "accuracy": -abs(t - 6.25), "agreement": -abs(t - 1.25)}
-        | {"error": ""}
-        for level, values in (("coarse", [1.0, 6.0, 11.0]), ("oracle", [5.75, 6.25]), ("label-free", [0.75, 1.25]))
+        | {"seed": 0, "error": ""}
+        for level, values in (("coarse", [1.0, 6.0, 11.0]), ("oracle", [6.0, 6.25]), ("label-free", [1.0, 1.25]))
         for t in values
     ]
     assert _dec.chosen_trade_offs(pd.DataFrame(rows)) == {"a": {"oracle": 6.25, "label-free": 1.25}}
@@ -330,7 +330,7 @@ def test_fine_level_of_the_label_free_search_is_about_its_own_best(monkeypatch):
     def over(lab, names, trade_offs):
         asked.append(trade_offs)
         columns = {"accuracy": [-abs(t - 16) for t in trade_offs], "agreement": [-abs(t - 6) for t in trade_offs]}
-        return pd.DataFrame({"dataset": "other", "trade_off": trade_offs, "error": ""} | columns)
+        return pd.DataFrame({"dataset": "other", "trade_off": trade_offs, "seed": 0, "error": ""} | columns)
 
     monkeypatch.setattr(_dec, "_over", over)
     table = _dec.trade_off_runs(_lab.Lab(quick=False), ["other"])

@@ -84,7 +84,8 @@ def _over(lab: Lab, names: list[str], trade_offs: list[float]) -> DataFrame:
 
 
 def _best(runs: DataFrame, column: str | None) -> float:
-    runs = whole(runs).sort_values("trade_off", kind="stable")
+    # A trade-off of both levels has its runs twice.
+    runs = whole(runs).drop_duplicates(["trade_off", "seed"]).sort_values("trade_off", kind="stable")
     return float(best_parameters(runs.assign(parameters=runs["trade_off"]), column or "accuracy") or "nan")
 
 
