@@ -125,8 +125,9 @@ def test_column_of_plain_kmeans():
 
 
 def test_differences_by_hand():
-    table = pd.DataFrame({"measure": ["accuracy", "accuracy", "seconds"], "difference": [0.1, -0.3, 50.0]})
-    more = pd.DataFrame({"measure": ["nmi", "nmi"], "difference": [0.5, None]})
+    names = {"dataset": ["gt", "gt", "gt", "gt (other)"]}
+    table = pd.DataFrame(names | {"measure": [*["accuracy"] * 2, "seconds", "nmi"], "difference": [0.1, -0.3, 50, 9]})
+    more = pd.DataFrame({"dataset": "gt", "measure": ["nmi", "nmi"], "difference": [0.5, None]})
     found = differences(
         [
             Findings("ec", "a", "", table),
@@ -405,12 +406,14 @@ def measured(values, measures, n_runs=7):
 def test_rules_of_odc_table2():
     measures = {"nmi": 1, "error": -1}
     best = dict(zip((*_odc.METHODS, *_odc.EXTRA), (0.5, 0.6, 0.6, 0.69, 0.7, 0.4, 0.9), strict=True))
+    best[_odc.VARIANCE_ONE] = 0.45
     claims = _odc._claims(*measured(best, measures), ["iris"], [])
-    assert verdicts(claims) == ["holds"] * 5 + ["cannot be tested"]
+    assert verdicts(claims) == ["holds"] * 2 + ["does not hold"] + ["holds"] * 3 + ["cannot be tested"]
     assert claims[0].evidence.startswith("strong (+0.200")
-    worst = best | {"ODC": 0.1}
+    assert claims[2].text.endswith("(variance one)")
+    worst = best | {"ODC": 0.1, _odc.VARIANCE_ONE: 0.9}
     claims = _odc._claims(*measured(worst, measures), ["iris"], ["pie"])
-    assert verdicts(claims) == ["does not hold"] * 5 + ["cannot be tested"] * 2
+    assert verdicts(claims) == ["does not hold"] * 2 + ["holds"] + ["does not hold"] * 3 + ["cannot be tested"] * 2
     assert claims[0].evidence.startswith("strong against it")
     spread = {"a": {"nmi": 0.1, "accuracy": 0.05}}
     assert [_odc._sweep_claim(m, spread).verdict for m in measures] == ["holds", "holds"]
