@@ -79,13 +79,13 @@ NOTES = [
     "scatter, which is n times as large, they are n times smaller.",
     "Ridges (sigma squared) of ODC: 10^-3 to 10^3 in 13 steps, as in the paper. The others are searched in a wide "
     "range, of which it says no more: DisKmeans and DisCluster over 10^-3 to 10^6, normalised cut over the number of "
-    "neighbours (5 to 30) and, up to 3000 rows, the width of a Gaussian.",
+    "neighbours (5 to 30) and, up to 3000 rows, the width of a Gaussian. A quick run takes a few values of each.",
     "DisCluster is normalised by S_t + ridge I, as before equation 3 of this paper; 'DisCluster (within)' by S_w + "
     "ridge I, as the library has it: the same subspace on another scale, which k-means does not overlook.",
     "The parameter is the one with the best mean for each measure (oracle, as in the paper); 'label-free' has the "
     "value at the largest agreement. Fits with an empty cluster are left out.",
     "The paper's numbers are those of single runs (multiples of 1/n) and it does not say of how many; ours are means "
-    "of ten runs, with the best run of the ten beside them.",
+    "over runs (ten in full, three where quick), with the best of them beside.",
     "Iris has 3 classes and the satellite data 6; the paper prints 4 and 7.",
     ONE_BUDGET,
 ]
