@@ -93,7 +93,7 @@ def _time_findings(
         "code on a 3.2 GHz machine of 2014: compare ratios, not seconds.",
         NOTES[2],
         ONE_BUDGET,
-        f"The textbook loop (form S_w, full eigendecomposition, nearest centroid) takes {ratio['textbook DEC']:.0f} "
+        f"The textbook loop (form S_w, full eigendecomposition, nearest centroid) takes {ratio['textbook DEC']:.2g} "
         "times as long as DEC here.",
     ]
     figure, (ax,) = grid_of_axes(1, 6.5, 3.4)

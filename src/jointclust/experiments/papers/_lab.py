@@ -38,8 +38,8 @@ ONE_BUDGET = (
     f"One budget: every method of this item sees the same rows and has {STARTS} starts of k-means, by k-means++, or "
     f"begins with the best of so many; rows that begin otherwise say so: {', '.join(OTHERWISE)}. The library's starts "
     f"race: after two steps the best third goes on. Beyond {FEW} clusters they are fewer, {STARTS * FEW} / c "
-    f"({fewer_restarts(STARTS, 100)} for 100), where scikit-learn's keep to {STARTS}. The column 'k-means' is plain "
-    "k-means, scikit-learn's, on these rows at that budget. The papers do not say how many starts theirs had."
+    f"({fewer_restarts(STARTS, 100)} for 100), where scikit-learn's keep to {STARTS}. Plain k-means, scikit-learn's, "
+    "stands beside them at that budget. The papers do not say how many starts theirs had."
 )
 # Share of the variance that "the leading directions" carry.
 LEADING = 0.9
