@@ -11,6 +11,8 @@ FOLDER = Path(__file__).parent.parent / "reproduction"
 # Longer ones are files to download: a figure shows its numbers itself.
 LONGEST = {"table": 150, "accuracies": 0}
 USUALLY = 40
+# What no paper claims is no part of its count.
+OURS = "Ours: "
 SIGNS = {"holds": "✓", "holds in part": "≈", "does not hold": "✗", "cannot be tested": "?"}
 
 
@@ -96,6 +98,7 @@ class Verdicts(Parsed):
             own = [row for row in claims if row["paper"] == self.arguments[0]]
             body = [[row["item"], verdict(row), row["claim"], row["evidence"].partition(" (")[0]] for row in own]
             return table([["item", "verdict", "claim", "evidence"], *body])
+        claims = [row for row in claims if not row["claim"].startswith(OURS)]
         papers = dict.fromkeys(row["paper"] for row in claims)
         body = [
             [paper.upper(), *(str(sum((r["paper"], r["verdict"]) == (paper, v) for r in claims)) for v in SIGNS)]

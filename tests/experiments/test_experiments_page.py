@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from jointclust.experiments import page
-from jointclust.experiments.findings import VERDICTS, Claim, Findings
+from jointclust.experiments.findings import OURS, VERDICTS, Claim, Findings
 from jointclust.experiments.page import write_page
 
 mpl = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -211,6 +211,15 @@ def test_share_and_evidence_are_shown(tmp_path):
     text = write_page([Findings("dec", "table 2", "t", claims=[claim])], tmp_path).read_text()
     assert text.count("4 of 5") == 2, "in the list of verdicts and at the item"
     assert "Evidence: weak (p = 0.3)." in text
+
+
+def test_claims_of_no_paper_are_not_counted_with_the_papers(tmp_path):
+    claims = [Claim("better", "holds", "by 0.1"), Claim(f"{OURS}faster", "does not hold", "by 2 s")]
+    text = write_page([Findings("dec", "table 2", "t", claims=claims)], tmp_path).read_text()
+    counts = text.partition("Counts of verdicts")[2].partition("</table>")[0]
+    assert re.findall(r'<td class="number">(.*?)</td>', counts)[:1] == ["1"]
+    assert "1" not in re.findall(r'<td class="number">(.*?)</td>', counts)[1:]
+    assert "Ours: faster" in text
 
 
 @pytest.mark.parametrize(

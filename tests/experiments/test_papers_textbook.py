@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import KMeans, SpectralClustering
 
 import jointclust as jc
@@ -10,6 +11,7 @@ from jointclust.exceptions import collected
 from jointclust.experiments.papers import _dec, _ec, _lab, _leaderboard, _odc, _rurr, _rurr_figures, _theory
 from jointclust.experiments.papers import _textbook as book
 from jointclust.methods import discriminative
+from jointclust.numerics import kmeans as numerics
 from jointclust.subspace import starts
 
 LAB = _lab.Lab()
@@ -33,59 +35,97 @@ def test_textbook_loop_finds_the_toy():
 
 # -- the budget -------------------------------------------------------------------------------------------------
 
-# Starts that are the point of the row.
-OTHERWISE = ("(one start)", "(random start)", "(as printed)")
-
 
 def every_method():
     family = {name: (model, {}) for name, model in _dec.FAMILY.items()}
     papers = {"dec": family, "ec": _ec.methods(LAB), "odc": _odc.methods(LAB), "rurr": _rurr.methods(LAB)}
     for paper, methods in papers.items():
         for name, given in methods.items():
-            if not name.endswith(OTHERWISE):
+            if not name.endswith(_lab.OTHERWISE):
                 yield pytest.param(given[0] if isinstance(given, tuple) else given, id=f"{paper} {name}")
     yield pytest.param(book.RuledDEC(update_rule="fixed"), id="dec fixed")
 
 
-@pytest.mark.parametrize("estimator", list(every_method()))
-def test_every_method_of_an_item_has_the_same_starts(estimator, data, monkeypatch):
-    """Read off the fit: how many starts its first k-means has, and that it begins with one such k-means."""
-    heard = []
+@pytest.fixture
+def heard(monkeypatch):
+    """What a fit asks for: starts of each k-means in turn, those of them that runs begin with, and how runs begin."""
+    found = {"all": [], "first": [], "begun": []}
 
-    def listening(original):
+    def listening(original, *lists):
         def kmeans(*args, n_restarts=10, **options):
-            heard.append(n_restarts)
+            for name in lists:
+                found[name].append(n_restarts)
             return original(*args, n_restarts=n_restarts, **options)
 
         return kmeans
 
-    began = []
     original = starts.start_labels
 
     def start_labels(*args):
-        began.append(args[0])
+        found["begun"].append(args[0])
         return original(*args)
 
     for module in (starts, embedding_first, discriminative):
-        monkeypatch.setattr(module, "kmeans", listening(module.kmeans))
+        lists = ("all", "first") if module is starts else ("all",)
+        monkeypatch.setattr(module, "kmeans", listening(module.kmeans, *lists))
     for module in (starts, book, jc.estimators.joint, jc.methods.fuzzy):
         monkeypatch.setattr(module, "start_labels", start_labels)
+    return found
+
+
+@pytest.mark.parametrize("estimator", list(every_method()))
+def test_every_method_of_an_item_has_the_same_starts(estimator, data, heard, monkeypatch):
+    """Read off the fit: how many starts its first k-means has, and that it begins with one such k-means."""
     if isinstance(estimator, KMeans | SpectralClustering):
         assert estimator.n_init == _lab.STARTS
         return
     if isinstance(estimator, book.OrthogonalRidge):
-        monkeypatch.setattr(book, "KMeans", lambda c, n_init, random_state: heard.append(n_init) or KMeans(c, n_init=1))
+        own = heard["all"]
+        monkeypatch.setattr(book, "KMeans", lambda c, n_init, random_state: own.append(n_init) or KMeans(c, n_init=1))
     with collected():
         estimator.set_params(n_clusters=4, random_state=0).fit(data[0])
     # RSFKM has one more, for its scale.
     most = 2 if isinstance(estimator, book.RSFKMFromTen) else 1
-    assert len(began) <= most
-    assert set(heard[:most]) == {_lab.STARTS}
+    assert len(heard["begun"]) <= most
+    assert set(heard["all"][:most]) == {_lab.STARTS}
+
+
+@pytest.mark.parametrize(
+    "estimator", [_dec.FAMILY["OCMKM"], book.ECFromTen(variance=None), book.RidgeFromTen(), _odc.methods(LAB)["ODC"][0]]
+)
+def test_many_clusters_have_the_fewer_starts_that_the_note_says(estimator, monkeypatch):
+    drawn, original = [], numerics.oversampled
+
+    def oversampled(Y, n_clusters, n_sets, *args):
+        drawn.append(n_sets)
+        return original(Y, n_clusters, n_sets, *args)
+
+    monkeypatch.setattr(numerics, "oversampled", oversampled)
+    X, _ = jc.datasets.mixture(240, 70, 60, n_nuisance=3, random_state=0)
+    with collected():
+        clone(estimator).set_params(n_clusters=60, random_state=0).fit(X)
+    assert drawn[0] == 500 // 60 == 8
+    assert "Beyond 50 clusters they are fewer, 500 / c (5 for 100)" in _lab.ONE_BUDGET
+
+
+@pytest.mark.parametrize("setting", list(_dec.TOY_STARTS))
+def test_starts_of_the_toy_are_as_said(setting, heard):
+    """Settings of a few iterations begin with one k-means, the default with ten, ten runs with seven times ten."""
+    methods, n_starts = _dec.toy_methods(), _dec.TOY_STARTS[setting]
+    assert methods["K-means" if n_starts == 1 else f"K-means, {n_starts} starts"].n_init == n_starts
+    estimator, grid = methods[setting]
+    given = {name: value for name, (value,) in grid.items()}
+    with collected():
+        clone(estimator).set_params(n_clusters=2, random_state=0, **given).fit(jc.datasets.two_gaussians(50)[0])
+    assert sum(heard["first"]) == (70 if n_starts == 100 else n_starts)
+    assert heard["begun"].count("partition") == (3 if n_starts == 100 else 0)
+    assert (heard["all"] == [1]) == (n_starts == 1)  # nearest centroids draw nothing more
 
 
 def test_notes_say_the_budget():
     assert book._STARTS == _lab.STARTS
     assert str(_lab.STARTS) in _lab.ONE_BUDGET
+    assert all(words in _lab.ONE_BUDGET for words in _lab.OTHERWISE)
     for notes in (_dec.NOTES, _ec.NOTES, _odc.NOTES, _rurr.NOTES):
         assert _lab.ONE_BUDGET in notes
     assert _leaderboard.methods()["prepared k-means"].n_init == _lab.STARTS

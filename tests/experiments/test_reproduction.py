@@ -65,6 +65,32 @@ def test_oracle_of_figure3_is_not_below_its_special_cases():
             assert (wide["DEC"] >= wide[["PCAKM", "OCMKM", "MMCKM", "OLSDAKM"]].max(axis=1) - 1e-4).all()
 
 
+def test_figure3_is_decided_by_what_its_page_says():
+    """ORL by ties with OLSDAKM at infinity and by the rows, Umist by the starts of k-means, Isolet by neither."""
+    whole, short = (figure3(kind) for kind in (_dec_dimensions.WHOLE, _dec_dimensions.SHORT))
+    wide = {name: _dec_dimensions.wide_of(whole, name) for name in ("orl", "umist", "isolet5")}
+    plain, once = (_dec_dimensions._flat(whole, list(wide), m) for m in ("K-means", "K-means (one start)"))
+
+    def share(method, level=plain, **options):
+        return _dec_dimensions._best_shares(wide, method, level, **options)
+
+    assert share("DEC")["orl"] > 0.5
+    assert max(share("DEC", ties=False)["orl"], share(_dec_dimensions.RANGE)["orl"]) < 0.5
+    assert share(_dec_dimensions.ONCE)["orl"] < 0.5
+    assert share("DEC")["umist"] < 0.5 <= share("DEC", once)["umist"]
+    assert min(share(way)["isolet5"] for way in ("DEC", _dec_dimensions.RANGE, _dec_dimensions.ONCE)) > 0.5
+    orl = _dec_dimensions.wide_of(short, "orl")
+    assert (orl["LDAKM"] > orl["DEC"]).all()
+
+
+def test_variance_one_does_what_the_page_says():
+    found = table("odc-table-2")
+    nmi = found[found["measure"] == "nmi"].pivot(index="dataset", columns="method", values="ours")
+    nmi = nmi.drop(_odc.SRBCT_ROWS).astype(float)
+    assert (nmi[_odc.VARIANCE_ONE] < nmi["ODC"]).all()
+    assert (nmi[_odc.VARIANCE_ONE] < nmi["K-means"])[["yeast", "segmentation"]].all()
+
+
 @pytest.mark.parametrize("reading", list(_dec_rules.READINGS))
 def test_published_verdicts_of_figure4_follow_from_the_published_numbers(reading):
     found = table("dec-figure-4")

@@ -16,6 +16,8 @@ PAPERS = {
     "rurr": "Zhang, Li, Wu, Zhao: Data clustering via uncorrelated ridge regression (2020)",
     "all": "All methods on all data sets",
 }
+# What a claim begins with that no paper makes.
+OURS = "Ours: "
 VERDICTS = ("holds", "holds in part", "does not hold", "cannot be tested")
 
 
@@ -26,7 +28,7 @@ class Claim:
     Attributes
     ----------
     text : str
-        The claim, in short.
+        The claim, in short; one that begins with "Ours: " is in no paper, and is not counted with those that are.
     verdict : str
         One of "holds", "holds in part", "does not hold", "cannot be tested".
     because : str

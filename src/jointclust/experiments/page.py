@@ -17,7 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from jointclust._version import __version__
-from jointclust.experiments.findings import PAPERS, VERDICTS, Claim, Findings
+from jointclust.experiments.findings import OURS, PAPERS, VERDICTS, Claim, Findings
 from jointclust.files import replacing
 from jointclust.showing.style import shared_style
 
@@ -191,13 +191,18 @@ def _contents(papers: Mapping[str, Sequence[Findings]]) -> str:
     return f"<dl>{''.join(lines)}</dl>"
 
 
+def _count(claims: Iterable[tuple[Findings, Claim]], verdict: str) -> int:
+    """How many of a paper's own claims have a verdict."""
+    return sum(claim.verdict == verdict for _, claim in claims if not claim.text.startswith(OURS))
+
+
 def _verdicts(papers: Mapping[str, Sequence[Findings]]) -> str:
     claims = {paper: _claims(found) for paper, found in papers.items()}
     if not any(claims.values()):
         return "<p>There are no claims.</p>"
     counts = [
         f'<tr><th scope="row">{_name(paper)}</th>'
-        + "".join(f'<td class="number">{sum(c.verdict == v for _, c in found) or _NONE}</td>' for v in VERDICTS)
+        + "".join(f'<td class="number">{_count(found, v) or _NONE}</td>' for v in VERDICTS)
         + "</tr>"
         for paper, found in claims.items()
     ]

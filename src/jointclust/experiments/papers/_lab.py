@@ -18,6 +18,8 @@ from sklearn.preprocessing import StandardScaler, normalize
 from jointclust import datasets
 from jointclust.experiments.experiment import Cell, Experiment, Known, Method, Prepare, finish, frame, unfinished
 from jointclust.experiments.journal import Journal
+from jointclust.numerics.kmeans import fewer_restarts
+from jointclust.numerics.partitions import FEW
 from jointclust.subspace.decomposition import decompose
 
 if TYPE_CHECKING:
@@ -30,10 +32,14 @@ STAND_INS = ("digits", "mixture")
 QUICK_RUNS = 3
 # Starts of k-means, or of the k-means that a method starts from, for every method of an item.
 STARTS = 10
+# Rows that are there for another start are named after it.
+OTHERWISE = ("(one start)", "(random start)", "(as printed)")
 ONE_BUDGET = (
     f"One budget: every method of this item sees the same rows and has {STARTS} starts of k-means, by k-means++, or "
-    "begins with the best of so many. The column 'k-means' is plain k-means on these rows at that budget. The papers "
-    "do not say how many starts theirs had."
+    f"begins with the best of so many; rows that begin otherwise say so: {', '.join(OTHERWISE)}. The library's starts "
+    f"race: after two steps the best third goes on. Beyond {FEW} clusters they are fewer, {STARTS * FEW} / c "
+    f"({fewer_restarts(STARTS, 100)} for 100), where scikit-learn's keep to {STARTS}. Plain k-means, scikit-learn's, "
+    "stands beside them at that budget. The papers do not say how many starts theirs had."
 )
 # Share of the variance that "the leading directions" carry.
 LEADING = 0.9

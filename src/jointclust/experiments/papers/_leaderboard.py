@@ -58,6 +58,12 @@ def methods() -> dict[str, Method]:
     return found
 
 
+def reducing() -> list[str]:
+    """Methods that keep only directions with a share of the variance, whatever rows they are given."""
+    given = {name: method if isinstance(method, tuple) else (method, {}) for name, method in methods().items()}
+    return [name for name, (estimator, _) in given.items() if getattr(estimator, "variance", None) is not None]
+
+
 def _of_dataset(grid: registry.Grid) -> Grid | Callable[[datasets.Dataset], Grid]:
     """A grid, or a function of the data set that gives one."""
     return (lambda dataset: grid(dataset.n_classes)) if callable(grid) else grid
@@ -104,9 +110,15 @@ def leaderboard(lab: Lab) -> Findings:
     notes = [
         f"{found['dataset'].nunique()} data sets, {lab.runs(3)} runs each: {', '.join(found['dataset'].unique())}."
         + (f" Left out, because too large for every method here: {', '.join(here)}." if here else ""),
-        f"One preparation: all methods see the rows that '{PREPARED}' sees (tables standardised, categories coded, "
-        "words weighted, reads scaled and logged, sparse rows in their leading directions), scaled to unit scatter. "
-        f"'{DEFAULT}' takes the data as they come and prepares them itself; '{PLAIN}' takes the numbers as they are.",
+        f"One preparation, but for some: all methods see the rows that '{PREPARED}' sees (tables standardised, "
+        "categories coded, words weighted, reads scaled and logged, sparse rows in their leading directions), scaled "
+        f"to unit scatter. {', '.join(reducing())} reduce them further, to directions that carry 80% to 95% of the "
+        f"variance, which is a parameter of theirs. '{DEFAULT}' takes the data as they come and prepares them itself; "
+        f"'{PLAIN}' takes the numbers as they are.",
+        "No one budget: every method starts as it does for its users. Both kinds of k-means and spectral clustering "
+        f"have {STARTS} starts; the library's methods begin with the best of {STARTS}, EC, RMKMC and RSFKM also "
+        "try as many in which far rows count less, URR-SL and RURR-SL take the best of 100, and what alternates may "
+        "draw more on its way. The default combines many fits.",
         "Oracle: parameters by mean accuracy, with the classes, as papers do. Label-free: by agreement, as a user "
         "can. Ranks of the two are never compared with each other. Methods without a grid have the same accuracy in "
         "both. Fits with an empty cluster are no candidates; a method that has no others on a set is last there.",
