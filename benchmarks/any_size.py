@@ -70,15 +70,16 @@ def workers():
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    X, classes = rows_and_classes(1_000_000, 64, 10)
     table = []
-    for n_workers in (1, 2):
-        settings = {"threads_per_worker": 1, "dashboard_address": None}
-        with LocalCluster(n_workers=n_workers, **settings) as cluster, Client(cluster) as client:
-            rows = client.persist(da.from_array(X, chunks=(62_500, 64)))
-            client.gather(client.compute(rows[0]))
-            method = jc.JointConsensus(10, random_state=0)
-            table.append(measured(f"consensus, Dask workers: {n_workers}", method, rows, classes))
+    for n in (1_000_000, 2_000_000):
+        X, classes = rows_and_classes(n, 64, 10)
+        for n_workers in (1, 2):
+            settings = {"threads_per_worker": 1, "dashboard_address": None}
+            with LocalCluster(n_workers=n_workers, **settings) as cluster, Client(cluster) as client:
+                rows = client.persist(da.from_array(X, chunks=(62_500, 64)))
+                client.gather(client.compute(rows[0]))
+                method = jc.JointConsensus(10, random_state=0)
+                table.append(measured(f"consensus, Dask workers: {n_workers}", method, rows, classes))
     return table
 
 
