@@ -21,7 +21,7 @@ from jointclust.rows import (
     n_present,
     total_weight,
 )
-from jointclust.rows.arrays import namespace, product, to_host
+from jointclust.rows.arrays import is_device_array, namespace, product, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
 
@@ -210,8 +210,11 @@ class Coordinates:
         matrix = None if projection is None else self._matrix(projection)
 
         def on_block(x: Array, weights: Array | None, known: Array | None, *more: Array) -> Swept:
-            y = x if matrix is None else blocks.project(x, matrix, mean)
-            return visit(Block(x, mean, y, weights, known), *more)
+            shift = mean
+            if matrix is not None and is_device_array(x):  # which reads slower than it counts: centred once for all
+                x, shift = blocks.project(x, None, mean), None
+            y = x if matrix is None else blocks.project(x, matrix, shift)
+            return visit(Block(x, shift, y, weights, known), *more)
 
         return rows.sweep(on_block, self.weights, self.known, *others, width=rows.n_features + width, budget=budget)
 
