@@ -345,7 +345,7 @@ OWN = {
     ],
     "SparseOptimalDiscriminantClustering": [("ridge", 0), ("ridge", -1.0), ("sparsity", -1.0), ("sparsity", "none")],
     "DisKMeans": [("ridge", -1.0), ("ridge", "none")],
-    "UncorrelatedRidgeClustering": [("ridge", -1.0), ("ridge", "none"), ("rescale", 2), ("rescale", None)],
+    "UncorrelatedRidgeClustering": [("ridge", -1.0), ("ridge", "none"), ("rescale", 0.0), ("rescale", -1.0), ("rescale", None)],
     "FuzzyKMeans": [("fuzzifier", 1), ("fuzzifier", 0.5), ("fuzzifier", "two"), ("fuzzifier", np.nan)],
     "RobustSparseFuzzyKMeans": [("loss", "l2"), ("n_neighbors", 0), ("n_neighbors", 5), ("cap", 0), ("cap", "none")],
     "DisCluster": [("ridge", -1.0), ("ridge", "none")],
