@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
-from jointclust.numerics.graph import GraphSpectrum, neighbors
-from jointclust.numerics.linalg import leading_eigenpairs, leading_eigenpairs_on
+from jointclust.numerics.graph import GraphSpectrum, balanced_spectrum, neighbors
 from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.types import Array, Float
 
@@ -45,10 +43,8 @@ def anchor_spectrum(
     linked = np.flatnonzero(mass > 0)
     which = neighbors(anchors, anchors[linked], 1)[:, 0]
     mass = mass[linked]
-    root = np.sqrt(mass)
-    graph = sp.csr_array(P.T @ weighted)[linked][:, linked]
-    n_parts = connected_components(graph, directed=False, return_labels=False)
-    S = graph.toarray() / np.outer(root, root) - np.outer(root, root) / mass.sum()
-    k = max(min(n_components, linked.size - 1), 1)
-    values, vectors = leading_eigenpairs(S, k) if device is None else leading_eigenpairs_on(device, S, k)
-    return GraphSpectrum(np.maximum(values, 0.0), vectors, max(float(S.trace()), 0.0), n_parts), mass, which
+    scale = sp.diags_array(1.0 / np.sqrt(mass))
+    S = sp.csr_array(scale @ sp.csr_array(P.T @ weighted)[linked][:, linked] @ scale)
+    found = balanced_spectrum(S, mass, max(min(n_components, linked.size - 1), 1), device)
+    values, trace = 2.0 * found.eigenvalues - 1.0, float(S.trace()) - 1.0  # of S itself
+    return GraphSpectrum(np.maximum(values, 0.0), found.vectors, max(trace, 0.0), found.n_parts), mass, which

@@ -117,8 +117,15 @@ def graph_spectrum(
     graph = (graph + graph.T) / 2
     root = np.sqrt(mass)
     balanced = _doubly_stochastic(sp.csr_array(sp.diags_array(root) @ graph @ sp.diags_array(root)), root)
+    return balanced_spectrum(balanced, mass, n_components, device)
 
-    n_parts, part = connected_components(graph, directed=False)
+
+def balanced_spectrum(
+    balanced: sp.csr_array, mass: Float, n_components: int, device: Array | None = None
+) -> GraphSpectrum:
+    """Leading eigenpairs of ``(I + B)/2`` beside the first, for a graph B balanced so that ``B m^1/2 = m^1/2``."""
+    n, root = balanced.shape[0], np.sqrt(mass)
+    n_parts, part = connected_components(balanced, directed=False)
     indicators = sp.csr_array((root, (np.arange(n), part)), shape=(n, n_parts))
     indicators = indicators @ sp.diags_array(1.0 / np.sqrt(np.bincount(part, mass, n_parts)))
     # One eigenvalue 1 for each part: known beforehand, and Lanczos would not find all copies.
