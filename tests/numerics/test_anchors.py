@@ -77,6 +77,8 @@ def test_weights_are_repetitions_but_for_the_width(rows):
 def test_on_a_device(rows):
     xp = pytest.importorskip("array_api_strict")
     X, anchors = rows
-    here, there = anchor_spectrum(X, anchors, None, 4, 5), anchor_spectrum(xp.asarray(X), anchors, None, 4, 5)
+    weights = np.linspace(1.0, 2.0, len(X))
+    here = anchor_spectrum(X, anchors, weights, 4, 5)
+    there = anchor_spectrum(xp.asarray(X), anchors, xp.asarray(weights), 4, 5)
     np.testing.assert_allclose(here[0].eigenvalues, there[0].eigenvalues)
     np.testing.assert_allclose(here[0].vectors, there[0].vectors, atol=1e-8)

@@ -26,7 +26,7 @@ def anchor_links(X: Array, anchors: Float, n_nearest: int) -> tuple[NDArray[np.i
 
 
 def anchor_spectrum(
-    X: Array, anchors: Float, weights: Float | None, n_nearest: int, n_components: int, device: Array | None = None
+    X: Array, anchors: Float, weights: Array | None, n_nearest: int, n_components: int, device: Array | None = None
 ) -> tuple[GraphSpectrum, Float, NDArray[np.intp]]:
     """Leading eigenpairs of the graph of rows and anchors, on the anchors (U-SPEC: Huang and others, 2020).
 
@@ -38,7 +38,7 @@ def anchor_spectrum(
     index, links = anchor_links(X, anchors, n_nearest)
     n, width = index.shape
     P = sp.csr_array((links.ravel(), index.ravel(), np.arange(0, n * width + 1, width)), shape=(n, len(anchors)))
-    weighted = P if weights is None else sp.diags_array(weights) @ P
+    weighted = P if weights is None else sp.diags_array(to_host(weights)) @ P
     mass = np.asarray(weighted.sum(axis=0)).ravel()
     linked = np.flatnonzero(mass > 0)
     which = neighbors(anchors, anchors[linked], 1)[:, 0]
