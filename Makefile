@@ -41,13 +41,13 @@ test-lowest:
 	build/lowest/bin/pip install --quiet $$($(PYTHON) .ci/lowest.py) pytest hypothesis "pandas==2.2.*"
 	build/lowest/bin/pip install --quiet --no-deps --editable .
 	build/lowest/bin/pip check
-	SCIPY_ARRAY_API=1 build/lowest/bin/pytest tests/methods tests/choosing/test_cluster.py tests/choosing/test_consensus.py
+	SCIPY_ARRAY_API=1 build/lowest/bin/pytest tests/methods tests/consensus/test_cluster.py tests/consensus/test_consensus.py
 
 # Against the real package, in an environment of its own: it brings a great deal along.
 test-bertopic:
 	$(PYTHON) -m venv build/bertopic
 	build/bertopic/bin/pip install --quiet torch==2.13.0 bertopic anndata pytest matplotlib --editable .
-	build/bertopic/bin/pytest tests/choosing/test_bertopic.py "tests/test_package.py::test_code_blocks_run[pipelines.rst]"
+	build/bertopic/bin/pytest tests/consensus/test_bertopic.py "tests/test_package.py::test_code_blocks_run[pipelines.rst]"
 
 # Wheel and sdist, and the wheel, built from the sdist, in an environment with nothing but what it asks for.
 package: venv

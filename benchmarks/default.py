@@ -21,7 +21,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 
 import jointclust as jc
-from jointclust.choosing.prepared import prepared_kmeans
+from jointclust.selection.baseline import prepared_kmeans
 
 SETS = {
     ("table", "tune"): ["iris", "breast_cancer", "vehicle", "heart", "segmentation"],

@@ -27,7 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 import jointclust as jc
-from jointclust.choosing.prepared import UsualRows
+from jointclust.selection.baseline import UsualRows
 
 _TABLES, _IMAGES = ("wine", "breast_cancer", "segmentation", "satellite"), ("digits", "usps", "coil20", "orl", "umist")
 SETS = (*_TABLES, *_IMAGES, "isolet5", "pbmc3k", "newsgroups20_minilm")

@@ -34,7 +34,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsTransformer
 
 import jointclust as jc
-from jointclust.choosing.prepared import UsualRows
+from jointclust.selection.baseline import UsualRows
 
 RESULTS = Path(__file__).parent.parent / "docs" / "evidence" / "peers.csv"
 COLUMNS = ["data set", "method", "seed", "clusters", "accuracy", "ARI", "seconds", "version"]

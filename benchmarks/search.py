@@ -24,9 +24,9 @@ from threadpoolctl import threadpool_limits
 
 import jointclust as jc
 from fixed_settings import PREPARE
-from jointclust.choosing.candidates import TRADE_OFF_COARSE, Candidate, fit_all
-from jointclust.choosing.members import training_labels
-from jointclust.choosing.search import agreements, best_candidate
+from jointclust.consensus.members import training_labels
+from jointclust.selection.candidates import TRADE_OFF_COARSE, Candidate, fit_all
+from jointclust.selection.search import agreements, best_candidate
 
 DEC = jc.DiscriminativeEmbeddedClustering
 SKIP = {"two_gaussians", "three_clusters", "multi_clusters", "mixture", "satellite_train", "german"}

@@ -16,7 +16,7 @@ import zarr
 from sklearn.base import clone
 
 import jointclust as jc
-from jointclust.choosing import registry
+from jointclust import registry
 from jointclust.rows import _store, kind_of
 from jointclust.rows.arrays import to_host
 

@@ -1,7 +1,7 @@
 """The estimators that every test of all methods looks at, read off the registry."""
 
-from jointclust.choosing import registry
-from jointclust.choosing.consensus import JointConsensus
+from jointclust import registry
+from jointclust.consensus.estimator import JointConsensus
 
 
 def _tested(estimator):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import jointclust as jc
-from jointclust.choosing import registry
+from jointclust import registry
 from jointclust.estimators.base import Clusterer
 
 SOURCE = Path(jc.__file__).parent
@@ -34,7 +34,11 @@ ROOMS = [
     "estimators",
     "methods",
     "views",
-    "choosing",
+    "consensus",
+    "registry",
+    "number",
+    "selection",
+    "default",
     "persistence",
     "readers",
     "datasets",

@@ -7,7 +7,7 @@ from sklearn.utils.validation import has_fit_parameter
 from sphinx.util.docutils import SphinxDirective
 
 import jointclust as jc
-from jointclust.choosing.registry import METHODS
+from jointclust.registry import METHODS
 
 
 def estimators():

@@ -2,13 +2,8 @@
 
 from jointclust import datasets, metrics, sc
 from jointclust._version import __version__
-from jointclust.choosing.cluster import cluster
-from jointclust.choosing.comparison import compare
-from jointclust.choosing.consensus import JointConsensus
-from jointclust.choosing.number import ClusterNumber, number_of_clusters
-from jointclust.choosing.search import LabelFreeSearch
-from jointclust.choosing.stability import bootstrap_stability
-from jointclust.choosing.trade_off_path import TradeOffPath, trade_off_path
+from jointclust.consensus.estimator import JointConsensus
+from jointclust.default import cluster
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, ScaleWarning
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
@@ -20,7 +15,12 @@ from jointclust.methods.scoring import OptimalDiscriminantClustering
 from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
 from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
 from jointclust.methods.supervised import DiscriminantProjection
+from jointclust.number.estimate import ClusterNumber, number_of_clusters
 from jointclust.persistence import load, save
+from jointclust.selection.comparison import compare
+from jointclust.selection.search import LabelFreeSearch
+from jointclust.selection.stability import bootstrap_stability
+from jointclust.selection.trade_off_path import TradeOffPath, trade_off_path
 from jointclust.showing import plots
 from jointclust.showing.explain import Explanation, explain
 from jointclust.showing.notebook import show

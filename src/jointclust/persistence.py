@@ -15,16 +15,16 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
+from jointclust import registry
 from jointclust._version import __version__
-from jointclust.choosing import registry
-from jointclust.choosing.layers import Tree
-from jointclust.choosing.lens import CenterLabels, LandmarkLabels, Lens, LinearLabels
-from jointclust.choosing.number import ClusterNumber
-from jointclust.choosing.search import LabelFreeSearch
+from jointclust.consensus.projection import CenterLabels, LandmarkLabels, Lens, LinearLabels
+from jointclust.consensus.tree import Tree
 from jointclust.files import replacing
 from jointclust.methods.supervised import DiscriminantProjection
+from jointclust.number.estimate import ClusterNumber
 from jointclust.rows import is_elsewhere
 from jointclust.rows.arrays import to_host
+from jointclust.selection.search import LabelFreeSearch
 from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
@@ -65,11 +65,19 @@ _BESIDE = (
 )
 # Classes as files of 0.1 name them, and the modules where they are now; all others have not moved.
 _MOVED = {
-    "jointclust.consensus.JointConsensus": "jointclust.choosing.consensus",
+    "jointclust.consensus.JointConsensus": "jointclust.consensus.estimator",
+    "jointclust.choosing.consensus.JointConsensus": "jointclust.consensus.estimator",
+    "jointclust.choosing.layers.Tree": "jointclust.consensus.tree",
+    "jointclust.choosing.lens.CenterLabels": "jointclust.consensus.projection",
+    "jointclust.choosing.lens.LandmarkLabels": "jointclust.consensus.projection",
+    "jointclust.choosing.lens.Lens": "jointclust.consensus.projection",
+    "jointclust.choosing.lens.LinearLabels": "jointclust.consensus.projection",
+    "jointclust.choosing.number.ClusterNumber": "jointclust.number.estimate",
+    "jointclust.choosing.search.LabelFreeSearch": "jointclust.selection.search",
     "jointclust.methods.robust.RobustKMeans": "jointclust.methods.robust_kmeans",
-    "jointclust.number.ClusterNumber": "jointclust.choosing.number",
+    "jointclust.number.ClusterNumber": "jointclust.number.estimate",
     "jointclust.projection.DiscriminantProjection": "jointclust.methods.supervised",
-    "jointclust.search.LabelFreeSearch": "jointclust.choosing.search",
+    "jointclust.search.LabelFreeSearch": "jointclust.selection.search",
 }
 
 

@@ -15,11 +15,13 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
-from jointclust.choosing import comparison, registry, sights
+from jointclust import registry
 from jointclust.cli import preparing, results
+from jointclust.consensus import views as sights
 from jointclust.datasets import _download
 from jointclust.estimators import base
 from jointclust.readers import _table
+from jointclust.selection import comparison
 from jointclust.subspace import decomposition
 from jointclust.subspace.decomposition import coordinates_of
 

@@ -19,10 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import jointclust as jc
-from jointclust.choosing.prepared import prepared_kmeans
 from jointclust.datasets import Dataset
 from jointclust.experiments import Experiment, Journal, scores, summary
 from jointclust.experiments.selection import chosen_runs, paired
+from jointclust.selection.baseline import prepared_kmeans
 
 SAME = ["dataset", "method", "parameters", "seed", "accuracy", "nmi", "agreement", "clusters", "objective", "n_iter"]
 DEC = jc.DiscriminativeEmbeddedClustering

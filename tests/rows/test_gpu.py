@@ -9,7 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import jointclust as jc
-from jointclust.choosing.registry import METHODS
+from jointclust.registry import METHODS
 from jointclust.rows.arrays import is_device_array, to_host
 
 torch = pytest.importorskip("torch")

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
-from jointclust.choosing.number import ClusterNumber
+from jointclust.number.estimate import ClusterNumber
 from jointclust.showing import fitted
 from jointclust.showing.directions import directions
 from jointclust.showing.profile import profile

@@ -15,10 +15,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 import jointclust as jc
-from jointclust.choosing import cluster, registry
-from jointclust.choosing.members import fit_member
-from jointclust.choosing.number import Numbers, Report, counted_in
+from jointclust import default, registry
 from jointclust.cli.console import TasksDone
+from jointclust.consensus.members import fit_member
+from jointclust.number.estimate import Numbers, Report, counted_in
 from jointclust.types import Predictor
 
 # Of clusters: one number, a range as text such as "2-8", numbers to choose among, or none given.
@@ -105,7 +105,7 @@ def counted(
     """What to fit and the number of clusters: rows and the number given, or coordinates and the number they show."""
     if isinstance(given, int):
         return X, given, None
-    coordinates, found = cluster.counted(X, among(given), seed, numbers_done(report))
+    coordinates, found = default.counted(X, among(given), seed, numbers_done(report))
     return coordinates, found.n_clusters, found
 
 
@@ -163,7 +163,7 @@ def fitted_on_views(
             estimator.set_params(n_clusters=clusters)
             return (estimator.fit(X) if known is None else estimator.fit(X, known_labels=known)), None
         if known is None:
-            model = cluster.fit_with_number(estimator, X, among(clusters), numbers_done(progress))
+            model = default.fit_with_number(estimator, X, among(clusters), numbers_done(progress))
             return model, model.number_
         rng = np.random.RandomState(estimator.random_state)
         found = counted_in(X, among(clusters), rng, numbers_done(progress))

@@ -8,8 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from jointclust.choosing import cluster
-from jointclust.choosing.number import counted_in
+from jointclust import default
 from jointclust.cli import commands, models, options, preparing
 from jointclust.cli.console import Voice
 from jointclust.cli.drawing import claim_plot, save_drawing
@@ -17,6 +16,7 @@ from jointclust.cli.models import Clusters
 from jointclust.cli.reading import arranged
 from jointclust.cli.tables import claim_table, write_result
 from jointclust.exceptions import collected
+from jointclust.number.estimate import counted_in
 
 
 @click.command()
@@ -47,7 +47,7 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
             steps = preparing.preparation(given["scale"], given["missing"], X)
             rows = preparing.prepared(steps, X, given["scale"])
             numbers = models.numbers_done(progress)
-            found = cluster.counted(rows, models.among(asked), given["seed"], numbers)[1]
+            found = default.counted(rows, models.among(asked), given["seed"], numbers)[1]
     voice.warn(told)
     keys = ("n_clusters", "suggestions", "scores", "confidence", "has_structure", "verdict", "table")
     facts = {key: getattr(found, key) for key in keys}

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from jointclust.choosing.registry import METHODS
 from jointclust.cli.models import Clusters, hint
 from jointclust.cli.preparing import SCALES
 from jointclust.readers import FORMATS, ReadError
+from jointclust.registry import METHODS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
-from jointclust.choosing.stability import resampled_jaccard
 from jointclust.cli import preparing, repeating
 from jointclust.cli.clusters import as_columns, clusters_of
 from jointclust.cli.console import Voice, counted, shown
@@ -33,6 +32,7 @@ from jointclust.cli.runs import (
     write_record,
 )
 from jointclust.cli.tables import write_json, write_table
+from jointclust.selection.stability import resampled_jaccard
 from jointclust.showing import fitted
 from jointclust.showing.plots import EmbeddingDisplay
 from jointclust.showing.report import write_report

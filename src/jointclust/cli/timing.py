@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 
-from jointclust.choosing.sights import MOST_ROWS
 from jointclust.cli.console import lasting
 from jointclust.cli.models import Clusters
+from jointclust.consensus.views import MOST_ROWS
 
 # Seconds of one processor for 10,000 rows of a table: of the fit itself, for each cluster, for each column; for the
 # votes on a row; for the search for the number of clusters, and for that in 1,000 rows. Measured where the probe took

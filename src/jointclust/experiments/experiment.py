@@ -26,10 +26,7 @@ from sklearn.model_selection import ParameterGrid
 
 from jointclust import datasets
 from jointclust._version import __version__
-from jointclust.choosing import criteria
-from jointclust.choosing.candidates import check_grid
-from jointclust.choosing.members import fit_member, training_labels
-from jointclust.choosing.search import reference_labels, reference_members
+from jointclust.consensus.members import fit_member, training_labels
 from jointclust.datasets import Dataset
 from jointclust.exceptions import collected
 from jointclust.experiments import code
@@ -38,6 +35,9 @@ from jointclust.files import replacing
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.rows import threads
 from jointclust.rows.arrays import is_sparse
+from jointclust.selection import criteria
+from jointclust.selection.candidates import check_grid
+from jointclust.selection.search import reference_labels, reference_members
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
 from jointclust.types import Estimator, Matrix
@@ -51,7 +51,7 @@ Method = Estimator | tuple[Estimator, Grid | Callable[[Dataset], Grid]]
 Prepare = Callable[[Any], Matrix]
 Known = dict[tuple[str, Prepare | None], tuple["Source", Dataset]]
 # What measures labels, and what the label-free choice compares them with.
-_MEASURES, _REFERENCES = ("jointclust.metrics",), ("jointclust.choosing.criteria", "jointclust.choosing.search")
+_MEASURES, _REFERENCES = ("jointclust.metrics",), ("jointclust.selection.criteria", "jointclust.selection.search")
 # Results of other versions are other results.
 _VERSIONS = f"jointclust {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
 COLUMNS = (

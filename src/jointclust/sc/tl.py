@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.choosing.consensus import JointConsensus
-from jointclust.choosing.number import ClusterNumber, Numbers, count
-from jointclust.choosing.sights import Sights
+from jointclust.consensus.estimator import JointConsensus
+from jointclust.consensus.views import Sights
 from jointclust.exceptions import tell
+from jointclust.number.estimate import ClusterNumber, Numbers, count
 from jointclust.rows import is_annotated
 from jointclust.types import Float
 from jointclust.views.genes import ScaledGenes

@@ -11,8 +11,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from jointclust.choosing.consensus import JointConsensus
-from jointclust.choosing.criteria import jaccard_per_cluster
+from jointclust.consensus.estimator import JointConsensus
+from jointclust.selection.criteria import jaccard_per_cluster
 from jointclust.types import Estimator, Float, Labels, Predictor
 from jointclust.views.preparation import Preparation
 

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.pipeline import Pipeline
 
-from jointclust import datasets
-from jointclust.choosing import registry
-from jointclust.choosing.consensus import JointConsensus
-from jointclust.choosing.prepared import UsualRows
+from jointclust import datasets, registry
+from jointclust.consensus.estimator import JointConsensus
 from jointclust.experiments.experiment import Grid, Method, frame, pandas
 from jointclust.experiments.findings import Claim, Findings
 from jointclust.experiments.papers._lab import STARTS, Lab, grid_of_axes, prepared, unit_scatter
@@ -21,6 +19,7 @@ from jointclust.experiments.papers._opponents import installed
 from jointclust.experiments.ranking import CriticalDifferenceDisplay, Ranking, rank
 from jointclust.experiments.selection import SELECTIONS, scores, summary
 from jointclust.experiments.verdicts import judged
+from jointclust.selection.baseline import UsualRows
 from jointclust.views.preparation import Preparation
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import dendrogram
 
-from jointclust.choosing.consensus import JointConsensus
-from jointclust.choosing.stability import bootstrap_stability
-from jointclust.choosing.trade_off_path import TradeOffPath
+from jointclust.consensus.estimator import JointConsensus
+from jointclust.selection.stability import bootstrap_stability
+from jointclust.selection.trade_off_path import TradeOffPath
 from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE
 from jointclust.showing.plots._display import Display

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.choosing.consensus import JointConsensus
+from jointclust.consensus.estimator import JointConsensus
 from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE, SCALE
 from jointclust.showing.report import _pack

@@ -1,1 +1,0 @@
-"""Many fits: what they agree on, how many clusters, which of them to take."""

@@ -1,0 +1,1 @@
+"""The partition that many fits on several views of the data agree on."""

@@ -1,0 +1,1 @@
+"""How many clusters the data show."""

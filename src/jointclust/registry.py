@@ -1,0 +1,148 @@
+"""The methods of the library, each said once.
+
+The contract tests, the tests on other kinds of rows and on a GPU, the command line's ``--method``, :func:`compare`, the
+leaderboard, the support table and what :func:`load` trusts are derived from :data:`METHODS`. A new method is a file in
+``methods/``, a line here and a name in ``jointclust/__init__.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jointclust.consensus.estimator import JointConsensus
+from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
+from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
+from jointclust.methods.fuzzy import FuzzyKMeans
+from jointclust.methods.ridge import UncorrelatedRidgeClustering
+from jointclust.methods.robust import RobustEmbeddedClustering
+from jointclust.methods.robust_kmeans import RobustKMeans
+from jointclust.methods.scoring import OptimalDiscriminantClustering
+from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
+from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
+
+# Values by parameter, or a function of the number of classes that gives them.
+Grid = Mapping[str, list[Any]] | Callable[[int], Mapping[str, list[Any]]]
+_RIDGES, _VARIANCES = {"ridge": ["auto", 0.1, 1.0, 10.0]}, {"variance": [0.8, 0.9, 0.95]}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to run a method: its parameters, and where it is shown.
+
+    Attributes
+    ----------
+    params : mapping
+        Parameters other than the defaults.
+    title : str or None
+        Its row in the leaderboard; None leaves it out there.
+    grid : mapping, callable or None
+        What the leaderboard tries, as a grid or as a function of the number of classes.
+    compared : str or None
+        Its row in :func:`compare`; None leaves it out there.
+    compared_with : mapping
+        Parameters in :func:`compare` alone, where a run may take longer.
+    """
+
+    params: Mapping[str, Any] = field(default_factory=dict)
+    title: str | None = None
+    grid: Grid | None = None
+    compared: str | None = None
+    compared_with: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A method: its short name on the command line, its class, and the settings that are tested and shown."""
+
+    name: str
+    cls: type[Any]
+    settings: tuple[Setting, ...] = (Setting(),)
+
+    def estimators(self, n_clusters: int | None = None) -> Iterator[Any]:
+        """An unfitted estimator for each setting."""
+        given = {} if n_clusters is None else {"n_clusters": n_clusters}
+        for setting in self.settings:
+            yield self.cls(**given, **setting.params)
+
+
+def _neighbors(n_classes: int) -> dict[str, list[Any]]:
+    return {"n_neighbors": sorted({min(k, max(n_classes - 1, 1)) for k in (1, 2, 5)})}
+
+
+METHODS: tuple[Registered, ...] = (
+    Registered(
+        "dec",
+        DiscriminativeEmbeddedClustering,
+        (
+            Setting(title="DEC", grid={"trade_off": [1, 1.5, 2, 3, 6, 18]}, compared="DEC"),
+            Setting({"trade_off": 0}, title="PCA + k-means"),
+            Setting({"trade_off": "olsda"}, title="OLSDAKM"),
+            Setting({"trade_off": "mmc", "update_rule": "fixed"}),
+            Setting({"trade_off": 0, "init": "random", "n_init": 2}),
+        ),
+    ),
+    Registered(
+        "ldakm",
+        LDAKMeans,
+        (Setting(title="LDAKMeans", grid=_VARIANCES, compared="LDAKMeans", compared_with={"n_init": 5}),),
+    ),
+    Registered(
+        "ec",
+        RobustEmbeddedClustering,
+        (
+            Setting(title="EC", grid=_VARIANCES, compared="EC"),
+            Setting({"robust": False}, title="OLSDA", grid=_VARIANCES),
+        ),
+    ),
+    Registered(
+        "odc",
+        OptimalDiscriminantClustering,
+        (
+            Setting(title="ODC", grid=_RIDGES, compared="ODC"),
+            Setting({"kernel": "rbf"}, compared="ODC rbf"),
+            Setting(
+                {"kernel": "nearest_neighbors"},
+                title="ODC, neighbour graph",
+                grid={"n_neighbors": [5, 8, 12]},
+                compared="ODC nearest_neighbors",
+            ),
+            Setting({"kernel": "poly", "degree": 2}),
+            Setting({"kernel": "cosine"}),
+        ),
+    ),
+    Registered("sparse-odc", SparseOptimalDiscriminantClustering),
+    Registered("diskmeans", DisKMeans, (Setting(title="DisKMeans", grid=_RIDGES, compared="DisKMeans"),)),
+    Registered("discluster", DisCluster, (Setting(title="DisCluster", grid=_RIDGES, compared="DisCluster"),)),
+    Registered(
+        "rurr",
+        UncorrelatedRidgeClustering,
+        (
+            Setting(title="RURR-SL", grid=_RIDGES, compared="RURR-SL"),
+            Setting({"rescale": False}, title="URR-SL", grid=_RIDGES),
+            Setting({"max_iter": 20, "tol": 1e-2}),
+        ),
+    ),
+    Registered(
+        "consensus", JointConsensus, (Setting(title="consensus", compared="consensus", compared_with={"views": None}),)
+    ),
+    Registered(
+        "robust-kmeans",
+        RobustKMeans,
+        (Setting(title="RMKMC", compared="RobustKMeans"), Setting({"n_components": 1})),
+    ),
+    Registered(
+        "fuzzy-kmeans",
+        FuzzyKMeans,
+        (
+            Setting(title="FKM", grid={"fuzzifier": ["auto", 1.1, 1.5]}, compared="FuzzyKMeans"),
+            Setting({"n_components": 1, "fuzzifier": 1.5}),
+        ),
+    ),
+    Registered(
+        "rsfkm",
+        RobustSparseFuzzyKMeans,
+        (Setting(title="RSFKM", grid=_neighbors), Setting({"loss": "l21", "n_components": 1})),
+    ),
+)

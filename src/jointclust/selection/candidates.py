@@ -1,0 +1,151 @@
+"""Candidates of a search: estimators with the parameters of a grid, and their fits on one decomposition."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+from jointclust.consensus.members import fit_member, training_labels
+from jointclust.exceptions import collected
+from jointclust.rows import threads
+from jointclust.selection.trade_off_path import DEFAULT_TRADE_OFFS
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.types import Float, Labels
+
+# DEC's trade-off on the paper's two levels: coarse over all of it, then fine around the best.
+TRADE_OFF_COARSE = DEFAULT_TRADE_OFFS
+# What a grid says in place of values to have both.
+TWO_LEVELS = "two-level"
+
+
+def trade_off_fine(best: float) -> tuple[float, ...]:
+    """The paper's second level: trade-offs between the neighbours of the best one of the first.
+
+    Examples
+    --------
+    >>> from jointclust.selection.candidates import trade_off_fine
+    >>> trade_off_fine(2.0)
+    (1.5, 1.625, 1.75, 1.875, 2.0, 2.25, 2.5, 2.75, 3.0)
+    """
+    finite = [value for value in TRADE_OFF_COARSE if np.isfinite(value)]
+    index = int(np.argmin([abs(value - min(best, finite[-1])) for value in finite]))
+    low, middle, high = finite[max(index - 1, 0)], finite[index], finite[min(index + 1, len(finite) - 1)]
+    return tuple(float(value) for value in np.unique(np.r_[np.linspace(low, middle, 5), np.linspace(middle, high, 5)]))
+
+
+@dataclass(eq=False)
+class Candidate:
+    """One estimator with parameters: before the fit, fitted, or with the reason why it could not be."""
+
+    estimator: Any
+    params: dict[str, Any]
+    two_levels: str | None = None  # the parameter that has a second, finer level
+    labels: Labels | None = None
+    score: float = np.nan
+    seconds: float = 0.0
+    messages: list[str] = field(default_factory=list)
+    rows: Any = None  # its own, where it is not to be fitted on those of all
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The parameter n_clusters of the estimator, of the last step of a pipeline, or of a mixture."""
+        params = self.estimator.get_params()
+        names = [name for name in params if name.split("__")[-1] == "n_clusters"]
+        if names:
+            return params[max(names, key=len)]
+        mixture = hasattr(self.estimator, "weight_concentration_prior") or "reg_covar" in params
+        return params.get("n_components") if mixture else None
+
+    def __str__(self) -> str:
+        params = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
+        return f"{type(self.estimator).__name__}({params})"
+
+
+def unfitted_candidates(estimator: Any, param_grid: Any) -> Iterator[Candidate]:
+    """Unfitted candidates from an estimator and a grid, or from (estimator, grid) pairs."""
+    pairs = estimator if isinstance(estimator, list) else [(estimator, {} if param_grid is None else param_grid)]
+    if isinstance(estimator, list) and param_grid is not None:
+        raise ValueError("param_grid goes with one estimator: give a list of (estimator, grid) pairs without it.")
+    if not pairs:
+        raise ValueError("There are no candidates: the list of (estimator, grid) pairs is empty.")
+    for pair in pairs:
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise TypeError(f"A list of estimators holds (estimator, grid) pairs; got {pair!r}.")
+        base, grid = pair
+        grids = [grid] if isinstance(grid, dict) else list(grid)
+        if not grids:
+            raise ValueError("There are no candidates: the grid is empty.")
+        for one in grids:
+            two_levels = check_grid(base, one)
+            values = one if two_levels is None else {**one, two_levels: TRADE_OFF_COARSE}
+            for params in ParameterGrid(values):
+                yield Candidate(clone(base).set_params(**clone(params, safe=False)), params, two_levels)
+
+
+def check_grid(base: Any, grid: dict[str, Any]) -> str | None:
+    """Refuse what is not a grid for the estimator; the parameter that is to have two levels, if any."""
+    valid, two_levels = base.get_params(), None
+    for name, values in grid.items():
+        if name not in valid:
+            raise ValueError(f"{type(base).__name__} has no parameter {name!r}; it has {', '.join(sorted(valid))}.")
+        if isinstance(values, str) and values == TWO_LEVELS and name.split("__")[-1] == "trade_off":
+            two_levels = name
+        elif isinstance(values, str) or not hasattr(values, "__len__"):
+            raise TypeError(f"The grid must have a list of values for {name!r}; got {values!r}.")
+        elif len(values) == 0:
+            raise ValueError(f"The grid has no values for {name!r}: give at least one.")
+    return two_levels
+
+
+def finer(best: Candidate) -> list[Candidate]:
+    """The second level about the best candidate of the first; none where its grid has no second level."""
+    name = best.two_levels
+    if name is None:
+        return []
+    return [
+        Candidate(clone(best.estimator).set_params(**{name: value}), {**best.params, name: value})
+        for value in trade_off_fine(best.params[name])
+        if value not in TRADE_OFF_COARSE
+    ]
+
+
+def fit_all(
+    unfitted: list[Candidate],
+    X: Any,
+    coordinates: Coordinates,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
+    weights: Float | None = None,
+    report: Callable[[], None] = lambda: None,
+    told: dict[str, ArrayLike] | None = None,
+) -> None:
+    """Fit every candidate on the shared coordinates; what it warns of, or why it fails, is written down."""
+    seeds = rng.randint(np.iinfo(np.int32).max, size=len(unfitted))
+
+    def one(index: int) -> None:
+        candidate = unfitted[index]
+        rows = X if candidate.rows is None else candidate.rows
+        began = time.perf_counter()
+        with collected() as messages:
+            try:
+                seed = int(seeds[index])
+                candidate.estimator = fit_member(candidate.estimator, rows, coordinates, weights, seed, told)
+                found = training_labels(candidate.estimator, rows)
+                candidate.labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
+            except Exception as error:  # one that fails is recorded; the others go on
+                messages.append(f"{type(error).__name__}: {error}")
+                candidate.score = -np.inf
+        candidate.messages += messages
+        candidate.seconds = time.perf_counter() - began
+        report()
+
+    # Each has a list of its own; this one opens the ear before there are threads.
+    with collected(), threads.suited_to(coordinates.rank, n_jobs):
+        threads.each(one, len(unfitted), n_jobs)

@@ -1,0 +1,278 @@
+"""The consensus over views: which have a say, what the model keeps, how sure it is, and where rows lie."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+import jointclust as jc
+from jointclust.consensus import projection as lens_module
+from jointclust.consensus import views as sights
+from jointclust.consensus.confidence import confidence, trust
+from jointclust.consensus.members import finer_numbers
+from jointclust.consensus.partitions import Partitions, adjusted_rand_indices, group_shares
+from jointclust.consensus.projection import LandmarkLabels, Lens
+from jointclust.metrics import clustering_accuracy
+from jointclust.subspace.decomposition import decompose
+
+Consensus = jc.JointConsensus
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return jc.datasets.load("wine")
+
+
+@pytest.fixture(scope="module")
+def model(wine):
+    return Consensus(3, random_state=0).fit(wine.data)
+
+
+class Recorder:
+    """Counts the members that are done."""
+
+    def __init__(self):
+        self.done, self.total = 0, None
+
+    def setup(self, estimator, context): ...
+
+    def teardown(self, estimator, context): ...
+
+    def on_fit_task_begin(self, estimator, context, **_): ...
+
+    def on_fit_task_end(self, estimator, context, **_):
+        if context.task_name == "member":
+            self.done, self.total = self.done + 1, context.parent.max_subtasks
+
+
+def test_tables_are_seen_in_three_views(model, wine):
+    assert [view["name"] for view in model.views_] == ["standardised", "rank-normal", "as is"]
+    assert sum(view["weight"] for view in model.views_) == pytest.approx(1)
+    assert all("agreement with the other views" in view["reason"] for view in model.views_)
+    assert clustering_accuracy(wine.target, model.labels_) > 0.93
+    np.testing.assert_array_equal(model.predict(wine.data), model.labels_)
+
+
+def test_a_view_that_sees_something_else_has_no_say(rng):
+    """A column of noise that drowns the others: as they are, the rows show nothing else."""
+    X, y = make_blobs(300, 12, centers=3, random_state=0)
+    X = np.column_stack([X, 1e4 * rng.uniform(size=300)])
+    model = Consensus(3, random_state=0).fit(X)
+    weights = {view["name"]: view["weight"] for view in model.views_}
+    assert weights["as is"] == 0
+    assert weights["standardised"] == weights["rank-normal"] == 0.5
+    assert set(model._view_of_member) == {0, 1}
+    assert clustering_accuracy(y, model.labels_) == 1
+    np.testing.assert_allclose(model.confidence(X), model.confidence_, rtol=1e-6)
+    asked = Consensus(3, views=["standardised", "as is", "rank-normal"], random_state=0).fit(X)
+    assert {view["weight"] for view in asked.views_} == {1 / 3}  # what the user names has its say
+
+
+def test_views_that_are_given(wine):
+    class Doubled(TransformerMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            self.fitted_ = True
+            return self
+
+        def transform(self, X):
+            return 2 * np.asarray(X)
+
+    given = [jc.LDAKMeans(3), jc.LDAKMeans(4)]
+    model = Consensus(3, views=["standardised", Doubled()], members=given, random_state=0).fit(wine.data)
+    assert model._view_of_member == [0, 0, 1, 1]
+    assert [view["name"] for view in model.views_] == ["standardised", "Doubled"]
+    np.testing.assert_array_equal(model.predict(wine.data), model.labels_)
+    for views, error, message in (
+        (["standardised", "upside down"], ValueError, "'upside down', which is no view"),
+        (["auto", "log"], ValueError, "stands alone"),
+        ([3], TypeError, "names of views, or transformers"),
+    ):
+        with pytest.raises(error, match=message):
+            Consensus(3, views=views).fit(wine.data)
+
+
+def test_sparse_or_dense_is_one(wine):
+    """What was fitted on one form predicts the same for the other."""
+    for fitted, other in ((sp.csr_array(wine.data), wine.data), (wine.data, sp.csr_array(wine.data))):
+        model = Consensus(3, random_state=0).fit(fitted)
+        np.testing.assert_array_equal(model.predict(other), model.labels_)
+
+
+def test_views_that_all_differ():
+    """Few rows, no structure: agreement below chance in every view must leave some view a say."""
+    for seed in (7, 9):
+        model = Consensus(4, random_state=0).fit(np.random.RandomState(seed).standard_normal((5, 5)))
+        assert sum(view["weight"] for view in model.views_) == pytest.approx(1)
+
+
+def test_finer_members():
+    assert finer_numbers(4, 1000) == [6, 8, 12]
+    assert finer_numbers(4, 24) == [6, 8]  # three rows for each
+    assert finer_numbers(4, 12) == []
+
+
+def test_many_rows_are_sampled(monkeypatch):
+    monkeypatch.setattr(sights, "MOST_ROWS", 300)
+    X, y = make_blobs(900, 10, centers=4, random_state=0)
+    model = Consensus(4, random_state=0).fit(X)
+    assert clustering_accuracy(y, model.labels_) == 1
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert all(lens.landmarks.shape[0] == 300 for lens in model._lenses)
+
+
+def test_what_is_saved_is_small(monkeypatch, tmp_path):
+    X, _ = jc.datasets.mixture(400, 30, 3, random_state=0)
+    model = Consensus(3, random_state=0).fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.soft_labels_, model.soft_labels_)
+    jc.save(model, tmp_path / "model.skops")
+    assert (tmp_path / "model.skops").stat().st_size < 300_000
+    monkeypatch.setattr("jointclust.consensus.voting._SAVED_ROWS", 300)
+    large = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(large.labels_, model.labels_)
+    np.testing.assert_array_equal(large.predict(X), model.labels_)
+    np.testing.assert_allclose(large.confidence(X), model.confidence_)
+    with pytest.raises(AttributeError, match="predict_proba"):
+        large.soft_labels_  # noqa: B018
+
+
+def test_a_row_far_in_one_column(wine):
+    """Only one of the views sees it."""
+    odd = wine.data[48] + np.eye(13)[7] * wine.data.std(axis=0) * 15
+    model = Consensus(3, random_state=0).fit(np.vstack([wine.data, odd]))
+    assert model.confidence_[-1] <= np.quantile(model.confidence_, 0.05)
+
+
+@pytest.mark.parametrize("kind", ["table", "counts"])
+def test_far_rows_are_not_trusted(kind, wine, rng):
+    if kind == "table":
+        X, far = wine.data, 1000 * wine.data[:20]
+    else:
+        rates = rng.gamma(0.3, 3.0, (3, 200))
+        X = sp.csr_array(rng.poisson(rates[rng.randint(3, size=300)]).astype(float))
+        far = sp.csr_array(rng.poisson(np.full((20, 200), 200.0)).astype(float))
+    model = Consensus(3, random_state=0).fit(X)
+    assert model.confidence(far).max() < np.quantile(model.confidence_, 0.05)
+
+
+def test_planted_rows_are_least_sure(wine, rng):
+    planted = wine.data.mean(axis=0) + 30 * wine.data.std(axis=0) * rng.choice([-1, 1], (4, 13))
+    model = Consensus(3, random_state=0).fit(np.vstack([wine.data, planted]))
+    assert model.confidence_[-4:].max() <= np.quantile(model.confidence_, 0.05)
+    assert set(np.argsort(model.outlier_scores_)[-4:]) == {178, 179, 180, 181}
+
+
+def test_rejected_rows(wine, model):
+    limit = float(np.quantile(model.confidence_, 0.1))
+    careful = Consensus(3, reject_below=limit, random_state=0).fit(wine.data)
+    np.testing.assert_array_equal(careful.labels_ == -1, model.confidence_ < limit)
+    kept = careful.labels_ >= 0
+    np.testing.assert_array_equal(careful.labels_[kept], model.labels_[kept])
+    np.testing.assert_array_equal(careful.predict(wine.data), careful.labels_)
+    np.testing.assert_array_equal(careful.soft_labels_, model.soft_labels_)
+
+
+def test_confidence_grows_with_votes_and_falls_far_away():
+    votes = np.column_stack([np.linspace(0.5, 1, 50), np.linspace(0.5, 0, 50)])
+    near = confidence(votes, np.ones(50), trust(100, 10, 2), usual=1.5)
+    assert np.all(np.diff(near) >= 0)
+    assert near.min() > 0
+    assert near.max() < 1
+    np.testing.assert_array_equal(confidence(votes, np.full(50, 1.4), trust(100, 10, 2), usual=1.5), near)
+    np.testing.assert_allclose(confidence(votes, np.full(50, 3.0), trust(100, 10, 2), usual=1.5), near / 16)
+    assert trust(100, 5000, 2) < trust(100, 10, 2) > trust(100, 10, 20)
+
+
+def test_embedding_tells_rows_apart(wine):
+    """Two clusters: two directions, the first of which splits them; no two rows share a place."""
+    X, labels = wine.data[wine.target < 2], wine.target[wine.target < 2]
+    model = Consensus(2, random_state=0).fit(X)
+    Y = model.transform(X)
+    assert Y.shape == (130, 2)
+    assert np.unique(Y.round(9), axis=0).shape[0] == 130
+    np.testing.assert_allclose(model.transform(X[:5]), Y[:5], atol=1e-9)
+    np.testing.assert_allclose([Y[model.labels_ == k].mean(axis=0) for k in (0, 1)], model.cluster_centers_, atol=1e-9)
+    gap = np.abs(np.diff([Y[labels == k, 0].mean() for k in (0, 1)]))[0]
+    assert gap > 2 * max(Y[labels == k, 0].std() for k in (0, 1))
+
+
+def test_members_are_told(wine):
+    heard = Recorder()
+    model = Consensus(3, random_state=0).set_callbacks(heard).fit(wine.data)
+    assert heard.done == heard.total == len(model.members_) == 30
+
+
+@pytest.mark.parametrize(("effort", "n_members", "n_landmarks"), [("quick", 6, 90), ("thorough", 30, 178)])
+def test_effort(effort, n_members, n_landmarks, wine, monkeypatch):
+    """More or fewer members, to more or fewer rows, which are told of; other seeds find something else."""
+    monkeypatch.setattr(sights, "MOST_ROWS", 300)
+    heard = Recorder()
+    model = Consensus(3, effort=effort, random_state=0).set_callbacks(heard).fit(wine.data)
+    assert heard.done == heard.total == len(model.members_) == 3 * n_members
+    assert {len(lens.landmarks) for lens in model._lenses} == {n_landmarks}
+    assert clustering_accuracy(wine.target, model.labels_) > 0.9
+    if effort == "thorough":
+        first, again = model.members_[0], model.members_[10]
+        assert first.kind == again.kind
+        assert not np.array_equal(first.centers, again.centers)
+    with pytest.raises(ValueError, match=f"effort='{effort}' is for the automatic members"):
+        Consensus(3, effort=effort, views=None).fit(wine.data)
+
+
+def test_agreement_is_the_adjusted_rand_index(rng):
+    groups = np.column_stack([rng.randint(k, size=60) for k in (2, 3, 5)] + [np.zeros(60, int)])
+    partitions = Partitions.of(groups, [2, 3, 5, 1], None)
+    expected = [[adjusted_rand_score(a, b) for a in groups.T] for b in groups.T]
+    np.testing.assert_allclose(partitions.agreement(), expected, atol=1e-12)
+    np.testing.assert_allclose(adjusted_rand_indices(np.array([[4.0]]), np.array([0, 1]), 4), [[1.0]])
+
+
+def test_fair_votes(rng):
+    group, labels = rng.randint(4, size=200), rng.choice(3, 200, p=[0.7, 0.2, 0.1])
+    table = np.array([[np.sum((group == g) & (labels == k)) for k in range(3)] for g in range(4)], dtype=float)
+    for fairness in (0.0, 0.5, 1.0):
+        expected = table / np.bincount(labels) ** fairness
+        expected /= expected.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(group_shares(group, labels, 4, 3, None, fairness), expected)
+
+
+def test_lens_and_landmarks(rng):
+    X = rng.standard_normal((80, 6)) * [5, 4, 3, 1e-2, 1e-3, 1e-3] + 7
+    lens, mass = Lens.through(decompose(np.vstack([X, X[:10]])), 2, rng)
+    assert mass.sum() == 90
+    assert (mass == 2).sum() == 10
+    assert lens.landmarks.shape[0] == 80
+    seen = lens.see(X)
+    centred = X - np.vstack([X, X[:10]]).mean(axis=0)
+    np.testing.assert_allclose(np.linalg.norm(seen.leading, axis=1), np.linalg.norm(centred, axis=1), atol=1e-2)
+    np.testing.assert_array_equal(seen.nearest[:, 0], np.arange(80))  # a landmark is its own nearest one
+    near = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 4]
+    np.testing.assert_allclose(seen.distance, near, rtol=0.05)
+    labels = (X[:, 0] > 7).astype(np.uint16)
+    said = LandmarkLabels(lens, labels, 2, "by hand").predict(X)
+    around = labels[seen.nearest].astype(int)
+    votes = around.sum(axis=1) + around[:, 0]  # of six
+    np.testing.assert_array_equal(said, np.where(votes == 3, around[:, 0], votes > 3))
+
+
+def test_anchors_stand_for_many_rows(rng, monkeypatch):
+    """Centers of a k-means of the rows, linked by these: rings, which no center finds, are told apart."""
+    monkeypatch.setattr(lens_module, "LANDMARKS", 500)
+    monkeypatch.setattr(lens_module, "_ANCHORS", 150)
+    ring, angle = rng.randint(2, size=2_000), rng.uniform(0, 2 * np.pi, 2_000)
+    X = (1 + 2 * ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.standard_normal(
+        (2_000, 2)
+    )
+    model = Consensus(2, views=["as is"], random_state=0).fit(X[:1_000])
+    (lens,) = model._lenses
+    assert lens.landmarks.shape == (150, 2)
+    assert np.isclose(np.median(model.outlier_scores_), 1.0)
+    graph = next(member for member in model.members_ if member.kind == "neighbour graph, 2 clusters")
+    assert clustering_accuracy(ring[1_000:], graph.predict(X[1_000:])) > 0.99
+    heard = Recorder()
+    Consensus(60, random_state=0).set_callbacks(heard).fit(X)
+    assert heard.done == heard.total

@@ -1,0 +1,169 @@
+"""The number of clusters, whether there are any, and how sure that is."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+
+import jointclust as jc
+from jointclust.number import agreement_curve as curve
+from jointclust.number import estimate as number
+
+MIXTURES = [(2, 20, 150), (5, 40, 200)]
+
+
+@pytest.mark.parametrize(("n_clusters", "n_features", "n_samples"), MIXTURES)
+def test_generated_mixtures(n_clusters, n_features, n_samples):
+    X, _ = jc.datasets.mixture(n_samples, n_features, n_clusters, n_nuisance=2, separation=12, random_state=1)
+    found = jc.number_of_clusters(jc.decompose(X))
+    assert abs(found.n_clusters - n_clusters) <= 0.1 * n_clusters
+    assert found.has_structure
+    assert found.confidence >= 0.8
+
+
+def test_valleys_show_what_large_directions_hide():
+    """Members are misled by nuisance directions; three splits of the rows are not, and say so."""
+    X, _ = jc.datasets.mixture(150, 30, 3, n_nuisance=3, separation=10, random_state=0)
+    found = jc.number_of_clusters(jc.decompose(X))
+    assert found.n_clusters == 3
+    assert found.verdict.startswith("3 clusters (in 3 of 3 repeats)")
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian", "line"])
+def test_no_structure(kind, rng):
+    """Also where everybody finds the two halves of a long cloud."""
+    X = rng.uniform(size=(150, 5)) if kind == "uniform" else rng.standard_normal((150, 5))
+    found = jc.number_of_clusters(jc.decompose(X * [1, 1, 1, 1, 10] if kind == "line" else X))
+    assert found.n_clusters == 1
+    assert not found.has_structure
+    assert found.verdict.startswith("no cluster structure found")
+    with pytest.warns(jc.CollapseWarning, match="No cluster structure"):
+        found.warn()
+
+
+def test_clusters_in_the_plane(rng):
+    """Far more clusters than directions."""
+    centers = 20.0 * np.stack(np.divmod(np.arange(30), 6), axis=1)
+    X = np.repeat(centers, 20, axis=0) + rng.standard_normal((600, 2))
+    assert jc.number_of_clusters(jc.decompose(X)).n_clusters == 30
+
+
+def test_neither_order_nor_rotation_matter(rng):
+    X, _ = jc.datasets.mixture(200, 10, 3, n_nuisance=2, separation=4, random_state=1)
+    one = jc.number_of_clusters(jc.decompose(X), n_clusters=(2, 5))
+    order = rng.permutation(200)
+    for other in (X[order], X @ np.linalg.qr(rng.standard_normal((10, 10)))[0]):
+        again = jc.number_of_clusters(jc.decompose(other), n_clusters=(2, 5))
+        assert again.n_clusters == one.n_clusters
+        assert again.scores == pytest.approx(one.scores, abs=0.02)
+    assert jc.number_of_clusters(jc.decompose(X), n_clusters=(2, 5)).scores == one.scores
+
+
+def test_table_is_the_evidence(recwarn):
+    X, _ = jc.datasets.mixture(150, 30, 3, n_nuisance=0, separation=10, random_state=0)
+    found = jc.number_of_clusters(jc.decompose(X))
+    found.warn()
+    assert not recwarn.list
+    table = pd.DataFrame(found.table).set_index("n_clusters")
+    assert found.scores == table["agreement"].to_dict()
+    np.testing.assert_allclose(table["agreement"], [np.mean(repeats) for repeats in table["repeats"]])
+    assert found.n_clusters == found.suggestions[0] == 3
+    assert set(found.suggestions) <= set(found.scores)
+    assert found.verdict.startswith("3 clusters (in 10 of 10 repeats)")
+    assert found.confidence == 1
+
+
+def test_uncertain_numbers_are_told():
+    table = {"n_clusters": [2, 3], "agreement": [0.5, 0.5], "repeats": [[0.5] * 10] * 2}
+    found = number.ClusterNumber(3, table, [3, 2], {2: 0.5, 3: 0.5}, 0.4, True, 10)
+    with pytest.warns(UserWarning, match=r"uncertain: 3 clusters \(in 4 of 10 repeats\); 2 is the other candidate"):
+        found.warn()
+
+
+def test_a_range_and_a_list():
+    X = jc.decompose(jc.datasets.mixture(200, 30, 6, n_nuisance=0, separation=12, random_state=0)[0])
+    assert jc.number_of_clusters(X, n_clusters=(5, 7)).n_clusters == 6
+    assert set(jc.number_of_clusters(X, n_clusters=(2, 4)).scores) == {2, 3, 4}
+    assert set(jc.number_of_clusters(X, n_clusters=[9, 6]).scores) == {6, 9}
+    noise = np.random.RandomState(0).standard_normal((100, 10))
+    found = jc.number_of_clusters(jc.decompose(noise), n_clusters=(3, 5))
+    assert 3 <= found.n_clusters <= 5
+    assert not found.has_structure
+    for wrong, message in (([], "empty"), ((8, 2), "no range"), ((0, 3), "between 1 and"), ((2, 400), "between 1 and")):
+        with pytest.raises(ValueError, match=message):
+            jc.number_of_clusters(X, n_clusters=wrong)
+
+
+def test_sparse_weighted_and_decomposed_rows(rng):
+    X, _ = jc.datasets.mixture(300, 30, 3, n_nuisance=0, separation=10, random_state=0)
+    assert jc.number_of_clusters(sp.csr_array(X), n_clusters=[2, 3, 4]).n_clusters == 3
+    other = np.vstack([X, 100 + rng.standard_normal((100, 30))])
+    absent = jc.decompose(other, np.r_[np.ones(300), np.zeros(100)])
+    assert jc.number_of_clusters(absent, n_clusters=[2, 3, 4]).n_clusters == 3
+    assert jc.number_of_clusters(jc.decompose(other), n_clusters=[3, 4, 5]).n_clusters == 4
+
+
+def test_data_as_they_come(rng):
+    """A column of text and gaps."""
+    kind = np.repeat(["red", "green", "blue"], 50)
+    frame = pd.DataFrame({"colour": kind, "size": np.repeat([0.0, 10.0, 20.0], 50) + rng.standard_normal(150)})
+    frame.loc[::10, "size"] = np.nan
+    assert jc.number_of_clusters(frame, n_clusters=[2, 3, 5]).n_clusters == 3
+
+
+def test_members_find_what_is_apart():
+    X, y = jc.datasets.mixture(200, 8, 4, n_nuisance=0, separation=20, random_state=0)
+    part = curve.Part(X, 0).look_up_to(4)
+    assert part.agreement(4) == 1
+    found = np.column_stack([y, part.graph(4), part.ward(4), part.discriminant(4)])
+    assert np.unique(found, axis=0).shape[0] == 4
+
+
+def test_small_clusters_count(rng):
+    """Equal is 1, chance is about 0, and a split of a small cluster is seen where pairs of rows would not show it."""
+    labels = np.repeat([0, 1, 2], [900, 50, 50]).astype(np.int32)
+    assert curve.agreement_of(labels, labels) == curve.agreement_of(labels, 2 - labels) == 1
+    chance = [curve.agreement_of(labels, rng.permutation(labels)) for _ in range(20)]
+    assert abs(np.mean(chance)) < 0.02
+    assert curve.agreement_of(labels, np.minimum(labels, 1)) < adjusted_rand_score(labels, np.minimum(labels, 1)) - 0.05
+
+
+def test_the_curve_is_drawn():
+    X, _ = jc.datasets.mixture(100, 5, 3, n_nuisance=0, separation=20, random_state=0)
+    found = jc.number_of_clusters(X, n_clusters=(2, 5))
+    ax = found.plot()
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), list(found.scores.items()))
+
+
+def test_ranges_are_of_whole_numbers(rng):
+    X = jc.decompose(rng.standard_normal((40, 2)))
+    for wrong in (5, "2-8"):
+        with pytest.raises(TypeError, match="is no range"):
+            jc.number_of_clusters(X, n_clusters=wrong)
+    for wrong in ([2.7], ["2", "3"], (2.0, 8.0)):
+        with pytest.raises(TypeError, match="whole numbers"):
+            jc.number_of_clusters(X, n_clusters=wrong)
+
+
+def test_no_more_clusters_than_different_rows(rng):
+    """Members cannot but agree on them; nor on as many clusters as there are rows, which none would choose."""
+    X = np.repeat(rng.standard_normal((5, 300)), 20, axis=0)
+    assert jc.number_of_clusters(jc.decompose(X)).n_clusters == 5
+    Z, _ = jc.datasets.mixture(100, 10, 3, n_nuisance=0, separation=12, random_state=0)
+    assert jc.number_of_clusters(jc.decompose(Z), n_clusters=[80]).scores == {80: 0}
+
+
+def test_constant_and_few_rows(rng):
+    equal = jc.number_of_clusters(np.ones((50, 3)))
+    assert equal.n_clusters == equal.confidence == 1
+    assert equal.plot().get_title() == equal.verdict
+    assert jc.number_of_clusters(np.ones((50, 3)), n_clusters=(2, 8)).confidence == 0
+    for n in (3, 31):
+        with pytest.raises(ValueError, match=f"{n} rows are too few"):
+            jc.number_of_clusters(rng.standard_normal((n, 3)))
+
+
+@pytest.mark.slow
+def test_digits(digits):
+    assert 9 <= jc.number_of_clusters(digits.data).n_clusters <= 11
