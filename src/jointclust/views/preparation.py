@@ -179,24 +179,23 @@ class Preparation(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._filled(self._numbers(self._data(X, reset=False)))
 
-    def readable(self, X: Any) -> Any:
-        """The coded rows as people read them: numbers in their own units, 1 for a level that a row has and 0 else.
+    def readable(self, coded: Any) -> Any:
+        """Coded rows as people read them: numbers in their own units, 1 for a level that a row has and 0 else.
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix, AnnData or list of str
-            Data with the columns of fit.
+        coded : array or sparse matrix of shape (n_samples, n_coded)
+            Rows as :meth:`encode` gives them.
 
         Returns
         -------
         rows : array or sparse matrix of shape (n_samples, n_coded)
             Named by :meth:`coded_names`; a gap that was filled has the shares of the levels.
         """
-        rows = self.encode(X)
         if self.numeric_ is None or not isinstance(self.encoder_, MixedEncoder):
-            return rows
+            return coded
         shares = self._of_coded_columns(self.encoder_, lambda shares: shares)
-        return np.where(self.numeric_, rows, np.round(rows * np.sqrt(shares) + shares, 12))
+        return np.where(self.numeric_, coded, np.round(coded * np.sqrt(shares) + shares, 12))
 
     def transform(self, X: Any) -> Any:
         """The view of data.
