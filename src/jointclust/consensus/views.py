@@ -148,11 +148,11 @@ class Sights:
             if not isinstance(view, str):
                 preparations.append(_fitted(clone(view), X, sample_weight))
             elif base is None:
-                base = Preparation(view).fit(X, sample_weight=sample_weight, n_samples=n_samples)
+                base = Preparation(view)
+                coded = base.fit_encode(X, sample_weight, n_samples)
                 preparations.append(base)
                 wanted = base.description_.views[1:] if view == "auto" else wanted
             else:
-                coded = base.encode(X) if coded is None else coded
                 preparations.append(base.beside(view, coded, sample_weight))
         sources = sources_of(preparations, X, coded)
         if sources[0].rows.shape[0] < 2:
