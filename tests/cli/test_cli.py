@@ -22,8 +22,8 @@ from jointclust.consensus import views as sights
 from jointclust.datasets import _download
 from jointclust.estimators import base
 from jointclust.readers import _table
-from jointclust.showing.fitted import Fitted
 from jointclust.selection import comparison
+from jointclust.showing.fitted import Fitted
 from jointclust.subspace import decomposition
 from jointclust.subspace.decomposition import coordinates_of
 

@@ -129,7 +129,10 @@ class Fitted:
     @cached_property
     def embedding(self) -> NDArray[Any]:
         """The rows as ``transform`` gives them."""
-        found = self.model.transform(self.X) if self.embedded is None else self.embedded
+        found = self.embedded
+        if found is None:
+            is_prepared = self.prepared is not None
+            found = self.clusterer.transform(self.prepared) if is_prepared else self.model.transform(self.X)
         return found.to_numpy() if hasattr(found, "to_numpy") else found if sp.issparse(found) else to_host(found)
 
     @cached_property
