@@ -114,7 +114,7 @@ def test_no_cycle():
         ("types", "import jointclust.rows.blocks"),
         ("numerics.linalg", "if TYPE_CHECKING:\n    from jointclust.subspace.coordinates import Coordinates"),
         ("subspace.coordinates", "from jointclust.subspace import alternating"),
-        ("showing.report._page", "from jointclust.showing.report import write_report"),
+        ("showing.report._content", "from jointclust.showing.report import write_report"),
         ("rows.threads", "from . import blocks"),
     ],
 )

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from jointclust.showing import plots as plots
     from jointclust.showing.explain import Explanation as Explanation
     from jointclust.showing.fitted import explain as explain
-    from jointclust.showing.notebook import show as show
+    from jointclust.showing.report import show as show
     from jointclust.showing.report import write_report as write_report
     from jointclust.subspace.coordinates import Coordinates as Coordinates
     from jointclust.subspace.decomposition import decompose as decompose
@@ -73,8 +73,7 @@ _NAMES = {
     "selection.trade_off_path": "TradeOffPath trade_off_path",
     "showing.explain": "Explanation",
     "showing.fitted": "explain",
-    "showing.notebook": "show",
-    "showing.report": "write_report",
+    "showing.report": "show write_report",
     "subspace.coordinates": "Coordinates",
     "subspace.decomposition": "decompose",
     "views.encoder": "MixedEncoder",

@@ -203,7 +203,7 @@ def test_the_recorded_command_line_repeats_the_run(data, tmp_path, monkeypatch):
 
 def test_progress_is_told_as_a_share(data, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("jointclust.cli.console._SECONDS_PER_LINE", 0.0)
-    monkeypatch.setattr("jointclust.cli.timing._SHORT", 0.0)
+    monkeypatch.setattr("jointclust.cli.models._SHORT", 0.0)
     assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a", "--verbose") == 0
     told = capsys.readouterr().err
     assert re.search(r"member 3 of 30 \(\d+%\), about \d+ s left", told)

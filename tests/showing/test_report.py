@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
 from jointclust.number.estimate import ClusterNumber
-from jointclust.showing.directions import directions
 from jointclust.showing.fitted import Fitted
+from jointclust.showing.layout import directions
 from jointclust.showing.profile import profile
 from jointclust.showing.report._pack import looks, natural_order, numbers, picture
 from registered import CLUSTERERS

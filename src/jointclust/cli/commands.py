@@ -13,10 +13,9 @@ import jointclust as jc
 from jointclust import default
 from jointclust.cli import models, options, preparing
 from jointclust.cli.console import Voice
-from jointclust.cli.models import Clusters
+from jointclust.cli.models import Clusters, announced, members_share
 from jointclust.cli.reading import InputFile, arranged, known_labels
 from jointclust.cli.results import Outcome, finish, image_of
-from jointclust.cli.timing import announced, members_share
 from jointclust.cli.writing import claim_folder, claim_plot, claim_table, save_drawing, write_result
 from jointclust.exceptions import collected
 from jointclust.number.estimate import counted_in

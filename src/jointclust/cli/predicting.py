@@ -13,11 +13,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 
 import jointclust as jc
-from jointclust.cli import options, preparing, ranges
+from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice, counted
 from jointclust.cli.errors import OutputError
 from jointclust.cli.reading import InputFile, identities, read_data
-from jointclust.cli.runs import SavedRun, class_column, embedding_columns, saved_run
+from jointclust.cli.runs import SavedRun, class_column, embedding_columns, outside_of, saved_run
 from jointclust.cli.writing import STDOUT, claim_table, write_annotated, write_table
 from jointclust.exceptions import collected
 from jointclust.readers import Columns, ReadError, Table
@@ -67,7 +67,7 @@ def predict(context: click.Context, model: str, data: str, out: str, embedding: 
     with voice.step("predict", f"Labelling {table.data.shape[0]} rows"), collected() as messages:
         columns = _predicted(run.model, table)
         Y = None if embedding is None else np.asarray(run.model.transform(table.data))
-        outside = ranges.outside(run.record.get("fitted"), run.model, table.data)
+        outside = outside_of(run.record.get("fitted"), run.model, table.data)
     if path.suffix == ".h5ad":
         write_annotated(Path(source.path), path, columns)
     else:

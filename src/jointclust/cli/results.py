@@ -15,13 +15,20 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
-from jointclust.cli import preparing, repeating
+from jointclust.cli import preparing
 from jointclust.cli.console import Voice, counted, shown
 from jointclust.cli.errors import in_options
 from jointclust.cli.options import image_shape
-from jointclust.cli.ranges import ranges_of
 from jointclust.cli.reading import InputFile, identities
-from jointclust.cli.runs import class_column, class_names, embedding_columns, write_record
+from jointclust.cli.runs import (
+    class_column,
+    class_names,
+    command_line,
+    embedding_columns,
+    origins,
+    ranges_of,
+    write_record,
+)
 from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
 from jointclust.readers import Table
 from jointclust.readers._cells import is_gap
@@ -104,11 +111,11 @@ def finish(run: Outcome) -> None:
         result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
     rows, columns = preparing.shape_of(table.data)
     known = {"rows": rows, "columns": columns, "id_column": table.id_column}
-    parameters = {name: value for name, (value, _) in repeating.origins(run.context).items()}
+    parameters = {name: value for name, (value, _) in origins(run.context).items()}
     write_record(
         run.folder,
         command=run.context.info_name,
-        command_line=repeating.command_line(run.context),
+        command_line=command_line(run.context),
         parameters=parameters | {"data": run.source.path},
         chosen={name: value for name, (value, _) in run.chosen.items()},
         input={"path": run.source.path, "sha256": run.source.sha256, **known},
@@ -170,10 +177,10 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
             image_shape=shape,
             image_order=order,
             title="standard input" if run.source.path == "-" else run.source.name,
-            parameters=repeating.origins(run.context) | run.chosen,
+            parameters=origins(run.context) | run.chosen,
             candidates=run.tried,
             warnings=run.warnings,
-            command=repeating.command_line(run.context),
+            command=command_line(run.context),
             checksum=run.source.sha256,
             most_megabytes=run.given["report_megabytes"],
         )

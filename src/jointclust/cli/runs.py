@@ -1,24 +1,28 @@
-"""A run that is there: its model, its record, its table of labels."""
+"""A run: its record, from which it can be repeated, its model and its labels."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
 import platform
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
+import scipy.sparse as sp
+from click.core import ParameterSource
 from numpy.typing import NDArray
 
 import jointclust as jc
 from jointclust.cli.writing import RECORD, read_cells, write_json
 from jointclust.readers import ReadError
-from jointclust.showing.fitted import last_step
-from jointclust.types import Labels, Predictor
+from jointclust.showing.fitted import features_of, last_step
+from jointclust.types import Float, Labels, Predictor
 
 _PACKAGES = ("jointclust", "numpy", "scipy", "scikit-learn", "skops")
 
@@ -113,3 +117,110 @@ def write_record(folder: Path, **content: object) -> None:
         **content,
     }
     write_json(folder / RECORD, record)
+
+
+# Options that change what is said or where it goes, not what is found.
+_ASIDE = {"quiet", "verbose", "as_json", "config", "force", "out", "plot"}
+_SOURCES = {
+    ParameterSource.COMMANDLINE: "you",
+    ParameterSource.DEFAULT_MAP: "config file",
+    ParameterSource.ENVIRONMENT: "environment",
+}
+
+
+def origins(context: click.Context) -> dict[str, tuple[Any, str]]:
+    """Every parameter of this call with its value and who chose it."""
+    return {name: (value, _source(context, name)) for name, value in context.params.items() if name not in _ASIDE}
+
+
+def command_line(context: click.Context) -> str:
+    """What to type to repeat this call, whatever file its options came from."""
+    arguments, options = [], []
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        value = context.params.get(name)
+        if name in _ASIDE - {"out"} or value is None or _source(context, name) == "default":
+            continue
+        if isinstance(parameter, click.Argument):
+            arguments.append(str(value))
+        elif getattr(parameter, "is_flag", False):
+            options.append((parameter.opts if value else parameter.secondary_opts)[-1:])
+        else:
+            many = value if isinstance(value, list | tuple) else [value]
+            options += [[parameter.opts[-1], "tab" if one == "\t" else str(one)] for one in many]
+    return shlex.join(["jointclust", str(context.info_name), *arguments, *(part for one in options for part in one)])
+
+
+def _source(context: click.Context, name: str) -> str:
+    source = context.get_parameter_source(name)
+    return "default" if source is None else _SOURCES.get(source, "default")
+
+
+# Columns beyond which one range stands for all: then they are pixels, words or genes, of one unit.
+_MOST = 1000
+
+
+def ranges_of(data: Any, names: list[str]) -> dict[str, Any]:
+    """For the record of a run: lowest and highest value of each feature, or of all where these are many."""
+    low, high = _ends(data)
+    if len(names) > _MOST:
+        return {"lowest": [float(low.min())], "highest": [float(high.max())], "features": None}
+    return {"lowest": low.tolist(), "highest": high.tolist(), "features": names}
+
+
+def outside_of(recorded: dict[str, Any] | None, model: Predictor, X: Any) -> str:
+    """What to say of rows that lie far outside what was fitted; empty where none does or nothing is recorded.
+
+    Far is beyond the range of a feature by more than its width.
+    """
+    if not recorded or getattr(X, "ndim", 2) == 1:  # texts have no ranges
+        return ""
+    data, _ = features_of(model, X)
+    low, high = (np.asarray(recorded[key], dtype=np.float64) for key in ("lowest", "highest"))
+    if low.size not in (1, data.shape[1]):
+        return ""
+    widths = high - low
+    widths = np.where(widths > 0, widths, np.median(widths[widths > 0]) if (widths > 0).any() else 1.0)
+    far, values = _farthest(data, low - widths, high + widths)
+    rows = np.flatnonzero(far >= 0)
+    if not rows.size:
+        return ""
+    column = int(np.bincount(far[rows]).argmax())
+    first = rows[far[rows] == column][0]
+    at = column if low.size > 1 else 0
+    name = "a value" if recorded["features"] is None else repr(recorded["features"][at])
+    return (
+        f"{rows.size} of {data.shape[0]} rows {'lies' if rows.size == 1 else 'lie'} far outside what was fitted "
+        f"({name} is {values[first]:.4g} where {low[at]:.4g} to {high[at]:.4g} were fitted): such labels mean little. "
+        "Are the units those of the fit?"
+    )
+
+
+def _blocks(data: Any) -> list[slice]:
+    size = max(2**22 // max(data.shape[1], 1), 1)
+    return [slice(start, start + size) for start in range(0, data.shape[0], size)]
+
+
+def _dense(block: Any) -> Float:
+    return np.asarray(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
+
+
+def _ends(data: Any) -> tuple[Float, Float]:
+    """Lowest and highest value of each column; gaps count nowhere."""
+    if sp.issparse(data):
+        return data.min(axis=0).toarray().ravel().astype(float), data.max(axis=0).toarray().ravel().astype(float)
+    ends = [(np.fmin.reduce(block), np.fmax.reduce(block)) for block in (_dense(data[rows]) for rows in _blocks(data))]
+    return np.fmin.reduce([low for low, _ in ends]), np.fmax.reduce([high for _, high in ends])
+
+
+def _farthest(data: Any, low: Float, high: Float) -> tuple[np.ndarray, Float]:
+    """Of each row, the column that lies farthest beyond the limits, -1 where none does, and its value there."""
+    columns, values = np.full(data.shape[0], -1), np.zeros(data.shape[0])
+    for rows in _blocks(data):
+        block = _dense(data[rows])
+        beyond = np.nan_to_num(np.maximum(low - block, block - high) / (high - low), nan=-np.inf)
+        worst = beyond.argmax(axis=1)
+        each = np.arange(len(block))
+        columns[rows] = np.where(beyond[each, worst] > 0, worst, -1)
+        values[rows] = block[each, worst]
+    return columns, values

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from jointclust.showing.colours import PALETTE
 from jointclust.showing.plots._display import Display
+from jointclust.showing.style import PALETTE
 from jointclust.types import Float
 
 if TYPE_CHECKING:

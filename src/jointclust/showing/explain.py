@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from jointclust.showing.directions import plane_of_centers
 from jointclust.showing.features import Features, some_of_each
+from jointclust.showing.layout import plane_of_centers
 from jointclust.showing.profile import Profile, profile
 from jointclust.showing.rules import Condition, find_rules, joined, shown
 from jointclust.types import Float, Labels

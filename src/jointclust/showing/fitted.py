@@ -17,10 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.rows.arrays import to_host
 from jointclust.selection.criteria import jaccard_per_cluster
-from jointclust.showing.directions import Direction, directions, plane_of_centers
 from jointclust.showing.explain import Explanation, explained
 from jointclust.showing.features import at_hand, features_in
-from jointclust.showing.layout import neighbour_map
+from jointclust.showing.layout import Direction, directions, neighbour_map, plane_of_centers
 from jointclust.showing.profile import Profile, profile
 from jointclust.types import Estimator, Float, Labels
 from jointclust.views.preparation import Preparation

@@ -11,9 +11,9 @@ from scipy.cluster.hierarchy import dendrogram
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.selection.stability import bootstrap_stability
 from jointclust.selection.trade_off_path import TradeOffPath
-from jointclust.showing.colours import PALETTE
 from jointclust.showing.fitted import Fitted, last_step
 from jointclust.showing.plots._display import Display
+from jointclust.showing.style import PALETTE
 from jointclust.types import Float, Labels, Predictor
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust.exceptions import collected
 from jointclust.numerics.partitions import centers_of
 from jointclust.rows.arrays import is_sparse
-from jointclust.showing.colours import PALETTE
-from jointclust.showing.directions import NEXT, beside
 from jointclust.showing.fitted import Fitted, last_step
+from jointclust.showing.layout import NEXT, beside
 from jointclust.showing.plots._display import Display
+from jointclust.showing.style import PALETTE
 from jointclust.types import Float, Labels, Predictor
 
 if TYPE_CHECKING:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import html
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
 from typing import Any
 
 import numpy as np
@@ -15,11 +23,14 @@ from jointclust._version import __version__
 from jointclust.files import replacing
 from jointclust.showing.explain import Explanation
 from jointclust.showing.fitted import Fitted
+from jointclust.showing.report import _pack, _sections
 from jointclust.showing.report._content import Content
-from jointclust.showing.report._page import page
+from jointclust.showing.report._html import glossary
+from jointclust.showing.report._payload import features, payload
+from jointclust.showing.style import shared_style
 from jointclust.types import Float, Predictor
 
-__all__ = ["write_report"]
+__all__ = ["Shown", "show", "write_report"]
 
 _BLOCK = 65_536
 
@@ -188,3 +199,97 @@ def _own_parameters(clusterer: Any) -> dict[str, tuple[object, str]]:
         for name, value in params.items()
         if name in defaults and not hasattr(value, "shape")
     }
+
+
+# The script, in the order in which its parts need each other; `main` starts it.
+_DRAWING = ("data", "view", "painters", "labels", "legend")
+_EXPLORING = ("selection", "features", "rows", "layers", "names", "saving", "hands", "main")
+_SCRIPT = (*_DRAWING, *_EXPLORING)
+# Functions of `_sections`, each of which fills the place of its name.
+_FOUND = ("clusters", "number", "classes", "heat_map", "soft", "uncertain", "chosen_features")
+_PARTS = (*_FOUND, "views", "objective", "parameters", "made")
+
+
+def page(content: Content) -> str:
+    """The whole file, with as many features as there is room for."""
+    script = "".join(_resource(f"script/{name}.js") for name in _SCRIPT)
+    # Only this very script may run, whatever a cell of the data holds.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    data = payload(content)
+    template = Template(_resource("page.html"))
+    texts = {
+        "title": escape(content.title),
+        "policy": f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:",
+        "style": shared_style() + _resource("report.css"),
+        "script": script,
+        "sure": _sections.sure(content),
+        "warnings": _sections.beware(content),
+        "cards": _sections.cards(content),
+        "words": glossary(),
+        "version": escape(__version__),
+    } | {name: getattr(_sections, name)(content) for name in _PARTS}
+    bare = template.substitute(texts, data=_pack.script_json({**data, "features": []}))
+    room = int(content.most_megabytes * 1e6) - len(bare.encode())
+    return template.substitute(texts, data=_pack.script_json({**data, "features": features(content, room)}))
+
+
+def _resource(name: str) -> str:
+    return resources.files("jointclust.showing.report").joinpath(name).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A page that notebooks show in a frame of its own, where neither sees what the other holds.
+
+    Attributes
+    ----------
+    page : str
+        The page, as HTML.
+    height : int
+        Of the frame, in pixels.
+    """
+
+    page: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe srcdoc="{html.escape(self.page)}" sandbox="allow-scripts allow-downloads" '
+            f'style="width: 100%; height: {self.height}px; border: 1px solid #d5d9de"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return "A report, which notebooks show; elsewhere write_report(model, X, path) makes a file of it."
+
+
+def show(model: Predictor, X: ArrayLike, *, height: int = 800, **options: Any) -> Shown:
+    """The report on a fitted model inside a notebook: the last line of a cell shows it.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted clusterer, a pipeline that ends with one, or a fitted :class:`LabelFreeSearch`.
+    X : array, sparse matrix, data frame or list of str
+        The data it was fitted on.
+    height : int, default=800
+        Of the frame, in pixels.
+    **options
+        Of :func:`write_report`: ``classes``, ``ids``, ``image_shape``, ...
+
+    Returns
+    -------
+    shown : Shown
+        What the notebook shows.
+
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> X, y = jc.datasets.mixture(n_samples=200, n_features=20, n_clusters=3, random_state=0)
+    >>> shown = jc.show(jc.LDAKMeans(3, random_state=0).fit(X), X, classes=y)
+    >>> shown._repr_html_().startswith("<iframe")
+    True
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        write_report(model, X, path, **options)
+        return Shown(path.read_text(encoding="utf-8"), height)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from jointclust.showing.colours import PALETTE
 from jointclust.showing.report._pack import SHAPES, looks
+from jointclust.showing.style import PALETTE
 
 _LOOKS = looks()
 # What the page's words mean, by the word.

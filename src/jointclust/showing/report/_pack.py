@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.showing.colours import PALETTE, SCALE
+from jointclust.showing.style import PALETTE, SCALE
 
 # Levels of a number that is not whole: four digits of its range. The last code is kept for missing ones.
 _LEVELS = 9_999

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.showing.colours import PALETTE, SCALE
 from jointclust.showing.report import _pack
 from jointclust.showing.report._content import Content
+from jointclust.showing.style import PALETTE, SCALE
 from jointclust.types import Float
 
 # Clusters that a row's votes are kept for.
