@@ -219,9 +219,9 @@ def test_pictures_are_png(rng):
     pixels = rng.randint(256, size=(5, 7)).astype(float)
     import io
 
-    data = base64.b64decode(picture(pixels, 0, 255).partition(",")[2])
+    data = base64.b64decode(picture(pixels, (0, 255)).partition(",")[2])
     np.testing.assert_allclose(image.imread(io.BytesIO(data)), pixels / 255, atol=1e-6)
-    assert image.imread(io.BytesIO(base64.b64decode(picture(pixels, 0, 255, coloured=True).partition(",")[2]))).shape[
+    assert image.imread(io.BytesIO(base64.b64decode(picture(pixels, (0, 255), coloured=True).partition(",")[2]))).shape[
         :2
     ] == (5, 7)
 

@@ -108,12 +108,10 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
     "--method", "methods", multiple=True, metavar="NAME", help="Method to try; repeat for more (default: four)."
 )
 @click.option("--grid", multiple=True, metavar="NAME=V1,V2", help="Values to try for a parameter of the methods named.")
-@click.option(
+@options.choice(
     "--criterion",
-    type=click.Choice(["agreement", "stability", "silhouette", "calinski_harabasz", "bic"]),
-    default="agreement",
-    show_default=True,
-    help="What to choose by; none of them sees labels.",
+    ["agreement", "stability", "silhouette", "calinski_harabasz", "bic"],
+    "What to choose by; none of them sees labels.",
 )
 @options.scaling
 @options.seed

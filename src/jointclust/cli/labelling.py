@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,31 +18,6 @@ from jointclust.readers import ReadError
 from jointclust.showing.fitted import Fitted, last_step
 
 _EXAMPLE = '{"names": {"0": "setosa"}, "merged": [[1, 4]]}'
-
-
-@dataclass(frozen=True)
-class Names:
-    """What a file of names says.
-
-    Attributes
-    ----------
-    names : dict of int to str
-        Names of clusters, by their numbers.
-    merged : list of list of int
-        Clusters that are one.
-    """
-
-    names: dict[int, str]
-    merged: list[list[int]]
-
-    def new_number(self, cluster: int) -> int:
-        """The smallest number of those that a cluster is one with; its own where it is alone."""
-        return next((min(group) for group in self.merged if cluster in group), cluster)
-
-    def name(self, cluster: int) -> str:
-        """The name of a cluster or of one that it is one with; empty where none has one."""
-        group = next((group for group in self.merged if cluster in group), [cluster])
-        return next((self.names[one] for one in group if one in self.names), "")
 
 
 @click.command(name="apply-names")
@@ -66,14 +40,15 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     path = Path(out) if out is not None else saved.folder / "named_labels.csv"
     voice = Voice.of(given, beside_output=path == STDOUT)
     clusterer = last_step(saved.model)
-    found = names_of(Path(names), int(Fitted(clusterer, clusterer.labels_).labels.max()) + 1)
+    n_clusters = int(Fitted(clusterer, clusterer.labels_).labels.max()) + 1
+    name_of, number_of = names_in(Path(names), n_clusters)
     claim_table(path, force=given["force"])
     columns = dict(saved_labels(saved))
     labels = [int(label) for label in columns.pop("label")]
     table = {
         "id": columns.pop("id"),
-        "label": [found.new_number(label) for label in labels],
-        "name": [found.name(label) for label in labels],
+        "label": [number_of.get(label, label) for label in labels],
+        "name": [name_of.get(label, "") for label in labels],
         **columns,
     }
     write_table(path, table, raw=given["raw_cells"])
@@ -83,16 +58,16 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     voice.result(f"{text}\nWrote {path}", {"rows": len(labels), "sizes": sizes, "file": str(path)})
 
 
-def names_of(path: Path, n_clusters: int) -> Names:
-    """The names in a file, or an error that says what is wrong with it.
+def names_in(path: Path, n_clusters: int) -> tuple[dict[int, str], dict[int, int]]:
+    """The name of each cluster that has one, and the smallest number of those that each merged cluster is one with.
 
     Examples
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "names.json"
-    >>> _ = path.write_text('{"names": {"0": "setosa"}, "merged": [[1, 2]]}')
-    >>> names_of(path, 3)
-    Names(names={0: 'setosa'}, merged=[[1, 2]])
+    >>> _ = path.write_text('{"names": {"0": "setosa", "2": "other"}, "merged": [[1, 2]]}')
+    >>> names_in(path, 3)
+    ({0: 'setosa', 1: 'other', 2: 'other'}, {1: 1, 2: 1})
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -103,25 +78,32 @@ def names_of(path: Path, n_clusters: int) -> Names:
     if not isinstance(content, dict) or not ("names" in content or "merged" in content):
         raise ReadError(f'{path} needs an object with "names", "merged" or both: {_EXAMPLE}')
     merged = _merged(path, content.get("merged", []), n_clusters)
-    return Names(_named(path, content.get("names", {}), merged, n_clusters), merged)
+    names = _named(path, content.get("names", {}), n_clusters)
+    for group in merged:
+        different = sorted({names[number] for number in group if number in names})
+        if len(different) > 1:
+            raise ReadError(
+                f"{path}: clusters {', '.join(map(str, group))} are merged, and have names of their own "
+                f"({', '.join(map(repr, different))}): one name is needed."
+            )
+        names |= {number: name for number in group for name in different}
+    return dict(sorted(names.items())), {number: min(group) for group in merged for number in group}
 
 
 def _merged(path: Path, groups: object, n_clusters: int) -> list[list[int]]:
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
         raise ReadError(f'{path}: "merged" has to be a list of lists of clusters, as in {_EXAMPLE}')
     found = [[_cluster(path, number, n_clusters) for number in group] for group in groups]
-    seen: set[int] = set()
     for group in found:
         if len(group) < 2:
             raise ReadError(f'{path}: "merged" has {group}: at least two clusters are merged.')
-        twice = [number for number in group if number in seen or group.count(number) > 1]
-        if twice:
-            raise ReadError(f'{path}: "merged" has cluster {twice[0]} twice: put all that belong together in one list.')
-        seen |= set(group)
+    number, times = Counter(number for group in found for number in group).most_common(1)[0] if found else (0, 1)
+    if times > 1:
+        raise ReadError(f'{path}: "merged" has cluster {number} twice: put all that belong together in one list.')
     return [sorted(group) for group in found]
 
 
-def _named(path: Path, names: object, merged: list[list[int]], n_clusters: int) -> dict[int, str]:
+def _named(path: Path, names: object, n_clusters: int) -> dict[int, str]:
     if not isinstance(names, dict):
         raise ReadError(f'{path}: "names" has to be an object with a name for some clusters, as in {_EXAMPLE}')
     found = {}
@@ -131,13 +113,6 @@ def _named(path: Path, names: object, merged: list[list[int]], n_clusters: int) 
             raise ReadError(f"{path}: the name of cluster {cluster} is {json.dumps(name)}: text is needed.")
         if name.strip():
             found[cluster] = name.strip()
-    for group in merged:
-        different = sorted({found[number] for number in group if number in found})
-        if len(different) > 1:
-            raise ReadError(
-                f"{path}: clusters {', '.join(map(str, group))} are merged, and have names of their own "
-                f"({', '.join(map(repr, different))}): one name is needed."
-            )
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -90,6 +90,16 @@ def method_names(context: click.Context, option: click.Parameter, begun: str) ->
     return [CompletionItem(entry.name) for entry in METHODS if entry.name.startswith(begun)]
 
 
+def choice(name: str, values: Sequence[str], help: str) -> Callable[[F], F]:
+    """One of some values, the first of which is the default."""
+    return click.option(name, type=click.Choice(values), default=values[0], show_default=True, help=help)
+
+
+def missing(help: str) -> Callable[[F], F]:
+    """What to do with empty cells."""
+    return choice("--missing", ["auto", "refuse", "mean", "median"], f"What to do with empty cells: {help}")
+
+
 def out(metavar: str, help: str, default: str | None = None) -> Callable[[F], F]:
     """Where the results go."""
     has_default = default is not None
@@ -147,12 +157,10 @@ columns = together(
         help="Columns to take as features, and no others; numbers from 0 where they have no names.",
     ),
     click.option("--drop", multiple=True, metavar="NAME,NAME", help="Columns to leave out."),
-    click.option(
+    choice(
         "--categories",
-        type=click.Choice(["auto", "refuse", "onehot", "drop"]),
-        default="auto",
-        show_default=True,
-        help="What to do with columns of text: auto takes few values as categories, different ones as ids.",
+        ["auto", "refuse", "onehot", "drop"],
+        "What to do with columns of text: auto takes few values as categories, different ones as ids.",
     ),
 )
 known = together(
@@ -169,20 +177,8 @@ known = together(
     ),
 )
 scaling = together(
-    click.option(
-        "--scale",
-        type=click.Choice(SCALES),
-        default="auto",
-        show_default=True,
-        help="How to scale the columns: auto as suits the kind of data; becomes part of the model.",
-    ),
-    click.option(
-        "--missing",
-        type=click.Choice(["auto", "refuse", "mean", "median"]),
-        default="auto",
-        show_default=True,
-        help="What to do with empty cells: auto fills them from the row's others; becomes part of the model.",
-    ),
+    choice("--scale", SCALES, "How to scale the columns: auto as suits the kind of data; becomes part of the model."),
+    missing("auto fills them from the row's others; becomes part of the model."),
 )
 seed = click.option("--seed", type=int, default=0, show_default=True, help="Seed: the same one, the same result.")
 method = click.option(
@@ -195,13 +191,7 @@ method = click.option(
 )
 images = together(
     click.option("--image-shape", metavar="HxW", help="Rows are images of this height and width, such as 32x32."),
-    click.option(
-        "--image-order",
-        type=click.Choice(["C", "F"]),
-        default="C",
-        show_default=True,
-        help="Whether pixels are stored row by row (C) or column by column (F).",
-    ),
+    choice("--image-order", ["C", "F"], "Whether pixels are stored row by row (C) or column by column (F)."),
 )
 stability = click.option(
     "--resamples",

@@ -37,13 +37,7 @@ _TABLES = (".csv", ".parquet", ".h5ad")
 )
 @click.option("--append", is_flag=True, help="Write the labels beside all columns of DATA.")
 @click.option("--embedding", type=options.FILE, metavar="FILE", help="Write the embedding, too (.parquet or .csv).")
-@click.option(
-    "--missing",
-    type=click.Choice(["auto", "refuse", "mean", "median"]),
-    default="auto",
-    show_default=True,
-    help="What to do with empty cells: auto as the model does; mean and median are those of DATA.",
-)
+@options.missing("auto as the model does; mean and median are those of DATA.")
 @options.reading
 @options.writing
 @options.speaking

@@ -119,7 +119,10 @@ def write_table(path: Path, columns: NamedColumns, *, raw: bool = False) -> None
             import pyarrow as pa
             import pyarrow.parquet as parquet
 
-            arrays = {name: pa.array(list(values) if _is_text(values) else values) for name, values in columns.items()}
+            arrays = {}
+            for name, values in columns.items():
+                is_text = isinstance(values, np.ndarray) and values.dtype.kind == "O"
+                arrays[name] = pa.array(list(values) if is_text else values)
             parquet.write_table(pa.table(arrays), temporary)
             return
         with temporary.open("w", encoding="utf-8", newline="") as stream:
@@ -156,15 +159,14 @@ def embedding_name() -> str:
 
 
 def _write_csv(stream: TextIO, columns: NamedColumns, raw: bool) -> None:
+    def kept(cells: Iterable[object]) -> list[object]:
+        """The cells; an apostrophe makes text of those that would be taken for a formula."""
+        plain = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
+        return plain if raw else [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in plain]
+
     writer = csv.writer(stream, lineterminator="\n")
-    keep = list if raw else _harmless
-    writer.writerow(keep(columns))
-    writer.writerows(zip(*(keep(_plain(values)) for values in columns.values()), strict=True))
-
-
-def _harmless(cells: Iterable[object]) -> list[object]:
-    """Cells of which none is taken for a formula: an apostrophe makes text of those that would be."""
-    return [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in cells]
+    writer.writerow(kept(columns))
+    writer.writerows(zip(*map(kept, columns.values()), strict=True))
 
 
 def as_meant(cell: str) -> str:
@@ -180,14 +182,6 @@ def as_meant(cell: str) -> str:
 
 def _is_formula(cell: str) -> bool:
     return cell.startswith(_FORMULA) and not is_gap(cell) and not any(readings(cell))
-
-
-def _is_text(values: object) -> bool:
-    return getattr(values, "dtype", np.dtype(int)).kind == "O"
-
-
-def _plain(values: Iterable[object]) -> list[object]:
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
 def claim_plot(plot: str | None, *, force: bool) -> None:

@@ -46,7 +46,10 @@ class Profile:
 def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels) -> Profile:
     """Sums by cluster in one pass over the rows, then small arithmetic."""
     n_clusters = int(labels.max()) + 1
-    shift = _shift(X)
+    shift = np.zeros(X.shape[1])  # a value near each mean, without which squares of large values lose their spread
+    if not sp.issparse(X):
+        block = np.asarray(X[:_BLOCK], dtype=np.float64)
+        shift = np.nansum(block, axis=0) / np.maximum(np.count_nonzero(~np.isnan(block), axis=0), 1)
     counts, sums, squares = _sums(X, labels, n_clusters, shift)
     means, variances = _moments(counts, sums, squares)
     rest, rest_variances = _moments(counts.sum(axis=0) - counts, sums.sum(axis=0) - sums, squares.sum(axis=0) - squares)
@@ -59,7 +62,9 @@ def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels) -> Profile:
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.clip(np.where(difference == 0, 0.0, difference / pooled), -_LARGEST, _LARGEST)
     effects[(counts == 0) | (others == 0)] = 0.0
-    nearest, farthest = _prototypes(Y, labels, n_clusters)
+    groups = by_distance(Y, labels)
+    nearest = [group[:_PROTOTYPES] for group in groups]
+    farthest = [group[_PROTOTYPES:][::-1][:_PROTOTYPES] for group in groups]
     sizes = np.bincount(labels, minlength=n_clusters)
     scale = np.abs(shift) + pooled
     return Profile(sizes, _whole(means + shift, scale), _whole(rest + shift, scale), effects, nearest, farthest)
@@ -68,15 +73,6 @@ def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels) -> Profile:
 def _whole(means: Float, scale: Float) -> Float:
     """Means in which what is left of nothing by rounding is nothing."""
     return np.where(np.abs(means) <= 1e-12 * scale, 0.0, means)
-
-
-def _shift(X: NDArray | Sparse) -> Float:
-    """A value near each feature's mean, without which squares of large values would leave nothing of their spread."""
-    if sp.issparse(X):
-        return np.zeros(X.shape[1])
-    block = np.asarray(X[:_BLOCK], dtype=np.float64)
-    known = ~np.isnan(block)
-    return np.where(known, block, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
 
 
 def _sums(X: NDArray | Sparse, labels: Labels, n_clusters: int, shift: Float) -> tuple[Float, Float, Float]:
@@ -106,14 +102,8 @@ def _moments(counts: Float, sums: Float, squares: Float) -> tuple[Float, Float]:
     return means, np.maximum(squares - size * means**2, 0.0) / np.maximum(counts - 1, 1)
 
 
-def _prototypes(
-    Y: NDArray[Any], labels: Labels, n_clusters: int
-) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
-    centers = centers_of(Y, labels, n_clusters, None)
-    distances = np.linalg.norm(Y - centers[labels], axis=1)
-    order = np.lexsort((distances, labels))
-    ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
-    groups = np.split(order, ends[:-1])
-    near = [group[:_PROTOTYPES] for group in groups]
-    far = [group[_PROTOTYPES:][::-1][:_PROTOTYPES] for group in groups]
-    return near, far
+def by_distance(Y: NDArray[Any], labels: Labels) -> list[NDArray[np.intp]]:
+    """The rows of each cluster, those nearest to its center first."""
+    sizes = np.bincount(labels)
+    distances = np.linalg.norm(Y - centers_of(Y, labels, sizes.size, None)[labels], axis=1)
+    return np.split(np.lexsort((distances, labels)), np.cumsum(sizes)[:-1])

@@ -154,13 +154,9 @@ def _paths(values: Float, member: Held, weights: Float) -> Iterator[list[Side]]:
             column = int(nodes.feature[node])
             limit = float(nodes.threshold[node] * span[column] + low[column])
             for child, is_above in ((nodes.children_left[node], False), (nodes.children_right[node], True)):
-                waiting.append((int(child), _tightened(path, Side(column, is_above, limit))))
-
-
-def _tightened(path: list[Side], side: Side) -> list[Side]:
-    """A path with one more comparison, in the place of a weaker one of the same column and direction."""
-    kept = [one for one in path if (one.column, one.is_above) != (side.column, side.is_above)]
-    return [*kept, side]
+                # In the place of a weaker comparison of the same column and direction.
+                kept = [side for side in path if (side.column, side.is_above) != (column, is_above)]
+                waiting.append((int(child), [*kept, Side(column, is_above, limit)]))
 
 
 def _rounded(side: Side, values: Float) -> Side:

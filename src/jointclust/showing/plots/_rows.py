@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from jointclust.exceptions import collected
-from jointclust.numerics.partitions import centers_of
 from jointclust.rows.arrays import is_sparse
 from jointclust.showing.fitted import Fitted, last_step
 from jointclust.showing.layout import NEXT, beside
 from jointclust.showing.plots._display import Display
+from jointclust.showing.profile import by_distance
 from jointclust.showing.style import PALETTE
 from jointclust.types import Float, Labels, Predictor
 
@@ -239,12 +239,9 @@ class PrototypesDisplay(Display):
         fitted = Fitted(estimator, X)
         labels, Y = fitted.labels, fitted.positions
         n_clusters = int(labels.max()) + 1
-        distances = np.linalg.norm(Y - centers_of(Y, labels, n_clusters, None)[labels], axis=1)
         images = np.full((n_clusters, n_prototypes, *image_shape), np.nan)
-        for cluster in range(n_clusters):
-            own = np.flatnonzero(labels == cluster)
-            nearest = own[np.argsort(distances[own], kind="stable")][:n_prototypes]
-            for place, row in enumerate(nearest):
+        for cluster, own in enumerate(by_distance(Y, labels)):
+            for place, row in enumerate(own[:n_prototypes]):
                 image = rows[[row]].toarray() if is_sparse(rows) else rows[row]
                 images[cluster, place] = image.reshape(image_shape, order=image_order)
         return cls(images).plot(**options)

@@ -179,11 +179,6 @@ class Content:
         """Where a feature is, by its name."""
         return {name: index for index, name in reversed(list(enumerate(self.fitted.names)))}
 
-    def mean_confidence(self, cluster: int) -> float | None:
-        """Mean confidence of a cluster's rows."""
-        own = self.fitted.labels == cluster
-        return None if self.confidence is None or not own.any() else float(self.confidence[own].mean())
-
     def main_class(self, cluster: int) -> tuple[str, float] | None:
         """The most frequent known class of a cluster and its share."""
         if self.classes is None or self.fitted.profile.sizes[cluster] == 0:

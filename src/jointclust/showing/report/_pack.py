@@ -109,8 +109,9 @@ def looks() -> list[str]:
     return found
 
 
-def picture(values: NDArray[Any], low: float, high: float, *, coloured: bool = False) -> str:
-    """A small PNG as a data URI: grey, or by the colour scale."""
+def picture(values: NDArray[Any], ends: tuple[float, float] | None = None, *, coloured: bool = False) -> str:
+    """A small PNG as a data URI, grey or by the colour scale, from the lowest to the highest value or between ends."""
+    low, high = (float(np.nanmin(values)), float(np.nanmax(values))) if ends is None else ends
     unit = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1.0), 0, 1)
     pixels = np.round(unit * 255).astype(np.uint8)
     height, width = pixels.shape

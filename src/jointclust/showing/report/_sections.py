@@ -76,7 +76,7 @@ def _cluster_line(content: Content, cluster: int, columns: list[str]) -> list[st
     size = int(content.fitted.profile.sizes[cluster])
     values = {
         "stability": _at(content.steadiness, cluster),
-        "confidence": content.mean_confidence(cluster),
+        "confidence": _mean_of(content.confidence, content.fitted.labels == cluster),
         "silhouette": _at(None if content.silhouette is None else content.silhouette[0], cluster),
     }
     cells = {
@@ -89,6 +89,10 @@ def _cluster_line(content: Content, cluster: int, columns: list[str]) -> list[st
     main = content.main_class(cluster)
     cells["main class"] = "" if main is None else f"{escape(main[0])}\u00a0({main[1]:.0%})"
     return [cells[name] for name in columns]
+
+
+def _mean_of(values: NDArray | None, own: NDArray[np.bool_]) -> float | None:
+    return None if values is None or not own.any() else float(values[own].mean())
 
 
 def _at(values: NDArray | None, cluster: int) -> float | None:
@@ -150,11 +154,8 @@ def _heat_cell(content: Content, cluster: int, feature: int) -> str:
     here, rest = content.fitted.profile.means[cluster, feature], content.fitted.profile.rest[cluster, feature]
     hint = f"mean {short(here)}, elsewhere {short(rest)}"
     kind = "above" if value > 0 else "below"
-    return f'<td class="number heat {kind}" style="--heat:{strength:.2f}" title="{hint}">{_signed(value)}</td>'
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.1f}" if abs(value) >= 0.05 else "0"
+    text = f"{value:+.1f}" if abs(value) >= 0.05 else "0"
+    return f'<td class="number heat {kind}" style="--heat:{strength:.2f}" title="{hint}">{text}</td>'
 
 
 def soft(content: Content) -> str:
@@ -164,7 +165,7 @@ def soft(content: Content) -> str:
         return ""
     order = np.lexsort((-np.asarray(found).max(axis=1), content.fitted.labels))
     order = order[np.linspace(0, order.size - 1, min(order.size, _MATRIX_ROWS)).astype(int)]
-    source = _pack.picture(np.asarray(found)[order].T, 0.0, 1.0, coloured=True)
+    source = _pack.picture(np.asarray(found)[order].T, (0.0, 1.0), coloured=True)
     return section(
         "Soft labels",
         f"<p>The {term('votes')}. One column per row of the data, sorted by cluster; one line per cluster; bright is "
@@ -299,13 +300,10 @@ def made(content: Content) -> str:
 
 def cards(content: Content) -> str:
     """All cards, or the first of many."""
-    shown = "".join(_card(content, cluster) for cluster in range(min(content.n_clusters, _CARDS)))
-    more = (
-        f"<p>{content.n_clusters - _CARDS} more clusters are on the map only.</p>"
-        if content.n_clusters > _CARDS
-        else ""
-    )
-    return section("Clusters", f'<div class="cards">{shown}</div>{more}', name="clusters")
+    first = "".join(_card(content, cluster) for cluster in range(min(content.n_clusters, _CARDS)))
+    n_more = content.n_clusters - _CARDS
+    more = f"<p>{n_more} more clusters are on the map only.</p>" if n_more > 0 else ""
+    return section("Clusters", f'<div class="cards">{first}</div>{more}', name="clusters")
 
 
 def _card(content: Content, cluster: int) -> str:
@@ -329,10 +327,9 @@ def _card(content: Content, cluster: int) -> str:
 
 
 def _stability(content: Content, cluster: int) -> str:
-    stability = content.steadiness
-    if stability is None or cluster >= stability.size or np.isnan(stability[cluster]):
+    value = _at(content.steadiness, cluster)
+    if value is None:
         return ""
-    value = float(stability[cluster])
     word = steady_word(value)
     return f', {term("stability")} <b>{value:.2f}</b> <span class="tag {word.replace(" ", "-")}">{word}</span>'
 
@@ -379,12 +376,8 @@ def _prototypes(content: Content, title: str, rows: NDArray[np.intp]) -> str:
     images = content.fitted.data[np.asarray(rows)]
     images = images.toarray() if hasattr(images, "toarray") else np.asarray(images)
     pictures = "".join(
-        f'<figure><img alt="" src="{_picture(image.reshape(shape, order=order))}">'
+        f'<figure><img alt="" src="{_pack.picture(image.reshape(shape, order=order))}">'
         f"<figcaption>{link}</figcaption></figure>"
         for link, image in zip(links, images, strict=True)
     )
     return f'<p class="rows">{title}</p><div class="images">{pictures}</div>'
-
-
-def _picture(image: NDArray) -> str:
-    return _pack.picture(image, float(np.nanmin(image)), float(np.nanmax(image)))
