@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 import jointclust as jc
 from jointclust import default, registry
 from jointclust.cli.console import TasksDone
-from jointclust.consensus.members import fit_member
+from jointclust.estimators.fitting import fit_member
 from jointclust.number.estimate import Numbers, Report, counted_in
 from jointclust.types import Predictor
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from jointclust.consensus.members import fit_member, training_labels
+from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import collected
 from jointclust.rows import threads
 from jointclust.selection.trade_off_path import DEFAULT_TRADE_OFFS

@@ -15,8 +15,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import CallbackContext, CallbackSupportMixin, HasMethods, Interval, StrOptions, fit_context
-from jointclust.consensus.members import automatic_members, fit_member, training_labels
 from jointclust.estimators.base import Clusterer, LooksAtPairs
+from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import collected, tell
 from jointclust.number.estimate import number_of_clusters
 from jointclust.number.unimodality import FEWEST_ROWS
@@ -24,6 +24,7 @@ from jointclust.numerics.partitions import adjusted_rand
 from jointclust.rows import as_plain, each_row, host_block, is_elsewhere, threads
 from jointclust.selection import criteria
 from jointclust.selection.candidates import Candidate, finer, fit_all, unfitted_candidates
+from jointclust.selection.references import reference_labels, reference_members
 from jointclust.selection.stability import check_halves, half_stability
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Labels
@@ -33,8 +34,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     """Chooses among estimators and parameters with no labels.
 
     By default the candidate is taken that *agrees* most: whose labels have the largest mean adjusted Rand index with
-    those of the other candidates and of every second member of :class:`JointConsensus`. Methods that err do so in
-    different ways, so what many find is more likely there. A collapsed candidate agrees with nobody.
+    those of the other candidates and of 16 reference partitions (LDA k-means and neighbour graphs). Methods that err
+    do so in different ways, so what many find is more likely there. A collapsed candidate agrees with nobody.
 
     Agreement does not compare different numbers of clusters. Where the grid has several, :func:`number_of_clusters`
     chooses first among them, and only candidates of that number are fitted; the others have the
@@ -387,31 +388,6 @@ def number_of(tried: list[Candidate]) -> int:
     given = [candidate.n_clusters for candidate in tried if candidate.labels is not None]
     found = (int(candidate.labels.max()) + 1 for candidate in tried if candidate.labels is not None)
     return next((number for number in given if number is not None), None) or max(found)
-
-
-def reference_members(n_clusters: int, X: Any, coordinates: Coordinates) -> list[Any]:
-    """Every second member of the consensus: all kinds of them, for about half the cost."""
-    return list(automatic_members(n_clusters, X, coordinates))[::2]
-
-
-def reference_labels(
-    members: list[Any],
-    X: Any,
-    coordinates: Coordinates,
-    rng: np.random.RandomState,
-    n_jobs: int | None,
-    report: Callable[[], None] = lambda: None,
-) -> list[Labels]:
-    """Labels of the references."""
-    seeds = rng.randint(np.iinfo(np.int32).max, size=len(members))
-
-    def labels(index: int) -> Labels:
-        fitted = fit_member(members[index], X, coordinates, coordinates.weights, int(seeds[index]))
-        report()
-        return training_labels(fitted, X)
-
-    with collected(), threads.suited_to(coordinates.rank, n_jobs):
-        return threads.each(labels, len(members), n_jobs)
 
 
 def agreements(tried: list[Candidate], references: list[Labels], coordinates: Coordinates) -> None:
