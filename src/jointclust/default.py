@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.consensus.views import Sights
+from jointclust.consensus.views import ViewedData
 from jointclust.number.estimate import ClusterNumber, Numbers, Report, count, silent
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
@@ -58,13 +58,14 @@ def fit_with_number(
 ) -> JointConsensus:
     """The model fitted with the number of clusters that the data show, in ``number_``; nothing is prepared twice."""
     random_state = model.random_state
-    sights = model._look(X, None, check_random_state(random_state))
-    # The sample that the fit will draw, so that its coordinates are there already.
-    sample = sights.sample(check_random_state(random_state))
-    model.number_ = count(sights, sample, among, report)
-    model.number_.warn()
-    model.set_params(n_clusters=model.number_.n_clusters)
-    return model._agree(sights, check_random_state(random_state))
+    viewed, _ = model._view(X, None, check_random_state(random_state))
+    # The same sample that the fit will draw, so that its coordinates are computed once.
+    sample = viewed.sample(check_random_state(random_state))
+    number = count(viewed, sample, among, report)
+    number.warn()
+    model.set_params(n_clusters=number.n_clusters)._fit_viewed(viewed, check_random_state(random_state))
+    model.number_ = number
+    return model
 
 
 def counted(
@@ -75,7 +76,6 @@ def counted(
 ) -> tuple[Coordinates, ClusterNumber]:
     """Coordinates of X, to be fitted, and how many clusters they show; a warning says so where that is uncertain."""
     coordinates = decompose(X, random_state=check_random_state(random_state))
-    sights = Sights.of_rows(coordinates, coordinates.rank)
-    found = count(sights, coordinates.present, among, report)
+    found = count(ViewedData.of_coordinates(coordinates), coordinates.present, among, report)
     found.warn()
     return coordinates, found

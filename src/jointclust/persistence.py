@@ -17,7 +17,8 @@ from sklearn.pipeline import Pipeline
 
 from jointclust import registry
 from jointclust._version import __version__
-from jointclust.consensus.projection import CenterLabels, LandmarkLabels, Lens, LinearLabels
+from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels
+from jointclust.consensus.projection import ViewProjection
 from jointclust.consensus.tree import Tree
 from jointclust.files import replacing
 from jointclust.methods.supervised import DiscriminantProjection
@@ -48,7 +49,7 @@ _BESIDE = (
     DiscriminantProjection,
     LabelFreeSearch,
     LandmarkLabels,
-    Lens,
+    ViewProjection,
     LinearLabels,
     LogCounts,
     LowRankImputer,
