@@ -23,6 +23,7 @@ ROOT = SOURCE.parent.parent
 # From the bottom up: a room imports only from rooms above it in this list. `__init__` is `import jointclust` itself.
 ROOMS = [
     "_version",
+    "registry",
     "_sklearn",
     "exceptions",
     "types",
@@ -35,7 +36,6 @@ ROOMS = [
     "methods",
     "views",
     "consensus",
-    "registry",
     "number",
     "selection",
     "default",
@@ -307,14 +307,20 @@ def test_a_name_loads_what_it_needs():
 
 
 def test_names_for_type_checkers_are_those_of_the_table():
-    """`__init__` lists names for type checkers, and again with their modules: the same names, from the same modules."""
+    """`__init__` lists names for type checkers, and again with their modules: the same names, from the same modules.
+
+    A method of the registry is exported by its line there; for type checkers, too, once it has a line here.
+    """
     nodes = ast.walk(ast.parse((SOURCE / "__init__.py").read_text()))
     froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module.startswith("jointclust")]
     listed = {alias.name: node.module for node in froms for alias in node.names}
     modules = {name: f"jointclust.{path}".rpartition(".")[0] for name, path in jc._MODULES.items()}
     homes = {name: f"jointclust.{path}" for name, path in jc._HOMES.items()}
-    assert listed == modules | homes | {"__version__": "jointclust._version"}
-    assert sorted(listed) == jc.__all__
+    del listed["METHODS"]
+    exported = modules | homes | {"__version__": "jointclust._version"}
+    assert listed.items() <= exported.items()
+    assert exported.keys() - listed.keys() <= {entry.path.partition(":")[2] for entry in registry.METHODS}
+    assert sorted(exported) == jc.__all__
     assert set(jc.__all__) <= set(dir(jc))
 
 

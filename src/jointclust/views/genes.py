@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from jointclust.rows.arrays import like, namespace
 from jointclust.views.counts import LogCounts
 from jointclust.views.registry import VIEWS
 from jointclust.views.scaling import AsIs, Standardised
@@ -56,13 +57,18 @@ class ScaledGenes(AsIs):
         self.scaler_ = Standardised().fit(self.logs_.transform(X), sample_weight=weights)
 
     def _change(self, x: Any) -> Any:
-        rows, scale = self.logs_.transform(x), self.scaler_.scale_
+        rows, scale = self.logs_._change(x), self.scaler_.scale_
         most = self.scaler_.mean_ + _MOST * scale
         if not sp.issparse(rows):
-            return (np.minimum(rows, most) / scale).astype(rows.dtype)
+            return namespace(rows).minimum(rows, like(most, rows)) / like(scale, rows)
         rows = sp.csr_array(rows, copy=True)
         rows.data = (np.minimum(rows.data, most[rows.indices]) / scale[rows.indices]).astype(rows.dtype)
         return rows
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         return self.logs_.get_feature_names_out(input_features)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.counts
+        return tags
