@@ -9,12 +9,11 @@ from types import FrameType
 
 
 def main() -> None:
-    """Load the command line, which takes seconds on a slow disk, and run it."""
+    """Load a command, which takes seconds on a slow disk, and run it."""
     earlier = signal.signal(signal.SIGINT, _leave)
     from jointclust.cli import main as run
 
-    signal.signal(signal.SIGINT, earlier)
-    run()
+    run(loaded=lambda: signal.signal(signal.SIGINT, earlier))
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -23,6 +23,7 @@ ROOT = SOURCE.parent.parent
 # From the bottom up: a room imports only from rooms above it in this list. `__init__` is `import jointclust` itself.
 ROOMS = [
     "_version",
+    "registry",
     "_sklearn",
     "exceptions",
     "types",
@@ -35,7 +36,6 @@ ROOMS = [
     "methods",
     "views",
     "consensus",
-    "registry",
     "number",
     "selection",
     "default",
@@ -285,3 +285,59 @@ def test_numbers_in_the_readme_are_measured():
     assert len(table) == len(known) == 5
     for found, expected in zip(table, known, strict=True):
         assert tuple(map(float, found)) == pytest.approx(expected, abs=6e-4)
+
+
+# -- names that are loaded when they are asked for ----------------------------------------------------------------
+
+
+def modules_after(code):
+    """The modules that are loaded once a process of its own has run some code."""
+    code = f"import sys\n{code}\nprint(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+@pytest.mark.parametrize("code", ["", "dir(jc)", "jc.__version__", "jc.__all__", "hasattr(jc, 'no_such_name')"])
+def test_a_bare_import_loads_no_scikit_learn(code):
+    assert not modules_after(f"import jointclust as jc\n{code}") & {"numpy", "scipy", "sklearn"}
+
+
+def test_a_name_loads_what_it_needs():
+    assert "sklearn" not in modules_after("from jointclust import ScaleWarning")
+    assert {"sklearn", "jointclust.methods.fuzzy"} <= modules_after("from jointclust import FuzzyKMeans")
+
+
+def test_names_for_type_checkers_are_those_of_the_table():
+    """`__init__` lists names for type checkers, and again with their modules: the same names, from the same modules.
+
+    A method of the registry is exported by its line there; for type checkers, too, once it has a line here.
+    """
+    nodes = ast.walk(ast.parse((SOURCE / "__init__.py").read_text()))
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module.startswith("jointclust")]
+    listed = {alias.name: node.module for node in froms for alias in node.names}
+    modules = {name: f"jointclust.{path}".rpartition(".")[0] for name, path in jc._MODULES.items()}
+    homes = {name: f"jointclust.{path}" for name, path in jc._HOMES.items()}
+    del listed["METHODS"]
+    exported = modules | homes | {"__version__": "jointclust._version"}
+    assert listed.items() <= exported.items()
+    assert exported.keys() - listed.keys() <= {entry.path.partition(":")[2] for entry in registry.METHODS}
+    assert sorted(exported) == jc.__all__
+    assert set(jc.__all__) <= set(dir(jc))
+
+
+def test_no_submodule_hides_a_name():
+    """Importing `jointclust.x` sets the attribute x: where a public name is called so, it is that very module."""
+    submodules = {path.stem for path in SOURCE.glob("*.py")} | {
+        path.parent.name for path in SOURCE.glob("*/__init__.py")
+    }
+    assert submodules & set(jc.__all__) == {"datasets", "metrics", "sc"}
+    for name in submodules & set(jc.__all__):
+        assert getattr(jc, name).__name__ == f"jointclust.{name}"
+    with pytest.raises(AttributeError, match="module 'jointclust' has no attribute 'no_such_name'"):
+        jc.no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_the_command_line_loads_a_command_when_it_is_called(option):
+    found = modules_after(f"sys.argv[1:] = ['{option}']\nfrom jointclust_command import main\nmain()")
+    assert "jointclust.cli" in found
+    assert not found & {"numpy", "sklearn", "rich", "jointclust.cli.commands"}

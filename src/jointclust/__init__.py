@@ -1,76 +1,94 @@
 """Clustering of high-dimensional data: the clusters and the subspace that shows them, found together."""
 
-from jointclust import datasets, metrics, sc
-from jointclust._version import __version__
-from jointclust.consensus.estimator import JointConsensus
-from jointclust.default import cluster
-from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, ScaleWarning
-from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
-from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
-from jointclust.methods.fuzzy import FuzzyKMeans
-from jointclust.methods.ridge import UncorrelatedRidgeClustering
-from jointclust.methods.robust import RobustEmbeddedClustering
-from jointclust.methods.robust_kmeans import RobustKMeans
-from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
-from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
-from jointclust.methods.supervised import DiscriminantProjection
-from jointclust.number.estimate import ClusterNumber, number_of_clusters
-from jointclust.persistence import load, save
-from jointclust.selection.comparison import compare
-from jointclust.selection.search import LabelFreeSearch
-from jointclust.selection.stability import bootstrap_stability
-from jointclust.selection.trade_off_path import TradeOffPath, trade_off_path
-from jointclust.showing import plots
-from jointclust.showing.explain import Explanation, explain
-from jointclust.showing.notebook import show
-from jointclust.showing.report import write_report
-from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import decompose
-from jointclust.views.encoder import MixedEncoder
-from jointclust.views.gaps import LowRankImputer
-from jointclust.views.kinds import Description, describe
+import importlib
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "ClusterNumber",
-    "CollapseWarning",
-    "Coordinates",
-    "Description",
-    "DisCluster",
-    "DisKMeans",
-    "DiscriminantProjection",
-    "DiscriminativeEmbeddedClustering",
-    "Explanation",
-    "FuzzyKMeans",
-    "JointConsensus",
-    "LDAKMeans",
-    "LabelFreeSearch",
-    "LowRankImputer",
-    "MixedEncoder",
-    "OptimalDiscriminantClustering",
-    "PlainKMeansWarning",
-    "RobustEmbeddedClustering",
-    "RobustKMeans",
-    "RobustSparseFuzzyKMeans",
-    "ScaleWarning",
-    "SparseOptimalDiscriminantClustering",
-    "TradeOffPath",
-    "UncorrelatedRidgeClustering",
-    "__version__",
-    "bootstrap_stability",
-    "cluster",
-    "compare",
-    "datasets",
-    "decompose",
-    "describe",
-    "explain",
-    "load",
-    "metrics",
-    "number_of_clusters",
-    "plots",
-    "save",
-    "sc",
-    "show",
-    "trade_off_path",
-    "write_report",
-]
+from jointclust._version import __version__ as __version__
+from jointclust.registry import METHODS as _METHODS
+
+if TYPE_CHECKING:
+    from jointclust import datasets as datasets
+    from jointclust import metrics as metrics
+    from jointclust import sc as sc
+    from jointclust.consensus.estimator import JointConsensus as JointConsensus
+    from jointclust.default import cluster as cluster
+    from jointclust.exceptions import CollapseWarning as CollapseWarning
+    from jointclust.exceptions import PlainKMeansWarning as PlainKMeansWarning
+    from jointclust.exceptions import ScaleWarning as ScaleWarning
+    from jointclust.methods.discriminant_kmeans import DisCluster as DisCluster
+    from jointclust.methods.discriminant_kmeans import DisKMeans as DisKMeans
+    from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DiscriminativeEmbeddedClustering
+    from jointclust.methods.discriminative import LDAKMeans as LDAKMeans
+    from jointclust.methods.fuzzy import FuzzyKMeans as FuzzyKMeans
+    from jointclust.methods.ridge import UncorrelatedRidgeClustering as UncorrelatedRidgeClustering
+    from jointclust.methods.robust import RobustEmbeddedClustering as RobustEmbeddedClustering
+    from jointclust.methods.robust_kmeans import RobustKMeans as RobustKMeans
+    from jointclust.methods.scoring import OptimalDiscriminantClustering as OptimalDiscriminantClustering
+    from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans as RobustSparseFuzzyKMeans
+    from jointclust.methods.sparse_scoring import (
+        SparseOptimalDiscriminantClustering as SparseOptimalDiscriminantClustering,
+    )
+    from jointclust.methods.supervised import DiscriminantProjection as DiscriminantProjection
+    from jointclust.number.estimate import ClusterNumber as ClusterNumber
+    from jointclust.number.estimate import number_of_clusters as number_of_clusters
+    from jointclust.persistence import load as load
+    from jointclust.persistence import save as save
+    from jointclust.selection.comparison import compare as compare
+    from jointclust.selection.search import LabelFreeSearch as LabelFreeSearch
+    from jointclust.selection.stability import bootstrap_stability as bootstrap_stability
+    from jointclust.selection.trade_off_path import TradeOffPath as TradeOffPath
+    from jointclust.selection.trade_off_path import trade_off_path as trade_off_path
+    from jointclust.showing import plots as plots
+    from jointclust.showing.explain import Explanation as Explanation
+    from jointclust.showing.explain import explain as explain
+    from jointclust.showing.notebook import show as show
+    from jointclust.showing.report import write_report as write_report
+    from jointclust.subspace.coordinates import Coordinates as Coordinates
+    from jointclust.subspace.decomposition import decompose as decompose
+    from jointclust.views.encoder import MixedEncoder as MixedEncoder
+    from jointclust.views.gaps import LowRankImputer as LowRankImputer
+    from jointclust.views.kinds import Description as Description
+    from jointclust.views.kinds import describe as describe
+
+# Modules by name, and where the other names are, those of methods as the registry has them: each is loaded when it is
+# asked for.
+_MODULES = {"datasets": "datasets", "metrics": "metrics", "plots": "showing.plots", "sc": "sc"}
+_NAMES = {
+    "default": "cluster",
+    "exceptions": "CollapseWarning PlainKMeansWarning ScaleWarning",
+    "methods.supervised": "DiscriminantProjection",
+    "number.estimate": "ClusterNumber number_of_clusters",
+    "persistence": "load save",
+    "selection.comparison": "compare",
+    "selection.search": "LabelFreeSearch",
+    "selection.stability": "bootstrap_stability",
+    "selection.trade_off_path": "TradeOffPath trade_off_path",
+    "showing.explain": "Explanation explain",
+    "showing.notebook": "show",
+    "showing.report": "write_report",
+    "subspace.coordinates": "Coordinates",
+    "subspace.decomposition": "decompose",
+    "views.encoder": "MixedEncoder",
+    "views.gaps": "LowRankImputer",
+    "views.kinds": "Description describe",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_HOMES |= {name: module.removeprefix("jointclust.") for module, name in (one.path.split(":") for one in _METHODS)}
+__all__ = sorted(["__version__", *_MODULES, *_HOMES])
+
+if not TYPE_CHECKING:  # which would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        """A public name, from the module that defines it (PEP 562)."""
+        if name in _MODULES:
+            value = importlib.import_module(f"jointclust.{_MODULES[name]}")
+        elif name in _HOMES:
+            value = getattr(importlib.import_module(f"jointclust.{_HOMES[name]}"), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

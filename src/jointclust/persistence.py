@@ -26,13 +26,12 @@ from jointclust.number.estimate import ClusterNumber
 from jointclust.rows import is_elsewhere
 from jointclust.rows.arrays import to_host
 from jointclust.selection.search import LabelFreeSearch
-from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
+from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
-from jointclust.views.genes import ScaledGenes
 from jointclust.views.kinds import Description
 from jointclust.views.preparation import Preparation
-from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
+from jointclust.views.registry import VIEWS
 
 __all__ = ["load", "save"]
 
@@ -40,9 +39,8 @@ FORMAT_VERSION = 1
 _HEADER, _SCHEMA = "jointclust.json", "schema.json"
 # Bytes that a file may unpack to: so many, and so many times its own.
 _UNPACKED, _TIMES = 2**26, 100
-# Our classes that are not methods, which a model may be or hold.
+# Our classes, beside those of the registries, that a model may be or hold.
 _BESIDE = (
-    AsIs,
     CenterLabels,
     ClusterNumber,
     Description,
@@ -51,17 +49,10 @@ _BESIDE = (
     LandmarkLabels,
     ViewProjection,
     LinearLabels,
-    LogCounts,
     LowRankImputer,
     MixedEncoder,
     Preparation,
-    RankNormal,
-    ScaledGenes,
-    Standardised,
-    TermWeights,
-    Topics,
     Tree,
-    UnitRows,
     Words,
 )
 # Classes as files of 0.1 name them, and the modules where they are now; all others have not moved.
@@ -253,10 +244,10 @@ def _own_types() -> list[str]:
     ``numpy.dtype``, which scikit-learn's SimpleImputer keeps, skops rebuilds from an empty array; the sparse rows that
     kernel methods keep it reads as SciPy's own files.
     """
-    ours = [entry.cls for entry in registry.METHODS]
+    others = (*_BESIDE, np.dtype, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
     return [
-        f"{kind.__module__}.{kind.__qualname__}"
-        for kind in (*ours, *_BESIDE, np.dtype, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
+        *(entry.qualified_name for entry in (*registry.METHODS, *VIEWS.values())),
+        *(f"{kind.__module__}.{kind.__qualname__}" for kind in others),
     ]
 
 

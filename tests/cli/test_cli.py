@@ -1,5 +1,6 @@
 """The command line from end to end, as a user calls it."""
 
+import importlib
 import json
 import os
 import warnings
@@ -15,7 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
-from jointclust import registry
+from jointclust import cli, registry
 from jointclust.cli import preparing, results
 from jointclust.consensus import views as sights
 from jointclust.datasets import _download
@@ -183,6 +184,15 @@ def test_help_is_as_agreed(name, capsys, monkeypatch):
     if os.environ.get("JOINTCLUST_WRITE_HELP"):
         golden.write_text(shown)
     assert shown == golden.read_text()
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_commands_are_listed_as_they_say(name):
+    """The list of commands is there before their modules, and says what each says of itself."""
+    module, text = cli.COMMANDS[name]
+    command = getattr(importlib.import_module(f"jointclust.cli.{module}"), name.replace("-", "_"))
+    assert command.name == name
+    assert " ".join(command.help.split()).startswith(text)
 
 
 # -- fit --------------------------------------------------------------------------------------------------------

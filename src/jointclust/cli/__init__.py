@@ -2,22 +2,66 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 
 import click
 
-from jointclust.cli import commands, data_sets, demo, naming, number, predicting, reproduce, suggesting
+from jointclust._version import __version__
 from jointclust.cli.errors import INTERRUPTED, one_line, status_of
 
 __all__ = ["main"]
 
+# Commands by name: the module of each, which is loaded when it is called, and how its help begins.
+COMMANDS = {
+    "apply-names": (
+        "naming",
+        "Name and merge the clusters of a RUN as a file of NAMES says, which its report exports.",
+    ),
+    "compare": ("commands", "Fit the whole family and the usual alternatives on DATA, side by side."),
+    "datasets": (
+        "data_sets",
+        "List the data sets that are known, or tell what there is to know of the one called NAME.",
+    ),
+    "demo": (
+        "demo",
+        "Show what jointclust does, in a minute, on handwritten digits; ends with the path of a report to open.",
+    ),
+    "fit": ("commands", "Cluster the rows of DATA and write labels, embedding, model and report."),
+    "number": ("number", "Say how many clusters DATA have: members of different kinds agree on that number most."),
+    "predict": ("predicting", "Label the rows of DATA with the model of a RUN: its folder, or its model.skops."),
+    "reproduce": ("reproduce", "Run the experiments of the four papers again and put ours beside theirs."),
+    "select": ("commands", "Try methods and parameters on DATA, choose one without labels, write it like `fit`."),
+    "suggest": ("suggesting", "Choose the rows of a RUN whose class would tell most, for someone to fill in."),
+}
+
+
+class LoadedWhenCalled(click.Group):
+    """Commands of which the help is known before their modules, and with these scikit-learn, are loaded."""
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command itself in place of the one that only has its help."""
+        name, command, rest = super().resolve_command(context, arguments)
+        if name is not None and command is not None:
+            module = importlib.import_module(f"jointclust.cli.{COMMANDS[name][0]}")
+            command = getattr(module, name.replace("-", "_"))
+            if context.obj is not None:
+                context.obj()
+        return name, command, rest
+
 
 @click.group(
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, invoke_without_command=True
+    cls=LoadedWhenCalled,
+    commands=[click.Command(name, help=text) for name, (_, text) in COMMANDS.items()],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
 )
-@click.version_option(package_name="jointclust")
+@click.version_option(__version__)
 @click.pass_context
 def jointclust(context: click.Context) -> None:
     """Cluster high-dimensional data: clusters, a model and a page to look at from one command.
@@ -31,29 +75,17 @@ def jointclust(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for command in (
-    commands.fit,
-    predicting.predict,
-    commands.select,
-    number.number,
-    suggesting.suggest,
-    naming.apply_names,
-    commands.compare,
-    data_sets.datasets,
-    reproduce.reproduce,
-    demo.demo,
-):
-    jointclust.add_command(command)
+def main(arguments: list[str] | None = None, loaded: Callable[[], object] | None = None) -> None:
+    """Run the command line; every error is one line, with a traceback only after ``--debug``.
 
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; every error is one line, with a traceback only after ``--debug``."""
+    When the modules of the command are there, ``loaded`` is called.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         with warnings.catch_warnings():
             # Those that concern the user are collected where they may arise; others speak to programmers.
             warnings.simplefilter("ignore")
-            jointclust.main(arguments, prog_name="jointclust", standalone_mode=False)
+            jointclust.main(arguments, prog_name="jointclust", standalone_mode=False, obj=loaded)
     except (click.Abort, KeyboardInterrupt):
         sys.stderr.write("Interrupted: nothing half-written was left.\n")
         sys.exit(INTERRUPTED)

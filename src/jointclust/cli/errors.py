@@ -8,8 +8,6 @@ from pathlib import Path
 
 import click
 
-from jointclust.readers import ReadError
-
 FAILED, USAGE, INPUT, OUTPUT, INTERRUPTED = 1, 2, 3, 4, 130
 
 
@@ -31,8 +29,15 @@ class OutputError(Exception):
 
 def status_of(error: BaseException) -> int:
     """The documented exit status of an error."""
-    kinds = [(OutputError, OUTPUT), (ReadError, INPUT), (click.ClickException, USAGE)]
+    kinds = [(OutputError, OUTPUT), (_read_error(), INPUT), (click.ClickException, USAGE)]
     return next((status for kind, status in kinds if isinstance(error, kind)), FAILED)
+
+
+def _read_error() -> type[Exception]:
+    """The error of the readers, which are loaded by the commands that read."""
+    from jointclust.readers import ReadError
+
+    return ReadError
 
 
 def in_options(text: str) -> str:
@@ -56,7 +61,7 @@ def one_line(error: BaseException) -> str:
             text += f" (see {context.command_path} --help)"
     elif isinstance(error, MemoryError):
         text = f"There is not enough memory ({error or 'no details'}): use fewer rows, or a larger machine."
-    elif isinstance(error, OutputError | ReadError):
+    elif isinstance(error, (OutputError, _read_error())):
         text = str(error)
     elif isinstance(error, ValueError | TypeError):
         text = in_options(str(error))

@@ -66,6 +66,8 @@ class Embedded:
         What else there is to say.
     swept : Rows or None
         The rows, where passes over them count.
+    iterated : bool
+        Whether steps led to it, of which the estimator has published the history.
     """
 
     Y: NDArray
@@ -74,11 +76,13 @@ class Embedded:
     doubt: str | None = None
     notes: tuple[Warning, ...] = ()
     swept: Rows | None = None
+    iterated: bool = False
 
 
 class EmbeddingClusterer(Clusterer):
     """Base of the estimators that end with k-means in an embedding. A subclass supplies :meth:`_fit_embedding`."""
 
+    objective_: float
     _orthonormal = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
@@ -103,7 +107,7 @@ class EmbeddingClusterer(Clusterer):
         """Publish all that ``transform`` needs; return the embedding of the rows. Iterations belong to the task."""
 
     def _publish_objective(self, embedded: Embedded) -> None:
-        """Publish what depends on the labels, if anything does."""
+        """Publish ``objective_``, if it depends on the labels; that of an embedding found in steps is there already."""
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -161,6 +165,8 @@ class EmbeddingClusterer(Clusterer):
             Y, min(runs, key=lambda partition: partition.inertia), weights, partial(assign, known=known)
         )
         self._publish_objective(embedded)
+        if not embedded.iterated:
+            self.objective_history_, self.n_iter_, self.converged_ = np.array([self.objective_]), 1, True
         self._warn(embedded)
         if embedded.swept is not None:
             self.n_passes_ = embedded.swept.n_passes - before

@@ -161,8 +161,6 @@ class DisKMeans(EmbeddingClusterer):
 
     def _publish_objective(self, embedded: Embedded) -> None:
         self.objective_ = self._score(embedded.Y, self.labels_, embedded.weights)
-        self.objective_history_ = np.array([self.objective_])
-        self.n_iter_, self.converged_ = 1, True
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         return weighted_norm(Y, weights) - within_norm(Y, labels, self.cluster_centers_, weights)

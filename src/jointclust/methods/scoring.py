@@ -239,8 +239,6 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             setattr(self, name, getattr(embedding, name))
         self.ridge_, self.eigenvalues_ = shrinkage.ridge, shrinkage.eigenvalues
         self.objective_, self._penalty = shrinkage.objective, shrinkage.penalty
-        self.objective_history_ = np.array([self.objective_])
-        self.n_iter_, self.converged_ = 1, True
         self.variance_share_ = shrinkage.variance_share
 
     # -- use ----------------------------------------------------------------------------------------------------

@@ -198,7 +198,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
         if ending is not Ending.CONVERGED:
             notes.append(ConvergenceWarning(ending.value.format(max_iter=self.max_iter)))
         rows = coordinates.rows
-        return Embedded(self._embed(rows), coordinates.weights, constant, doubt, tuple(notes), rows)
+        return Embedded(self._embed(rows), coordinates.weights, constant, doubt, tuple(notes), rows, iterated=True)
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         return -scoring_loss(Y, weights) - penalty(self.components_.astype(np.float64), self.ridge_, self.sparsity_)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, some_rows, tidied
 from jointclust.types import Float
 from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
+from jointclust.views.registry import VIEWS, views_for
 from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
 
 __all__ = ["Description", "describe"]
@@ -24,15 +25,6 @@ __all__ = ["Description", "describe"]
 _MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
 # Columns up to which each is shown, and in a notebook.
 _SHOWN, _LISTED = 24, 200
-
-VIEWS = {
-    "table": ["standardised", "rank-normal", "as is"],
-    "mixed": ["standardised", "rank-normal", "as is"],
-    "features": ["as is", "unit rows", "rank-normal"],
-    "counts": ["topics", "log"],  # of words as documents
-    "documents": ["topics"],
-    "unit rows": ["as is", "unit rows"],
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,8 +320,9 @@ def _description(
     if verdict.kind == "counts":
         of = "reads: some column is" if reads else "words: no column is"
         reasons = [*reasons, f"the counts are taken for {of} filled in more than half of the rows"]
-    named = VIEWS[verdict.kind if reads else "documents"]
-    views = [view for view in named if not (sparse is not None and view == "rank-normal")]
+    views = views_for(verdict.kind if reads else "documents")  # counts of words are documents
+    if sparse is not None:
+        views = [view for view in views if get_tags(VIEWS[view].cls()).input_tags.sparse]
     return Description(verdict.kind, verdict.reasons + reasons, views, n_samples, names, kinds, missing, spread)
 
 

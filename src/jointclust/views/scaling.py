@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import fit_context
@@ -30,6 +29,7 @@ from jointclust.rows import (
 from jointclust.rows.arrays import is_device_array, like, namespace
 from jointclust.subspace.decomposition import check_weights
 from jointclust.types import Float
+from jointclust.views.transformer import Transformer
 
 __all__ = ["AsIs", "RankNormal", "Standardised", "UnitRows"]
 
@@ -37,8 +37,10 @@ __all__ = ["AsIs", "RankNormal", "Standardised", "UnitRows"]
 _QUANTILE_ROWS, _POINTS = 100_000, 500
 
 
-class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class AsIs(Transformer):
     """Rows as they are, checked; the base of the other views.
+
+    All take rows in memory, on a device, in a file or of a Dask array.
 
     Parameters
     ----------
@@ -53,7 +55,6 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [3., 5.]])
     """
 
-    reason: ClassVar[str] = "the rows as they are keep what their scale means"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"numeric": ["array-like", None]}
 
     def __init__(self, numeric: ArrayLike | None = None):
@@ -61,45 +62,17 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the statistics of the rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows: in memory, on a device, in a file or of a Dask array.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows; a weight of 2 is the row twice.
-
-        Returns
-        -------
-        self : object
-            The fitted view.
-        """
         rows = self._rows(X, reset=True)
         self._learn(rows, check_weights(sample_weight, rows))
         return self
 
     def transform(self, X: Any) -> Any:
-        """The view of rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        Z : array or sparse matrix
-            Where X is, and sparse where it is; of a file, in memory.
-        """
         check_is_fitted(self)
         if is_lazy(X):
             self._check_names(X, reset=False)
             X = as_table(X)
             kind = np.float32 if X.dtype == np.float32 else np.float64
-            return lazily(self._change, X, (self._n_columns_out,), kind)
+            return lazily(self._change, X, (self.get_feature_names_out().size,), kind)
         rows = self._rows(X, reset=False)
         return sweep(lambda x: Swept(rows=[self._change(x)]), rows, width=2 * self.n_features_in_).rows[0]
 
@@ -121,10 +94,6 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _change(self, x: Any) -> Any:
         """The view of a block."""
         return x
-
-    @property
-    def _n_columns_out(self) -> int:
-        return self.n_features_in_
 
     def _mask(self) -> NDArray[np.bool_]:
         """Which columns are changed."""
@@ -172,8 +141,6 @@ class Standardised(AsIs):
     array([[-1., -1.],
            [ 1.,  1.]])
     """
-
-    reason: ClassVar[str] = "columns in units of their own count the same when each has spread 1"
 
     def _learn(self, X: Any, weights: Any) -> None:
         total = X.shape[0] if weights is None else total_weight(weights)
@@ -229,8 +196,6 @@ class RankNormal(AsIs):
            [ 0.  ],
            [ 0.97]])
     """
-
-    reason: ClassVar[str] = "neither units nor outliers count, only the order in each column"
 
     def _learn(self, X: Any, weights: Any) -> None:
         self._refuse_sparse(X)
@@ -297,8 +262,6 @@ class UnitRows(AsIs):
     array([[-0.6, -0.8],
            [ 0.6,  0.8]])
     """
-
-    reason: ClassVar[str] = "only the direction of a row from the mean counts, not how far it is"
 
     def _learn(self, X: Any, weights: Any) -> None:
         self.mean_ = as_rows(X).mean(weights)
