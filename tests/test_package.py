@@ -39,6 +39,7 @@ ROOMS = [
     "number",
     "selection",
     "default",
+    "conversion",
     "persistence",
     "readers",
     "datasets",

@@ -365,7 +365,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def soft_labels_(self) -> Float:
         """The members' votes for each training row."""
         check_is_fitted(self)
-        return self._training.each_row(self._agreement.soft_labels, (self.n_clusters,), np.float64)
+        return self._training.soft_labels(self._agreement)
 
     @property
     def probabilities_(self) -> Float:
@@ -462,7 +462,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         >>> jc.metrics.clustering_accuracy(wine.target, model.cut(3)) > 0.9
         True
         """
-        return self._training.each_row(self._layer(n_clusters), (), np.int32)
+        layer = self._layer(n_clusters)
+        return self._training.each_row(layer, (), np.int32)
 
     def _layer(self, n_clusters: int) -> Callable[[NDArray], Labels]:
         """The function from codes to the clusters of a layer."""

@@ -58,6 +58,10 @@ class TrainingVotes(ABC):
     def confidence(self, agreement: Agreement, scores: Float) -> Any:
         """The confidence of each row."""
 
+    def soft_labels(self, agreement: Agreement) -> Any:
+        """The votes for each row."""
+        return self.each_row(agreement.soft_labels, (agreement.n_clusters,), np.float64)
+
     def at_rest(self, change: Callable[[Any], Any]) -> TrainingVotes:
         """The same with each array that lies elsewhere changed; these have none."""
         return self

@@ -143,7 +143,8 @@ class ViewedData:
         if coordinates.feature_names is not None:
             preparation.feature_names_in_ = coordinates.feature_names
         rows = ViewRows(coordinates.rows.X, None)
-        decomposed = {0: (np.arange(coordinates.n_samples), coordinates)}
+        # The members see rows without names, which are compared once, here.
+        decomposed = {0: (np.arange(coordinates.n_samples), replace(coordinates, feature_names=None))}
         return cls([preparation], [rows], coordinates.weights, coordinates.rank, decompositions=decomposed)
 
     @classmethod

@@ -85,13 +85,6 @@ class ClusterNumber:
     has_structure: bool
     n_repeats: int = 0
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Results of 0.1 had a number and a table."""
-        number = state["n_clusters"]
-        before = {"suggestions": [number], "scores": {}, "confidence": float("nan")}
-        before |= {"has_structure": number > 1, "n_repeats": 0}
-        vars(self).update({**before, **state})
-
     @property
     def verdict(self) -> str:
         """The result in words."""
