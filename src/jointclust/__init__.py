@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from jointclust.selection.trade_off_path import trade_off_path as trade_off_path
     from jointclust.showing import plots as plots
     from jointclust.showing.explain import Explanation as Explanation
-    from jointclust.showing.explain import explain as explain
+    from jointclust.showing.fitted import explain as explain
     from jointclust.showing.notebook import show as show
     from jointclust.showing.report import write_report as write_report
     from jointclust.subspace.coordinates import Coordinates as Coordinates
@@ -63,7 +63,8 @@ _NAMES = {
     "selection.search": "LabelFreeSearch",
     "selection.stability": "bootstrap_stability",
     "selection.trade_off_path": "TradeOffPath trade_off_path",
-    "showing.explain": "Explanation explain",
+    "showing.explain": "Explanation",
+    "showing.fitted": "explain",
     "showing.notebook": "show",
     "showing.report": "write_report",
     "subspace.coordinates": "Coordinates",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
@@ -11,6 +13,8 @@ from jointclust.consensus.views import ViewedData
 from jointclust.number.estimate import ClusterNumber, Numbers, Report, count, silent
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
+from jointclust.types import Float, Matrix
+from jointclust.views.preparation import Preparation
 
 
 def cluster(
@@ -47,25 +51,64 @@ def cluster(
     if isinstance(n_clusters, int | np.integer):
         number = n_clusters if isinstance(n_clusters, bool) else int(n_clusters)  # True is refused there
         return JointConsensus(number, random_state=random_state).fit(X)
-    return fit_with_number(JointConsensus(random_state=random_state), X, n_clusters)
+    return fit_rows(JointConsensus(random_state=random_state), X, n_clusters).model
 
 
-def fit_with_number(
+@dataclass(frozen=True, eq=False)
+class FittedRows:
+    """A fitted consensus with the rows of its fit, which need not be coded again.
+
+    Attributes
+    ----------
+    model : JointConsensus
+        The fitted model.
+    number : ClusterNumber or None
+        How the number of clusters was chosen; None where it was given.
+    """
+
+    model: JointConsensus
+    number: ClusterNumber | None
+    _viewed: ViewedData
+
+    @property
+    def coded(self) -> Matrix | None:
+        """The rows as numbers, before the first view scales them; None if no view codes them, or not all are in memory."""
+        coded = self._viewed.remote is None and isinstance(self.model.preparations[0], Preparation)
+        return self._viewed.sources[0].rows if coded else None
+
+    @property
+    def embedding(self) -> Float | None:
+        """What ``transform`` gives for the rows; None if not all of them are in memory."""
+        return self.model._agreement.embed(self._viewed.sources) if self._viewed.remote is None else None
+
+
+def fit_rows(
     model: JointConsensus,
     X: ArrayLike,
-    among: Numbers | None,
+    n_clusters: int | Numbers | None,
+    known_labels: ArrayLike | None = None,
+    n_classes: int = 0,
     report: Report = silent,
-) -> JointConsensus:
-    """The model fitted with the number of clusters that the data show, in ``number_``; nothing is prepared twice."""
-    random_state = model.random_state
-    viewed, _ = model._view(X, None, check_random_state(random_state))
-    # The same sample that the fit will draw, so that its coordinates are computed once.
-    sample = viewed.sample(check_random_state(random_state))
-    number = count(viewed, sample, among, report)
-    number.warn()
-    model.set_params(n_clusters=number.n_clusters)._fit_viewed(viewed, check_random_state(random_state))
-    model.number_ = number
-    return model
+) -> FittedRows:
+    """Fit the model with a number of clusters or with the one that the data show; nothing is prepared twice.
+
+    Where the number is not given, there are at least as many clusters as known classes.
+    """
+    random_state, number = model.random_state, None
+    is_given = isinstance(n_clusters, int)
+    if is_given or n_classes:
+        model.set_params(n_clusters=n_clusters if is_given else n_classes)
+    viewed, classes = model._view(X, None, check_random_state(random_state), known_labels)
+    if not isinstance(n_clusters, int):
+        # The sample that the fit will draw, so that its coordinates are there already.
+        sample = viewed.sample(check_random_state(random_state))
+        number = count(viewed, sample, n_clusters, report)
+        number.warn()
+        model.set_params(n_clusters=max(number.n_clusters, n_classes))
+    model._fit_viewed(viewed, check_random_state(random_state), classes)
+    if number is not None and known_labels is None:
+        model.number_ = number
+    return FittedRows(model, number, viewed)
 
 
 def counted(

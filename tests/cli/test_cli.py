@@ -23,6 +23,7 @@ from jointclust.datasets import _download
 from jointclust.estimators import base
 from jointclust.readers import _table
 from jointclust.selection import comparison
+from jointclust.showing.fitted import Fitted
 from jointclust.subspace import decomposition
 from jointclust.subspace.decomposition import coordinates_of
 
@@ -400,9 +401,9 @@ def test_stability_in_few_components(sparse, monkeypatch):
     rows = scipy.sparse.csr_array(X) if sparse else X
     monkeypatch.setattr(results, "_STABILITY_ROWS", 200)
     model = jc.LDAKMeans(4, n_init=5, random_state=0).fit(rows)
-    assert results.stability_of(model, rows, 5, 0).min() > 0.99
+    assert results.stability_of(Fitted(model, rows), 5, 0).min() > 0.99
     model.labels_ = np.random.RandomState(0).randint(4, size=400).astype(np.int32)
-    assert results.stability_of(model, rows, 5, 0).max() < 0.5, "clusters that are not there"
+    assert results.stability_of(Fitted(model, rows), 5, 0).max() < 0.5, "clusters that are not there"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from calling import FIT, ROOT, RUN, call, command, failure, rows_of
 
 import jointclust as jc
 from jointclust import files
-from jointclust.cli import tables
+from jointclust.cli import writing
 from jointclust.readers import _table
 from test_persistence import rewrite
 
@@ -174,7 +174,7 @@ def test_files_that_may_not_grow(iris_csv, tmp_path):
 
 
 def test_without_pyarrow(iris_csv, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(tables, "can_write_parquet", lambda: False)
+    monkeypatch.setattr(writing, "can_write_parquet", lambda: False)
     assert call("fit", iris_csv, *FIT, "--resamples", 0, "--out", tmp_path / "run", "--quiet") == 0
     assert len(rows_of(tmp_path / "run" / "embedding.csv")) == 150
     predict = ("predict", tmp_path / "run" / "model.skops", iris_csv, "--out", tmp_path / "new.csv")

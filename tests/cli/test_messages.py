@@ -13,7 +13,7 @@ import pyarrow.parquet as parquet
 import pytest
 from calling import ROOT, call, failure, rows_of
 
-from jointclust.cli import errors, tables
+from jointclust.cli import errors, writing
 from jointclust.cli.models import method_of
 
 
@@ -146,12 +146,12 @@ def test_a_first_line_that_looks_like_data_is_asked_about(two_groups, tmp_path, 
 def test_cells_that_a_spreadsheet_would_run(tmp_path):
     """Text alone: numbers, gaps and what begins otherwise stay as they are."""
     cells = ["=1+1", "+a", "-b", "@c", "-5", "+3.5", "-", "plain", "'quoted", -2.5, "\t=1"]
-    tables.write_table(tmp_path / "safe.csv", {"=head": cells})
-    tables.write_table(tmp_path / "raw.csv", {"=head": cells}, raw=True)
+    writing.write_table(tmp_path / "safe.csv", {"=head": cells})
+    writing.write_table(tmp_path / "raw.csv", {"=head": cells}, raw=True)
     found = [row["'=head"] for row in rows_of(tmp_path / "safe.csv")]
     assert found == ["'=1+1", "'+a", "'-b", "'@c", "-5", "+3.5", "-", "plain", "'quoted", "-2.5", "'\t=1"]
     assert [row["=head"] for row in rows_of(tmp_path / "raw.csv")] == [str(cell) for cell in cells]
-    assert [tables.as_meant(cell) for cell in found] == [str(cell) for cell in cells]
+    assert [writing.as_meant(cell) for cell in found] == [str(cell) for cell in cells]
 
 
 def test_a_name_decides_the_format(tmp_path, capsys, rng):

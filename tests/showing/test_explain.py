@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
 from jointclust.showing import explain as module
-from jointclust.showing import fitted
+from jointclust.showing.fitted import Fitted
 from jointclust.showing.profile import profile
 from jointclust.showing.rules import Side, _rounded
 from registered import CLUSTERERS
@@ -165,7 +165,7 @@ def test_levels_of_one_category_are_one_group(table):
 
 def test_effects_and_typical_rows_are_those_of_the_profile(iris):
     model = jc.LDAKMeans(3, random_state=0).fit(iris.data)
-    expected = profile(iris.data, fitted.map_of(model, iris.data), model.labels_)
+    expected = profile(iris.data, Fitted(model, iris.data).positions, model.labels_)
     for cluster in jc.explain(model, iris.data, iris.feature_names):
         assert cluster.typical == expected.nearest[cluster.cluster].tolist()
         for feature in cluster.features:

@@ -4,8 +4,8 @@ from sklearn.manifold import trustworthiness
 
 import jointclust as jc
 from jointclust.showing import layout
+from jointclust.showing.features import some_of_each
 from jointclust.showing.layout import neighbour_map
-from jointclust.showing.sampling import some_of_each
 
 
 @pytest.fixture(params=["openTSNE", "scikit-learn"])

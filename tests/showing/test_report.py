@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
 from jointclust.number.estimate import ClusterNumber
-from jointclust.showing import fitted
 from jointclust.showing.directions import directions
+from jointclust.showing.fitted import Fitted
 from jointclust.showing.profile import profile
 from jointclust.showing.report._pack import looks, natural_order, numbers, picture
 from registered import CLUSTERERS
@@ -174,14 +174,14 @@ def test_prototypes(rng):
 
 def test_embedding_of_a_consensus_is_its_transform(iris):
     model = make_pipeline(StandardScaler(), jc.JointConsensus(3, random_state=0)).fit(iris.data)
-    np.testing.assert_array_equal(fitted.embedding_of(model, iris.data), model.transform(iris.data))
+    np.testing.assert_array_equal(Fitted(model, iris.data).embedding, model.transform(iris.data))
 
 
 def test_stability_of_a_consensus(blobs):
     X, _ = blobs
     model = jc.JointConsensus(4, random_state=0).fit(X)
-    np.testing.assert_allclose(fitted.member_stability(model), 1.0)
-    assert fitted.member_stability(jc.LDAKMeans(4, random_state=0).fit(X)) is None
+    np.testing.assert_allclose(Fitted(model, X).member_stability, 1.0)
+    assert Fitted(jc.LDAKMeans(4, random_state=0).fit(X), X).member_stability is None
 
 
 def test_beware(tmp_path, rng):
@@ -405,7 +405,7 @@ def test_what_was_explained_before_is_not_asked_again(tmp_path, monkeypatch):
     model = jc.LDAKMeans(3, random_state=0).fit(X)
     explanation = jc.explain(model, X)
     jc.write_report(model, X, tmp_path / "asked.html")
-    monkeypatch.setattr("jointclust.showing.report.explain", None)
+    monkeypatch.setattr("jointclust.showing.fitted.explained", None)
     jc.write_report(model, X, tmp_path / "given.html", explanation=explanation)
     rules = [str(rule) for cluster in explanation for rule in cluster.rules]
     pages = [(tmp_path / f"{name}.html").read_text() for name in ("asked", "given")]

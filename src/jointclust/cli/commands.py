@@ -1,4 +1,4 @@
-"""The subcommands."""
+"""The commands that look for clusters: fit, select, compare, number."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 import jointclust as jc
+from jointclust import default
 from jointclust.cli import models, options, preparing
 from jointclust.cli.console import Voice
-from jointclust.cli.drawing import claim_plot
-from jointclust.cli.files import claim_folder
 from jointclust.cli.models import Clusters
-from jointclust.cli.reading import arranged, known_labels
+from jointclust.cli.reading import InputFile, arranged, known_labels
 from jointclust.cli.results import Outcome, finish, image_of
-from jointclust.cli.tables import claim_table, write_result
 from jointclust.cli.timing import announced, members_share
+from jointclust.cli.writing import claim_folder, claim_plot, claim_table, save_drawing, write_result
 from jointclust.exceptions import collected
+from jointclust.number.estimate import counted_in
+from jointclust.showing.fitted import Fitted
 
 # What `select` tries when no method is named: kinds that err in different ways.
 TRIED_BY_DEFAULT: dict[str, dict[str, list[Any]]] = {
@@ -29,62 +31,24 @@ TRIED_BY_DEFAULT: dict[str, dict[str, list[Any]]] = {
 }
 # A method, and lists of values by parameter.
 Pair = tuple[Any, dict[str, list[Any]]]
-out_folder = click.option(
-    "-o", "--out", default="run", show_default=True, type=options.FILE, metavar="FOLDER", help="Folder for the results."
+_TABLES = (".csv", ".json", ".parquet")
+_out_folder = options.out("FOLDER", "Folder for the results.", "run")
+_out_file = options.out("FILE", "Write the result to this file, too (.csv, .json, .parquet).")
+_results = options.together(
+    click.option("--plot", type=options.FILE, metavar="FILE", help="Draw a map of the rows (.svg, .png or .pdf)."),
+    options.images,
+    options.stability,
+    options.report,
+    options.config,
+    options.writing,
+    options.speaking,
 )
-out_file = click.option(
-    "-o", "--out", type=options.FILE, metavar="FILE", help="Write the result to this file, too (.csv, .json, .parquet)."
-)
-TABLES = (".csv", ".json", ".parquet")
-plot = click.option("--plot", type=options.FILE, metavar="FILE", help="Draw a map of the rows (.svg, .png or .pdf).")
-
-
-def _tell_preparation(run: Outcome, model: Any) -> None:
-    """Say, a line each, what was done to the data and why."""
-    for note in preparing.notes_of(model):
-        run.voice.say(note)
-        run.notes.append(note)
-    views = preparing.views_of(model)
-    for number, (view, reason) in enumerate(views, 1):
-        run.chosen["view" if len(views) == 1 else f"view {number}"] = (view, reason)
-
-
-def _tell_number(run: Outcome, found: jc.ClusterNumber | None) -> None:
-    """Say how the number of clusters was chosen, and what else it could be."""
-    if found is not None:
-        run.voice.say(number_line(found))
-        run.chosen["number of clusters"] = (found.n_clusters, f"found in the data: {found.verdict}")
-        run.chosen["agreement by number of clusters"] = (
-            {number: round(score, 3) for number, score in found.scores.items()},
-            "measured",
-        )
-
-
-def number_line(found: jc.ClusterNumber) -> str:
-    """How many clusters there are, and how many there could be."""
-    return f"Number of clusters: {found.verdict}.{candidates_of(found)}"
-
-
-def candidates_of(found: jc.ClusterNumber) -> str:
-    """The numbers that it could be, with their scores."""
-    listed = [f"{number} ({found.scores[number]:.2f})" for number in found.suggestions if number in found.scores]
-    return f" Candidates, with the agreement of members: {', '.join(listed)}." if listed else ""
-
-
-def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of the estimator that were set on the command line."""
-    trade_off = given.get("trade_off")
-    direct = {
-        "n_components": given.get("components"),
-        "trade_off": None if trade_off is None else models.literal(trade_off),
-    }
-    return {key: value for key, value in direct.items() if value is not None} | models.settings_of(given["settings"])
 
 
 @click.command()
 @options.data
 @options.clusters
-@out_folder
+@_out_folder
 @options.method
 @click.option("--components", type=click.IntRange(1), metavar="N", help="Dimensions of the embedding.")
 @click.option("--trade-off", metavar="NUMBER", help="DEC's trade-off: 0 to inf, or pca, ocm, mmc, olsda.")
@@ -94,13 +58,7 @@ def _settings(given: dict[str, Any]) -> dict[str, Any]:
 @options.columns
 @options.known
 @options.reading
-@plot
-@options.images
-@options.stability
-@options.report
-@options.config
-@options.writing
-@options.speaking
+@_results
 @click.pass_context
 def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given: Any) -> None:
     """Cluster the rows of DATA and write labels, embedding, model and report.
@@ -119,35 +77,34 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
     models.clusterer(given["method"], 2, given["seed"], **settings)  # names are right, before reading
     if given["known_column"] is not None or given["known_rows"] is not None:
         models.check_known(given["method"])
-    claim_plot(given["plot"], force=given["force"])
-    claim_folder(Path(out), force=given["force"])
-    source = arranged(voice, data, given)
-    image_of(source, given)  # is right, before the work
-    X, labels = source.table.data, known_labels(source.table)
+    source = _read(voice, data, given, out)
+    X, known = source.table.data, known_labels(source.table)
     has_views = models.has_views(given["method"], given["scale"], settings)
     steps = preparing.preparation(given["scale"], given["missing"], X, has_views=has_views)
     size = *preparing.shape_of(X), clusters, settings.get("effort", "normal")
     if has_views:
         voice.say(announced(*size))
+        settings = {"views": "auto", **settings}
+    estimator = models.clusterer(given["method"], 2, given["seed"], **settings)
     with voice.step("fit", f"Fitting {preparing.size_of(X)}") as progress, collected() as messages:
-        rows = preparing.prepared(steps, X, given["scale"])
-        settings = {"views": "auto", **settings} if has_views else settings
-        clusterer = models.clusterer(given["method"], 2, given["seed"], **settings)
-        if has_views:
-            clusterer, found = models.fitted_on_views(clusterer, rows, clusters, labels, progress, members_share(*size))
+        rows, coded = preparing.prepared(steps, X, given["scale"])
+        if isinstance(estimator, jc.JointConsensus) and has_views:
+            among, report = models.wanted(clusters), models.numbers_done(progress)
+            with models.heard(estimator, progress, members_share(*size)):
+                fit = default.fit_rows(estimator, rows, among, known, models.n_classes(known), report)
+            found, coded, embedding = fit.number, fit.coded, fit.embedding
         else:
-            clusterer, found = models.fitted_on_rows(clusterer, rows, clusters, labels, progress)
-    model = preparing.joined(steps, clusterer, source.table.names)
-    run = Outcome(voice, Path(out), source, model, rows, context, messages)
-    _tell_preparation(run, model)
-    _tell_number(run, found)
-    finish(run)
+            estimator, found = models.fitted_on_rows(estimator, rows, clusters, known, progress)
+            embedding = None
+    model, names = preparing.joined(steps, estimator, source.table.names), source.table.names
+    fitted = Fitted(model, X, names, prepared=rows, coded=coded, embedded=embedding)
+    _finish(Outcome(voice, Path(out), source, fitted, context, messages), {}, found)
 
 
 @click.command()
 @options.data
 @options.clusters
-@out_folder
+@_out_folder
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Method to try; repeat for more (default: four)."
 )
@@ -163,13 +120,7 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
 @options.seed
 @options.columns
 @options.reading
-@plot
-@options.images
-@options.stability
-@options.report
-@options.config
-@options.writing
-@options.speaking
+@_results
 @click.pass_context
 def select(context: click.Context, data: str, clusters: Clusters, out: str, **given: Any) -> None:
     """Try methods and parameters on DATA, choose one without labels, write it like `fit`.
@@ -178,27 +129,148 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     """
     voice = Voice.of(given)
     pairs = _pairs(given["methods"], given["grid"])
-    claim_plot(given["plot"], force=given["force"])
-    claim_folder(Path(out), force=given["force"])
-    source = arranged(voice, data, given)
-    image_of(source, given)  # is right, before the work
-    X = source.table.data
+    source = _read(voice, data, given, out)
+    X, names = source.table.data, source.table.names
     steps = preparing.preparation(given["scale"], given["missing"], X)
     with voice.step("fit", f"Trying candidates on {X.shape[0]} rows") as progress, collected() as messages:
-        rows = preparing.prepared(steps, X, given["scale"])
+        rows, coded = preparing.prepared(steps, X, given["scale"])
         known, grids, found = _grids(rows, clusters, pairs, given, progress)
         search = jc.LabelFreeSearch(grids, criterion=given["criterion"], random_state=given["seed"])
         with models.heard(search, progress):
             search.fit(known)
     table = _tried(search)
-    model = preparing.joined(steps, search.best_estimator_, source.table.names)
-    run = Outcome(voice, Path(out), source, model, rows, context, messages, tried=table)
-    _tell_preparation(run, model)
+    fitted = Fitted(preparing.joined(steps, search.best_estimator_, names), X, names, prepared=rows, coded=coded)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
-    run.chosen.update({name: (value, f"best {given['criterion']}") for name, value in best.items()})
+    chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}
     # By another criterion the number is that of the candidate which it prefers.
-    _tell_number(run, search.number_ if found is None and given["criterion"] == "agreement" else found)
+    found = search.number_ if found is None and given["criterion"] == "agreement" else found
+    _finish(Outcome(voice, Path(out), source, fitted, context, messages, tried=table), chosen, found)
+
+
+@click.command()
+@options.data
+@options.clusters
+@_out_file
+@click.option(
+    "--method", "methods", multiple=True, metavar="NAME", help="Method to compare; repeat (default: all, and others)."
+)
+@options.scaling
+@options.seed
+@options.columns
+@options.reading
+@options.writing
+@options.speaking
+def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> None:
+    """Fit the whole family and the usual alternatives on DATA, side by side."""
+    voice = Voice.of(given)
+    methods = {name: models.method_of(name) for name in given["methods"]}
+    if out is not None:
+        claim_table(Path(out), force=given["force"], endings=_TABLES)
+    table = arranged(voice, data, given).table
+    steps = preparing.preparation(given["scale"], given["missing"], table.data)
+    with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}") as progress, collected() as messages:
+        rows, _ = preparing.prepared(steps, table.data, given["scale"])
+        known, number, counted = models.counted(rows, clusters, given["seed"], progress)
+        chosen = {name: method(number) for name, method in methods.items()} or None
+        found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
+    voice.warn(messages)
+    if counted is not None:
+        voice.say(f"Number of clusters: {_verdict(counted)}")
+    if out is not None:
+        write_result(Path(out), found, found, raw=given["raw_cells"])
+    if not given["quiet"] or given["as_json"]:
+        voice.table(found, found)
+
+
+@click.command()
+@options.data
+@options.clusters
+@_out_file
+@click.option("--plot", type=options.FILE, metavar="FILE", help="Draw the curve (.svg, .png or .pdf).")
+@options.scaling
+@options.seed
+@options.columns
+@options.reading
+@options.writing
+@options.speaking
+def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **given: Any) -> None:
+    """Say how many clusters DATA have: members of different kinds agree on that number most."""
+    voice = Voice.of(given)
+    claim_plot(plot, force=given["force"])
+    if out is not None:
+        claim_table(Path(out), force=given["force"], endings=_TABLES)
+    X = arranged(voice, data, given).table.data
+    among = models.among(clusters)
+    with voice.step("number", f"Counting clusters in {preparing.size_of(X)}") as progress, collected() as messages:
+        report = models.numbers_done(progress)
+        if given["scale"] == "auto":
+            found = counted_in(X, among, np.random.RandomState(given["seed"]), report)
+            found.warn()
+        else:
+            steps = preparing.preparation(given["scale"], given["missing"], X)
+            rows, _ = preparing.prepared(steps, X, given["scale"])
+            found = default.counted(rows, among, given["seed"], report)[1]
+    voice.warn(messages)
+    keys = ("n_clusters", "suggestions", "scores", "confidence", "has_structure", "verdict", "table")
+    facts = {key: getattr(found, key) for key in keys}
+    if out is not None:
+        curve = {name: column for name, column in found.table.items() if name != "repeats"}
+        write_result(Path(out), curve, facts)
+    if plot is not None:
+        save_drawing(found.plot(), plot)
+    lines = [
+        f"{k:4d}  {score:.2f}  {'#' * round(40 * max(score, 0.0))}{'  <' if k == found.n_clusters else ''}"
+        for k, score in found.scores.items()
+    ]
+    voice.result("\n".join([*lines, _verdict(found)]), facts)
+
+
+# -- before and after a fit ---------------------------------------------------------------------------------------
+
+
+def _read(voice: Voice, data: str, given: dict[str, Any], out: str) -> InputFile:
+    """DATA of a run, read once it is sure that its results can be written."""
+    claim_plot(given["plot"], force=given["force"])
+    claim_folder(Path(out), force=given["force"])
+    source = arranged(voice, data, given)
+    image_of(source, given)  # is right, before the work
+    return source
+
+
+def _finish(run: Outcome, chosen: dict[str, tuple[Any, str]], found: jc.ClusterNumber | None) -> None:
+    """Say what was done to the data and how the number of clusters was chosen; write all."""
+    run.notes.extend(preparing.notes_of(run.fitted.model))
+    for note in run.notes:
+        run.voice.say(note)
+    views = preparing.views_of(run.fitted.model)
+    names = ["view"] if len(views) == 1 else [f"view {number}" for number in range(1, len(views) + 1)]
+    run.chosen.update({**dict(zip(names, views, strict=True)), **chosen})
+    if found is not None:
+        run.voice.say(f"Number of clusters: {_verdict(found)}")
+        scores = {number: round(score, 3) for number, score in found.scores.items()}
+        run.chosen["number of clusters"] = (found.n_clusters, f"found in the data: {found.verdict}")
+        run.chosen["agreement by number of clusters"] = (scores, "measured")
     finish(run)
+
+
+def _verdict(found: jc.ClusterNumber) -> str:
+    """How many clusters there are, and the numbers that it could be, with their scores."""
+    listed = [f"{number} ({found.scores[number]:.2f})" for number in found.suggestions if number in found.scores]
+    candidates = f" Candidates, with the agreement of members: {', '.join(listed)}." if listed else ""
+    return f"{found.verdict}.{candidates}"
+
+
+# -- methods and their parameters ---------------------------------------------------------------------------------
+
+
+def _settings(given: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the estimator that were set on the command line."""
+    trade_off = given.get("trade_off")
+    direct = {
+        "n_components": given.get("components"),
+        "trade_off": None if trade_off is None else models.literal(trade_off),
+    }
+    return {key: value for key, value in direct.items() if value is not None} | models.settings_of(given["settings"])
 
 
 def _grids(
@@ -249,38 +321,3 @@ def _named(pair: str) -> tuple[str, str]:
 
 def _values(text: str) -> list[object]:
     return [models.literal(part.strip()) for part in text.split(",")]
-
-
-@click.command()
-@options.data
-@options.clusters
-@out_file
-@click.option(
-    "--method", "methods", multiple=True, metavar="NAME", help="Method to compare; repeat (default: all, and others)."
-)
-@options.scaling
-@options.seed
-@options.columns
-@options.reading
-@options.writing
-@options.speaking
-def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> None:
-    """Fit the whole family and the usual alternatives on DATA, side by side."""
-    voice = Voice.of(given)
-    methods = {name: models.method_of(name) for name in given["methods"]}
-    if out is not None:
-        claim_table(Path(out), force=given["force"], endings=TABLES)
-    table = arranged(voice, data, given).table
-    steps = preparing.preparation(given["scale"], given["missing"], table.data)
-    with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}") as progress, collected() as messages:
-        rows = preparing.prepared(steps, table.data, given["scale"])
-        known, number, counted = models.counted(rows, clusters, given["seed"], progress)
-        chosen = {name: method(number) for name, method in methods.items()} or None
-        found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
-    voice.warn(messages)
-    if counted is not None:
-        voice.say(number_line(counted))
-    if out is not None:
-        write_result(Path(out), found, found, raw=given["raw_cells"])
-    if not given["quiet"] or given["as_json"]:
-        voice.table(found, found)

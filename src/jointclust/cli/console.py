@@ -26,7 +26,7 @@ from rich.table import Table
 
 from jointclust._sklearn import CallbackContext
 from jointclust.cli.errors import in_options
-from jointclust.cli.tables import as_json
+from jointclust.cli.writing import as_json
 from jointclust.types import Columns
 
 # Lines of progress in a pipe come no closer than this.

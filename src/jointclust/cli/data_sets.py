@@ -12,14 +12,13 @@ import jointclust as jc
 from jointclust.cli import models, options
 from jointclust.cli.console import Voice, shown
 from jointclust.cli.errors import OutputError
-from jointclust.cli.files import claim_file, written
-from jointclust.cli.tables import write_table
+from jointclust.cli.writing import claim_file, write_table, written
 from jointclust.readers._matrix import told_apart
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("-o", "--out", type=options.FILE, metavar="FILE", help="Write the data set to this file, too.")
+@options.out("FILE", "Write the data set to this file, too.")
 @click.option("--download", is_flag=True, help="Fetch the data set from its public source first.")
 @options.writing
 @options.speaking

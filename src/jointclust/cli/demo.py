@@ -15,14 +15,11 @@ import jointclust as jc
 from jointclust.cli import commands, data_sets, options, predicting
 from jointclust.cli.console import Voice
 from jointclust.exceptions import collected
-from jointclust.showing.fitted import labels_of
 from jointclust.types import Labels
 
 
 @click.command()
-@click.option(
-    "-o", "--out", default="jointclust-demo", show_default=True, metavar="FOLDER", help="Folder for the files."
-)
+@options.out("FOLDER", "Folder for the files.", "jointclust-demo")
 @options.force
 @options.speaking
 def demo(out: str, force: bool, quiet: bool, as_json: bool, verbose: bool) -> None:
@@ -41,7 +38,7 @@ def demo(out: str, force: bool, quiet: bool, as_json: bool, verbose: bool) -> No
     voice.say("\nThe saved model labels new rows:")
     _call(voice, predicting.predict, [run, digits, "--out", str(folder / "labels.csv")], extra)
     voice.say("\nAgainst the known classes, which no method saw:")
-    table = _comparison(labels_of(jc.load(model)))
+    table = _comparison(jc.load(model).labels_)
     report = (folder / "run" / "report.html").resolve()
     if not quiet:
         voice.table(table, {"table": table, "report": str(report)})

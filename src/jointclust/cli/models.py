@@ -18,7 +18,7 @@ import jointclust as jc
 from jointclust import default, registry
 from jointclust.cli.console import TasksDone
 from jointclust.estimators.fitting import fit_member
-from jointclust.number.estimate import Numbers, Report, counted_in
+from jointclust.number.estimate import Numbers, Report
 from jointclust.types import Predictor
 
 # Of clusters: one number, a range as text such as "2-8", numbers to choose among, or none given.
@@ -122,6 +122,11 @@ def among(given: Clusters) -> Numbers | None:
     return [given] if isinstance(given, int) else given
 
 
+def wanted(given: Clusters) -> int | Numbers | None:
+    """The same, and one number as it is."""
+    return given if isinstance(given, int) else among(given)
+
+
 def listed(given: str | list[int]) -> list[int]:
     """Every number of a range, or of a list."""
     if isinstance(given, list):
@@ -142,7 +147,7 @@ def fitted_on_rows(
 ) -> tuple[Any, jc.ClusterNumber | None]:
     """An estimator fitted on rows of numbers, and how many clusters these show where the number is not given."""
     data, number, found = counted(X, clusters, estimator.random_state, progress)
-    estimator.set_params(n_clusters=_at_least(number, found, known))
+    estimator.set_params(n_clusters=number if found is None else max(number, n_classes(known)))
     with heard(estimator, progress):
         if known is not None:
             return estimator.fit(X, known_labels=known), found
@@ -151,32 +156,9 @@ def fitted_on_rows(
         return estimator.fit(data), found
 
 
-def fitted_on_views(
-    estimator: Any, X: ArrayLike, clusters: Clusters, known: Known, progress: Callable[..., None], share: float = 1.0
-) -> tuple[Any, jc.ClusterNumber | None]:
-    """A consensus fitted on data as they come, and how many clusters these show where the number is not given.
-
-    The members take a share of the time of the fit, votes on all rows the rest.
-    """
-    with heard(estimator, progress, share):
-        if isinstance(clusters, int):
-            estimator.set_params(n_clusters=clusters)
-            return (estimator.fit(X) if known is None else estimator.fit(X, known_labels=known)), None
-        if known is None:
-            model = default.fit_with_number(estimator, X, among(clusters), numbers_done(progress))
-            return model, model.number_
-        rng = np.random.RandomState(estimator.random_state)
-        found = counted_in(X, among(clusters), rng, numbers_done(progress))
-        found.warn()
-        estimator.set_params(n_clusters=_at_least(found.n_clusters, found, known))
-        return estimator.fit(X, known_labels=known), found
-
-
-def _at_least(number: int, found: jc.ClusterNumber | None, known: Known) -> int:
-    """The number of clusters; where it was found and not given, no class is left without one."""
-    if found is None or known is None:
-        return number
-    return max(number, len({name for name in known if name is not None}))
+def n_classes(known: Known) -> int:
+    """How many classes are known."""
+    return 0 if known is None else len({name for name in known if name is not None})
 
 
 @contextmanager

@@ -90,6 +90,12 @@ def method_names(context: click.Context, option: click.Parameter, begun: str) ->
     return [CompletionItem(entry.name) for entry in METHODS if entry.name.startswith(begun)]
 
 
+def out(metavar: str, help: str, default: str | None = None) -> Callable[[F], F]:
+    """Where the results go."""
+    has_default = default is not None
+    return click.option("-o", "--out", default=default, show_default=has_default, type=FILE, metavar=metavar, help=help)
+
+
 # A path for shells to complete; whether it can be read, the readers say.
 FILE = click.Path(readable=False)
 data = click.argument("data", metavar="DATA", type=FILE)

@@ -14,15 +14,14 @@ from sklearn.pipeline import Pipeline
 
 import jointclust as jc
 from jointclust.cli import options, preparing, ranges
-from jointclust.cli.annotated import write_annotated
 from jointclust.cli.console import Voice, counted
 from jointclust.cli.errors import OutputError
-from jointclust.cli.reading import read_data
-from jointclust.cli.runs import InputFile, SavedRun, class_column, embedding_columns, identities, saved_run
-from jointclust.cli.tables import STDOUT, claim_table, write_table
+from jointclust.cli.reading import InputFile, identities, read_data
+from jointclust.cli.runs import SavedRun, class_column, embedding_columns, saved_run
+from jointclust.cli.writing import STDOUT, claim_table, write_annotated, write_table
 from jointclust.exceptions import collected
 from jointclust.readers import Columns, ReadError, Table
-from jointclust.showing import fitted
+from jointclust.showing.fitted import last_step
 from jointclust.types import Predictor
 
 _TABLES = (".csv", ".parquet", ".h5ad")
@@ -31,14 +30,10 @@ _TABLES = (".csv", ".parquet", ".h5ad")
 @click.command()
 @click.argument("model", metavar="RUN", type=options.FILE)
 @options.data
-@click.option(
-    "-o",
-    "--out",
-    default="labels.csv",
-    show_default=True,
-    type=options.FILE,
-    metavar="FILE",
-    help="Where the labels go: .csv, .parquet, .h5ad (a copy of DATA with the labels in it), or - for standard output.",
+@options.out(
+    "FILE",
+    "Where the labels go: .csv, .parquet, .h5ad (a copy of DATA with the labels in it), or - for standard output.",
+    "labels.csv",
 )
 @click.option("--append", is_flag=True, help="Write the labels beside all columns of DATA.")
 @click.option("--embedding", type=options.FILE, metavar="FILE", help="Write the embedding, too (.parquet or .csv).")
@@ -118,7 +113,7 @@ def _filled(table: Table, how: str) -> NDArray:
 
 
 def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
-    clusterer = fitted.last_step(model)
+    clusterer = last_step(model)
     confidence: dict[str, Any] = {}
     if isinstance(clusterer, jc.JointConsensus):
         rows = model[:-1].transform(table.data) if isinstance(model, Pipeline) and len(model) > 1 else table.data

@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 
 import jointclust as jc
 from jointclust.readers import Columns, ReadError, Table
+from jointclust.views.kinds import naming_column
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import SCALES as VIEWS_BY_SCALE
 
@@ -53,12 +54,10 @@ def arranged(table: Table, *, text_column: str | None = None, missing: str = "au
     if not isinstance(data, Columns):
         notes = [asked.format(name, "names the rows", "id") for name in names or [] if name.lower() in _ROW_NAMES]
         return replace(table, notes=table.notes + notes)
-    if table.ids is None:
-        found = jc.describe(data)
-        for column in found.columns:
-            if column.kind == "id" and len(data) > 1:
-                note = f"Column {column.name!r} names the rows: it is their id, and no feature."
-                return _named_by(replace(table, data=data, notes=[*table.notes, note]), column.name)
+    name = naming_column(data) if table.ids is None else None
+    if name is not None:
+        note = f"Column {name!r} names the rows: it is their id, and no feature."
+        return _named_by(replace(table, data=data, notes=[*table.notes, note]), name)
     return replace(table, data=data, names=data.names)
 
 
@@ -113,15 +112,21 @@ def preparation(scale: str, missing: str, data: Any, *, has_views: bool = False)
     return steps
 
 
-def prepared(steps: Steps, X: Any, scale: str) -> Any:
-    """Rows after the steps, which are fitted on them."""
-    for name, step in steps:
+def prepared(steps: Steps, X: Any, scale: str) -> tuple[Any, Any]:
+    """Rows after the steps, which are fitted on them, and as the first step codes them, if it does."""
+    coded = None
+    for number, (name, step) in enumerate(steps):
         if name == scale and (scale == "log1p" or get_tags(step).input_tags.positive_only):
             low = X.min() if sp.issparse(X) else np.nanmin(X)
             if low < 0:
                 raise click.UsageError(f"--scale {scale} is for counts: the data hold {low:g}. Use --scale standard.")
-        X = step.fit_transform(X)
-    return X
+        if isinstance(step, Preparation):
+            rows = step.fit_encode(X)
+            coded = rows if number == 0 else None
+            X = step.scaler_.transform(rows)
+        else:
+            X = step.fit_transform(X)
+    return X, coded
 
 
 def preparations_of(model: Any) -> list[Preparation]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from jointclust.showing import fitted
+from jointclust.showing.fitted import features_of
 from jointclust.types import Float, Predictor
 
 # Columns beyond which one range stands for all: then they are pixels, words or genes, of one unit.
@@ -29,7 +29,7 @@ def outside(recorded: dict[str, Any] | None, model: Predictor, X: Any) -> str:
     """
     if not recorded or getattr(X, "ndim", 2) == 1:  # texts have no ranges
         return ""
-    data, _ = fitted.features_of(model, X)
+    data, _ = features_of(model, X)
     low, high = (np.asarray(recorded[key], dtype=np.float64) for key in ("lowest", "highest"))
     if low.size not in (1, data.shape[1]):
         return ""

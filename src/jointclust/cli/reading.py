@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +18,13 @@ from numpy.typing import NDArray
 
 from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice
-from jointclust.cli.runs import InputFile, identities, load_data
-from jointclust.cli.tables import read_cells
-from jointclust.readers import ReadError, Table
+from jointclust.cli.writing import read_cells
+from jointclust.readers import NoColumnError, ReadError, Table, as_written, format_of, read
 from jointclust.readers._cells import is_gap
 from jointclust.readers._table import no_such_column
 
+# What messages call standard input.
+STDIN = "stdin"
 _READING = (
     "format",
     "id_column",
@@ -31,6 +38,102 @@ _READING = (
 )
 # Where known classes come from another file and no column of it is named, they are in this one.
 _CLASSES = "class"
+
+
+@dataclass(frozen=True, eq=False)
+class InputFile:
+    """Data as read, and how to recognise the file again.
+
+    Attributes
+    ----------
+    columns : dict of name to values, or None
+        Every column as it is written, where that was asked for.
+    """
+
+    table: Table
+    path: str
+    sha256: str
+    format: str
+    columns: Mapping[str, Sequence[Any]] | None = None
+
+    @property
+    def name(self) -> str:
+        return STDIN if self.path == "-" else Path(self.path).name
+
+
+def load_data(
+    voice: Voice,
+    path: str,
+    *,
+    format: str | None,
+    no_header: bool | None,
+    missing: str = "refuse",
+    categories: str = "refuse",
+    remembered: str | None = None,
+    whole: bool = False,
+    **options: Any,
+) -> InputFile:
+    """Read a file, or standard input, which is kept in a temporary file meanwhile.
+
+    A remembered name of the id column, unlike one that is given, need not be there. The whole of a file are its columns
+    as they are written.
+    """
+    kind = format or ("csv" if path == "-" else format_of(path))
+    options |= {
+        "header": None if no_header is None else not no_header,
+        "missing": "refuse" if missing == "refuse" else "keep",
+        "categories": "keep" if categories == "auto" else categories,
+    }
+    with _as_file(path, format) as file, _called(file, path):
+        size = file.stat().st_size if file.is_file() else None
+        with voice.step("read", f"Reading {STDIN if path == '-' else path}", size) as progress:
+            table = _read(file, kind, remembered, options | {"progress": progress})
+            columns = as_written(file, kind, **options) if whole else None
+            with file.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    for note in table.notes:
+        voice.say(note)
+    return InputFile(table, path if path == "-" else str(Path(path).resolve()), digest, kind, columns)
+
+
+def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]) -> Table:
+    if remembered is None or options["id_column"] is not None:
+        return read(file, kind, **options)
+    try:
+        return read(file, kind, **options | {"id_column": remembered})
+    except NoColumnError:
+        table = read(file, kind, **options)
+        if table.ids is not None:
+            return table
+        note = f"There is no column {remembered!r}, which named the rows of the fit: they are counted from 0."
+        return replace(table, notes=[*table.notes, note])
+
+
+@contextmanager
+def _as_file(path: str, format: str | None) -> Iterator[Path]:
+    if path != "-":
+        yield Path(path)
+        return
+    with tempfile.NamedTemporaryFile(prefix="stdin-", suffix=f".{format or 'csv'}") as spooled:
+        shutil.copyfileobj(sys.stdin.buffer, spooled)
+        spooled.flush()
+        yield Path(spooled.name)
+
+
+@contextmanager
+def _called(file: Path, path: str) -> Iterator[None]:
+    """Errors call standard input by its own name, not by that of a temporary file."""
+    try:
+        yield
+    except ReadError as error:
+        if path != "-":
+            raise
+        raise ReadError(str(error).replace(str(file), STDIN)) from error
+
+
+def identities(table: Table) -> NDArray:
+    """Names of the rows."""
+    return np.arange(table.data.shape[0]) if table.ids is None else table.ids
 
 
 def read_data(voice: Voice, data: str, given: dict[str, Any], **more: Any) -> InputFile:

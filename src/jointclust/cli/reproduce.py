@@ -32,9 +32,7 @@ _OURS = ("cells.jsonl", "index.html")
 @click.option(
     "-j", "--jobs", type=click.IntRange(-1), default=-1, show_default=True, help="Processes; -1 is one per core."
 )
-@click.option(
-    "-o", "--out", default="reproduction", show_default=True, metavar="FOLDER", help="Folder for the results."
-)
+@options.out("FOLDER", "Folder for the results.", "reproduction")
 @options.speaking
 def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: str, **given: Any) -> None:
     """Run the experiments of the four papers again and put ours beside theirs.

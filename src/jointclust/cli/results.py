@@ -11,32 +11,24 @@ from typing import Any
 import click
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
 from jointclust.cli import preparing, repeating
-from jointclust.cli.clusters import as_columns, clusters_of
 from jointclust.cli.console import Voice, counted, shown
-from jointclust.cli.drawing import save_drawing
 from jointclust.cli.errors import in_options
-from jointclust.cli.files import OUTPUTS, RECORD, written
 from jointclust.cli.options import image_shape
 from jointclust.cli.ranges import ranges_of
-from jointclust.cli.runs import (
-    InputFile,
-    embedding_columns,
-    embedding_name,
-    evaluation,
-    identities,
-    label_columns,
-    write_record,
-)
-from jointclust.cli.tables import write_json, write_table
+from jointclust.cli.reading import InputFile, identities
+from jointclust.cli.runs import class_column, class_names, embedding_columns, write_record
+from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
+from jointclust.readers import Table
+from jointclust.readers._cells import is_gap
 from jointclust.selection.stability import resampled_jaccard
-from jointclust.showing import fitted
+from jointclust.showing.fitted import Fitted
 from jointclust.showing.plots import EmbeddingDisplay
-from jointclust.showing.report import write_report
-from jointclust.types import Float, Matrix, Predictor
+from jointclust.types import Float, Labels, Matrix
 
 # Rows and components that the bootstrap looks at, at the most.
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
@@ -46,6 +38,8 @@ _FEW_ROWS = 10
 _SIZES = 20
 # Dots of a map that are drawn as lines, at the most.
 _DOTS = 5000
+# Rules and features of a cluster in a cell of the table, at the most; the JSON has all.
+_RULES, _FEATURES = 2, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +48,8 @@ class Outcome:
 
     Attributes
     ----------
-    rows : array
-        The rows as the clusterer got them.
+    fitted : Fitted
+        The model, its rows, and what is shown of them.
     context : click.Context
         The call.
     messages : list of str
@@ -71,8 +65,7 @@ class Outcome:
     voice: Voice
     folder: Path
     source: InputFile
-    model: Predictor
-    rows: Matrix
+    fitted: Fitted
     context: click.Context
     messages: list[str]
     chosen: dict[str, tuple[Any, str]] = field(default_factory=dict)
@@ -87,18 +80,14 @@ class Outcome:
     def warnings(self) -> list[str]:
         return [*self.source.table.notes, *map(in_options, self.messages)]
 
-    @property
-    def title(self) -> str:
-        return "standard input" if self.source.path == "-" else self.source.name
-
 
 def finish(run: Outcome) -> None:
     """Write the folder of a run, its record last."""
     _check_same_data(run)
     _describe(run)
+    fitted, table = run.fitted, run.source.table
     with run.voice.step("stability", "Judging the clusters' stability"):
-        stability = stability_of(run.model, run.rows, run.given["resamples"], run.given["seed"])
-    data, names = _features(run)
+        stability = stability_of(fitted, run.given["resamples"], run.given["seed"])
     before = {name for name in OUTPUTS if (run.folder / name).exists()}
     with run.voice.step("write", f"Writing {run.folder}") as progress:
         try:
@@ -107,55 +96,46 @@ def finish(run: Outcome) -> None:
             for name in set(OUTPUTS) - before:  # a part of a run is of no use, and in the way of the next
                 (run.folder / name).unlink(missing_ok=True)
             raise
-    labels = fitted.labels_of(run.model)
-    sizes = np.bincount(labels).tolist()
-    result: dict[str, Any] = {"rows": int(labels.size), "clusters": len(sizes), "sizes": sizes}
-    rejected = int(np.count_nonzero(np.asarray(fitted.last_step(run.model).labels_) < 0))
-    result |= ({"rejected": rejected} if rejected else {}) | evaluation(run.source.table, labels)
+    sizes = np.bincount(fitted.labels).tolist()
+    result: dict[str, Any] = {"rows": int(fitted.labels.size), "clusters": len(sizes), "sizes": sizes}
+    rejected = int(np.count_nonzero(np.asarray(fitted.clusterer.labels_) < 0))
+    result |= ({"rejected": rejected} if rejected else {}) | evaluation(table, fitted.labels)
     if stability is not None:
         result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
-    rows, columns = preparing.shape_of(run.source.table.data)
-    known = {"rows": rows, "columns": columns, "id_column": run.source.table.id_column}
+    rows, columns = preparing.shape_of(table.data)
+    known = {"rows": rows, "columns": columns, "id_column": table.id_column}
+    parameters = {name: value for name, (value, _) in repeating.origins(run.context).items()}
     write_record(
         run.folder,
         command=run.context.info_name,
         command_line=repeating.command_line(run.context),
-        parameters={name: value for name, (value, _) in repeating.origins(run.context).items()}
-        | {"data": run.source.path},
+        parameters=parameters | {"data": run.source.path},
         chosen={name: value for name, (value, _) in run.chosen.items()},
         input={"path": run.source.path, "sha256": run.source.sha256, **known},
         result=result,
         notes=run.notes,
         warnings=run.warnings,
         seconds={key: round(value, 3) for key, value in run.voice.seconds.items()},
-        fitted=ranges_of(data, names),
+        fitted=ranges_of(fitted.data, fitted.names),
     )
     _say(run, result, [*files, "run.json"])
 
 
-def _features(run: Outcome) -> tuple[Any, list[str]]:
-    """The rows in numbers of the data's own units, and what these are called."""
-    data, coded = fitted.features_of(run.model, run.source.table.data)
-    names = coded or run.source.table.names or [f"x{index}" for index in range(data.shape[1])]
-    return data, list(names)
-
-
 def _write(run: Outcome, stability: Float | None, progress: Callable[..., None]) -> list[str]:
     """All files but the record; returns their names."""
-    folder, table, raw = run.folder, run.source.table, run.given["raw_cells"]
-    explanation = jc.explain(run.model, table.data, table.names)
-    clusters = clusters_of(run.model, table, stability, explanation)
-    Y = fitted.embedding_of(run.model, table.data)
+    folder, table, raw, fitted = run.folder, run.source.table, run.given["raw_cells"], run.fitted
+    clusters = clusters_of(fitted, table, stability)
+    ids, tried = identities(table), run.tried
+    cells = {name: [_cell(name, one[name]) for one in clusters] for name in clusters[0]}
     writers: dict[str, Callable[[Path], None]] = {
-        "labels.csv": lambda path: write_table(path, label_columns(table, run.model), raw=raw),
-        "clusters.csv": lambda path: write_table(path, as_columns(clusters), raw=raw),
+        "labels.csv": lambda path: write_table(path, label_columns(fitted, table), raw=raw),
+        "clusters.csv": lambda path: write_table(path, cells, raw=raw),
         "clusters.json": lambda path: write_json(path, clusters),
-        embedding_name(): lambda path: write_table(path, embedding_columns(identities(table), Y), raw=raw),
+        embedding_name(): lambda path: write_table(path, embedding_columns(ids, fitted.embedding), raw=raw),
         "model.skops": lambda path: _save_model(run, path),
-        "report.html": lambda path: _write_report(run, stability, explanation, path),
+        "report.html": lambda path: _write_report(run, stability, path),
     }
-    if run.tried is not None:
-        tried = run.tried
+    if tried is not None:
         writers["candidates.csv"] = lambda path: write_table(path, tried, raw=raw)
     # Without its record a folder does not claim to be a whole run.
     (folder / RECORD).unlink(missing_ok=True)
@@ -164,7 +144,7 @@ def _write(run: Outcome, stability: Float | None, progress: Callable[..., None])
         progress(number, total=len(writers), what="file")
     if run.given["plot"] is not None:
         # Dots are pixels in a drawing of lines where they are many.
-        drawn = EmbeddingDisplay.from_estimator(run.model, table.data, rasterized=len(Y) > _DOTS)
+        drawn = EmbeddingDisplay.from_estimator(fitted, table.data, rasterized=fitted.labels.size > _DOTS)
         save_drawing(drawn.ax_, run.given["plot"])
     for stale in set(OUTPUTS) - set(writers):  # of an earlier run, replaced by --force
         (folder / stale).unlink(missing_ok=True)
@@ -173,25 +153,23 @@ def _write(run: Outcome, stability: Float | None, progress: Callable[..., None])
 
 def _save_model(run: Outcome, path: Path) -> None:
     with written(path) as temporary:
-        jc.save(run.model, temporary)
+        jc.save(run.fitted.model, temporary)
 
 
-def _write_report(run: Outcome, stability: Float | None, explanation: jc.Explanation, path: Path) -> None:
+def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
     table = run.source.table
     shape, order = image_of(run.source, run.given)
     with written(path) as temporary:
-        write_report(
-            run.model,
+        jc.write_report(
+            run.fitted,
             table.data,
             temporary,
             ids=table.ids,
             classes=table.classes,
-            feature_names=table.names,
             stability=stability,
-            explanation=explanation,
             image_shape=shape,
             image_order=order,
-            title=run.title,
+            title="standard input" if run.source.path == "-" else run.source.name,
             parameters=repeating.origins(run.context) | run.chosen,
             candidates=run.tried,
             warnings=run.warnings,
@@ -201,18 +179,17 @@ def _write_report(run: Outcome, stability: Float | None, explanation: jc.Explana
         )
 
 
-def stability_of(model: Predictor, rows: Matrix, n_resamples: int, seed: int) -> Float | None:
+def stability_of(fitted: Fitted, n_resamples: int, seed: int) -> Float | None:
     """How far each cluster can be trusted: by the consensus's members, else by bootstrap.
 
     The bootstrap is that of :func:`jointclust.bootstrap_stability`, on a sample of the rows and in their leading
     principal components: its cost must not depend on the size of the file.
     """
-    found = fitted.member_stability(model)
-    if found is not None or n_resamples == 0:
-        return found
+    if fitted.member_stability is not None or n_resamples == 0:
+        return fitted.member_stability
+    rows, labels, clusterer = fitted.rows, fitted.labels, fitted.clusterer
     rng, n = np.random.RandomState(seed), rows.shape[0]
     sample = np.arange(n) if n <= _STABILITY_ROWS else np.sort(rng.permutation(n)[:_STABILITY_ROWS])
-    labels, clusterer = fitted.labels_of(model), fitted.last_step(model)
     n_clusters, own = int(labels.max()) + 1, labels[sample]
     small = _leading_components(rows[sample], max(_STABILITY_COLUMNS, getattr(clusterer, "n_components", None) or 0))
     if n_clusters == 1 or sample.size < max(2 * n_clusters, _FEW_ROWS):
@@ -250,7 +227,7 @@ def _check_same_data(run: Outcome) -> None:
 
 def _describe(run: Outcome) -> None:
     """More of the method than most want to know."""
-    clusterer = fitted.last_step(run.model)
+    clusterer = run.fitted.clusterer
     params = {name: value for name, value in clusterer.get_params(deep=False).items() if value is not None}
     run.voice.tell(f"{type(clusterer).__name__}({', '.join(f'{name}={value!r}' for name, value in params.items())})")
     for name, (value, _) in run.chosen.items():
@@ -281,3 +258,81 @@ def _say(run: Outcome, result: dict[str, Any], files: list[str]) -> None:
         "warnings": [in_options(message) for message in run.messages],
     }
     run.voice.result("\n".join(lines), result | told)
+
+
+# -- the tables ---------------------------------------------------------------------------------------------------
+
+
+def clusters_of(fitted: Fitted, table: Table, stability: Float | None) -> list[dict[str, Any]]:
+    """Facts of each cluster by name, those that explain it among them; what is not known is not there."""
+    classes, ids, confidence = class_names(fitted.clusterer), identities(table), fitted.confidence
+    clusters = []
+    explained: Any = fitted.explanation.to_dict()["clusters"]
+    for found in explained:
+        number, own = found["cluster"], fitted.labels == found["cluster"]
+        facts: dict[str, Any] = {"cluster": number}
+        if classes:
+            facts["class"] = classes[number] if number < len(classes) else ""
+        facts |= {"size": found["size"], "share": round(found["share"], 6)}
+        if stability is not None:
+            facts["stability"] = None if np.isnan(stability[number]) else round(float(stability[number]), 3)
+        if confidence is not None:
+            facts["confidence"] = round(float(np.mean(confidence[own])), 3)
+        facts |= _main_class(table.classes, own)
+        facts |= {"rules": found["rules"], "features": found["features"]}
+        facts["typical"] = [str(ids[row]) for row in found["typical"]]
+        clusters.append(facts)
+    return clusters
+
+
+def label_columns(fitted: Fitted, table: Table) -> dict[str, Any]:
+    """What goes into labels.csv."""
+    labels = np.asarray(fitted.clusterer.labels_)
+    columns = {"id": identities(table), "label": labels, **class_column(fitted.clusterer, labels)}
+    if fitted.confidence is not None:
+        columns["confidence"] = np.round(fitted.confidence, 6)
+    if hasattr(fitted.clusterer, "sample_weights_"):
+        columns["weight"] = fitted.clusterer.sample_weights_
+    return columns
+
+
+def _main_class(classes: NDArray[Any] | None, own: NDArray[np.bool_]) -> dict[str, Any]:
+    """The most frequent of the classes that are only for judging, and its share of the rows that have one."""
+    if classes is None:
+        return {}
+    known = [str(name) for name in classes[own] if not is_gap(str(name))]
+    if not known:
+        return {"main_class": "", "main_class_share": None}
+    values, sizes = np.unique(known, return_counts=True)
+    return {"main_class": str(values[sizes.argmax()]), "main_class_share": round(sizes.max() / len(known), 3)}
+
+
+def _cell(name: str, value: Any) -> object:
+    if name == "rules":
+        told = [f"{one['text']} (precision {one['precision']:.0%}, coverage {one['coverage']:.0%})" for one in value]
+        return "; or ".join(told[:_RULES])
+    if name == "features":
+        return "; ".join(f"{one['name']} ({one['effect']:+.2g})" for one in value[:_FEATURES])
+    return "; ".join(value) if name == "typical" else "" if value is None else value
+
+
+def evaluation(table: Table, labels: Labels) -> dict[str, float]:
+    """Agreement with known classes, where there are some, on the rows whose class the fit has not seen."""
+    if table.classes is None:
+        return {}
+    known = _is_known(table.classes)
+    seen = np.zeros_like(known) if table.known is None else _is_known(table.known)
+    judged = known & ~seen
+    if not judged.any():
+        return {}
+    classes, labels = np.asarray(table.classes)[judged], np.asarray(labels)[judged]
+    left_out = {"rows_without_class": int((~known).sum()), "rows_fitted_with_class": int(seen.sum())}
+    return {
+        "accuracy": float(jc.metrics.clustering_accuracy(classes, labels)),
+        "nmi": float(jc.metrics.normalized_mutual_info(classes, labels)),
+        **{name: number for name, number in left_out.items() if number},
+    }
+
+
+def _is_known(classes: NDArray) -> NDArray[np.bool_]:
+    return np.array([not is_gap(str(value)) for value in classes])

@@ -236,7 +236,7 @@ def _some_of_each(rows: NDArray[np.intp], known: NDArray[np.int32], most: int) -
 def _fitted_preparations(
     X: Any, views: str | list[Any], sample_weight: ArrayLike | None, n_samples: int | None
 ) -> tuple[list[Any], Any]:
-    """The fitted preparation of each view, and the rows coded by the first one if several views share them."""
+    """The fitted preparation of each view, and the coded rows that views of the library share."""
     preparations: list[Any] = []
     base: Preparation | None = None
     coded: Any = None
@@ -247,10 +247,10 @@ def _fitted_preparations(
             weighted = has_fit_parameter(view, "sample_weight")
             preparations.append(clone(view).fit(X, **({"sample_weight": sample_weight} if weighted else {})))
         elif base is None:
-            base = Preparation(view).fit(X, sample_weight=sample_weight, n_samples=n_samples)
+            base = Preparation(view)
+            coded = base.fit_encode(X, sample_weight, n_samples)
             preparations.append(base)
             wanted = base.description_.views[1:] if view == "auto" else wanted
         else:
-            coded = base.encode(X) if coded is None else coded
             preparations.append(base.beside(view, coded, sample_weight))
     return preparations, coded

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, svds
 
@@ -61,6 +62,18 @@ def directions(Y: NDArray[Any], labels: Labels, rows: Rows | None, features: Row
         columns.append(("nothing: there is one direction", np.zeros(len(Y)), None))
     like = _alike(features, np.column_stack([column for _, column, _ in columns]))
     return [Direction(*column, found) for column, found in zip(columns, like, strict=True)]
+
+
+def plane_of_centers(rows: Rows, labels: Labels) -> Float:
+    """The rows in the plane through the clusters' centers (the orthogonal centroid method), their mean at 0."""
+    sizes = np.bincount(labels).astype(np.float64)
+    member = sp.csr_array((np.ones(labels.size), (labels, np.arange(labels.size))))
+    sums = member @ rows
+    centers = (sums.toarray() if is_sparse(sums) else sums) / np.maximum(sizes, 1.0)[:, None]
+    mean = sizes @ centers / labels.size
+    turn = np.linalg.svd(np.sqrt(sizes)[:, None] * (centers - mean), full_matrices=False)[2]
+    turn = turn[: max(sizes.size - 1, 1)].T
+    return np.asarray(rows @ turn) - mean @ turn
 
 
 def beside(rows: Rows, Y: Float, labels: Labels) -> Float:

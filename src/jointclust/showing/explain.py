@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -10,17 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.utils.validation import check_is_fitted
 
-from jointclust.rows.arrays import to_host
-from jointclust.showing import fitted
-from jointclust.showing.features import Features, at_hand, features_in, some_of
+from jointclust.showing.directions import plane_of_centers
+from jointclust.showing.features import Features, some_of_each
 from jointclust.showing.profile import Profile, profile
 from jointclust.showing.rules import Condition, find_rules, joined, shown
-from jointclust.showing.sampling import some_of_each
-from jointclust.types import Estimator, Float, Labels
+from jointclust.types import Float, Labels
 
-__all__ = ["ClusterExplanation", "Explanation", "Rule", "SetApart", "explain"]
+__all__ = ["ClusterExplanation", "Explanation", "Rule", "SetApart"]
 
 # Rows that are looked at, and of each cluster the fewest of them.
 _MOST_ROWS, _FEWEST_OF_A_CLUSTER = 10_000, 50
@@ -28,7 +25,6 @@ _MOST_ROWS, _FEWEST_OF_A_CLUSTER = 10_000, 50
 _TRIED, _COMPARED, _SHOWN = 100, 40, 8
 # Effects from which on a feature sets a cluster apart, and rank correlations from which on two say the same.
 _SMALL_EFFECT, _ALIKE = 0.2, 0.9
-_DIMENSIONS = 200
 # Rows of a cluster, and as many others, from which its rules are made.
 _ON_A_SIDE = 2_000
 
@@ -208,58 +204,14 @@ def _plain(found: ClusterExplanation) -> dict[str, object]:
     return dict(vars(found)) | {"rules": rules, "features": features}
 
 
-def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
-    """What makes each cluster: its size, short rules, the features that set it apart, and typical rows.
+def explained(features: Features, of_rows: Labels, places: NDArray | None) -> Explanation:
+    """What makes each cluster, from features and labels of the rows.
 
-    A rule has at most three conditions, in the units of X; ``precision`` is the share of the rows that fulfil it that
-    are in the cluster, ``coverage`` the share of the cluster that fulfils it. It is the best of the nodes of shallow
-    decision trees that tell the cluster from all other rows, pruned as long as that costs next to nothing. It describes
-    the clusters as they are; it did not make them, and other rules may describe them as well.
-
-    Features set a cluster apart by Cohen's d, the difference of the means in standard deviations: 0.8 is large. Of
-    features that say the same (radius, perimeter, area) one is listed, the others beside it.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted clusterer, of this library or another, with ``labels_`` or ``predict``; a pipeline that ends with one,
-        or a search.
-    X : array, sparse matrix, data frame, list of str or AnnData
-        The rows it was fitted on; other rows, if there are more or fewer of them, are labelled by its ``predict``.
-        Rows in a file or with Dask are loaded: if there are too many, give some of them.
-    feature_names : sequence of str, default=None
-        Names of the columns of X; None takes those of a frame, or of the model. Documents have words instead.
-
-    Returns
-    -------
-    explanation : Explanation
-        Printing it gives a summary; ``to_dict()`` is for JSON; iterate over it for the clusters.
-
-    Notes
-    -----
-    Of more than 10,000 rows a sample is looked at, and ``notes`` says so; sizes, precision and coverage are those of
-    all rows. An empty cell fulfils no condition.
-
-    Examples
-    --------
-    >>> import jointclust as jc
-    >>> wine = jc.datasets.load("wine")
-    >>> model = jc.JointConsensus(3, random_state=0).fit(wine.data)
-    >>> found = jc.explain(model, wine.data, [f"measure {number}" for number in range(1, 14)])
-    >>> print(found[1])  # doctest: +ELLIPSIS
-    Cluster 1: ... rows (...%)
-      if measure ...precision ...%, coverage ...%
-      ...
+    Rows near the clusters' centers in ``places`` are typical; without them the plane through the centers is used.
     """
-    check_is_fitted(model)
-    X = at_hand(X)
-    features = features_in(X, feature_names, getattr(model, "feature_names_in_", None))
-    expected = getattr(model, "n_features_in_", features.n_columns)
-    if features.n_columns is not None and features.n_columns != expected:
-        raise ValueError(f"X has {features.n_columns} columns and the model was fitted on {expected}: give the same.")
-    names, labels = _clusters(_labels(model, X, features.values.shape[0]))
+    names, labels = _clusters(of_rows)
     sample = _Sample.of(features, labels)
-    places = _places(model, X if sample.is_all else some_of(X, sample.rows), sample)
+    places = _plane(sample) if places is None else places[sample.rows]
     found = profile(sample.features.values, places, sample.labels)
     groups = _groups(sample.features, found.effects[: names.size])
     sizes = np.bincount(labels, minlength=names.size)
@@ -281,21 +233,6 @@ def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None
 
 
 # -- the rows -----------------------------------------------------------------------------------------------------
-
-
-def _labels(model: Estimator, X: Any, n_rows: int) -> Labels:
-    """Those of the fit where X has as many rows, else what the model says of them."""
-    clusterer = fitted.last_step(model)
-    labels = to_host(getattr(clusterer, "labels_", np.empty(0)))
-    if labels.size != n_rows:
-        if not hasattr(model, "predict"):
-            raise ValueError(
-                f"X has {n_rows} rows, the model was fitted on {labels.size} and has no predict: give the rows of fit."
-            )
-        labels = to_host(model.predict(X))
-    elif np.any(labels < 0) and hasattr(clusterer, "soft_labels_"):
-        return fitted.labels_of(model)
-    return labels
 
 
 def _clusters(labels: NDArray) -> tuple[NDArray, Labels]:
@@ -324,26 +261,13 @@ class _Sample:
         return cls(rows, replace(features, values=features.values[rows]), taken, weights, False)
 
 
-def _places(model: Any, X: Any, sample: _Sample) -> NDArray:
-    """Coordinates in which to measure how typical rows are: the embedding, or the plane through the clusters' means."""
-    if hasattr(model, "transform"):
-        embedded = model.transform(X)
-        if not sp.issparse(embedded) and embedded.shape[1] <= _DIMENSIONS:
-            return embedded.to_numpy() if hasattr(embedded, "to_numpy") else to_host(embedded)  # a frame, by set_output
+def _plane(sample: _Sample) -> NDArray:
+    """The plane through the clusters' means of standardised features; words are taken as they are."""
     values: Any = sample.features.values
-    labels = sample.labels
-    if sp.issparse(values):
-        rows, mean = values, np.asarray(values.mean(axis=0)).ravel()
-    else:
+    if not sp.issparse(values):
         mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
-        rows = np.nan_to_num((values - mean) / np.where(spread > 0, spread, 1.0))
-        mean = np.zeros_like(mean)
-    sizes = np.bincount(labels).astype(np.float64)
-    member = sp.csr_array((np.ones(labels.size), (labels, np.arange(labels.size))))
-    sums = member @ rows
-    centers = (sums.toarray() if sp.issparse(sums) else sums) / np.maximum(sizes, 1.0)[:, None]
-    directions = np.linalg.svd(np.sqrt(sizes)[:, None] * (centers - mean), full_matrices=False)[2]
-    return np.asarray(rows @ directions[: max(sizes.size - 1, 1)].T)
+        values = np.nan_to_num((values - mean) / np.where(spread > 0, spread, 1.0))
+    return plane_of_centers(values, sample.labels)
 
 
 # -- features that say the same ------------------------------------------------------------------------------------
@@ -369,14 +293,11 @@ def _rank_correlations(columns: Float) -> Float:
     """Absolute values of the correlations of the ranks; an empty cell has the mean rank."""
     if columns.shape[1] == 0:
         return np.zeros((0, 0))
-    ranks = np.nan_to_num(_centred(rankdata(columns, axis=0, nan_policy="omit")))
+    ranks = rankdata(columns, axis=0, nan_policy="omit")
+    ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=0))
     lengths = np.linalg.norm(ranks, axis=0)
     ranks /= np.where(lengths > 0, lengths, 1.0)
     return np.abs(ranks.T @ ranks)
-
-
-def _centred(ranks: Float) -> Float:
-    return ranks - np.nanmean(ranks, axis=0)
 
 
 def _set_apart(features: Features, found: Profile, groups: list[list[int]], k: int) -> list[SetApart]:

@@ -14,11 +14,11 @@ from sklearn.utils import check_array
 
 from jointclust.rows import is_elsewhere, is_lazy, loaded
 from jointclust.rows.arrays import is_device_array, to_host
-from jointclust.types import Float, Sparse
+from jointclust.types import Float, Labels, Sparse
 from jointclust.views.cells import cells_of
-from jointclust.views.columns import columns_of, is_table, names_of, rows_of
+from jointclust.views.columns import columns_of, is_table, names_of
 from jointclust.views.counts import Words
-from jointclust.views.kinds import describe, is_annotated, is_documents, strings_of
+from jointclust.views.kinds import Description, describe, is_annotated, is_documents
 
 # Levels of a category that are looked at, the most frequent first.
 _LEVELS = 50
@@ -79,15 +79,23 @@ class Features:
         return np.asarray(found.toarray() if sp.issparse(found) else found, dtype=np.float64)
 
 
-def features_in(X: Any, names: Sequence[str] | None, otherwise: Sequence[str] | None = None) -> Features:
-    """The features of data of any kind, named as given, else by the data, else otherwise."""
+def features_in(
+    X: Any,
+    names: Sequence[str] | None,
+    otherwise: Sequence[str] | None = None,
+    described: Description | None = None,
+) -> Features:
+    """The features of data of any kind, named as given, else by the data, else otherwise.
+
+    What a fit has found out about the data need not be found out again, where they are the same data.
+    """
     X = to_host(X) if is_device_array(X) else X
     if is_documents(X):
         return _words(X)
     if is_annotated(X):
         names, X = [str(name) for name in X.var.index] if names is None else names, X.X
     if is_table(X):
-        return _of_table(X, names)
+        return _of_table(X, names, described)
     values = check_array(
         X,
         accept_sparse="csr",
@@ -109,11 +117,19 @@ def at_hand(X: Any) -> Any:
     return X.compute() if is_lazy(rows) else np.asarray(rows[:])
 
 
-def some_of(X: Any, index: NDArray[np.intp]) -> Any:
-    """Some rows of data of any kind."""
-    if is_documents(X):
-        return [strings_of(X)[row] for row in index]
-    return rows_of(X, index) if is_table(X) or is_annotated(X) or hasattr(X, "shape") else np.asarray(X)[index]
+def some_of_each(labels: Labels, most: int, fewest: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """All rows where they are at most so many, else some of each cluster by its size, and of small ones the fewest.
+
+    In the order of the rows; a little over ``most``, if many clusters are small.
+    """
+    if labels.size <= most:
+        return np.arange(labels.size)
+    sizes = np.bincount(labels)
+    wanted = np.minimum(sizes, np.maximum(fewest, sizes * most // labels.size))
+    shuffled = rng.permutation(labels.size)
+    order = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    rank = np.arange(labels.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(order[rank < np.repeat(wanted, sizes)])
 
 
 def _checked(names: Sequence[str] | None, n_columns: int) -> list[str] | None:
@@ -127,9 +143,10 @@ def _words(documents: Any) -> Features:
     return Features(words.transform(documents), [Feature(str(word), "word") for word in words.vocabulary_], None)
 
 
-def _of_table(X: Any, names: Sequence[str] | None) -> Features:
+def _of_table(X: Any, names: Sequence[str] | None, described: Description | None) -> Features:
     """Columns coded one by one; ids, long text and constant columns tell nothing of a cluster and are left out."""
-    found = describe(X)
+    is_known = described is not None and (described.n_samples, len(described.columns)) == X.shape
+    found = described if described is not None and is_known else describe(X)
     if found.kind == "documents":
         return _words(X[names_of(X)[int(np.flatnonzero(found.of_kind("text"))[0])]])
     given = _checked(names, X.shape[1])

@@ -1,20 +1,31 @@
-"""What a fitted model knows of the rows it was fitted on, whatever its kind."""
+"""What there is to show of a fitted model and its rows: computed once for console, files, drawings and report."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust.consensus.estimator import JointConsensus
+from jointclust.rows.arrays import to_host
 from jointclust.selection.criteria import jaccard_per_cluster
-from jointclust.types import Estimator, Float, Labels, Predictor
+from jointclust.showing.directions import Direction, directions, plane_of_centers
+from jointclust.showing.explain import Explanation, explained
+from jointclust.showing.features import at_hand, features_in
+from jointclust.showing.layout import neighbour_map
+from jointclust.showing.profile import Profile, profile
+from jointclust.types import Estimator, Float, Labels
 from jointclust.views.preparation import Preparation
+
+__all__ = ["Fitted", "explain"]
 
 # Dimensions from which on an embedding is no reduction.
 _FEW_COMPONENTS = 200
@@ -26,101 +37,243 @@ def last_step(model: Estimator) -> Any:
     return last_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
-def labels_of(model: Estimator) -> Labels:
-    """The cluster of each training row; of a row that a consensus rejects, the one it would have."""
-    clusterer = last_step(model)
-    check_is_fitted(clusterer)
-    labels = np.asarray(clusterer.labels_)
-    return clusterer.soft_labels_.argmax(axis=1) if np.any(labels < 0) else labels
-
-
-def embedding_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
-    """Embedding of the training rows, equal to ``transform`` of them."""
-    return np.asarray(model.transform(X))
-
-
-def map_of(model: Predictor, X: ArrayLike) -> NDArray[Any]:
-    """A few coordinates of the training rows in which to draw them and to measure how typical they are.
-
-    The embedding, but for methods that reduce nothing: there it is the plane through the clusters' centers (the
-    orthogonal centroid method).
-    """
-    if last_step(model).cluster_centers_.shape[1] <= _FEW_COMPONENTS:
-        return embedding_of(model, X)
-    rows = prepared_of(model, X)
-    labels = labels_of(model)
-    sizes = np.bincount(labels).astype(np.float64)
-    member = sp.csr_array((np.ones(labels.size), (labels, np.arange(labels.size))))
-    sums = member @ rows
-    centers = (sums.toarray() if sp.issparse(sums) else sums) / np.maximum(sizes, 1)[:, None]
-    mean = sizes @ centers / labels.size
-    directions = np.linalg.svd(np.sqrt(sizes)[:, None] * (centers - mean), full_matrices=False)[2]
-    directions = directions[: max(sizes.size - 1, 1)].T
-    return np.asarray(rows @ directions) - mean @ directions
-
-
-def prepared_of(model: Estimator, X: ArrayLike) -> Any:
-    """The rows as the clusterer sees them; a consensus, those of its first view."""
+def first_preparation(model: Estimator) -> Preparation | None:
+    """What codes the data before all else: the first step of a pipeline, or the first view of a consensus."""
     model = getattr(model, "best_estimator_", model)
-    rows = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
     clusterer = last_step(model)
-    if isinstance(clusterer, JointConsensus):
-        return clusterer.prepared(rows)[0]
-    return check_array(rows, accept_sparse="csr")
+    steps = [step for _, step in model.steps[:-1]] if isinstance(model, Pipeline) else []
+    if not steps and isinstance(clusterer, JointConsensus):
+        steps = clusterer.preparations
+    return steps[0] if steps and isinstance(steps[0], Preparation) else None
 
 
-def features_of(model: Estimator, X: Any) -> tuple[Any, list[str] | None]:
+def features_of(model: Estimator, X: Any, coded: Any = None) -> tuple[Any, list[str] | None]:
     """Rows as numbers in the units of the data, with names: coded columns and words where there are any."""
-    model = getattr(model, "best_estimator_", model)
-    clusterer = last_step(model)
-    check_is_fitted(clusterer)
-    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else []
-    views = clusterer.preparations if isinstance(clusterer, JointConsensus) else []
-    first = steps[0] if len(steps) > 1 else views[0] if views else None
-    if isinstance(first, Preparation):
-        return first.readable(X), [str(name) for name in first.coded_names()]
+    first = first_preparation(model)
+    if first is not None:
+        rows = first.encode(X) if coded is None else coded
+        return first.readable(rows), [str(name) for name in first.coded_names()]
     return check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan"), None
 
 
-def check_shown(labels: Labels, n_features: int, names: list[str] | None, Y: NDArray, stability: Float | None) -> None:
-    """What is to be shown beside the rows fits them."""
-    if names is not None and len(names) != n_features:
-        raise ValueError(f"feature_names must have a name for each of the {n_features} columns; got {len(names)}.")
-    if Y.ndim != 2 or Y.shape[1] == 0 or not np.isfinite(Y).all():
-        raise ValueError(
-            f"coordinates must be a table of finite numbers, rows by 1 or more columns; got shape {Y.shape}"
-            f"{'' if Y.ndim != 2 else ' with numbers that are not finite'}."
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fitted model and its rows; what is shown of them is computed when it is first needed, and kept.
+
+    Attributes
+    ----------
+    model : estimator
+        A fitted clusterer, a pipeline that ends with one, or a search.
+    X : array, sparse matrix, data frame, list of str or AnnData
+        The rows, as the model takes them.
+    column_names : sequence of str or None
+        Names of the columns of X.
+    given_names : sequence of str or None
+        Names of the features, where they are not those of the columns.
+    coordinates : array of shape (n_samples, 1 or more) or None
+        Where to draw the rows; None takes the embedding.
+    prepared, coded, embedded : array or None
+        What the fit has left: the rows as the clusterer got them, as numbers in their units, and in the embedding.
+    explained : Explanation or None
+        What is known already of what makes each cluster.
+    """
+
+    model: Any
+    X: Any
+    column_names: Sequence[str] | None = None
+    given_names: Sequence[str] | None = None
+    coordinates: NDArray[Any] | None = None
+    prepared: Any = None
+    coded: Any = None
+    embedded: Any = None
+    explained: Explanation | None = None
+
+    @cached_property
+    def clusterer(self) -> Any:
+        """The estimator that gave the labels."""
+        found = last_step(self.model)
+        check_is_fitted(found)
+        return found
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The cluster of each row: that of the fit or, of other rows, by ``predict``.
+
+        A row that a consensus rejects has the cluster with most votes; one without votes stays below 0.
+        """
+        labels = to_host(getattr(self.clusterer, "labels_", np.empty(0)))
+        n_rows = self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
+        if labels.size != n_rows:
+            if not hasattr(self.model, "predict"):
+                raise ValueError(
+                    f"X has {n_rows} rows, the model was fitted on {labels.size} and has no predict: "
+                    "give the rows of fit."
+                )
+            return to_host(self.model.predict(self.X))
+        is_rejected = np.any(labels < 0) and self.soft_labels is not None
+        return np.asarray(self.soft_labels).argmax(axis=1) if is_rejected else labels
+
+    @cached_property
+    def soft_labels(self) -> Float | None:
+        """Probabilities of the clusters for each row, where the method has them."""
+        return getattr(self.clusterer, "soft_labels_", None)
+
+    @cached_property
+    def confidence(self) -> Float | None:
+        """How sure each row's label is, where the method says so: its own word, or the label's probability."""
+        if self.soft_labels is None:
+            return None
+        own = getattr(self.clusterer, "confidence_", None)
+        return np.asarray(self.soft_labels).max(axis=1) if own is None else np.asarray(own)
+
+    @cached_property
+    def embedding(self) -> NDArray[Any]:
+        """The rows as ``transform`` gives them."""
+        found = self.embedded
+        if found is None:
+            is_prepared = self.prepared is not None
+            found = self.clusterer.transform(self.prepared) if is_prepared else self.model.transform(self.X)
+        return found.to_numpy() if hasattr(found, "to_numpy") else found if sp.issparse(found) else to_host(found)
+
+    @cached_property
+    def rows(self) -> Any:
+        """The rows as the clusterer sees them; a consensus, those of its first view."""
+        model = getattr(self.model, "best_estimator_", self.model)
+        has_steps = isinstance(model, Pipeline) and len(model) > 1 and self.prepared is None
+        rows = model[:-1].transform(self.X) if has_steps else self.X if self.prepared is None else self.prepared
+        if isinstance(self.clusterer, JointConsensus):
+            return self.clusterer.prepared(rows)[0]
+        return check_array(rows, accept_sparse="csr")
+
+    @cached_property
+    def positions(self) -> NDArray[Any]:
+        """A few coordinates of the rows in which to draw them and to measure how typical they are.
+
+        The embedding, but for methods that reduce nothing: there it is the plane through the clusters' centers.
+        """
+        if self.coordinates is not None:
+            return np.asarray(self.coordinates)
+        if self.clusterer.cluster_centers_.shape[1] <= _FEW_COMPONENTS:
+            return self.embedding
+        return plane_of_centers(self.rows, self.labels)
+
+    @cached_property
+    def _features(self) -> tuple[Any, list[str] | None]:
+        return features_of(self.model, self.X, self.coded)
+
+    @property
+    def data(self) -> Any:
+        """The rows as numbers in their own units."""
+        return self._features[0]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What the columns of ``data`` are called: as given, as coded, as in X or the model, else by number."""
+        coded, n_features = self._features[1], self.data.shape[1]
+        given = self.column_names if self.given_names is None else self.given_names
+        if coded is not None and (given is None or len(given) != n_features):
+            return coded  # columns that were coded have names of their own
+        if given is None:
+            given = getattr(self.X, "columns", getattr(self.model, "feature_names_in_", None))
+        return [f"x{index}" for index in range(n_features)] if given is None else [str(name) for name in given]
+
+    @cached_property
+    def member_stability(self) -> Float | None:
+        """How well the members of a consensus reproduce each cluster: mean Jaccard index with the best match."""
+        if not isinstance(self.clusterer, JointConsensus):
+            return None
+        n_clusters, labels = self.clusterer.n_clusters, self.labels.astype(np.int32)
+        # A finer partition splits every cluster, which says nothing about it.
+        alike = [one for one in self.clusterer.groups_of_members().T if one.max(initial=-1) < n_clusters]
+        return np.mean([jaccard_per_cluster(labels, one, n_clusters) for one in alike], axis=0) if alike else None
+
+    @property
+    def objective(self) -> Float | None:
+        """The objective, iteration by iteration, where the method iterates."""
+        history = getattr(self.clusterer, "objective_history_", None)
+        return None if history is None else np.asarray(history)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """What sets each cluster apart, in numbers, and its typical rows."""
+        return profile(self.data, self.positions, self.labels)
+
+    @cached_property
+    def directions(self) -> list[Direction]:
+        """Directions along which the rows are drawn."""
+        rows = self.rows if self.positions.shape[1] == 1 else None
+        return directions(self.positions, self.labels, rows, self.data)
+
+    @cached_property
+    def layout(self) -> Float:
+        """The rows by their neighbours in the embedding or, of one direction, in the two that are drawn."""
+        is_line = self.positions.shape[1] == 1
+        places = np.column_stack([one.values for one in self.directions]) if is_line else self.positions
+        return neighbour_map(places, labels=self.labels)
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """What makes each cluster, in words."""
+        if self.explained is not None:
+            return self.explained
+        features = features_in(
+            at_hand(self.X),
+            self.column_names,
+            getattr(self.model, "feature_names_in_", None),
+            getattr(first_preparation(self.model), "description_", None),
         )
-    n_clusters = int(labels.max()) + 1
-    if stability is not None and (stability.ndim != 1 or stability.size < n_clusters):
-        raise ValueError(f"stability must have a value for each of the {n_clusters} clusters; got {stability.shape}.")
+        expected = getattr(self.model, "n_features_in_", features.n_columns)
+        if features.n_columns is not None and features.n_columns != expected:
+            raise ValueError(
+                f"X has {features.n_columns} columns and the model was fitted on {expected}: give the same."
+            )
+        places = self.embedding if hasattr(self.model, "transform") else None
+        is_plain = places is not None and not sp.issparse(places) and places.shape[1] <= _FEW_COMPONENTS
+        return explained(features, self.labels, places if is_plain else None)
 
 
-def soft_labels_of(model: Estimator) -> Float | None:
-    """Probabilities of the training rows, where the method has them."""
-    return getattr(last_step(model), "soft_labels_", None)
+def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
+    """What makes each cluster: its size, short rules, the features that set it apart, and typical rows.
 
+    A rule has at most three conditions, in the units of X; ``precision`` is the share of the rows that fulfil it that
+    are in the cluster, ``coverage`` the share of the cluster that fulfils it. It is the best of the nodes of shallow
+    decision trees that tell the cluster from all other rows, pruned as long as that costs next to nothing. It describes
+    the clusters as they are; it did not make them, and other rules may describe them as well.
 
-def confidence_of(model: Estimator) -> Float | None:
-    """How sure each training row's label is, where the method says so: its own word, or the label's probability."""
-    soft = soft_labels_of(model)
-    if soft is None:
-        return None
-    return np.asarray(getattr(last_step(model), "confidence_", np.asarray(soft).max(axis=1)))
+    Features set a cluster apart by Cohen's d, the difference of the means in standard deviations: 0.8 is large. Of
+    features that say the same (radius, perimeter, area) one is listed, the others beside it.
 
+    Parameters
+    ----------
+    model : estimator
+        A fitted clusterer, of this library or another, with ``labels_`` or ``predict``; a pipeline that ends with one,
+        or a search.
+    X : array, sparse matrix, data frame, list of str or AnnData
+        The rows it was fitted on; other rows, if there are more or fewer of them, are labelled by its ``predict``.
+        Rows in a file or with Dask are loaded: if there are too many, give some of them.
+    feature_names : sequence of str, default=None
+        Names of the columns of X; None takes those of a frame, or of the model. Documents have words instead.
 
-def objective_of(model: Estimator) -> Float | None:
-    """The objective, iteration by iteration, where the method iterates."""
-    history = getattr(last_step(model), "objective_history_", None)
-    return None if history is None else np.asarray(history)
+    Returns
+    -------
+    explanation : Explanation
+        Printing it gives a summary; ``to_dict()`` is for JSON; iterate over it for the clusters.
 
+    Notes
+    -----
+    Of more than 10,000 rows a sample is looked at, and ``notes`` says so; sizes, precision and coverage are those of
+    all rows. An empty cell fulfils no condition.
 
-def member_stability(model: Estimator) -> Float | None:
-    """For each cluster of a consensus, how well the members reproduce it: mean Jaccard index with the best match."""
-    clusterer = last_step(model)
-    if not isinstance(clusterer, JointConsensus):
-        return None
-    groups, labels = clusterer.groups_of_members(), labels_of(model).astype(np.int32)
-    # A finer partition splits every cluster, which says nothing about it.
-    alike = [column for column in groups.T if column.max(initial=-1) < clusterer.n_clusters]
-    return np.mean([jaccard_per_cluster(labels, one, clusterer.n_clusters) for one in alike], axis=0) if alike else None
+    Examples
+    --------
+    >>> import jointclust as jc
+    >>> wine = jc.datasets.load("wine")
+    >>> model = jc.JointConsensus(3, random_state=0).fit(wine.data)
+    >>> found = jc.explain(model, wine.data, [f"measure {number}" for number in range(1, 14)])
+    >>> print(found[1])  # doctest: +ELLIPSIS
+    Cluster 1: ... rows (...%)
+      if measure ...precision ...%, coverage ...%
+      ...
+    """
+    check_is_fitted(model)
+    return Fitted(model, at_hand(X), feature_names).explanation

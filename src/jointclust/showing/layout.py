@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_random_state
 from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.numerics.linalg import signs_of
 from jointclust.rows import threads
-from jointclust.showing.sampling import some_of_each
+from jointclust.showing.features import some_of_each
 from jointclust.types import Float, Labels
 
 # Rows that are laid out, by scikit-learn and by openTSNE: each takes less time than the default fit of 20,000 rows.

@@ -139,6 +139,16 @@ def describe(X: Any) -> Description:
     return _described(*_looked_at(X))
 
 
+def naming_column(X: Any) -> Any | None:
+    """The first column of a table that only names the rows, where there is one beside others."""
+    n_samples, rows, positions = _looked_at(X)
+    names = names_of(rows)
+    if len(names) == 1:
+        return None
+    found = zip(names, columns_of(rows), strict=True)
+    return next((name for name, one in found if found_in(one, name, positions, n_samples).kind == "id"), None)
+
+
 def describe_sample(X: Any, n_samples: int) -> Description:
     """The same from a sample, in memory, of so many rows."""
     return describe(X) if X.shape[0] == n_samples else _described(n_samples, X, None)

@@ -94,6 +94,26 @@ class Preparation(Transformer):
         self : object
             The fitted transformer.
         """
+        self.fit_encode(X, sample_weight, n_samples)
+        return self
+
+    def fit_encode(self, X: Any, sample_weight: ArrayLike | None = None, n_samples: int | None = None) -> Any:
+        """Fit, and code the rows of fit: what :meth:`encode` gives for them, without coding them twice.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix, AnnData or list of str
+            The data.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+        n_samples : int, optional
+            How many rows there are, where X is a sample of them.
+
+        Returns
+        -------
+        coded : array or sparse matrix of shape (n_samples, n_coded)
+            Rows of numbers without gaps, before the view scales them.
+        """
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self.description_ = describe(X) if n_samples is None else describe_sample(X, n_samples)
@@ -111,9 +131,11 @@ class Preparation(Transformer):
         rows = self._numbers(data)
         self._learn_gaps(rows, sample_weight)
         rows = self._filled(rows)
-        self.numeric_ = self._which_are_numeric()
+        self.numeric_: NDArray[np.bool_] | None = None
+        if isinstance(self.encoder_, MixedEncoder) and self.encoder_.levels_:
+            self.numeric_ = self._of_coded_columns(self.encoder_, np.zeros_like).astype(bool)
         self._learn_view(rows, sample_weight)
-        return self
+        return rows
 
     def beside(self, view: str, coded: Any, sample_weight: ArrayLike | None = None) -> Self:
         """The same data in another view: coded and filled as here, scaled in another way.
@@ -169,24 +191,23 @@ class Preparation(Transformer):
         check_is_fitted(self)
         return self._filled(self._numbers(self._data(X, reset=False)))
 
-    def readable(self, X: Any) -> Any:
-        """The coded rows as people read them: numbers in their own units, 1 for a level that a row has and 0 else.
+    def readable(self, coded: Any) -> Any:
+        """Coded rows as people read them: numbers in their own units, 1 for a level that a row has and 0 else.
 
         Parameters
         ----------
-        X : data frame, array, sparse matrix, AnnData or list of str
-            Data with the columns of fit.
+        coded : array or sparse matrix of shape (n_samples, n_coded)
+            Rows as :meth:`encode` gives them.
 
         Returns
         -------
         rows : array or sparse matrix of shape (n_samples, n_coded)
             Named by :meth:`coded_names`; a gap that was filled has the shares of the levels.
         """
-        rows = self.encode(X)
         if self.numeric_ is None or not isinstance(self.encoder_, MixedEncoder):
-            return rows
+            return coded
         shares = self._of_coded_columns(self.encoder_, lambda shares: shares)
-        return np.where(self.numeric_, rows, np.round(rows * np.sqrt(shares) + shares, 12))
+        return np.where(self.numeric_, coded, np.round(coded * np.sqrt(shares) + shares, 12))
 
     def transform(self, X: Any) -> Any:
         return self.scaler_.transform(self.encode(X))
@@ -296,11 +317,6 @@ class Preparation(Transformer):
         if not sp.issparse(rows) and not is_elsewhere(rows) and np.isnan(rows).any():
             raise ValueError("X has missing cells, and the rows of fit had none to learn from: fill them first.")
         return rows
-
-    def _which_are_numeric(self) -> NDArray[np.bool_] | None:
-        if not isinstance(self.encoder_, MixedEncoder) or not self.encoder_.levels_:
-            return None
-        return self._of_coded_columns(self.encoder_, np.zeros_like).astype(bool)
 
     def _of_coded_columns(self, encoder: MixedEncoder, of_levels: Callable[[Float], Float]) -> Float:
         """A value for each coded column: 1 for numbers, a function of the shares for the levels of a category."""

@@ -11,8 +11,8 @@ from scipy.cluster.hierarchy import dendrogram
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.selection.stability import bootstrap_stability
 from jointclust.selection.trade_off_path import TradeOffPath
-from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE
+from jointclust.showing.fitted import Fitted, last_step
 from jointclust.showing.plots._display import Display
 from jointclust.types import Float, Labels, Predictor
 
@@ -55,8 +55,8 @@ class ObjectiveDisplay(Display):
         display : ObjectiveDisplay
             Drawn.
         """
-        history = fitted.objective_of(estimator)
-        name = type(fitted.last_step(estimator)).__name__
+        fitted = Fitted(estimator, None)
+        history, name = fitted.objective, type(fitted.clusterer).__name__
         if history is None:
             raise TypeError(f"{name} has no objective_history_: it does not iterate.")
         return cls(history, name=name).plot(ax, **options)
@@ -115,7 +115,7 @@ class StabilityDisplay(Display):
         display : StabilityDisplay
             Drawn.
         """
-        found = fitted.member_stability(estimator)
+        found = Fitted(estimator, X).member_stability
         if found is None:
             found = bootstrap_stability(estimator, X, n_resamples=n_resamples, random_state=random_state)
         return cls(found).plot(ax, **options)
@@ -229,7 +229,7 @@ class DendrogramDisplay(Display):
         display : DendrogramDisplay
             Drawn.
         """
-        consensus = fitted.last_step(estimator)
+        consensus = last_step(estimator)
         if not isinstance(consensus, JointConsensus):
             raise TypeError(f"{type(consensus).__name__} has no layers: a dendrogram is of a JointConsensus.")
         linkage = consensus.linkage(n_clusters)

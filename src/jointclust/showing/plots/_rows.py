@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust.exceptions import collected
 from jointclust.numerics.partitions import centers_of
 from jointclust.rows.arrays import is_sparse
-from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE
 from jointclust.showing.directions import NEXT, beside
+from jointclust.showing.fitted import Fitted, last_step
 from jointclust.showing.plots._display import Display
 from jointclust.types import Float, Labels, Predictor
 
@@ -49,7 +49,7 @@ class EmbeddingDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Predictor,
+        estimator: Predictor | Fitted,
         X: ArrayLike,
         *,
         components: tuple[int, int] = (0, 1),
@@ -79,14 +79,15 @@ class EmbeddingDisplay(Display):
         display : EmbeddingDisplay
             Drawn.
         """
-        Y = fitted.map_of(estimator, X)
+        fitted = estimator if isinstance(estimator, Fitted) else Fitted(estimator, X)
+        Y = fitted.positions
         names = [f"component {index}" for index in components]
         if Y.shape[1] == 1:
-            second = beside(fitted.prepared_of(estimator, X), Y, fitted.labels_of(estimator))
+            second = beside(fitted.rows, Y, fitted.labels)
             Y, components, names = np.column_stack([Y, second]), (0, 1), ["component 0", NEXT]
         if max(components) >= Y.shape[1]:
             raise ValueError(f"components={components}: the embedding has {Y.shape[1]}, counted from 0.")
-        found = fitted.labels_of(estimator) if labels is None else np.asarray(labels)
+        found = fitted.labels if labels is None else np.asarray(labels)
         return cls(Y[:, list(components)], found, names=(names[0], names[1])).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
@@ -157,7 +158,8 @@ class BiplotDisplay(Display):
         display : BiplotDisplay
             Drawn.
         """
-        clusterer = fitted.last_step(estimator)
+        fitted = Fitted(estimator, X)
+        clusterer = fitted.clusterer
         if not hasattr(clusterer, "components_"):
             raise TypeError(f"{type(clusterer).__name__} has no components_ here, and so no loadings.")
         loadings = np.asarray(clusterer.components_)
@@ -169,8 +171,8 @@ class BiplotDisplay(Display):
             names = [f"x{index}" for index in range(loadings.shape[1])] if named is None else [str(n) for n in named]
         chosen = loadings[list(components)].T
         order = np.argsort(-np.linalg.norm(chosen, axis=1), kind="stable")[:n_features]
-        Y = fitted.embedding_of(estimator, X)[:, list(components)]
-        display = cls(Y, fitted.labels_of(estimator), chosen[order], [names[index] for index in order])
+        Y = fitted.embedding[:, list(components)]
+        display = cls(Y, fitted.labels, chosen[order], [names[index] for index in order])
         return display.plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
@@ -234,7 +236,8 @@ class PrototypesDisplay(Display):
             Drawn.
         """
         rows = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
-        labels, Y = fitted.labels_of(estimator), fitted.map_of(estimator, X)
+        fitted = Fitted(estimator, X)
+        labels, Y = fitted.labels, fitted.positions
         n_clusters = int(labels.max()) + 1
         distances = np.linalg.norm(Y - centers_of(Y, labels, n_clusters, None)[labels], axis=1)
         images = np.full((n_clusters, n_prototypes, *image_shape), np.nan)
@@ -301,10 +304,11 @@ class SoftLabelsDisplay(Display):
         display : SoftLabelsDisplay
             Drawn.
         """
-        soft = fitted.soft_labels_of(estimator)
+        clusterer = last_step(estimator)
+        soft = getattr(clusterer, "soft_labels_", None)
         if soft is None:
-            raise TypeError(f"{type(fitted.last_step(estimator)).__name__} has no soft_labels_.")
-        found = fitted.labels_of(estimator) if labels is None else np.asarray(labels)
+            raise TypeError(f"{type(clusterer).__name__} has no soft_labels_.")
+        found = Fitted(estimator, soft).labels if labels is None else np.asarray(labels)
         return cls(np.asarray(soft), found).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:

@@ -9,18 +9,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jointclust._version import __version__
 from jointclust.files import replacing
-from jointclust.showing import fitted
-from jointclust.showing.directions import Direction, directions
-from jointclust.showing.explain import Explanation, explain
-from jointclust.showing.layout import neighbour_map
-from jointclust.showing.profile import profile
+from jointclust.showing.explain import Explanation
+from jointclust.showing.fitted import Fitted
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._page import page
-from jointclust.types import Float, Labels, Matrix, Predictor
+from jointclust.types import Float, Predictor
 
 __all__ = ["write_report"]
 
@@ -28,7 +25,7 @@ _BLOCK = 65_536
 
 
 def write_report(
-    model: Predictor,
+    model: Predictor | Fitted,
     X: ArrayLike,
     path: str | os.PathLike[str],
     *,
@@ -107,44 +104,33 @@ def write_report(
     >>> path.read_text().startswith("<!doctype html>")
     True
     """
-    data, coded = fitted.features_of(model, X)
-    given = feature_names if feature_names is not None and len(feature_names) == np.shape(X)[-1] else None
-    if coded is not None and (feature_names is None or len(feature_names) != data.shape[1]):
-        feature_names = coded  # columns that were coded have names of their own
-    elif feature_names is None:
-        named = getattr(X, "columns", None)
-        feature_names = named if named is not None else getattr(model, "feature_names_in_", None)
-    labels = fitted.labels_of(model)
-    _check_lengths(labels.size, X=data, coordinates=coordinates, ids=ids, classes=classes)
-    Y = fitted.map_of(model, X) if coordinates is None else np.asarray(coordinates)
-    found = fitted.member_stability(model) if stability is None else np.asarray(stability, dtype=float)
-    names = [str(name) for name in feature_names] if feature_names is not None else None
-    fitted.check_shown(labels, data.shape[1], names, Y, found)
-    rows = fitted.prepared_of(model, X) if Y.shape[1] == 1 else None
-    drawn = directions(Y, labels, rows, data)
+    if isinstance(model, Fitted):
+        fitted = model
+    else:
+        is_of_columns = feature_names is not None and len(feature_names) == np.shape(X)[-1]
+        places = None if coordinates is None else np.asarray(coordinates)
+        names = feature_names if is_of_columns else None
+        fitted = Fitted(model, X, names, feature_names, places, explained=explanation)
+    found = fitted.member_stability if stability is None else np.asarray(stability, dtype=float)
+    n_rows, n_features = len(fitted.clusterer.labels_), fitted.data.shape[1]
+    _check_lengths(n_rows, X=fitted.data, coordinates=coordinates, ids=ids, classes=classes)
+    _check_shown(fitted, found)
+    if image_shape is not None and image_shape[0] * image_shape[1] != n_features:
+        raise ValueError(f"image_shape={image_shape} does not make {n_features} pixels, the number of features.")
     content = Content(
-        model=model,
+        fitted=fitted,
         title=title,
-        labels=labels,
-        Y=Y,
-        directions=drawn,
-        layout=_layout(Y, labels, drawn) if neighbours and coordinates is None else None,
+        has_layout=neighbours and fitted.coordinates is None,
         ids=None if ids is None else [str(name) for name in np.asarray(ids)],
         classes=None if classes is None else np.asarray(classes).astype(str),
-        names=names or [f"x{index}" for index in range(data.shape[1])],
-        profile=profile(data, Y, labels),
-        explanation=None if image_shape is not None else explanation or explain(model, X, given),
-        data=data,
         stability=found,
         image=None if image_shape is None else (tuple(image_shape), image_order),
-        parameters=dict(parameters) if parameters is not None else _own_parameters(model),
+        parameters=dict(parameters) if parameters is not None else _own_parameters(fitted.clusterer),
         candidates=None if candidates is None else {key: list(value) for key, value in candidates.items()},
         warnings=list(warnings),
-        made=_made(model, data, command, checksum),
+        made=_made(fitted, command, checksum),
         most_megabytes=most_megabytes,
     )
-    if image_shape is not None and image_shape[0] * image_shape[1] != data.shape[1]:
-        raise ValueError(f"image_shape={image_shape} does not make {data.shape[1]} pixels, the number of features.")
     with replacing(path) as temporary:
         temporary.write_text(page(content), encoding="utf-8")
 
@@ -156,19 +142,30 @@ def _check_lengths(n: int, **given: Any) -> None:
             raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
 
 
-def _layout(Y: NDArray[Any], labels: Labels, drawn: list[Direction]) -> Float:
-    """The rows by their neighbours in the embedding or, of one direction, in the two that are drawn."""
-    places = Y if Y.shape[1] > 1 else np.column_stack([one.values for one in drawn])
-    return neighbour_map(places, labels=labels)
+def _check_shown(fitted: Fitted, stability: Float | None) -> None:
+    """What is to be shown beside the rows fits them."""
+    names, places = fitted.names, fitted.positions
+    if len(names) != fitted.data.shape[1]:
+        raise ValueError(
+            f"feature_names must have a name for each of the {fitted.data.shape[1]} columns; got {len(names)}."
+        )
+    if places.ndim != 2 or places.shape[1] == 0 or not np.isfinite(places).all():
+        raise ValueError(
+            f"coordinates must be a table of finite numbers, rows by 1 or more columns; got shape {places.shape}"
+            f"{'' if places.ndim != 2 else ' with numbers that are not finite'}."
+        )
+    n_clusters = int(fitted.labels.max()) + 1
+    if stability is not None and (stability.ndim != 1 or stability.size < n_clusters):
+        raise ValueError(f"stability must have a value for each of the {n_clusters} clusters; got {stability.shape}.")
 
 
-def _made(model: Predictor, data: Matrix, command: str | None, checksum: str | None) -> dict[str, str]:
+def _made(fitted: Fitted, command: str | None, checksum: str | None) -> dict[str, str]:
     """When, with what and from what a page is made."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "version": f"jointclust {__version__}",
-        "to repeat it": command or f"{fitted.last_step(model)!r}.fit(X)",
-        "SHA-256 of the data": checksum or _checksum(data),
+        "to repeat it": command or f"{fitted.clusterer!r}.fit(X)",
+        "SHA-256 of the data": checksum or _checksum(fitted.data),
     }
 
 
@@ -182,9 +179,8 @@ def _checksum(data: Any) -> str:
     return digest.hexdigest()
 
 
-def _own_parameters(model: Predictor) -> dict[str, tuple[object, str]]:
+def _own_parameters(clusterer: Any) -> dict[str, tuple[object, str]]:
     """The estimator's parameters, and whether they are its defaults."""
-    clusterer = fitted.last_step(model)
     defaults = type(clusterer)().get_params()
     params = clusterer.get_params()
     return {"method": (type(clusterer).__name__, "you")} | {

@@ -31,8 +31,8 @@ def cards(content: Content) -> str:
 
 
 def _card(content: Content, cluster: int) -> str:
-    profile = content.profile
-    share = profile.sizes[cluster] / content.labels.size
+    profile = content.fitted.profile
+    share = profile.sizes[cluster] / content.fitted.labels.size
     lines = [f"<p><b>{profile.sizes[cluster]:,}</b> rows ({share:.1%}){_stability(content, cluster)}</p>"]
     known = content.main_class(cluster)
     if known is not None:
@@ -98,7 +98,7 @@ def _prototypes(content: Content, title: str, rows: NDArray[np.intp]) -> str:
     if content.image is None:
         return f'<p class="rows">{title}: {", ".join(links)}</p>'
     shape, order = content.image
-    images = content.data[np.asarray(rows)]
+    images = content.fitted.data[np.asarray(rows)]
     images = images.toarray() if hasattr(images, "toarray") else np.asarray(images)
     pictures = "".join(
         f'<figure><img alt="" src="{_picture(image.reshape(shape, order=order))}">'

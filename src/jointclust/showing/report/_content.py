@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import silhouette_samples
 
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
-from jointclust.showing import fitted
-from jointclust.showing.directions import Direction
-from jointclust.showing.explain import ClusterExplanation, Explanation
-from jointclust.showing.profile import Profile
+from jointclust.showing.explain import ClusterExplanation
+from jointclust.showing.fitted import Fitted
 from jointclust.showing.report._pack import natural_order
-from jointclust.types import Float, Labels, Predictor, Sparse
+from jointclust.types import Float
 
 # Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
 DOUBTFUL, STABLE = 0.6, 0.85
@@ -33,18 +31,11 @@ _SILHOUETTE_ROWS = 2_000
 class Content:
     """What is shown; user text is still raw here."""
 
-    model: Predictor
+    fitted: Fitted
     title: str
-    labels: Labels
-    Y: NDArray[Any]
-    directions: list[Direction]
-    layout: Float | None
+    has_layout: bool
     ids: list[str] | None
     classes: NDArray[Any] | None
-    names: list[str]
-    profile: Profile
-    explanation: Explanation | None
-    data: NDArray | Sparse
     stability: Float | None
     image: tuple[tuple[int, ...], str] | None
     parameters: dict[str, tuple[object, str]]
@@ -54,12 +45,8 @@ class Content:
     most_megabytes: float
 
     @property
-    def clusterer(self) -> Any:
-        return fitted.last_step(self.model)
-
-    @property
     def n_clusters(self) -> int:
-        return self.profile.sizes.size
+        return self.fitted.profile.sizes.size
 
     def row_name(self, row: int) -> str:
         """What to call a row."""
@@ -70,7 +57,7 @@ class Content:
     @cached_property
     def confidence(self) -> Float | None:
         """How sure each row's label is; nothing where there is one cluster, and so no question."""
-        return fitted.confidence_of(self.model) if self.n_clusters > 1 else None
+        return self.fitted.confidence if self.n_clusters > 1 else None
 
     @cached_property
     def steadiness(self) -> Float | None:
@@ -82,7 +69,7 @@ class Content:
     @property
     def number(self) -> Any:
         """What is known of the number of clusters, where the data chose it."""
-        return getattr(self.clusterer, "number_", None)
+        return getattr(self.fitted.clusterer, "number_", None)
 
     def sure(self) -> str:
         """How far the clusters can be trusted, in one sentence."""
@@ -103,7 +90,7 @@ class Content:
             doubt = not self.number.has_structure or self.number.confidence < 0.5
             marks.append(0 if doubt else 2 if self.number.confidence >= 0.7 else 1)
         if self.steadiness is not None:
-            known, sizes = self.steadiness, self.profile.sizes / self.labels.size
+            known, sizes = self.steadiness, self.fitted.profile.sizes / self.fitted.labels.size
             told.append(_steady(known))
             doubtful = float(sizes[known < DOUBTFUL].sum())
             marks.append(0 if doubtful > 0.25 else 2 if sizes[known >= STABLE].sum() >= 0.9 else 1)
@@ -124,7 +111,7 @@ class Content:
                     f"{DOUBTFUL}): other samples of the same rows, or other methods, draw the line elsewhere. Read "
                     "nothing into it, or try fewer clusters."
                 )
-        few = [str(k) for k in np.flatnonzero(self.profile.sizes < _FEW_ROWS)]
+        few = [str(k) for k in np.flatnonzero(self.fitted.profile.sizes < _FEW_ROWS)]
         if few:
             found.append(
                 f"{_counted('Cluster', few)} {'has' if len(few) == 1 else 'have'} fewer than {_FEW_ROWS} rows: "
@@ -142,7 +129,7 @@ class Content:
 
     def unlike(self) -> list[tuple[int, float]]:
         """Rows beyond Tukey's fence of the outlier scores, the farthest first, with their scores."""
-        scores = getattr(self.clusterer, "outlier_scores_", None)
+        scores = getattr(self.fitted.clusterer, "outlier_scores_", None)
         if scores is None:
             return []
         values = np.asarray(scores, dtype=np.float64)
@@ -154,53 +141,54 @@ class Content:
     def facts(self) -> dict[str, str]:
         """A few numbers to begin with."""
         found = {
-            "rows": f"{self.labels.size:,}",
-            "features": f"{len(self.names):,}",
+            "rows": f"{self.fitted.labels.size:,}",
+            "features": f"{len(self.fitted.names):,}",
             "clusters": str(self.n_clusters),
-            "method": type(self.clusterer).__name__,
+            "method": type(self.fitted.clusterer).__name__,
         }
-        if hasattr(self.clusterer, "agreement_") and self.n_clusters > 1:
-            found["agreement"] = f"{self.clusterer.agreement_:.2f}"
+        if hasattr(self.fitted.clusterer, "agreement_") and self.n_clusters > 1:
+            found["agreement"] = f"{self.fitted.clusterer.agreement_:.2f}"
         if self.silhouette is not None:
             found["silhouette"] = f"{np.nanmean(self.silhouette[1]):.2f}"
         if self.classes is not None:
-            found["accuracy against the classes"] = f"{clustering_accuracy(self.classes, self.labels):.3f}"
-            found["NMI"] = f"{normalized_mutual_info(self.classes, self.labels):.3f}"
+            found["accuracy against the classes"] = f"{clustering_accuracy(self.classes, self.fitted.labels):.3f}"
+            found["NMI"] = f"{normalized_mutual_info(self.classes, self.fitted.labels):.3f}"
         return found
 
     @cached_property
     def silhouette(self) -> tuple[Float, Float] | None:
         """Mean silhouette of each cluster in the embedding, and of each row of a sample."""
-        n = self.labels.size
+        n = self.fitted.labels.size
         sample = np.linspace(0, n - 1, min(n, _SILHOUETTE_ROWS)).astype(int)
-        own = self.labels[sample]
+        own = self.fitted.labels[sample]
         if not 1 < np.unique(own).size < own.size:
             return None
-        values = silhouette_samples(np.asarray(self.Y, dtype=np.float64)[sample], own)
+        values = silhouette_samples(np.asarray(self.fitted.positions, dtype=np.float64)[sample], own)
         sizes = np.bincount(own, minlength=self.n_clusters)
         sums = np.bincount(own, weights=values, minlength=self.n_clusters)
         return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan), values
 
     def explained(self, cluster: int) -> ClusterExplanation | None:
         """What makes a cluster; nothing of images, whose pixels mean little one by one."""
-        found = self.explanation or ()
-        return next((one for one in found if one.cluster == cluster), None) if self.n_clusters > 1 else None
+        if self.image is not None or self.n_clusters == 1:
+            return None
+        return next((one for one in self.fitted.explanation if one.cluster == cluster), None)
 
     @cached_property
     def index_of(self) -> dict[str, int]:
         """Where a feature is, by its name."""
-        return {name: index for index, name in reversed(list(enumerate(self.names)))}
+        return {name: index for index, name in reversed(list(enumerate(self.fitted.names)))}
 
     def mean_confidence(self, cluster: int) -> float | None:
         """Mean confidence of a cluster's rows."""
-        own = self.labels == cluster
+        own = self.fitted.labels == cluster
         return None if self.confidence is None or not own.any() else float(self.confidence[own].mean())
 
     def main_class(self, cluster: int) -> tuple[str, float] | None:
         """The most frequent known class of a cluster and its share."""
-        if self.classes is None or self.profile.sizes[cluster] == 0:
+        if self.classes is None or self.fitted.profile.sizes[cluster] == 0:
             return None
-        values, sizes = np.unique(self.classes[self.labels == cluster], return_counts=True)
+        values, sizes = np.unique(self.classes[self.fitted.labels == cluster], return_counts=True)
         return str(values[sizes.argmax()]), float(sizes.max() / sizes.sum())
 
     def contingency(self) -> tuple[list[str], NDArray[np.intp]] | None:
@@ -209,19 +197,19 @@ class Content:
             return None
         found, codes = np.unique(self.classes, return_inverse=True)
         counts = np.zeros((self.n_clusters, found.size), np.intp)
-        np.add.at(counts, (self.labels, codes.ravel()), 1)
+        np.add.at(counts, (self.fitted.labels, codes.ravel()), 1)
         order = natural_order([str(name) for name in found])
         return [str(found[index]) for index in order], counts[:, order]
 
     @cached_property
     def telling(self) -> NDArray[np.intp]:
         """Features by their largest effect in any cluster, the largest first."""
-        return np.argsort(-np.abs(self.profile.effects).max(axis=0), kind="stable")
+        return np.argsort(-np.abs(self.fitted.profile.effects).max(axis=0), kind="stable")
 
     def chosen_features(self) -> list[int] | None:
         """Features that a sparse method keeps, where it is one."""
-        support = getattr(self.clusterer, "support_", None)
-        if support is None or len(support) != len(self.names):
+        support = getattr(self.fitted.clusterer, "support_", None)
+        if support is None or len(support) != len(self.fitted.names):
             return None
         return [int(index) for index in self.telling if support[index]]
 

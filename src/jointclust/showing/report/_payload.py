@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.showing import fitted
 from jointclust.showing.colours import PALETTE, SCALE
 from jointclust.showing.report import _pack
 from jointclust.showing.report._content import Content
@@ -22,7 +21,7 @@ _VOTES = 3
 def payload(content: Content) -> dict[str, Any]:
     """All but the features."""
     return {
-        "n": int(content.labels.size),
+        "n": int(content.fitted.labels.size),
         "axes": _axes(content),
         "columns": _columns(content),
         "ids": None if content.ids is None else _pack.names(content.ids),
@@ -33,15 +32,15 @@ def payload(content: Content) -> dict[str, Any]:
         "turn": len(PALETTE),
         "scale": SCALE,
         "title": content.title,
-        "n_features": len(content.names),
+        "n_features": len(content.fitted.names),
     }
 
 
 def features(content: Content, room: int) -> list[dict[str, Any]]:
     """Features of which the packed text fits into the room, those that tell the clusters apart most first."""
     found: list[dict[str, Any]] = []
-    for index, column in zip(content.telling, _dense_columns(content.data, content.telling), strict=True):
-        feature = {**_pack.numbers(content.names[index], column), "index": int(index)}
+    for index, column in zip(content.telling, _dense_columns(content.fitted.data, content.telling), strict=True):
+        feature = {**_pack.numbers(content.fitted.names[index], column), "index": int(index)}
         room -= len(_pack.script_json(feature)) + 1
         if room < 0:
             break
@@ -63,15 +62,15 @@ def _dense_columns(data: Any, order: NDArray[np.intp]) -> Iterable[NDArray[Any]]
 
 
 def _axes(content: Content) -> list[dict[str, Any]]:
-    layout = [] if content.layout is None else list(content.layout.T)
+    layout = list(content.fitted.layout.T) if content.has_layout else []
     return [_pack.axis("neighbour map", column, layout=True) for column in layout] + [
         _pack.axis(
             one.name,
             one.values,
             share=one.share,
-            like=[[content.names[index], round(value, 2)] for index, value in one.like],
+            like=[[content.fitted.names[index], round(value, 2)] for index, value in one.like],
         )
-        for one in content.directions
+        for one in content.fitted.directions
     ]
 
 
@@ -82,21 +81,27 @@ def _columns(content: Content) -> list[dict[str, Any]]:
     if content.confidence is not None:
         found.append(_pack.numbers("confidence", content.confidence))
     for name, attribute in (("weight", "sample_weights_"), ("outlier score", "outlier_scores_")):
-        if hasattr(content.clusterer, attribute):
-            found.append(_pack.numbers(name, getattr(content.clusterer, attribute)))
+        if hasattr(content.fitted.clusterer, attribute):
+            found.append(_pack.numbers(name, getattr(content.fitted.clusterer, attribute)))
     return [column for column in found if column is not None]
 
 
 def _clusters(content: Content) -> dict[str, Any]:
     """All clusters by their numbers, also those without rows: one colour is one cluster on the whole page."""
     names = [str(cluster) for cluster in range(content.n_clusters)]
-    codes = _pack.coded(content.labels, content.n_clusters - 1)
-    return {"name": "cluster", "kind": "category", "names": names, "sizes": content.profile.sizes.tolist(), **codes}
+    codes = _pack.coded(content.fitted.labels, content.n_clusters - 1)
+    return {
+        "name": "cluster",
+        "kind": "category",
+        "names": names,
+        "sizes": content.fitted.profile.sizes.tolist(),
+        **codes,
+    }
 
 
 def _votes(content: Content) -> dict[str, Any] | None:
     """The clusters with most votes of each row, and their shares."""
-    soft = fitted.soft_labels_of(content.model)
+    soft = content.fitted.soft_labels
     if soft is None or content.n_clusters < 2:
         return None
     values: Float = np.asarray(soft)
@@ -114,7 +119,7 @@ def _votes(content: Content) -> dict[str, Any] | None:
 
 def _tree(content: Content) -> dict[str, Any] | None:
     """Layers of a consensus: the finest one, and how its clusters join."""
-    clusterer = content.clusterer
+    clusterer = content.fitted.clusterer
     if not isinstance(clusterer, JointConsensus):
         return None
     try:
@@ -122,7 +127,7 @@ def _tree(content: Content) -> dict[str, Any] | None:
         leaves = np.asarray(clusterer.cut(len(linkage) + 1))
     except AttributeError:  # a model of rows elsewhere, or an old one, that kept nothing to make layers from
         return None
-    if len(linkage) == 0 or leaves.size != content.labels.size:
+    if len(linkage) == 0 or leaves.size != content.fitted.labels.size:
         return None
     kind: type[np.unsignedinteger] = np.uint8 if len(linkage) < 256 else np.uint16
     return {

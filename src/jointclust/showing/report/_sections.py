@@ -7,7 +7,6 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.showing import fitted
 from jointclust.showing.report import _pack
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._html import (
@@ -52,7 +51,7 @@ def clusters(content: Content) -> str:
         "confidence": content.confidence is not None,
         "silhouette": content.silhouette is not None,
         "main class": content.classes is not None,
-        "set apart by": content.explanation is not None and content.n_clusters > 1,
+        "set apart by": content.image is None and content.n_clusters > 1,
     }
     columns = ["cluster", "rows", *(name for name, wanted in optional.items() if wanted)]
     known = {"stability", "confidence", "silhouette"}
@@ -68,7 +67,7 @@ def clusters(content: Content) -> str:
 
 
 def _cluster_line(content: Content, cluster: int, columns: list[str]) -> list[str]:
-    size = int(content.profile.sizes[cluster])
+    size = int(content.fitted.profile.sizes[cluster])
     values = {
         "stability": _at(content.steadiness, cluster),
         "confidence": content.mean_confidence(cluster),
@@ -122,9 +121,9 @@ def classes(content: Content) -> str:
 
 def heat_map(content: Content) -> str:
     """Features that set clusters apart, by cluster; of those that say the same, one."""
-    if content.n_clusters < 2 or content.explanation is None:
+    if content.n_clusters < 2 or content.image is not None:
         return ""
-    groups = [group for group in content.explanation.groups if group[0] in content.index_of][:_HEATED]
+    groups = [group for group in content.fitted.explanation.groups if group[0] in content.index_of][:_HEATED]
     if not groups:
         return ""
     head = ["feature", *(f"{swatch(k)} {k}" for k in range(content.n_clusters))]
@@ -140,9 +139,9 @@ def heat_map(content: Content) -> str:
 
 
 def _heat_cell(content: Content, cluster: int, feature: int) -> str:
-    value = content.profile.effects[cluster, feature]
+    value = content.fitted.profile.effects[cluster, feature]
     strength = min(abs(value) / 3, 1.0)
-    here, rest = content.profile.means[cluster, feature], content.profile.rest[cluster, feature]
+    here, rest = content.fitted.profile.means[cluster, feature], content.fitted.profile.rest[cluster, feature]
     hint = f"mean {short(here)}, elsewhere {short(rest)}"
     kind = "above" if value > 0 else "below"
     return f'<td class="number heat {kind}" style="--heat:{strength:.2f}" title="{hint}">{_signed(value)}</td>'
@@ -154,10 +153,10 @@ def _signed(value: float) -> str:
 
 def soft(content: Content) -> str:
     """Soft labels as a picture."""
-    found = fitted.soft_labels_of(content.model)
+    found = content.fitted.soft_labels
     if found is None or content.n_clusters < 2:
         return ""
-    order = np.lexsort((-np.asarray(found).max(axis=1), content.labels))
+    order = np.lexsort((-np.asarray(found).max(axis=1), content.fitted.labels))
     order = order[np.linspace(0, order.size - 1, min(order.size, _MATRIX_ROWS)).astype(int)]
     source = _pack.picture(np.asarray(found)[order].T, 0.0, 1.0, coloured=True)
     return section(
@@ -178,7 +177,7 @@ def uncertain(content: Content) -> str:
         lines = [
             [
                 row_link(row, content.row_name(row)),
-                str(content.labels[row]),
+                str(content.fitted.labels[row]),
                 f'<td class="number">{value:{digits}}</td>',
             ]
             for row, value in rows
@@ -209,7 +208,7 @@ def number(content: Content) -> str:
 
 def objective(content: Content) -> str:
     """The objective over the iterations."""
-    history = fitted.objective_of(content.model)
+    history = content.fitted.objective
     if history is None or len(history) < 2 or not np.isfinite(history).all():
         return ""
     label = f"The objective over {len(history)} iterations, from {history[0]:.4g} to {history[-1]:.4g}"
@@ -245,7 +244,7 @@ def _curve(x: NDArray, y: NDArray, label: str, ends: tuple[str, str], marks: lis
 
 def views(content: Content) -> str:
     """Which views of the data were used, and why."""
-    found = getattr(content.clusterer, "views_", None)
+    found = getattr(content.fitted.clusterer, "views_", None)
     if not found:
         return ""
     rows = [
@@ -260,9 +259,11 @@ def chosen_features(content: Content) -> str:
     found = content.chosen_features()
     if found is None:
         return ""
-    listed = ", ".join(feature_link(content.names[index], index) for index in found[:200])
+    listed = ", ".join(feature_link(content.fitted.names[index], index) for index in found[:200])
     more = f" and {len(found) - 200} more" if len(found) > 200 else ""
-    told = f"<p>The method keeps {len(found)} of {len(content.names)} features; the others have no part in it.</p>"
+    told = (
+        f"<p>The method keeps {len(found)} of {len(content.fitted.names)} features; the others have no part in it.</p>"
+    )
     return section("Chosen features", f"{told}<p>{listed}{more}</p>", name="chosen")
 
 

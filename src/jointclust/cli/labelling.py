@@ -1,20 +1,24 @@
-"""Names that a person gave to clusters, and clusters that belong together, put into a table of labels."""
+"""What people say of the clusters of a run: names, clusters that belong together, classes of some rows."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from jointclust.cli import options
 from jointclust.cli.console import Voice, counted
 from jointclust.cli.runs import saved_labels, saved_run
-from jointclust.cli.tables import STDOUT, claim_table, write_table
+from jointclust.cli.writing import STDOUT, claim_table, write_table
 from jointclust.readers import ReadError
-from jointclust.showing import fitted
+from jointclust.showing.fitted import Fitted, last_step
+
+_EXAMPLE = '{"names": {"0": "setosa"}, "merged": [[1, 4]]}'
 
 
 @dataclass(frozen=True)
@@ -45,12 +49,8 @@ class Names:
 @click.command(name="apply-names")
 @click.argument("run", metavar="RUN", type=options.FILE)
 @click.argument("names", metavar="NAMES", type=options.FILE)
-@click.option(
-    "-o",
-    "--out",
-    type=options.FILE,
-    metavar="FILE",
-    help="Where the labels go: .csv, .parquet, or - for standard output (default: named_labels.csv in RUN).",
+@options.out(
+    "FILE", "Where the labels go: .csv, .parquet, or - for standard output (default: named_labels.csv in RUN)."
 )
 @options.writing
 @options.speaking
@@ -65,7 +65,8 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     saved = saved_run(run)
     path = Path(out) if out is not None else saved.folder / "named_labels.csv"
     voice = Voice.of(given, beside_output=path == STDOUT)
-    found = names_of(Path(names), int(fitted.labels_of(saved.model).max()) + 1)
+    clusterer = last_step(saved.model)
+    found = names_of(Path(names), int(Fitted(clusterer, clusterer.labels_).labels.max()) + 1)
     claim_table(path, force=given["force"])
     columns = dict(saved_labels(saved))
     labels = [int(label) for label in columns.pop("label")]
@@ -76,9 +77,7 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
         **columns,
     }
     write_table(path, table, raw=given["raw_cells"])
-    sizes: dict[str, int] = {}
-    for label, name in zip(table["label"], table["name"], strict=True):
-        sizes[name or str(label)] = sizes.get(name or str(label), 0) + 1
+    sizes = Counter(name or str(label) for label, name in zip(table["label"], table["name"], strict=True))
     told = ", ".join(f"{name if name.isprintable() else repr(name)} ({size})" for name, size in sizes.items())
     text = f"{counted(len(labels), 'row')} in {counted(len(sizes), 'cluster')}: {told}"
     voice.result(f"{text}\nWrote {path}", {"rows": len(labels), "sizes": sizes, "file": str(path)})
@@ -105,9 +104,6 @@ def names_of(path: Path, n_clusters: int) -> Names:
         raise ReadError(f'{path} needs an object with "names", "merged" or both: {_EXAMPLE}')
     merged = _merged(path, content.get("merged", []), n_clusters)
     return Names(_named(path, content.get("names", {}), merged, n_clusters), merged)
-
-
-_EXAMPLE = '{"names": {"0": "setosa"}, "merged": [[1, 4]]}'
 
 
 def _merged(path: Path, groups: object, n_clusters: int) -> list[list[int]]:
@@ -149,3 +145,42 @@ def _cluster(path: Path, number: object, n_clusters: int) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < n_clusters:
         raise ReadError(f"{path}: {json.dumps(number)} is no cluster of the run, which has 0 to {n_clusters - 1}.")
     return number
+
+
+@click.command()
+@click.argument("run", metavar="RUN", type=options.FILE)
+@click.option("-n", "n_rows", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="How many rows.")
+@options.out("FILE", "Where they go: .csv, .parquet, or - for standard output.", "to_label.csv")
+@options.writing
+@options.speaking
+def suggest(run: str, n_rows: int, out: str, **given: Any) -> None:
+    """Choose the rows of a RUN whose class would tell most, for someone to fill in.
+
+    The table has the rows' id, label and confidence, and an empty column "class". With some of it filled in:
+    jointclust fit DATA --known-rows to_label.csv
+    """
+    path = Path(out)
+    voice = Voice.of(given, beside_output=path == STDOUT)
+    claim_table(path, force=given["force"])
+    saved = saved_run(run)
+    model = last_step(saved.model)
+    if not hasattr(model, "rows_to_label"):
+        raise click.UsageError(
+            f"{run} was fitted by {type(model).__name__}: rows to ask about are those that the members of a consensus "
+            "disagree on. Fit again without --method."
+        )
+    columns = saved_labels(saved)
+    if n_rows > len(columns["id"]):
+        raise click.UsageError(f"-n {n_rows} exceeds the number of rows ({len(columns['id'])}).")
+    try:
+        rows = np.asarray(model.rows_to_label(n_rows)).tolist()
+    except AttributeError:
+        raise click.UsageError(
+            f"{run} has {len(columns['id']):,} rows, too many for a saved model to know what its members say of each: "
+            "fit a sample of the rows, and ask about that."
+        ) from None
+    kept = {name: [values[row] for row in rows] for name, values in columns.items() if name != "class"}
+    write_table(path, {**kept, "class": [""] * len(rows)}, raw=given["raw_cells"])
+    name = "standard output" if path == STDOUT else str(path)
+    text = f"{counted(len(rows), 'row')} to label: {name}"
+    voice.result(text, {"rows": rows, "ids": kept["id"], "file": None if path == STDOUT else str(path.resolve())})

@@ -1,29 +1,89 @@
-"""Tables on their way out: CSV that a spreadsheet cannot run, Parquet, JSON."""
+"""Results on their way out: claimed before the work begins, and there whole or not at all."""
 
 from __future__ import annotations
 
 import csv
 import importlib.util
 import json
+import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.cli.errors import OutputError
-from jointclust.cli.files import claim_file, written
+from jointclust.cli.errors import OutputError, output_error
+from jointclust.files import UNFINISHED, replacing
 from jointclust.readers import as_written
 from jointclust.readers._cells import is_gap, readings
+from jointclust.readers.annotated import annotate_file
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# run.json comes last: where it is, all the others are, and belong together.
+OUTPUTS = (
+    "labels.csv",
+    "named_labels.csv",
+    "clusters.csv",
+    "clusters.json",
+    "embedding.parquet",
+    "embedding.csv",
+    "candidates.csv",
+    "model.skops",
+    "report.html",
+)
+RECORD = "run.json"
 # Columns by name, each with one value per row.
 NamedColumns = Mapping[str, Sequence[Any] | NDArray[Any]]
 # Standard output, in place of a file.
 STDOUT = Path("-")
 # How a cell begins that a spreadsheet takes for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def claim_folder(folder: Path, *, force: bool) -> None:
+    """Make sure, before the work begins, that its results can be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        present = [name for name in (*OUTPUTS, RECORD) if (folder / name).exists()]
+        if present and not force:
+            raise OutputError(f"{folder} holds {', '.join(present)} already: choose another --out, or add --force.")
+        if force:
+            for leftover in folder.glob(f"{UNFINISHED}*"):
+                leftover.unlink()
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED):
+            pass
+    except OSError as error:
+        raise output_error(folder, error) from error
+
+
+def claim_file(path: Path, *, force: bool, option: str = "--out") -> None:
+    """The same for a single file."""
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder: name a file in it.")
+    if path.exists() and not force:
+        raise OutputError(f"{path} is there already: choose another {option}, or add --force.")
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=UNFINISHED):
+            pass
+    except OSError as error:
+        raise output_error(path, error) from error
+
+
+@contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """As :func:`jointclust.files.replacing`, with errors that a user understands."""
+    try:
+        with replacing(path) as temporary:
+            yield temporary
+    except OSError as error:
+        raise output_error(path, error) from error
 
 
 def claim_table(
@@ -90,6 +150,11 @@ def can_write_parquet() -> bool:
     return importlib.util.find_spec("pyarrow") is not None
 
 
+def embedding_name() -> str:
+    """The file of the embedding: Parquet where it can be written."""
+    return "embedding.parquet" if can_write_parquet() else "embedding.csv"
+
+
 def _write_csv(stream: TextIO, columns: NamedColumns, raw: bool) -> None:
     writer = csv.writer(stream, lineterminator="\n")
     keep = list if raw else _harmless
@@ -123,3 +188,29 @@ def _is_text(values: object) -> bool:
 
 def _plain(values: Iterable[object]) -> list[object]:
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def claim_plot(plot: str | None, *, force: bool) -> None:
+    """Make sure, before the work, that a drawing can be made and written."""
+    if plot is None:
+        return
+    if Path(plot).suffix not in (".svg", ".png", ".pdf"):
+        raise OutputError(f"{plot}: a drawing goes to a .svg, .png or .pdf file.")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise click.UsageError("--plot needs matplotlib: pip install 'jointclust[plot]'.")
+    claim_file(Path(plot), force=force, option="--plot")
+
+
+def save_drawing(axes: Axes, plot: str) -> None:
+    """A drawing in the format that its name tells."""
+    with written(Path(plot)) as temporary:
+        axes.figure.get_figure(root=True).savefig(temporary, format=Path(plot).suffix[1:], bbox_inches="tight", dpi=150)
+
+
+def write_annotated(source: Path, target: Path, columns: dict[str, NDArray[Any]]) -> None:
+    """A copy of ``source`` at ``target``, which may be the same, with labels as categories and what goes with them."""
+    if not source.is_file():
+        raise OutputError(f"{target}: labels go into a copy of a .h5ad file, and DATA came from standard input.")
+    with written(target) as temporary:
+        shutil.copyfile(source, temporary)
+        annotate_file(temporary, columns)
