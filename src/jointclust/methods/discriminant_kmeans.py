@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -22,6 +23,7 @@ from jointclust.types import Float, Labels
 _DISKMEANS_SHARE, _DISCLUSTER_SHARE = 2.0, 0.3
 
 
+@dataclass(eq=False, repr=False)
 class DisKMeans(EmbeddingClusterer):
     r"""Discriminative k-means: k-means with the kernel that discriminant analysis leaves.
 
@@ -107,28 +109,16 @@ class DisKMeans(EmbeddingClusterer):
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        variance: float | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.ridge = ridge
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    ridge: float | str = "auto"
+    variance: float | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _fit_embedding(
         self,
@@ -168,6 +158,7 @@ class DisKMeans(EmbeddingClusterer):
         return weighted_norm(Y, weights) - within_norm(Y, labels, self.cluster_centers_, weights)
 
 
+@dataclass(eq=False, repr=False)
 class DisCluster(LDAKMeans):
     r"""Discriminative cluster analysis: regularised discriminant analysis and k-means, in turns.
 
@@ -230,34 +221,9 @@ class DisCluster(LDAKMeans):
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        variance: float | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        super().__init__(
-            n_clusters,
-            n_components=n_components,
-            ridge=ridge,
-            variance=variance,
-            max_rank=max_rank,
-            init=init,
-            n_init=n_init,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+    _: KW_ONLY
+    ridge: float | str = "auto"
+    variance: float | None = None
 
     def _ridge(self, coordinates: Coordinates) -> float:
         n = coordinates.n_present

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -104,6 +104,7 @@ class _Discriminative(Method):
         return previous is not None and after.objective - previous.objective <= self.tol * abs(after.objective)
 
 
+@dataclass(eq=False, repr=False)
 class DiscriminativeEmbeddedClustering(JointClusterer):
     r"""Clusters and the subspace that shows them, traded off by :math:`\lambda`.
 
@@ -221,36 +222,20 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        trade_off: float | str = 1.5,
-        update_rule: str = "comparison",
-        n_restarts: int = 10,
-        variance: float | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "pca",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.trade_off = trade_off
-        self.update_rule = update_rule
-        self.n_restarts = n_restarts
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    trade_off: float | str = 1.5
+    update_rule: str = "comparison"
+    n_restarts: int = 10
+    variance: float | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "pca"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _lambda(self) -> float:
@@ -338,6 +323,7 @@ def discriminant_ratio(between: Float, within: Float) -> float:
     return float(np.sum(np.sum(vectors * (between @ vectors), axis=0) / np.maximum(values, least)))
 
 
+@dataclass(eq=False, repr=False)
 class LDAKMeans(JointClusterer):
     r"""Linear discriminant analysis and k-means in turn (LDAKM).
 
@@ -445,32 +431,18 @@ class LDAKMeans(JointClusterer):
         "init": [StrOptions({"k-means++", "pca", "whitened", "random"}), "array-like"],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        variance: float | None = 0.9,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.ridge = ridge
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    ridge: float | str = "auto"
+    variance: float | None = 0.9
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminant:
         return _Discriminant(coordinates, n_components, self._ridge(coordinates), rng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -223,6 +223,7 @@ class CenterClusterer(SoftClusterer):
         return sweep(nearest, Y, width=max(Y.shape[1], self.n_clusters)).rows[0]
 
 
+@dataclass(eq=False, repr=False)
 class FuzzyKMeans(CenterClusterer):
     r"""Fuzzy k-means (fuzzy c-means).
 
@@ -307,30 +308,17 @@ class FuzzyKMeans(CenterClusterer):
         "fuzzifier": [Interval(Real, 1, None, closed="neither"), StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        fuzzifier: float | str = "auto",
-        n_components: int | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.fuzzifier = fuzzifier
-        self.n_components = n_components
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    fuzzifier: float | str = "auto"
+    n_components: int | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _prepare(
         self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -136,6 +136,7 @@ def soft_labels(V: Array, scale: float) -> Array:
     return projected / namespace(V).sum(projected, axis=1, keepdims=True)
 
 
+@dataclass(eq=False, repr=False)
 class UncorrelatedRidgeClustering(SoftClusterer):
     r"""Uncorrelated ridge regression with soft labels (URR-SL), rescaled (RURR-SL) by default.
 
@@ -254,32 +255,18 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        ridge: float | str = "auto",
-        rescale: bool | float = True,
-        variance: float | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int | None = None,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.ridge = ridge
-        self.rescale = rescale
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    ridge: float | str = "auto"
+    rescale: bool | float = True
+    variance: float | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int | None = None
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _most_iterations(self) -> int:

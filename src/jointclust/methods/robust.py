@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -299,6 +299,7 @@ class RobustClusterer(JointClusterer):
         return -float(sweep(total, Y, labels, weights, width=Y.shape[1]).sums[0])
 
 
+@dataclass(eq=False, repr=False)
 class RobustEmbeddedClustering(RobustClusterer):
     r"""Clusters that outliers do not pull, in the subspace that shows them (EC).
 
@@ -401,32 +402,18 @@ class RobustEmbeddedClustering(RobustClusterer):
         "robust": ["boolean"],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        robust: bool = True,
-        variance: float | None = 0.9,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.robust = robust
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    robust: bool = True
+    variance: float | None = 0.9
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _is_robust(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,6 +52,7 @@ class _FixedEmbedding(RobustSteps):
         return RobustState(clusters.relabelled(labels), self.project(clusters), float(total), weights, sums, sizes)
 
 
+@dataclass(eq=False, repr=False)
 class RobustKMeans(RobustClusterer):
     r"""k-means with unsquared distances, which outliers pull less (RMKMC on one view).
 
@@ -123,28 +124,16 @@ class RobustKMeans(RobustClusterer):
     }
     variance = None  # not a parameter: there is nothing to reduce, or n_components does it
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _in_full_space(self) -> bool:

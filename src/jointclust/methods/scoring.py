@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -27,6 +28,7 @@ from jointclust.subspace.decomposition import check_weights, dominant_column
 from jointclust.types import Float, Labels
 
 
+@dataclass(eq=False, repr=False)
 class OptimalDiscriminantClustering(EmbeddingClusterer):
     r"""Optimal discriminant clustering (ODC), linear or with a kernel.
 
@@ -142,40 +144,22 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     }
     variance = None  # not a parameter: only the leading components are used anyway
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        kernel: str | Callable[[Any, Any], NDArray] = "linear",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        n_neighbors: int = 8,
-        n_landmarks: int | None = None,
-        normalize_rows: bool | str = "auto",
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.ridge = ridge
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_neighbors = n_neighbors
-        self.n_landmarks = n_landmarks
-        self.normalize_rows = normalize_rows
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    ridge: float | str = "auto"
+    kernel: str | Callable[[Any, Any], NDArray] = "linear"
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 1
+    n_neighbors: int = 8
+    n_landmarks: int | None = None
+    normalize_rows: bool | str = "auto"
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _mode(self) -> type[Embedding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -95,6 +95,7 @@ def row_gammas(h: Float, n_neighbors: int) -> Float:
     return 0.5 * (k * lowest[:, k] - lowest[:, :k].sum(axis=1))
 
 
+@dataclass(eq=False, repr=False)
 class RobustSparseFuzzyKMeans(CenterClusterer):
     r"""Robust sparse fuzzy k-means (RSFKM).
 
@@ -187,34 +188,19 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        loss: str = "capped",
-        n_neighbors: int | None = None,
-        cap: float | str = "auto",
-        n_components: int | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.loss = loss
-        self.n_neighbors = n_neighbors
-        self.cap = cap
-        self.n_components = n_components
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    loss: str = "capped"
+    n_neighbors: int | None = None
+    cap: float | str = "auto"
+    n_components: int | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _refusal(self, kind: str) -> str | None:
         if kind != "device":

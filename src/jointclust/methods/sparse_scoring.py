@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -30,6 +30,7 @@ _SPARSITY_SHARE = 0.5
 _SWEEPS = 20
 
 
+@dataclass(eq=False, repr=False)
 class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     r"""Optimal discriminant clustering that uses few features.
 
@@ -127,32 +128,18 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     variance = None  # not a parameter: a rotation would mix the features
     _accepts_sparse = False
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        sparsity: float | str = "auto",
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.ridge = ridge
-        self.sparsity = sparsity
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    ridge: float | str = "auto"
+    sparsity: float | str = "auto"
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _refusal(self, kind: str) -> str | None:
         return "coordinate descent visits feature after feature. Use OptimalDiscriminantClustering, or fit a sample."

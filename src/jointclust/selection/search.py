@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from itertools import count
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -30,6 +31,7 @@ from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Labels
 
 
+@dataclass(eq=False, repr=False)
 class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     """Chooses among estimators and parameters with no labels.
 
@@ -102,24 +104,14 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         "random_state": ["random_state"],
         "n_jobs": Clusterer._parameter_constraints["n_jobs"],
     }
-    labels_: Labels | None
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: dict[str, Any] | list[dict[str, Any]] | None = None,
-        *,
-        criterion: str | Callable[[Any, Any, Labels], float] = "agreement",
-        n_resamples: int = 5,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.criterion = criterion
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any
+    param_grid: dict[str, Any] | list[dict[str, Any]] | None = None
+    _: KW_ONLY
+    criterion: str | Callable[[Any, Any, Labels], float] = "agreement"
+    n_resamples: int = 5
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     # -- fit ----------------------------------------------------------------------------------------------------
 
@@ -284,7 +276,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         }
         self.best_index_, self.best_score_ = tried.index(best), best.score
         self.best_estimator_, self.best_params_ = best.estimator, best.params
-        self.labels_ = best.labels
+        self.labels_ = best.labels  # type: ignore[assignment]
 
     # -- use ----------------------------------------------------------------------------------------------------
 
