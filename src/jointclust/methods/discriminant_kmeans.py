@@ -44,52 +44,24 @@ class DisKMeans(EmbeddingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     n_components : int, default=None
         Columns of the embedding; None takes all, as the formula does.
     ridge : float or "auto", default="auto"
         The value sigma^2, added to X'X. "auto" is twice the total variance over ``n_clusters - 1``.
-    variance : float, default=None
-        Share of the variance kept first, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
-    init : "k-means++" or array of labels, default="k-means++"
-        Where k-means starts.
-    n_init : int, default=1
-        Runs of k-means, each the best of ten starts.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    variance, max_rank, init, n_init, random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    labels_, classes_
     components_ : array of shape (n_components, n_features)
         Principal axes divided by ``sqrt(s^2 + sigma^2)``.
-    cluster_centers_ : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
-    ridge_ : float
-        The ridge used.
-    objective_ : float
-        The objective above.
+    cluster_centers_, mean_, ridge_, objective_
     objective_history_, n_iter_, converged_
         ``[objective_]``, 1 and True: the embedding takes one step.
     rank_ : int
         Number of coordinates there are.
-    variance_kept_ : float
-        Share of the total variance in them.
-    exact_ : bool
-        Whether the decomposition was exact rather than randomised.
-    n_passes_ : int
-        Passes over the rows that the fit took.
+    variance_kept_, exact_, n_passes_
 
     References
     ----------
@@ -170,32 +142,19 @@ class DisCluster(LDAKMeans):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    n_components : int, default=None
-        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow. Of more than 50 clusters it is at
-        most 256 and three quarters of the rank, but 50 at least.
+    n_clusters, n_components
     ridge : float or "auto", default="auto"
         The value sigma^2, added to S_w. "auto" is 0.3 times the total variance over ``n_clusters - 1``. 0 is plain
         discriminant analysis, defined where S_w has full rank.
     variance : float, default=None
         Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"k-means++", "pca", "whitened", "random"} or array of labels, default="k-means++"
         k-means in the reduced coordinates; in the leading ``n_components`` of them, as they are ("pca") or all with the
         same variance ("whitened"); in a random subspace; or labels 0..n_clusters-1 to start from.
     n_init : int, default=1
         Runs, the best of which (by the objective) is kept.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------

@@ -126,11 +126,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    n_components : int, default=None
-        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow. Of more than 50 clusters it is at
-        most 256 and three quarters of the rank, but 50 at least.
+    n_clusters, n_components
     trade_off : float or {"pca", "ocm", "mmc", "olsda"}, default=1.5
         Lambda, from 0 to infinity. "pca" (0) is PCA, then k-means; "ocm" (1) is reduced k-means, which is plain k-means
         unless ``n_components < n_clusters - 1``; "mmc" (2) maximum margin; "olsda" (infinity) factorial k-means. The
@@ -145,56 +141,31 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         of a start averages out, there are fewer in proportion: one tenth of them for 500.
     variance : float, default=None
         Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"pca", "k-means++", "random"} or array of labels, default="pca"
         k-means in the leading components, in all of them, in a random subspace; or labels 0..n_clusters-1 to start
         from.
     n_init : int, default=1
         Runs, the best of which is kept. With ``init="pca"`` they start in turn from PCA, from a random subspace and
         from a random partition, because PCA can mislead.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    labels_, classes_
     components_ : array of shape (n_components, n_features)
         Orthonormal rows that span the subspace.
-    cluster_centers_ : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
+    cluster_centers_, mean_
     objective_ : float
         The objective above; for an infinite trade-off, minus the within-cluster sum of squares.
-    objective_history_ : array, one value per iteration
-        Objective after each iteration of the winning run.
-    n_iter_ : int
-        Iterations of the winning run.
-    converged_ : bool
-        Whether it converged before ``max_iter``.
+    objective_history_, n_iter_, converged_
     variance_share_ : float
         Share of the total variance that lies in the subspace.
     within_share_ : float
         Share of the subspace's variance that lies inside clusters.
     rank_ : int
         Number of coordinates the alternation worked in.
-    variance_kept_ : float
-        Share of the total variance in them.
-    exact_ : bool
-        Whether the decomposition was exact rather than randomised.
-    n_passes_ : int
-        Passes over the rows that the fit took.
+    variance_kept_, exact_, n_passes_
 
     See Also
     --------
@@ -349,67 +320,33 @@ class LDAKMeans(JointClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    n_components : int, default=None
-        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow. Of more than 50 clusters it is at
-        most 256 and three quarters of the rank, but 50 at least.
+    n_clusters, n_components
     ridge : float or "auto", default="auto"
         Added to S_w, in squared units of the data. "auto" is 1e-3 of the mean non-zero eigenvalue of S_t.
     variance : float, default=0.9
         Share of the variance kept before the alternation, by PCA; None keeps the numerical rank. Without it the method
         collapses when there are about as many features as rows.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"k-means++", "pca", "whitened", "random"} or array of labels, default="k-means++"
         k-means in the reduced coordinates; in the leading ``n_components`` of them, as they are ("pca") or all with the
         same variance ("whitened"); in a random subspace; or labels 0..n_clusters-1 to start from.
     n_init : int, default=1
         Runs, the best of which (by the objective) is kept.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    labels_, classes_
     components_ : array of shape (n_components, n_features)
         Discriminant directions, scaled as above.
-    cluster_centers_ : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
-    ridge_ : float
-        The ridge used.
-    objective_ : float
-        The objective above.
-    objective_history_ : array, one value per iteration
-        Objective after each iteration of the winning run.
-    n_iter_ : int
-        Iterations of the winning run.
-    converged_ : bool
-        Whether it converged before ``max_iter``.
+    cluster_centers_, mean_, ridge_, objective_, objective_history_, n_iter_, converged_
     variance_share_ : float
         Share of the total variance that lies in the subspace.
     within_share_ : float
         Share of the subspace's variance that lies inside clusters.
     rank_ : int
         Number of coordinates the alternation worked in.
-    variance_kept_ : float
-        Share of the total variance in them.
-    exact_ : bool
-        Whether the decomposition was exact rather than randomised.
-    n_passes_ : int
-        Passes over the rows that the fit took.
+    variance_kept_, exact_, n_passes_
 
     References
     ----------

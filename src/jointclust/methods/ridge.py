@@ -163,18 +163,13 @@ class UncorrelatedRidgeClustering(SoftClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     ridge : float or "auto", default="auto"
         The value lambda, added to X'X. "auto" is 0.3 times the total variance over ``n_clusters - 1``.
     rescale : bool or float, default=True
         Find alpha (RURR-SL); a number keeps it there (URR-SL), False at 1, where the mean of the soft labels outweighs
         the rows unless these are few, and most clusters end up empty.
-    variance : float, default=None
-        Share of the variance kept first, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    variance, max_rank
     init : {"k-means++", "random"} or array, default="k-means++"
         k-means in the leading coordinates (0.9 of the variance), best of 100 starts (fewer beyond 50 clusters);
         the paper's random soft labels; or labels, or soft labels of shape (n_samples, n_clusters), to start from.
@@ -185,17 +180,13 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         objective rests.
     tol : float, default=1e-6
         Relative change of the objective at which a run has converged, whatever ``max_iter`` is.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    random_state, n_jobs
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         Largest entry of each row of ``soft_labels_``; cluster 0 is the largest unless ``init`` gave labels.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    classes_
     soft_labels_ : array of shape (n_samples, n_clusters)
         Probabilities; equal to ``predict_proba`` of the training data.
     components_ : array of shape (n_clusters, n_features)
@@ -206,10 +197,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         b, for rows less ``mean_``.
     cluster_centers_ : array of shape (n_clusters, n_clusters)
         Means of the clusters' rows in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
-    ridge_ : float
-        The ridge used.
+    mean_, ridge_
     objective_ : float
         The objective above, for the published attributes.
     objective_history_ : array, one value per iteration
@@ -226,12 +214,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         rank of the data in place of c where that is less.
     rank_ : int
         Number of coordinates.
-    variance_kept_ : float
-        Share of the total variance in them.
-    exact_ : bool
-        Whether the decomposition was exact rather than randomised.
-    n_passes_ : int
-        Passes over the rows that the fit took.
+    variance_kept_, exact_, n_passes_
 
     References
     ----------

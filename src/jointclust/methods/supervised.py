@@ -66,11 +66,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ridge : float or "auto", default="auto"
         Added to S_w by "lda" and to S_t by "scoring" and "ridge", in squared units of the data; "auto" is 1e-3 of the
         mean non-zero eigenvalue of S_t.
-    variance : float, default=None
-        Share of the variance kept first, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    variance, max_rank
 
     Attributes
     ----------
@@ -78,8 +74,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         The directions; orthonormal rows, except for "lda", which gives them unit within-class scatter, "scoring", W',
         and "ridge", Z'. Within their span those of "olsda", "ocm" and "mmc" turn to most variance first, while those
         of "dec" are the eigenvectors, as :class:`DiscriminativeEmbeddedClustering` has them.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
+    mean_
     classes_ : array
         The classes.
     ridge_ : float

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from itertools import count
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -15,9 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jointclust._sklearn import CallbackContext, CallbackSupportMixin, HasMethods, Interval, StrOptions, fit_context
+from jointclust._sklearn import CallbackSupportMixin, HasMethods, Interval, StrOptions, fit_context
 from jointclust.estimators.base import Clusterer, LooksAtPairs
 from jointclust.estimators.fitting import fit_member, training_labels
+from jointclust.estimators.tasks import stage_reporter
 from jointclust.exceptions import collected, tell
 from jointclust.number.estimate import number_of_clusters
 from jointclust.number.unimodality import FEWEST_ROWS
@@ -159,18 +159,18 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         wanted = self._wanted(tried, coordinates)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self)
-        report = self._reporter(root, "candidate", len(wanted))
+        report = stage_reporter(self, root, "candidate", len(wanted))
         fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, report, told)
         check_any(wanted)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         references: list[Labels] = []
         if self.criterion == "agreement":
             members = reference_members(number_of(wanted), data, coordinates)
-            report = self._reporter(root, "reference", len(members))
+            report = stage_reporter(self, root, "reference", len(members))
             references = reference_labels(members, data, coordinates, rng, self.n_jobs, report)
         self._score(wanted, references, data, coordinates, seed)
         if fine := finer(best_candidate(wanted)):
-            report = self._reporter(root, "candidate", len(fine))
+            report = stage_reporter(self, root, "candidate", len(fine))
             fit_all(fine, data, coordinates, rng, self.n_jobs, weights, report, told)
             tried, wanted = tried + fine, wanted + fine
             self._score(wanted, references, data, coordinates, seed)
@@ -200,22 +200,6 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             if candidate.n_clusters not in (None, number):
                 candidate.messages.append(f"Not fitted: {self.number_.verdict}.")
         return [candidate for candidate in tried if candidate.n_clusters in (None, number)]
-
-    def _reporter(self, root: CallbackContext, name: str, n_tasks: int) -> Callable[[], None]:
-        """Reports one finished fit to the callbacks."""
-        stage = root.subcontext(f"{name}s", max_subtasks=n_tasks, sequential_subtasks=False)
-        stage.call_on_fit_task_begin(estimator=self)
-        ids = count()
-
-        def report() -> None:
-            index = next(ids)
-            task = stage.subcontext(name, task_id=index)
-            task.call_on_fit_task_begin(estimator=self)
-            task.call_on_fit_task_end(estimator=self)
-            if index == n_tasks - 1:
-                stage.call_on_fit_task_end(estimator=self)
-
-        return report
 
     def _score(
         self, tried: list[Candidate], references: list[Labels], X: Any, coordinates: Coordinates, seed: int
