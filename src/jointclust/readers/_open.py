@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
-from jointclust.readers._table import Options, ReadError
+from jointclust.readers._table import Options, ReadError, needed
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -44,10 +44,7 @@ def opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
 
 def _content(raw: BinaryIO, kind: str | None) -> BinaryIO:
     if kind == "zstd":
-        try:
-            import pyarrow as pa
-        except ImportError as error:
-            raise ImportError("reading .zst needs pyarrow: pip install 'jointclust[files]'") from error
+        pa = needed("pyarrow", "reading .zst")
         return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
     if kind is None:
         return raw

@@ -1,9 +1,11 @@
-"""CSV and its like."""
+"""Files of text: CSV and its like, and JSON lines."""
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,23 +22,7 @@ if TYPE_CHECKING:
 
 _DELIMITERS = (",", "\t", ";", "|")
 
-
-def read_text(path: Path, options: Options) -> Table:
-    """Read delimited text, plain or compressed."""
-    encoding, note = encoding_of(path, options.encoding)
-    try:
-        source = Delimited(path, options, encoding)
-        source.notes += [] if note is None else [note]
-        return Sheet(source, options).table()
-    except UnicodeDecodeError as error:
-        raise encoding_error(path, encoding) from error
-    except csv.Error as error:
-        raise ReadError(f"{path} is no delimited text: {error}.") from error
-
-
-def delimited_cells(path: Path, options: Options) -> CellSource:
-    """Cells of delimited text, as they are written."""
-    return Delimited(path, options, encoding_of(path, options.encoding)[0])
+Value = str | int | float | bool | None
 
 
 class Delimited(CellSource):
@@ -46,21 +32,19 @@ class Delimited(CellSource):
     ----------
     path, options
         The file, and how to read it.
-    encoding : str
-        How its characters are written.
     """
 
-    def __init__(self, path: Path, options: Options, encoding: str):
+    def __init__(self, path: Path, options: Options):
         super().__init__(path, options)
-        self.encoding = encoding
-        with lines_of(path, encoding) as (_, lines):
+        self.encoding = encoding_of(path, options.encoding)[0]
+        with lines_of(path, self.encoding) as (_, lines):
             head = list(_head(lines))
         self.delimiter = options.delimiter or self._delimiter(head)
         self.n_comments = self._comments(head)
         if self.n_comments:
             what = "line is a comment" if self.n_comments == 1 else f"{self.n_comments} lines are comments"
             self.notes.append(f"The first {what}, and left out.")
-        with lines_of(path, encoding) as (_, lines):
+        with lines_of(path, self.encoding) as (_, lines):
             reader = self._reader(lines)
             row = next(reader, None)
             self.n_before = self.n_comments + (0 if options.header is False else reader.line_num)
@@ -184,3 +168,84 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class Lines(CellSource):
+    """Objects, one on each line; a key that one lacks is a gap there.
+
+    Parameters
+    ----------
+    path, options
+        The file, and how to read it.
+    """
+
+    def __init__(self, path: Path, options: Options):
+        super().__init__(path, options)
+        self.encoding, self.has_header = encoding_of(path, options.encoding)[0], False
+        names: dict[str, None] = {}
+        lacking: int | None = None
+        for line, found in self._objects():
+            if lacking is None and names and found.keys() != names.keys():
+                lacking = line
+            names |= dict.fromkeys(found)
+        if not names:
+            raise ReadError(f"{path} holds no object with a value in it.")
+        if lacking is not None:
+            self.notes.append(f"Not every line has the same keys (line {lacking}): what one lacks is a gap.")
+        self.names = list(names)
+
+    def rows(self) -> Generator[tuple[int, list[str]]]:
+        for line, found in self._objects():
+            yield line, [self._cell(line, name, found.get(name)) for name in self.names]
+
+    def _objects(self) -> Iterator[tuple[int, dict[str, Value]]]:
+        n_rows = 0
+        with lines_of(self.path, self.encoding) as (raw, lines):
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                n_rows += 1
+                self.advance(n_rows, raw.tell)
+                try:
+                    found = json.loads(line, object_pairs_hook=_once)
+                except ValueError as error:
+                    raise ReadError(f"{self.path}: line {number} is no JSON: {error}.") from error
+                if not isinstance(found, dict):
+                    raise ReadError(
+                        f"{self.path}: line {number} holds no JSON object: one such as "
+                        '{"age": 31, "city": "Oslo"} is expected on each line.'
+                    )
+                yield number, found
+
+    def _cell(self, line: int, name: str, value: Value) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, list | dict):
+            raise ReadError(
+                f"{self.path}: line {line}, column {name!r} holds a {'list' if isinstance(value, list) else 'object'}: "
+                "a single value is needed."
+            )
+        return str(value) if isinstance(value, str | bool) else repr(value)
+
+
+def _once(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _read(source: type[CellSource], path: Path, options: Options) -> Table:
+    """Read lines of text, plain or compressed."""
+    encoding, note = encoding_of(path, options.encoding)
+    try:
+        cells = source(path, options)
+        cells.notes += [] if note is None else [note]
+        return Sheet(cells, options).table()
+    except UnicodeDecodeError as error:
+        raise encoding_error(path, encoding) from error
+    except csv.Error as error:
+        raise ReadError(f"{path} is no delimited text: {error}.") from error
+
+
+read_delimited, read_json_lines = partial(_read, Delimited), partial(_read, Lines)
