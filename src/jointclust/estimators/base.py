@@ -216,7 +216,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     @abstractmethod
     def _fit(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, known: KnownRows, rng: np.random.RandomState
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
     ) -> tuple[CallbackContext, Rows | None]:
         """Publish the clusters and warn; returns the task of the fit, and the rows if their passes are counted."""
 
@@ -255,8 +255,8 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             The fitted estimator.
         """
         check_place(groups, X)
-        before, known = passes_of(X), partial(known_beside, self, known_labels, groups)
-        context, rows = self._fit(X, sample_weight, known, check_random_state(self.random_state))
+        before, facts = passes_of(X), partial(known_beside, self, known_labels, groups)
+        context, rows = self._fit(X, sample_weight, facts, check_random_state(self.random_state))
         if rows is not None:
             self.n_passes_ = rows.n_passes - before
         context.call_on_fit_task_end(estimator=self)

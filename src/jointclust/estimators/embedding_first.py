@@ -106,7 +106,7 @@ class EmbeddingClusterer(Clusterer):
         """Publish what depends on the labels, if anything does."""
 
     def _fit(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, known: KnownRows, rng: np.random.RandomState
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
     ) -> tuple[CallbackContext, Rows | None]:
         n_tasks = 1 + (self.n_init if isinstance(self.init, str) else 1)
         context = tasks.begin(self, n_tasks)
@@ -115,20 +115,20 @@ class EmbeddingClusterer(Clusterer):
         embedded = self._fit_embedding(X, sample_weight, rng, task)
         task.call_on_fit_task_end(estimator=self)
         Y, weights = embedded.Y, embedded.weights
-        labels_known, together = known(as_rows(Y), weights)
-        Y = Y if together is None else together.averaged(Y)
+        known, groups = facts(as_rows(Y), weights)
+        Y = Y if groups is None else groups.averaged(Y)
         given, n_init = labels_to_start_from(self.init, self.n_init, Y.shape[0], self.n_clusters)
 
         def run(index: int, generator: np.random.RandomState, _: CallbackContext) -> Partition:
             if given is not None:
                 labels = given if isinstance(Y, np.ndarray) else as_rows(Y).beside(given)
-                centers = centers_of(Y, keep(labels, labels_known), self.n_clusters, weights)
-                return lloyd(Y, centers, weights, known=labels_known)
-            return kmeans(Y, self.n_clusters, generator, weights, known=labels_known, n_restarts=RESTARTS)
+                centers = centers_of(Y, keep(labels, known), self.n_clusters, weights)
+                return lloyd(Y, centers, weights, known=known)
+            return kmeans(Y, self.n_clusters, generator, weights, known=known, n_restarts=RESTARTS)
 
         runs = tasks.make_runs(self, run, n_init, rng, Y.shape[1], context)
         best = min(runs, key=lambda partition: partition.inertia)
-        self._publish_clusters(Y, best, weights, partial(assign, known=labels_known))
+        self._publish_clusters(Y, best, weights, partial(assign, known=known))
         self._publish_objective(embedded)
         self._warn(embedded)
         self._move_published(as_rows(Y))

@@ -57,14 +57,14 @@ class JointClusterer(Clusterer):
     # -- fit ----------------------------------------------------------------------------------------------------
 
     def _fit(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, known: KnownRows, rng: np.random.RandomState
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
     ) -> tuple[CallbackContext, Rows]:
         coordinates = self._coordinates(X, sample_weight, rng)
-        labels_known, together = known(coordinates.rows, coordinates.weights)
-        coordinates = replace(coordinates, known=labels_known, groups=together)
+        known, groups = facts(coordinates.rows, coordinates.weights)
+        coordinates = replace(coordinates, known=known, groups=groups)
         n_components = self._n_components(coordinates)
         given, n_init = labels_to_start_from(self.init, self.n_init, coordinates.n_samples, self.n_clusters)
-        start = None if given is None else keep(coordinates.rows.beside(given), coordinates.known)
+        start = None if given is None else keep(coordinates.rows.beside(given), known)
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, JointRun]:
             labels = start if start is not None else self._started(index, coordinates, n_components, generator)

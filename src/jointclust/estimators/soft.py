@@ -122,15 +122,15 @@ class SoftClusterer(Clusterer):
     # -- fit ----------------------------------------------------------------------------------------------------
 
     def _fit(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, known: KnownRows, rng: np.random.RandomState
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
     ) -> tuple[CallbackContext, Rows]:
         coordinates = self._coordinates(X, sample_weight, rng)
-        labels_known, together = known(coordinates.rows, coordinates.weights)
-        coordinates = replace(coordinates, known=labels_known, groups=together)
+        known, groups = facts(coordinates.rows, coordinates.weights)
+        coordinates = replace(coordinates, known=known, groups=groups)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_soft_labels(coordinates.n_samples)
         if given is not None:
-            given = keep(coordinates.rows.beside(given), coordinates.known)
+            given = keep(coordinates.rows.beside(given), known)
         self._prepare(coordinates, n_components, given, rng)
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[SoftMethod, Run]:

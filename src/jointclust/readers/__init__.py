@@ -15,10 +15,9 @@ from jointclust.readers._columns import Columns
 from jointclust.readers._excel import Worksheet, read_xlsx
 from jointclust.readers._mat import read_mat
 from jointclust.readers._matrix import read_h5ad, read_market, read_npy, read_npz, read_svmlight
-from jointclust.readers._open import ENDINGS
 from jointclust.readers._sheet import CellSource
 from jointclust.readers._table import NoColumnError, Options, ReadError, Table, check_finite, restricted, text_columns
-from jointclust.readers._text import Delimited, Lines, read_delimited, read_json_lines
+from jointclust.readers._text import ENDINGS, Delimited, Lines, read_delimited, read_json_lines
 
 __all__ = [
     "FORMATS",

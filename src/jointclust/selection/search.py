@@ -146,10 +146,10 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             The fitted search.
         """
         given = {"known_labels": known_labels, "groups": groups}
-        told = {name: values for name, values in given.items() if values is not None}
-        if told and is_elsewhere(X):
+        options = {name: values for name, values in given.items() if values is not None}
+        if options and is_elsewhere(X):
             raise TypeError(
-                f"{' and '.join(told)} in a search are for rows in memory: search in a sample of the rows, and fit "
+                f"{' and '.join(options)} in a search are for rows in memory: search in a sample of the rows, and fit "
                 "best_estimator_ to all of them."
             )
         rng = check_random_state(self.random_state)
@@ -160,7 +160,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self)
         report = stage_reporter(self, root, "candidate", len(wanted))
-        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, report, told)
+        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, report, options)
         check_any(wanted)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         references: list[Labels] = []
@@ -171,7 +171,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         self._score(wanted, references, data, coordinates, seed)
         if fine := finer(best_candidate(wanted)):
             report = stage_reporter(self, root, "candidate", len(fine))
-            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, report, told)
+            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, report, options)
             tried, wanted = tried + fine, wanted + fine
             self._score(wanted, references, data, coordinates, seed)
         _tell_ties(wanted)
