@@ -49,6 +49,12 @@ n_iter_ : int
     Iterations of the winning run.
 converged_ : bool
     Whether it converged before ``max_iter``.
+variance_share_ : float
+    Share of the total variance that lies in the subspace.
+within_share_ : float
+    Share of the subspace's variance that lies inside clusters.
+rank_ : int
+    Number of coordinates the alternation worked in.
 variance_kept_ : float
     Share of the total variance in them.
 exact_ : bool

@@ -161,7 +161,6 @@ class DisCluster(LDAKMeans):
     labels_, classes_, components_, cluster_centers_, mean_, ridge_, objective_, objective_history_, n_iter_, converged_
         As in :class:`LDAKMeans`.
     variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
-        As in :class:`LDAKMeans`.
 
     References
     ----------

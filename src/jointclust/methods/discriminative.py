@@ -158,14 +158,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
     cluster_centers_, mean_
     objective_ : float
         The objective above; for an infinite trade-off, minus the within-cluster sum of squares.
-    objective_history_, n_iter_, converged_
-    variance_share_ : float
-        Share of the total variance that lies in the subspace.
-    within_share_ : float
-        Share of the subspace's variance that lies inside clusters.
-    rank_ : int
-        Number of coordinates the alternation worked in.
-    variance_kept_, exact_, n_passes_
+    objective_history_, n_iter_, converged_, variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
 
     See Also
     --------
@@ -340,13 +333,7 @@ class LDAKMeans(JointClusterer):
     components_ : array of shape (n_components, n_features)
         Discriminant directions, scaled as above.
     cluster_centers_, mean_, ridge_, objective_, objective_history_, n_iter_, converged_
-    variance_share_ : float
-        Share of the total variance that lies in the subspace.
-    within_share_ : float
-        Share of the subspace's variance that lies inside clusters.
-    rank_ : int
-        Number of coordinates the alternation worked in.
-    variance_kept_, exact_, n_passes_
+    variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
 
     References
     ----------
