@@ -124,7 +124,7 @@ def fit_all(
     n_jobs: int | None,
     weights: Float | None = None,
     report: Callable[[], None] = lambda: None,
-    told: dict[str, ArrayLike] | None = None,
+    options: dict[str, ArrayLike] | None = None,
 ) -> None:
     """Fit every candidate on the shared coordinates; what it warns of, or why it fails, is written down."""
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(unfitted))
@@ -136,7 +136,7 @@ def fit_all(
         with collected() as messages:
             try:
                 seed = int(seeds[index])
-                candidate.estimator = fit_member(candidate.estimator, rows, coordinates, weights, seed, told)
+                candidate.estimator = fit_member(candidate.estimator, rows, coordinates, weights, seed, options)
                 found = training_labels(candidate.estimator, rows)
                 candidate.labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
             except Exception as error:  # one that fails is recorded; the others go on
