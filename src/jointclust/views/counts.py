@@ -28,14 +28,10 @@ class Counts(AsIs):
     """Base of the views of counts: all columns are changed, and none may be negative."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _takes = ("sparse", "positive_only")
 
     def __init__(self) -> None:
         super().__init__()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 class TermWeights(Counts):
