@@ -19,20 +19,7 @@ _WORDS_OF_TEXT = 5
 # Levels from which on text that is mostly different counts as names; fewer rows than that tell nothing.
 _MANY_LEVELS = 20
 _YEARS = (1500, 2200)
-_ROW_NAMES = {
-    "id",
-    "ids",
-    "index",
-    "idx",
-    "uid",
-    "uuid",
-    "guid",
-    "row",
-    "rowid",
-    "rownames",
-    "row number",
-    "unnamed: 0",
-}
+_ROW_NAMES = re.compile("ids?|idx|index|uid|uuid|guid|row|row ?id|rownames|row number|unnamed: 0")
 _ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
 
 
@@ -181,7 +168,7 @@ def _are_row_numbers(values: Float, different: Float, positions: NDArray | None,
 
 def _names_rows(name: str, n_different: int) -> bool:
     """Whether a name says id; "station_id" of a few values is a coded category."""
-    if name.strip().lower().replace("_", " ") in _ROW_NAMES | {"row id"}:
+    if _ROW_NAMES.fullmatch(name.strip().lower().replace("_", " ")):
         return True
     return bool(_ENDS_IN_ID.search(name.strip())) and n_different > _MANY_LEVELS
 

@@ -259,7 +259,7 @@ def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[
         kinds = np.where(spread > 0, "number", "constant")
         verdict = kind_of_sparse(A)
         kinds = np.where((kinds == "number") & (verdict.kind == "counts"), "count", kinds)
-        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, sparse=A)
+        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, A)
     # Most columns of wide data are plainly numbers: found at once rather than one by one.
     varies = np.fmax.reduce(A, axis=0) > np.fmin.reduce(A, axis=0)
     plain = varies & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
@@ -302,7 +302,7 @@ def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, rea
         kinds = np.where(kinds == "count", "number", kinds)
     elif verdict.kind == "counts":
         kinds = np.where(numeric, "count", kinds)
-    return _description(verdict._replace(reasons=reasons), [], n_samples, names, kinds, missing, spread, dense=A)
+    return _description(verdict._replace(reasons=reasons), [], n_samples, names, kinds, missing, spread, A)
 
 
 def _description(
@@ -313,16 +313,14 @@ def _description(
     kinds: NDArray[np.str_],
     missing: Float,
     spread: Float,
-    *,
-    sparse: Any = None,
-    dense: Float | None = None,
+    values: Any = None,
 ) -> Description:
-    reads = verdict.kind != "counts" or are_reads(dense if sparse is None else sparse)
+    reads = verdict.kind != "counts" or are_reads(values)
     if verdict.kind == "counts":
         of = "reads: some column is" if reads else "words: no column is"
         reasons = [*reasons, f"the counts are taken for {of} filled in more than half of the rows"]
     views = views_for(verdict.kind if reads else "documents")  # counts of words are documents
-    if sparse is not None:
+    if sp.issparse(values):
         views = [view for view in views if get_tags(VIEWS[view].cls()).input_tags.sparse]
     return Description(verdict.kind, verdict.reasons + reasons, views, n_samples, names, kinds, missing, spread)
 

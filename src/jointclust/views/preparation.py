@@ -198,14 +198,11 @@ class Preparation(Transformer):
     def coded_names(self) -> NDArray:
         """Names of the columns of :meth:`encode`."""
         check_is_fitted(self)
-        names = self._names() if self.encoder_ is None else self.encoder_.get_feature_names_out()
+        encoder = self.encoder_
+        names = super().get_feature_names_out() if encoder is None else encoder.get_feature_names_out()
         if self.kept_ is not None:
             names = names[self.kept_]
         return names if self.imputer_ is None else self.imputer_.get_feature_names_out(names)
-
-    def _names(self) -> NDArray:
-        unnamed = [f"x{number}" for number in range(getattr(self, "n_features_in_", 0))]
-        return np.asarray(getattr(self, "feature_names_in_", unnamed), dtype=object)
 
     # -- steps --------------------------------------------------------------------------------------------------
 

@@ -137,9 +137,7 @@ class Standardised(AsIs):
 
     def _learn(self, X: Any, weights: Any) -> None:
         total = X.shape[0] if weights is None else total_weight(weights)
-        mean = as_rows(X).mean(weights)
-        found = sweep(lambda x, w: Swept(sums=[squares(x, w, mean)]), X, weights, width=X.shape[1])
-        variance, mask = found.sums[0] / total, self._mask()
+        (mean, variance), mask = moments(X, weights), self._mask()
         # What centring leaves of a constant column is rounding.
         rounding = total * np.finfo(np.float64).eps
         varies = variance > rounding * variance + (rounding * mean) ** 2
@@ -152,7 +150,14 @@ class Standardised(AsIs):
         return (x - like(self.mean_, x)) / like(self.scale_, x)
 
 
-def squares(x: Any, weights: Any, mean: Float) -> Any:
+def moments(X: Any, weights: Any) -> tuple[Float, Float]:
+    """The mean and the variance of each column."""
+    mean = as_rows(X).mean(weights)
+    summed = sweep(lambda x, w: Swept(sums=[_squares(x, w, mean)]), X, weights, width=X.shape[1])
+    return mean, summed.sums[0] / (X.shape[0] if weights is None else total_weight(weights))
+
+
+def _squares(x: Any, weights: Any, mean: Float) -> Any:
     """``sum_i w_i (x_ij - m_j)^2`` of each column."""
     if not sp.issparse(x):
         return blocks.column_sums(blocks.centred(x, mean) ** 2, weights)
