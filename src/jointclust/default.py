@@ -72,7 +72,7 @@ class FittedRows:
 
     @property
     def coded(self) -> Matrix | None:
-        """The rows as numbers, before the first view scales them; None if no view codes them, or not all are in memory."""
+        """The rows as numbers, before a view scales them; None if no view codes them, or not all are in memory."""
         coded = self._viewed.remote is None and isinstance(self.model.preparations[0], Preparation)
         return self._viewed.sources[0].rows if coded else None
 

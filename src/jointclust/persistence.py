@@ -255,7 +255,7 @@ def _own_types() -> list[str]:
     """
     others = (*_BESIDE, np.dtype, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
     return [
-        *(entry.qualified_name for entry in (*registry.METHODS, *VIEWS.values())),
+        *(entry.path.replace(":", ".") for entry in (*registry.METHODS, *VIEWS.values())),
         *(f"{kind.__module__}.{kind.__qualname__}" for kind in others),
     ]
 

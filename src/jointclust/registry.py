@@ -55,11 +55,6 @@ class Entry:
         module, name = self.path.split(":")
         return getattr(import_module(module), name)
 
-    @property
-    def qualified_name(self) -> str:
-        """The class as files of models name it."""
-        return self.path.replace(":", ".")
-
 
 @dataclass(frozen=True)
 class Registered(Entry):

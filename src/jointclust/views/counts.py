@@ -18,7 +18,7 @@ from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Float
 from jointclust.views.kinds import strings_of
-from jointclust.views.scaling import AsIs, squares
+from jointclust.views.scaling import AsIs, moments
 from jointclust.views.transformer import Transformer
 
 __all__ = ["LogCounts", "TermWeights", "Topics", "Words"]
@@ -28,14 +28,10 @@ class Counts(AsIs):
     """Base of the views of counts: all columns are changed, and none may be negative."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _takes = ("sparse", "positive_only")
 
     def __init__(self) -> None:
         super().__init__()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 class TermWeights(Counts):
@@ -128,9 +124,7 @@ class LogCounts(Counts):
         self.total_ = _median(found.pieces[0], None if weights is None else to_host(weights))
         self.kept_ = np.arange(X.shape[1])
         if self.n_columns is not None and self.n_columns < X.shape[1]:
-            mean = as_rows(X).mean(weights)
-            found = sweep(lambda x, w: Swept(sums=[squares(x, w, mean)]), X, weights, width=X.shape[1])
-            excess = _excess(mean, found.sums[0] / (X.shape[0] if weights is None else total_weight(weights)))
+            excess = _excess(*moments(X, weights))
             self.kept_ = np.sort(np.argsort(-excess, kind="stable")[: self.n_columns])
 
     def _change(self, x: Any) -> Any:

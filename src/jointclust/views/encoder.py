@@ -93,6 +93,7 @@ class MixedEncoder(Transformer):
      [ 1.34 -0.5   0.29]]
     """
 
+    _takes = ("allow_nan", "categorical", "string")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "columns": [dict, None],
         "numbers": [StrOptions({"standardise", "keep"})],
@@ -291,10 +292,3 @@ class MixedEncoder(Transformer):
                     pooled = f"({pooled})"
                 found += [f"{shown} = {level}" for level in levels + [pooled] * (name in self.rare_)]
         return np.array(found, dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

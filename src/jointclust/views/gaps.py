@@ -94,6 +94,8 @@ class LowRankImputer(Transformer):
     [ 20.  40. -20.]
     """
 
+    _takes = ("allow_nan",)
+    _keeps = ("float64", "float32")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "min_observed": [Interval(Real, 0, 1, closed="both")],
@@ -205,12 +207,6 @@ class LowRankImputer(Transformer):
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         return super().get_feature_names_out(input_features)[self.kept_]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _scaled(data: Float, weights: Float) -> tuple[Float, NDArray[np.bool_], Float, Float]:

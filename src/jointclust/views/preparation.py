@@ -69,6 +69,7 @@ class Preparation(Transformer):
     'standardised'
     """
 
+    _takes = ("allow_nan", "categorical", "sparse", "string")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"view": [StrOptions({"auto", *VIEWS})]}
 
     def __init__(self, view: str = "auto"):
@@ -218,14 +219,11 @@ class Preparation(Transformer):
     def coded_names(self) -> NDArray:
         """Names of the columns of :meth:`encode`."""
         check_is_fitted(self)
-        names = self._names() if self.encoder_ is None else self.encoder_.get_feature_names_out()
+        encoder = self.encoder_
+        names = super().get_feature_names_out() if encoder is None else encoder.get_feature_names_out()
         if self.kept_ is not None:
             names = names[self.kept_]
         return names if self.imputer_ is None else self.imputer_.get_feature_names_out(names)
-
-    def _names(self) -> NDArray:
-        unnamed = [f"x{number}" for number in range(getattr(self, "n_features_in_", 0))]
-        return np.asarray(getattr(self, "feature_names_in_", unnamed), dtype=object)
 
     # -- steps --------------------------------------------------------------------------------------------------
 
@@ -245,8 +243,7 @@ class Preparation(Transformer):
             self._is_sparse = sp.issparse(matrix)
         elif self._is_sparse != sp.issparse(matrix) and not is_elsewhere(matrix) and not is_table(matrix):
             matrix = sp.csr_array(matrix) if self._is_sparse else matrix.toarray()  # views of either differ
-        named = getattr(matrix, "_meta", matrix) if hasattr(matrix, "columns") else matrix
-        check_columns(self, named, reset=reset)
+        check_columns(self, matrix, reset=reset)
         if self.description_.kind == "documents":
             position = int(np.flatnonzero(self.description_.of_kind("text"))[0])
             return matrix[names_of(matrix)[position]]
@@ -324,9 +321,3 @@ class Preparation(Transformer):
         parts = [of_levels(encoder.shares_[name]) if name in encoder.levels_ else np.ones(1) for name in used]
         values = np.concatenate(parts)
         return values if self.imputer_ is None else values[self.imputer_.kept_]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        for kind in ("allow_nan", "categorical", "sparse", "string"):
-            setattr(tags.input_tags, kind, True)
-        return tags

@@ -29,6 +29,7 @@ from jointclust.rows import (
 from jointclust.rows.arrays import is_device_array, like, namespace
 from jointclust.subspace.decomposition import check_weights
 from jointclust.types import Float
+from jointclust.views.columns import check_columns
 from jointclust.views.transformer import Transformer
 
 __all__ = ["AsIs", "RankNormal", "Standardised", "UnitRows"]
@@ -56,6 +57,8 @@ class AsIs(Transformer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"numeric": ["array-like", None]}
+    _takes: ClassVar[tuple[str, ...]] = ("sparse",)
+    _keeps = ("float64", "float32")
 
     def __init__(self, numeric: ArrayLike | None = None):
         self.numeric = numeric
@@ -69,7 +72,7 @@ class AsIs(Transformer):
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
         if is_lazy(X):
-            self._check_names(X, reset=False)
+            check_columns(self, X, reset=False)
             X = as_table(X)
             kind = np.float32 if X.dtype == np.float32 else np.float64
             return lazily(self._change, X, (self.get_feature_names_out().size,), kind)
@@ -81,12 +84,8 @@ class AsIs(Transformer):
         if not is_elsewhere(X):
             return validate_data(self, tidied(X), accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
         checked = check_elsewhere(X, accept_sparse=True, min_samples=1)
-        self._check_names(X, reset=reset)
+        check_columns(self, X, reset=reset)
         return checked
-
-    def _check_names(self, X: Any, *, reset: bool) -> None:
-        named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
-        validate_data(self, named, skip_check_array=True, reset=reset)
 
     def _learn(self, X: Any, weights: Any) -> None:
         """Set the statistics, from clean rows."""
@@ -109,12 +108,6 @@ class AsIs(Transformer):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 class Standardised(AsIs):
@@ -144,9 +137,7 @@ class Standardised(AsIs):
 
     def _learn(self, X: Any, weights: Any) -> None:
         total = X.shape[0] if weights is None else total_weight(weights)
-        mean = as_rows(X).mean(weights)
-        found = sweep(lambda x, w: Swept(sums=[squares(x, w, mean)]), X, weights, width=X.shape[1])
-        variance, mask = found.sums[0] / total, self._mask()
+        (mean, variance), mask = moments(X, weights), self._mask()
         # What centring leaves of a constant column is rounding.
         rounding = total * np.finfo(np.float64).eps
         varies = variance > rounding * variance + (rounding * mean) ** 2
@@ -159,7 +150,14 @@ class Standardised(AsIs):
         return (x - like(self.mean_, x)) / like(self.scale_, x)
 
 
-def squares(x: Any, weights: Any, mean: Float) -> Any:
+def moments(X: Any, weights: Any) -> tuple[Float, Float]:
+    """The mean and the variance of each column."""
+    mean = as_rows(X).mean(weights)
+    summed = sweep(lambda x, w: Swept(sums=[_squares(x, w, mean)]), X, weights, width=X.shape[1])
+    return mean, summed.sums[0] / (X.shape[0] if weights is None else total_weight(weights))
+
+
+def _squares(x: Any, weights: Any, mean: Float) -> Any:
     """``sum_i w_i (x_ij - m_j)^2`` of each column."""
     if not sp.issparse(x):
         return blocks.column_sums(blocks.centred(x, mean) ** 2, weights)
@@ -197,6 +195,8 @@ class RankNormal(AsIs):
            [ 0.97]])
     """
 
+    _takes = ()
+
     def _learn(self, X: Any, weights: Any) -> None:
         self._refuse_sparse(X)
         drawn, weights = sample(X, _QUANTILE_ROWS, np.random.RandomState(0), weights)
@@ -219,11 +219,6 @@ class RankNormal(AsIs):
     def _refuse_sparse(self, X: Any) -> None:
         if sp.issparse(X) or sp.issparse(getattr(X, "_meta", None)):
             raise TypeError("Ranks of sparse rows are not sparse: use the rows as they are, or make them dense.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
 
 def _points(column: Float, weights: Float | None) -> tuple[Float, Float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -12,6 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 class Transformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of what codes, fills or scales rows; its words hold for all of them."""
+
+    # Tags of scikit-learn: what the rows may be, and the types of numbers that stay.
+    _takes: ClassVar[tuple[str, ...]] = ()
+    _keeps: ClassVar[tuple[str, ...]] = ("float64",)
 
     @abstractmethod
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -62,3 +66,10 @@ class Transformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         return super().get_feature_names_out(input_features)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        for name in self._takes:
+            setattr(tags.input_tags, name, True)
+        tags.transformer_tags.preserves_dtype = list(self._keeps)
+        return tags
