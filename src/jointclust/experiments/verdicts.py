@@ -116,9 +116,10 @@ def gained(
     return judged(text, half, because, differences, over=over)
 
 
-def untestable(text: str, missing: Sequence[str]) -> Claim:
-    """A claim about data that are not here."""
-    return Claim(text, "cannot be tested", f"needs {', '.join(missing)}")
+def untestable(text: str, needed: Sequence[str], missing: Sequence[str]) -> list[Claim]:
+    """A claim about data of which some are not here; none where all are."""
+    gone = [name for name in needed if name in missing]
+    return [Claim(text, "cannot be tested", f"needs {', '.join(gone)}")] if gone else []
 
 
 def percent(value: float) -> str:

@@ -11,18 +11,9 @@ from sklearn.cluster import KMeans
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Experiment, Grid, Method, Prepare, frame, pandas
 from jointclust.experiments.findings import Claim, Findings
+from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._dec import DIMENSIONS, FAMILY, NOTES, SETS, listed
-from jointclust.experiments.papers._lab import (
-    STARTS,
-    Lab,
-    by_dimension,
-    curves,
-    dimension_rows,
-    lead,
-    leading,
-    prepared,
-    with_baseline,
-)
+from jointclust.experiments.papers._lab import STARTS, Lab, prepared, with_baseline
 from jointclust.experiments.selection import best_parameters, whole
 from jointclust.experiments.verdicts import judged, percent, untestable
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
@@ -36,7 +27,7 @@ SPECIAL = [0.0, 1.0, 2.0, np.inf]
 TRADE_OFFS = sorted([*SPECIAL, 1.5, 3.0, 4.0, 6.0, 11.0, 16.0, 26.0])
 # Which rows all methods of a panel see, and how many runs.
 WHOLE, SHORT = "all directions", "leading directions"
-PREPARATIONS: dict[str, tuple[Prepare | None, int]] = {WHOLE: (None, 10), SHORT: (leading, 6)}
+PREPARATIONS: dict[str, tuple[Prepare | None, int]] = {WHOLE: (None, 10), SHORT: (common.leading, 6)}
 OTHERS = ("PCAKM", "LDAKM", "OCMKM", "MMCKM", "OLSDAKM")
 # The coarse level of figure 5, which is all that the paper says of where it looks.
 LEAST, MOST = 1.0, 26.0
@@ -118,18 +109,16 @@ def figure3(lab: Lab) -> Findings:
     rows, claims = [], list[Claim]()
     panels: dict[str, DataFrame] = {}
     for kind, dec, rest in zip(asked, tables[::2], tables[1::2], strict=True):
-        dec, rest = by_dimension(dec), by_dimension(rest)
+        dec, rest = common.by_dimension(dec), common.by_dimension(rest)
         best = chosen(dec)
         runs = pandas().concat([rest, best], ignore_index=True)
-        table = with_baseline(frame(dimension_rows(runs)), "K-means")
+        table = with_baseline(frame(common.dimension_rows(runs)), "K-means")
         table["trade-off"] = _trade_offs(table, best)
         table.insert(1, "rows", kind)
         rows.append(table)
         panels |= {f"{name}, {kind}": table[table["dataset"] == name] for name in names}
         claims += _claims(table, runs, names, kind)
-    gone = [name for name in ("corel", "pollen") if name in missing]
-    if gone:
-        claims.append(untestable("DEC is best on Corel and Pollen", gone))
+    claims += untestable("DEC is best on Corel and Pollen", ["corel", "pollen"], missing)
     notes = [
         *NOTES,
         f"Two preparations, each the same for all methods: {WHOLE} ({lab.runs(10)} runs), and {SHORT}, those that "
@@ -142,7 +131,7 @@ def figure3(lab: Lab) -> Findings:
         "is the whole search for each dimension by agreement, which sees no classes. The first claim has all shares.",
         "The figure's values are not printed in the paper, so there is no column 'paper'; its claims are tested.",
     ]
-    figure = curves(panels, _STYLE, columns=len(names))
+    figure = common.curves(panels, _STYLE, columns=len(names))
     title = "Accuracy against the dimension, seven methods"
     table = pandas().concat(rows, ignore_index=True)
     return Findings("dec", "figure 3", title, table, figure, claims, notes, missing, used)
@@ -180,7 +169,7 @@ def _claims(table: DataFrame, runs: DataFrame, names: list[str], kind: str) -> l
             "share of dimensions at which DEC is best (trade-off chosen for each by the classes, 0 and infinity among "
             f"them, ties counted): {_shares(best)}; at which it is above all others: {_shares(above)}. With the "
             f"trade-off {others}. With k-means of one start as its rival: {_shares(easier)}",
-            {n: lead(runs, n, "DEC", rivals) for n in names},
+            {n: common.lead(runs, n, "DEC", rivals) for n in names},
         ),
         judged(
             f"Joint methods do better than PCA, then k-means{where}",
@@ -210,7 +199,7 @@ def _flat(table: DataFrame, names: list[str], method: str) -> dict[str, float]:
 
 
 def _joint_lead(runs: DataFrame, name: str) -> np.ndarray:
-    return np.mean([lead(runs, name, m, ["PCAKM"]) for m in ("OCMKM", "MMCKM", "OLSDAKM", "DEC")], axis=0)
+    return np.mean([common.lead(runs, name, m, ["PCAKM"]) for m in ("OCMKM", "MMCKM", "OLSDAKM", "DEC")], axis=0)
 
 
 def _more_claims(wide: dict[str, DataFrame], plain: dict[str, float], runs: DataFrame) -> list[Claim]:
@@ -230,11 +219,11 @@ def _more_claims(wide: dict[str, DataFrame], plain: dict[str, float], runs: Data
             "Reducing the dimension first does not always help: k-means alone is above PCAKM (Umist)",
             {n: share > 0.5 for n, share in tandem.items() if n == "umist"},
             "share of dimensions at which k-means is above PCAKM: " + _shares(tandem),
-            {n: -lead(runs, n, "PCAKM", ["K-means"]) for n in tandem if n == "umist"},
+            {n: -common.lead(runs, n, "PCAKM", ["K-means"]) for n in tandem if n == "umist"},
         ),
     ]
     if "isolet5" not in wide:
-        return [*claims, untestable("DEC gains clearly over PCAKM on Isolet", ["isolet5"])]
+        return claims + untestable("DEC gains clearly over PCAKM on Isolet", ["isolet5"], ["isolet5"])
     best = {
         n: float((one["DEC"] - np.maximum(one[list(OTHERS)].max(axis=1), plain[n])).mean()) for n, one in wide.items()
     }
@@ -250,7 +239,7 @@ def _more_claims(wide: dict[str, DataFrame], plain: dict[str, float], runs: Data
             "DEC gains clearly over PCAKM on Isolet (figure 3c)",
             {"isolet5": gain["isolet5"] > 0.02},
             "mean gain over the dimensions: " + listed(gain),
-            {"isolet5": lead(runs, "isolet5", "DEC", ["PCAKM"])},
+            {"isolet5": common.lead(runs, "isolet5", "DEC", ["PCAKM"])},
         ),
     ]
 

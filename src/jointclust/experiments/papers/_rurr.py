@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from sklearn.cluster import KMeans
 
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Experiment, Grid, Method
 from jointclust.experiments.findings import Claim, Findings
-from jointclust.experiments.papers._lab import (
-    ONE_BUDGET,
-    STARTS,
-    Lab,
-    beside_paper,
-    grid_of_axes,
-    log_unit_scatter,
-    measure_row,
-    prepared,
-    unit_scatter,
-    with_baseline,
-)
+from jointclust.experiments.papers import _lab as common
+from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, prepared, with_baseline
 from jointclust.experiments.papers._textbook import OrthogonalRidge, RidgeFromTen, RMKMCFromTen, RSFKMFromTen
 from jointclust.experiments.selection import chosen_runs, paired, summary
 from jointclust.experiments.verdicts import gained, judged, untestable
@@ -96,7 +85,7 @@ def methods(lab: Lab) -> dict[str, Method]:
 
 
 def _plan(lab: Lab, names: list[str]) -> Experiment:
-    prepare = prepared(names, unit_scatter) | {"colon": log_unit_scatter}
+    prepare = prepared(names, common.unit_scatter) | {"colon": common.log_unit_scatter}
     return lab.experiment(methods(lab), names, 10, shared=True, prepare=prepare)
 
 
@@ -107,8 +96,8 @@ def table1(lab: Lab) -> Findings:
     rows = []
     for measure in ("accuracy", "nmi"):
         found = summary(runs, measure)
-        rows += [measure_row(found, name, method, measure, measure) for name in names for method in (*METHODS, *EXTRA)]
-    table = with_baseline(beside_paper("rurr", "table 1", rows), "k-means")
+        rows += [common.measure_row(found, n, method, measure, measure) for n in names for method in (*METHODS, *EXTRA)]
+    table = with_baseline(common.beside_paper("rurr", "table 1", rows), "k-means")
     claims = _claims(table, runs, names, missing)
     notes = [*NOTES, f"Runs for each method, set and parameters: {lab.runs(10)}.", *_collapsed(runs)]
     return Findings("rurr", "table 1", "Accuracy and NMI", table, _bars(table, names), claims, notes, missing, used)
@@ -129,27 +118,16 @@ def _collapsed(runs: DataFrame) -> list[str]:
 
 def _claims(table: DataFrame, runs: DataFrame, names: list[str], missing: list[str]) -> list[Claim]:
     claims = []
-    others = list(METHODS[:5])
     for measure, text in (
         ("accuracy", "RURR-SL is the most accurate of the six methods on every set"),
         ("nmi", "RURR-SL has the highest NMI in most cases"),
     ):
-        best = chosen_runs(runs, measure)
-        wide = table[table["measure"] == measure].pivot(index="dataset", columns="method", values="ours")
-        flags = {n: bool(wide.loc[n, "RURR-SL"] >= wide.loc[n, others].max()) for n in names}
-        rival = {n: wide.loc[n, others].idxmax() for n in names}
-        because = "; ".join(
-            f"{n}: RURR-SL {wide.loc[n, 'RURR-SL']:.3f}, best other {rival[n]} {wide.loc[n, rival[n]]:.3f}"
-            for n in names
-        )
-        ahead = {n: paired(best, n, "RURR-SL", rival[n], measure) for n in names}
-        claims.append(judged(text, flags, because, ahead, most=measure == "nmi"))
+        wide, best = common.by_method(table, measure).loc[names], chosen_runs(runs, measure)
+        others = list(METHODS[:5])
+        claims.append(common.best_claim(text, wide, "RURR-SL", others, best, measure, most=measure == "nmi"))
     claims += [_against(table, runs, names, rival) for rival in ("URR-SL", "URR-SL (alpha tuned)", "k-means")]
     claims += _gain_claims(table, runs)
-    gone = [name for name in ("ethz53", "fei") if name in missing]
-    if gone:
-        claims.append(untestable("The same on ETHZ53 and FEI", gone))
-    return claims
+    return claims + untestable("The same on ETHZ53 and FEI", ["ethz53", "fei"], missing)
 
 
 def _against(table: DataFrame, runs: DataFrame, names: list[str], rival: str) -> Claim:
@@ -187,11 +165,9 @@ def _gain_claims(table: DataFrame, runs: DataFrame) -> list[Claim]:
 
 def _bars(table: DataFrame, names: list[str]) -> Figure:
     figure, (ax,) = grid_of_axes(1, max(1.1 * len(names) + 2, 6), 3.6)
-    wide = table[table["measure"] == "accuracy"].pivot(index="dataset", columns="method", values="ours").loc[names]
-    for index, method in enumerate((*METHODS, *EXTRA)):
-        colour = {"RURR-SL": "#c8102e", "URR-SL": "#c46a1b"}.get(method, f"{0.3 + 0.055 * index:.2f}")
-        ax.bar(np.arange(len(names)) + 0.08 * (index - 5), wide[method], 0.08, label=method, color=colour)
-    ax.set_xticks(range(len(names)), names)
+    greys = {method: f"{0.3 + 0.055 * index:.2f}" for index, method in enumerate((*METHODS, *EXTRA))}
+    colours = greys | {"RURR-SL": "#c8102e", "URR-SL": "#c46a1b"}
+    common.bars(ax, common.by_method(table, "accuracy").loc[names], colours, 0.08)
     ax.set_ylabel("accuracy")
     ax.legend(fontsize=7, ncols=4)
     return figure

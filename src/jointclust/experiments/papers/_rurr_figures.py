@@ -15,15 +15,8 @@ from jointclust.datasets import Dataset
 from jointclust.exceptions import collected
 from jointclust.experiments.experiment import Method, frame
 from jointclust.experiments.findings import Claim, Findings
-from jointclust.experiments.papers._lab import (
-    ONE_BUDGET,
-    STARTS,
-    Lab,
-    bytes_to_one,
-    grid_of_axes,
-    unit_scatter,
-    with_baseline,
-)
+from jointclust.experiments.papers import _lab as common
+from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, unit_scatter, with_baseline
 from jointclust.experiments.papers._rurr import RIDGES, STARTED
 from jointclust.experiments.papers._textbook import RidgeFromTen
 from jointclust.experiments.selection import paired
@@ -140,7 +133,7 @@ def figure2(lab: Lab) -> Findings:
         "RURR-SL": (RidgeFromTen(), ridges),
         "k-means": KMeans(n_init=STARTS),
     }
-    units = {"pixels / 255": bytes_to_one, "unit scatter": unit_scatter}
+    units = {"pixels / 255": common.bytes_to_one, "unit scatter": unit_scatter}
     plans = [lab.experiment(given, [name], 10, shared=True, prepare={name: f}) for f in units.values()]
     tables = dict(zip(units, lab.tables(plans), strict=True))
     table = with_baseline(frame([row for unit, runs in tables.items() for row in _ridge_rows(runs, unit)]), "k-means")
@@ -162,10 +155,9 @@ def _ridge_rows(runs: DataFrame, unit: str) -> list[dict[str, Any]]:
     rows = []
     for (name, method, parameters), own in runs.groupby(["dataset", "method", "parameters"], sort=False):
         for measure in ("accuracy", "nmi"):
-            row = {"dataset": name, "method": method, "measure": measure, "units": unit}
-            row["ridge"] = json.loads(parameters).get("ridge", "")
-            empty = int((own["empty"] > 0).sum())
-            rows.append(row | {"ours": own[measure].mean(), "sd": own[measure].std(ddof=0), "empty clusters": empty})
+            known = {"dataset": name, "method": method, "measure": measure, "units": unit}
+            row = common.mean_row(own[measure], **known, ridge=json.loads(parameters).get("ridge", ""))
+            rows.append(row | {"empty clusters": int((own["empty"] > 0).sum())})
     return rows
 
 
@@ -196,11 +188,8 @@ def _ridge_figure(table: DataFrame, name: str, units: Sequence[str]) -> Figure:
     panels = [(unit, measure) for unit in units for measure in ("accuracy", "nmi")]
     for ax, (unit, measure) in zip(axes, panels, strict=True):
         own = table[(table["units"] == unit) & (table["measure"] == measure)]
-        for method, colour in _COLOURS.items():
-            curve = own[own["method"] == method]
-            ax.plot(curve["ridge"].astype(float), curve["ours"], color=colour, marker=".", lw=1.2, label=method)
-        ax.axhline(own[own["method"] == "k-means"]["ours"].iloc[0], color="0.45", ls="--", lw=1.2, label="k-means")
-        ax.set(xscale="log", xlabel="ridge", ylabel=measure, title=f"{name}, {unit}")
+        common.ridge_curves(ax, own, _COLOURS, "k-means")
+        ax.set(ylabel=measure, title=f"{name}, {unit}")
     axes[0].legend(fontsize=7)
     return figure
 
@@ -221,10 +210,9 @@ def _toy(lab: Lab, name: str) -> tuple[DataFrame, DataFrame]:
     # Runs on the same draw are no samples of the toy: the draws are, and the test pairs these.
     by_draw = runs.groupby(["method", "dataset"], sort=False)["accuracy"].mean().reset_index()
     by_draw = by_draw.rename(columns={"dataset": "seed"}).assign(dataset=name)
-    found = by_draw.groupby("method", sort=False)["accuracy"]
     rows = [
-        {"dataset": name, "method": method, "measure": "accuracy", "ours": value, "sd": found.std(ddof=0)[method]}
-        for method, value in found.mean().items()
+        common.mean_row(own, dataset=name, method=method, measure="accuracy")
+        for method, own in by_draw.groupby("method", sort=False)["accuracy"]
     ]
     return by_draw, with_baseline(frame(rows), "k-means")
 
@@ -248,8 +236,7 @@ def _with_ends(table: DataFrame, ends: DataFrame) -> DataFrame:
     """The table with their means over the draws below it."""
     rows = table.to_dict("records")
     for (name, method, measure), own in ends.groupby(["dataset", "method", "measure"], sort=False)["ours"]:
-        row = {"dataset": name, "method": method, "measure": measure, "ours": own.mean(), "k-means": float("nan")}
-        rows.append(row | {"sd": own.std(ddof=0)})
+        rows.append(common.mean_row(own, dataset=name, method=method, measure=measure))
     return frame(rows)
 
 
