@@ -140,18 +140,9 @@ def figure5(lab: Lab) -> Findings:
     plain = lab.run({"K-means": KMeans(n_init=STARTS)}, names, 20, shared=True, label_free=False)
     means["k-means"] = means["dataset"].map(plain.groupby("dataset")["accuracy"].mean())
     rows = means.rename(columns={"accuracy": "ours"}).assign(method="DEC", measure="accuracy")
-    columns = ["dataset", "method", "measure", "trade_off", "ours", "k-means", "sd", "nmi", "agreement"]
-    return Findings(
-        "dec",
-        "figure 5",
-        "Accuracy against the trade-off, on two levels",
-        rows[columns],
-        figure,
-        claims,
-        notes,
-        missing,
-        used,
-    )
+    rows = rows[["dataset", "method", "measure", "trade_off", "ours", "k-means", "sd", "nmi", "agreement"]]
+    title = "Accuracy against the trade-off, on two levels"
+    return Findings("dec", "figure 5", title, rows, figure, claims, notes, missing, used)
 
 
 def _trade_off_claims(spread: dict[str, float], steady: dict[str, float]) -> list[Claim]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.preprocessing import StandardScaler
 
 from jointclust import datasets
 from jointclust.experiments.experiment import Cell, Experiment, Known, Method, Prepare, finish, frame, unfinished
@@ -335,11 +335,6 @@ def standardised(X: NDArray) -> NDArray:
 def unit_features(X: NDArray) -> NDArray:
     """Every feature with mean 0 and length 1, so that X'X is the correlation matrix."""
     return standardised(X) / np.sqrt(len(X))
-
-
-def unit_rows(X: NDArray) -> NDArray:
-    """Every row of length 1."""
-    return normalize(X)
 
 
 def bytes_to_one(X: NDArray) -> NDArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.preprocessing import normalize
 
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Method, frame, pandas
@@ -16,7 +17,7 @@ from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, prepared, with_baseline
 from jointclust.experiments.papers._textbook import TotalDisCluster
 from jointclust.experiments.selection import chosen_runs, paired, summary
-from jointclust.experiments.verdicts import judged, percent, untestable
+from jointclust.experiments.verdicts import judged, mostly, shares, untestable
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 
@@ -37,26 +38,14 @@ VARIANCE_ONE = "ODC (variance one)"
 SRBCT_ROWS = "srbct (unit rows)"
 # The axes of figures 1 and 2, which the paper's text holds: NMI, and error in percent.
 AXES = {
-    "nmi": {
-        "orl": (0.68, 0.88),
-        "yale": (0.5, 0.64),
-        "pie": (0.05, 0.4),
-        "srbct": (0.2, 0.4),
-        "iris": (0.6, 0.74),
-        "yeast": (0.255, 0.305),
-        "segmentation": (0.54, 0.6),
-        "satellite": (0.57, 0.63),
-    },
-    "error": {
-        "orl": (0.28, 0.4),
-        "yale": (0.448, 0.456),
-        "pie": (0.64, 0.82),
-        "srbct": (0.47, 0.56),
-        "iris": (0.11, 0.17),
-        "yeast": (0.565, 0.595),
-        "segmentation": (0.4, 0.46),
-        "satellite": (0.305, 0.325),
-    },
+    "orl": {"nmi": (0.68, 0.88), "error": (0.28, 0.4)},
+    "yale": {"nmi": (0.5, 0.64), "error": (0.448, 0.456)},
+    "pie": {"nmi": (0.05, 0.4), "error": (0.64, 0.82)},
+    "srbct": {"nmi": (0.2, 0.4), "error": (0.47, 0.56)},
+    "iris": {"nmi": (0.6, 0.74), "error": (0.11, 0.17)},
+    "yeast": {"nmi": (0.255, 0.305), "error": (0.565, 0.595)},
+    "segmentation": {"nmi": (0.54, 0.6), "error": (0.4, 0.46)},
+    "satellite": {"nmi": (0.57, 0.63), "error": (0.305, 0.325)},
 }
 NOTES = [
     "Features have mean 0 and length 1, so that X'X is the correlation matrix. The paper does not say so: its k-means "
@@ -110,7 +99,7 @@ def _runs(lab: Lab) -> tuple[DataFrame, list[str], list[str], list[str]]:
     names, missing, used = lab.find(SETS)
     plans = [lab.experiment(methods(lab), names, 10, shared=True, prepare=prepared(names, common.unit_features))]
     if "srbct" in names:
-        plans.append(lab.experiment(methods(lab), ["srbct"], 10, shared=True, prepare={"srbct": common.unit_rows}))
+        plans.append(lab.experiment(methods(lab), ["srbct"], 10, shared=True, prepare={"srbct": normalize}))
     scaled = {VARIANCE_ONE: methods(lab)["ODC"]}
     plans.append(lab.experiment(scaled, names, 10, shared=True, prepare=prepared(names, common.standardised)))
     tables = lab.tables(plans)
@@ -222,15 +211,11 @@ def _sweep_claim(measure: str, spread: dict[str, dict[str, float]]) -> Claim:
 def _axes_claim(measure: str, table: DataFrame, names: list[str]) -> Claim:
     """Whether our curve would be seen in the paper's figure: most of its points lie within the axes."""
     inside = {}
-    for name in (one for one in names if one in AXES[measure]):
+    for name in (one for one in names if one in AXES):
         curve = table[(table["dataset"] == name) & (table["method"] == "ODC")]["ours"]
-        low, high = AXES[measure][name]
+        low, high = AXES[name][measure]
         inside[name] = float(curve.between(low, high).mean())
-    return judged(
-        "ODC's curve lies within the axes of the figure",
-        {name: share > 0.5 for name, share in inside.items()},
-        "share of ridges within: " + ", ".join(f"{name} {percent(share)}" for name, share in inside.items()),
-    )
+    return mostly("ODC's curve lies within the axes of the figure", inside, f"share of ridges within: {shares(inside)}")
 
 
 def _sweep_figure(table: DataFrame, names: list[str], measure: str) -> Figure:
@@ -238,8 +223,8 @@ def _sweep_figure(table: DataFrame, names: list[str], measure: str) -> Figure:
     for ax, name in zip(axes, names, strict=True):
         own = table[table["dataset"] == name]
         common.ridge_curves(ax, own, {"ODC": "#c8102e"}, "K-means")
-        if name in AXES[measure]:
-            ax.axhspan(*AXES[measure][name], color="0.93", zorder=0)
+        if name in AXES:
+            ax.axhspan(*AXES[name][measure], color="0.93", zorder=0)
         ax.set(title=SHORT.get(name, name), ylabel=measure)
     axes[0].legend(fontsize=7)
     return figure
