@@ -146,7 +146,7 @@ def test_unit_scatter_makes_the_mean_eigenvalue_one():
 
 
 def test_neighbours_are_clipped_to_what_exists():
-    found = _rurr._neighbours(_lab.Lab(quick=False), jc.datasets.load("iris"))
+    found = _rurr.methods(_lab.Lab(quick=False))["RSFKM"][1](jc.datasets.load("iris"))
     assert found == {"n_neighbors": [2]}
 
 

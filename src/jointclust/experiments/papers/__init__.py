@@ -15,16 +15,7 @@ import numpy as np
 from jointclust.experiments.experiment import frame
 from jointclust.experiments.findings import PAPERS, Claim, Findings
 from jointclust.experiments.journal import Journal
-from jointclust.experiments.papers import (
-    _dec,
-    _dec_dimensions,
-    _ec,
-    _leaderboard,
-    _odc,
-    _rurr,
-    _rurr_figures,
-    _theory,
-)
+from jointclust.experiments.papers import _dec, _dec_dimensions, _ec, _leaderboard, _odc, _rurr, _theory
 from jointclust.experiments.papers._lab import Lab, UnfinishedError, published
 
 if TYPE_CHECKING:
@@ -60,11 +51,11 @@ ITEMS = (
     Item("odc", "figure 2", "Error against the ridge", _odc.SETS, _odc.figure2),
     Item("odc", "theorem 3", "Discriminative is spectral clustering", (), _theory.theorem3),
     Item("rurr", "equation 3", "The trivial solution", (), _theory.equation3),
-    Item("rurr", "figure 1", "Convergence", (), _rurr_figures.figure1),
-    Item("rurr", "figure 2", "Accuracy and NMI against the ridge", ("imm",), _rurr_figures.figure2),
-    Item("rurr", "figure 3", "Three clusters", (), _rurr_figures.figure3),
-    Item("rurr", "figure 4", "Many clusters", (), _rurr_figures.figure4),
-    Item("rurr", "figure 5", "Soft labels", ("imm",), _rurr_figures.figure5),
+    Item("rurr", "figure 1", "Convergence", (), _rurr.figure1),
+    Item("rurr", "figure 2", "Accuracy and NMI against the ridge", ("imm",), _rurr.figure2),
+    Item("rurr", "figure 3", "Three clusters", (), _rurr.figure3),
+    Item("rurr", "figure 4", "Many clusters", (), _rurr.figure4),
+    Item("rurr", "figure 5", "Soft labels", ("imm",), _rurr.figure5),
     Item("rurr", "table 1", "Accuracy and NMI", _rurr.SETS, _rurr.table1),
     Item("all", "leaderboard", "Mean ranks and times", (), _leaderboard.leaderboard),
     Item("all", "accuracies", "Accuracies behind the leaderboard", (), _leaderboard.accuracies),
