@@ -1,7 +1,6 @@
 """The package as a whole: what importing it costs, and which way imports point."""
 
 import ast
-import csv
 import graphlib
 import importlib.util
 import re
@@ -272,20 +271,6 @@ def test_code_blocks_run(page, tmp_path, monkeypatch):
         if needed and importlib.util.find_spec(needed[1]) is None:
             continue
         exec(compile(block, page.name, "exec"), namespace)
-
-
-def test_numbers_in_the_readme_are_measured():
-    """Every row of the table against the alternatives is in the evidence, as it stands there."""
-    with (ROOT / "docs" / "evidence" / "default.csv").open() as stream:
-        rows = list(csv.DictReader(stream))
-    columns = {name: [float(row[name]) for row in rows] for name in list(rows[0])[3:-1]}
-    gaps = {name: [a - b for a, b in zip(of, columns["prepared k-means"], strict=True)] for name, of in columns.items()}
-    known = [(sum(of) / len(of), min(gaps[name])) for name, of in columns.items()]
-    told = r"^\|.*\| `.*` \| \**([\d.]+)\** \| ([+-][\d.]+)(?: \(\w+\))? \|$"
-    table = re.findall(told, (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert len(table) == len(known) == 5
-    for found, expected in zip(table, known, strict=True):
-        assert tuple(map(float, found)) == pytest.approx(expected, abs=6e-4)
 
 
 # -- names that are loaded when they are asked for ----------------------------------------------------------------
