@@ -4,7 +4,7 @@ STAMP := .venv/.installed
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
-.PHONY: venv demo test test-slow test-soak test-gpu test-browser test-lowest test-bertopic package lint docs bench clean
+.PHONY: venv demo test test-slow test-soak test-gpu test-browser test-lowest test-bertopic package lint evidence-check docs bench clean
 
 venv: $(STAMP)
 
@@ -64,6 +64,10 @@ lint: venv
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Figures in README.md and docs against the CSV files of docs/evidence; `.ci/evidence.py --fix` corrects them.
+evidence-check: venv
+	$(BIN)/python .ci/evidence.py
 
 docs: venv
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

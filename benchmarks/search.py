@@ -24,8 +24,8 @@ from threadpoolctl import threadpool_limits
 
 import jointclust as jc
 from fixed_settings import PREPARE
-from jointclust.consensus.members import training_labels
 from jointclust.selection.candidates import TRADE_OFF_COARSE, Candidate, fit_all
+from jointclust.selection.references import reference_labels, reference_members
 from jointclust.selection.search import agreements, best_candidate
 
 DEC = jc.DiscriminativeEmbeddedClustering
@@ -66,8 +66,8 @@ def accuracies(X: Any, y: Any, coordinates: jc.Coordinates, seed: int) -> dict[s
     tried = list(by_name.values())
     fit_all(tried, X, coordinates, np.random.RandomState(seed), None)
     consensus = jc.JointConsensus(c, random_state=seed).fit(coordinates)
-    # The search's references are members of the consensus: these, instead of fitting them a second time.
-    agreements(tried, [training_labels(member, X) for member in consensus.members_[::2]], coordinates)
+    references = reference_members(c, X, coordinates)
+    agreements(tried, reference_labels(references, X, coordinates, np.random.RandomState(seed), None), coordinates)
     labels = {name: candidate.labels for name, candidate in by_name.items()}
     labels |= {"chosen by agreement": best_candidate(tried).labels, "consensus": consensus.labels_}
     return {name: jc.metrics.clustering_accuracy(y, found) for name, found in labels.items()}

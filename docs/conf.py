@@ -23,6 +23,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "support_table",
+    "view_table",
     "dataset_table",
     "reproduction",
 ]

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
+from models_0_2_0 import make
 from registered import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
@@ -242,3 +243,29 @@ def test_models_of_version_0_1_0(path):
     np.testing.assert_array_equal(model.predict(rows), last.labels_)
     if hasattr(last, "soft_labels_"):
         np.testing.assert_allclose(model.predict_proba(rows), last.soft_labels_)
+
+
+# -- files of version 0.2 -----------------------------------------------------------------------------------------
+
+BEFORE = Path(make.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return dict(np.load(BEFORE / "expected.npz"))
+
+
+@pytest.mark.parametrize("path", sorted(BEFORE.glob("*.skops")), ids=lambda path: path.stem)
+def test_models_of_version_0_2(path, expected):
+    """Saved at commit 5996aaa: each answers as it did, of the rows of fit and of others."""
+    prefix = f"{path.stem}/"
+    wanted = {key.removeprefix(prefix): value for key, value in expected.items() if key.startswith(prefix)}
+    model = jc.load(path)
+    assert str(clone(model).get_params()) == str(model.get_params())
+    answers = dict(make.answers(model, make.rows_of(expected, str(wanted.pop("rows")))))
+    assert answers.keys() == wanted.keys()
+    for name, value in wanted.items():
+        if value.dtype.kind == "f":
+            np.testing.assert_allclose(answers[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
+        else:
+            np.testing.assert_array_equal(answers[name], value, err_msg=name)

@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from jointclust._version import __version__ as __version__
+from jointclust.registry import METHODS as _METHODS
 
 if TYPE_CHECKING:
     from jointclust import datasets as datasets
@@ -49,21 +50,12 @@ if TYPE_CHECKING:
     from jointclust.views.kinds import Description as Description
     from jointclust.views.kinds import describe as describe
 
-# Modules by name, and where the other names are: each is loaded when it is asked for.
+# Modules by name, and where the other names are, those of methods as the registry has them: each is loaded when it is
+# asked for.
 _MODULES = {"datasets": "datasets", "metrics": "metrics", "plots": "showing.plots", "sc": "sc"}
 _NAMES = {
-    "consensus.estimator": "JointConsensus",
     "default": "cluster",
     "exceptions": "CollapseWarning PlainKMeansWarning ScaleWarning",
-    "methods.discriminant_kmeans": "DisCluster DisKMeans",
-    "methods.discriminative": "DiscriminativeEmbeddedClustering LDAKMeans",
-    "methods.fuzzy": "FuzzyKMeans",
-    "methods.ridge": "UncorrelatedRidgeClustering",
-    "methods.robust": "RobustEmbeddedClustering",
-    "methods.robust_kmeans": "RobustKMeans",
-    "methods.scoring": "OptimalDiscriminantClustering",
-    "methods.sparse_fuzzy": "RobustSparseFuzzyKMeans",
-    "methods.sparse_scoring": "SparseOptimalDiscriminantClustering",
     "methods.supervised": "DiscriminantProjection",
     "number.estimate": "ClusterNumber number_of_clusters",
     "persistence": "load save",
@@ -81,6 +73,7 @@ _NAMES = {
     "views.kinds": "Description describe",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_HOMES |= {name: module.removeprefix("jointclust.") for module, name in (one.path.split(":") for one in _METHODS)}
 __all__ = sorted(["__version__", *_MODULES, *_HOMES])
 
 if not TYPE_CHECKING:  # which would take any name for one of ours

@@ -6,7 +6,8 @@ meet: it reads `_parameter_constraints` and `_n_features_out`, and the mixin giv
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackContext, CallbackSupportMixin
@@ -31,8 +32,27 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[_Method], _Method]:
-    """The decorator of scikit-learn that checks parameters before a fit, with the types of what it decorates."""
-    return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
+    """The decorator of scikit-learn that checks parameters before a fit.
+
+    In addition, a fit that fails or is interrupted leaves the estimator as it was: it has all attributes of before.
+    """
+    checked = _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)
+
+    def decorate(method: _Method) -> _Method:
+        fitted = checked(method)
+
+        @wraps(method)
+        def fit(self: Any, *arguments: Any, **options: Any) -> Any:
+            before = dict(vars(self))
+            try:
+                return fitted(self, *arguments, **options)
+            except BaseException:
+                self.__dict__ = before
+                raise
+
+        return cast(_Method, fit)
+
+    return decorate
 
 
 class Interval(_Interval):

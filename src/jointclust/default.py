@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.consensus.views import Sights
+from jointclust.consensus.views import ViewedData
 from jointclust.number.estimate import ClusterNumber, Numbers, Report, count, silent
-from jointclust.rows.arrays import like
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
 from jointclust.types import Float, Matrix
@@ -69,18 +68,18 @@ class FittedRows:
 
     model: JointConsensus
     number: ClusterNumber | None
-    _sights: Sights
+    _viewed: ViewedData
 
     @property
     def coded(self) -> Matrix | None:
-        """The rows as numbers, before the first view scales them; None where no view codes them."""
-        return self._sights.sources[0].rows if isinstance(self.model.preparations[0], Preparation) else None
+        """The rows as numbers, before a view scales them; None if no view codes them, or not all are in memory."""
+        coded = self._viewed.remote is None and isinstance(self.model.preparations[0], Preparation)
+        return self._viewed.sources[0].rows if coded else None
 
     @property
-    def embedding(self) -> Float:
-        """What ``transform`` gives for the rows."""
-        rows = self.model._side_by_side(self._sights.sources)
-        return (rows - like(self.model._origin, rows)) @ like(self.model._directions, rows)
+    def embedding(self) -> Float | None:
+        """What ``transform`` gives for the rows; None if not all of them are in memory."""
+        return self.model._agreement.embed(self._viewed.sources) if self._viewed.remote is None else None
 
 
 def fit_rows(
@@ -99,17 +98,17 @@ def fit_rows(
     is_given = isinstance(n_clusters, int)
     if is_given or n_classes:
         model.set_params(n_clusters=n_clusters if is_given else n_classes)
-    sights = model._look(X, None, check_random_state(random_state), known_labels)
+    viewed, classes = model._view(X, None, check_random_state(random_state), known_labels)
     if not isinstance(n_clusters, int):
         # The sample that the fit will draw, so that its coordinates are there already.
-        sample = sights.sample(check_random_state(random_state))
-        number = count(sights, sample, n_clusters, report)
+        sample = viewed.sample(check_random_state(random_state))
+        number = count(viewed, sample, n_clusters, report)
         number.warn()
         model.set_params(n_clusters=max(number.n_clusters, n_classes))
-    model._agree(sights, check_random_state(random_state))
+    model._fit_viewed(viewed, check_random_state(random_state), classes)
     if number is not None and known_labels is None:
         model.number_ = number
-    return FittedRows(model, number, sights)
+    return FittedRows(model, number, viewed)
 
 
 def counted(
@@ -120,7 +119,6 @@ def counted(
 ) -> tuple[Coordinates, ClusterNumber]:
     """Coordinates of X, to be fitted, and how many clusters they show; a warning says so where that is uncertain."""
     coordinates = decompose(X, random_state=check_random_state(random_state))
-    sights = Sights.of_rows(coordinates, coordinates.rank)
-    found = count(sights, coordinates.present, among, report)
+    found = count(ViewedData.of_coordinates(coordinates), coordinates.present, among, report)
     found.warn()
     return coordinates, found

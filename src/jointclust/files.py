@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 # How names of files that are being written begin; only a killed process leaves one behind.
 UNFINISHED = ".jointclust-"
@@ -64,3 +66,16 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def lock(file: IO[bytes]) -> bool:
+    """Whether nobody else has locked this open file, which is now ours until it is closed; on Windows always."""
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

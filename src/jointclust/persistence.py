@@ -7,6 +7,7 @@ import io
 import json
 import os
 import zipfile
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +18,28 @@ from sklearn.pipeline import Pipeline
 
 from jointclust import registry
 from jointclust._version import __version__
-from jointclust.consensus.projection import CenterLabels, LandmarkLabels, Lens, LinearLabels
+from jointclust.consensus.agreement import Agreement, Panel
+from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels
+from jointclust.consensus.confidence import ConfidenceScale
+from jointclust.consensus.embedding import DiscriminantMap
+from jointclust.consensus.projection import ViewProjection
+from jointclust.consensus.training import Patterns, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
 from jointclust.consensus.tree import Tree
+from jointclust.consensus.version_0_1 import AgreementOf01, StoredVotes, VoteShare
+from jointclust.consensus.views import RowsAsGiven
+from jointclust.conversion import RENAMED, convert
 from jointclust.files import replacing
 from jointclust.methods.supervised import DiscriminantProjection
 from jointclust.number.estimate import ClusterNumber
 from jointclust.rows import is_elsewhere
 from jointclust.rows.arrays import to_host
 from jointclust.selection.search import LabelFreeSearch
-from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
+from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
-from jointclust.views.genes import ScaledGenes
 from jointclust.views.kinds import Description
 from jointclust.views.preparation import Preparation
-from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
+from jointclust.views.registry import VIEWS
 
 __all__ = ["load", "save"]
 
@@ -39,51 +47,42 @@ FORMAT_VERSION = 1
 _HEADER, _SCHEMA = "jointclust.json", "schema.json"
 # Bytes that a file may unpack to: so many, and so many times its own.
 _UNPACKED, _TIMES = 2**26, 100
-# Our classes that are not methods, which a model may be or hold.
+# Our classes, beside those of the registries, that a model may be or hold.
 _BESIDE = (
-    AsIs,
+    Agreement,
+    AgreementOf01,
     CenterLabels,
     ClusterNumber,
+    ConfidenceScale,
     Description,
+    DiscriminantMap,
     DiscriminantProjection,
     LabelFreeSearch,
     LandmarkLabels,
-    Lens,
     LinearLabels,
-    LogCounts,
     LowRankImputer,
     MixedEncoder,
+    Panel,
+    Patterns,
     Preparation,
-    RankNormal,
-    ScaledGenes,
-    Standardised,
-    TermWeights,
-    Topics,
+    RowsAsGiven,
+    StoredVotes,
     Tree,
-    UnitRows,
+    ViewProjection,
+    VoteShare,
+    VotesElsewhere,
+    VotesInMemory,
+    VotesNotKept,
     Words,
 )
-# Classes as files of 0.1 name them, and the modules where they are now; all others have not moved.
-_MOVED = {
-    "jointclust.consensus.JointConsensus": "jointclust.consensus.estimator",
-    "jointclust.choosing.consensus.JointConsensus": "jointclust.consensus.estimator",
-    "jointclust.choosing.layers.Tree": "jointclust.consensus.tree",
-    "jointclust.choosing.lens.CenterLabels": "jointclust.consensus.projection",
-    "jointclust.choosing.lens.LandmarkLabels": "jointclust.consensus.projection",
-    "jointclust.choosing.lens.Lens": "jointclust.consensus.projection",
-    "jointclust.choosing.lens.LinearLabels": "jointclust.consensus.projection",
-    "jointclust.choosing.number.ClusterNumber": "jointclust.number.estimate",
-    "jointclust.choosing.search.LabelFreeSearch": "jointclust.selection.search",
-    "jointclust.methods.robust.RobustKMeans": "jointclust.methods.robust_kmeans",
-    "jointclust.number.ClusterNumber": "jointclust.number.estimate",
-    "jointclust.projection.DiscriminantProjection": "jointclust.methods.supervised",
-    "jointclust.search.LabelFreeSearch": "jointclust.selection.search",
-}
 
 
 def on_host(model: BaseEstimator) -> BaseEstimator:
     """The model, with fitted arrays on a device or with Dask copied to the host; steps of a pipeline too."""
     changed: dict[str, Any] = {name: to_host(value) for name, value in vars(model).items() if is_elsewhere(value)}
+    for name, value in vars(model).items():
+        if isinstance(value, TrainingVotes):
+            changed[name] = value.at_rest(lambda array: to_host(array) if is_elsewhere(array) else array)
     if isinstance(model, Pipeline):
         steps = [(name, on_host(step) if isinstance(step, BaseEstimator) else step) for name, step in model.steps]
         if any(new is not old for (_, new), (_, old) in zip(steps, model.steps, strict=True)):
@@ -162,6 +161,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         if not foreign:
             model = skops.loads(data, trusted=_own_types())
             _check_sparse(model)
+            convert(model)
             return model
     except Exception as error:
         raise ValueError(f"{path} is corrupt: {error}. Save the model again.") from error
@@ -177,7 +177,7 @@ def _check_sparse(value: Any) -> None:
             _check_sparse(item)
     elif isinstance(value, dict):
         _check_sparse(list(value.values()))
-    elif isinstance(value, BaseEstimator):
+    elif isinstance(value, BaseEstimator) or is_dataclass(value):
         _check_sparse(vars(value))
 
 
@@ -237,8 +237,9 @@ def _rename_modules(node: Any) -> bool:
         return False
     renamed = sum(_rename_modules(item) for item in node.values()) > 0
     name = f"{node.get('__module__')}.{node.get('__class__')}"
-    if name in _MOVED:
-        node["__module__"], renamed = _MOVED[name], True
+    if name in RENAMED:
+        node["__module__"], node["__class__"] = RENAMED[name].rsplit(".", 1)
+        renamed = True
     return renamed
 
 
@@ -252,10 +253,10 @@ def _own_types() -> list[str]:
     ``numpy.dtype``, which scikit-learn's SimpleImputer keeps, skops rebuilds from an empty array; the sparse rows that
     kernel methods keep it reads as SciPy's own files.
     """
-    ours = [entry.cls for entry in registry.METHODS]
+    others = (*_BESIDE, np.dtype, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
     return [
-        f"{kind.__module__}.{kind.__qualname__}"
-        for kind in (*ours, *_BESIDE, np.dtype, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
+        *(entry.path.replace(":", ".") for entry in (*registry.METHODS, *VIEWS.values())),
+        *(f"{kind.__module__}.{kind.__qualname__}" for kind in others),
     ]
 
 

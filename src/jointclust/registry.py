@@ -1,26 +1,16 @@
-"""The methods of the library, each said once.
+"""The methods of the library, each a line.
 
 The contract tests, the tests on other kinds of rows and on a GPU, the command line's ``--method``, :func:`compare`, the
-leaderboard, the support table and what :func:`load` trusts are derived from :data:`METHODS`. A new method is a file in
-``methods/``, a line here and a name in ``jointclust/__init__.py``.
+leaderboard, the support table, the names of the package and what :func:`load` trusts are derived from :data:`METHODS`.
+A new method is a file in ``methods/`` and a line here. Nothing is imported until a class is used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
-
-from jointclust.consensus.estimator import JointConsensus
-from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
-from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, LDAKMeans
-from jointclust.methods.fuzzy import FuzzyKMeans
-from jointclust.methods.ridge import UncorrelatedRidgeClustering
-from jointclust.methods.robust import RobustEmbeddedClustering
-from jointclust.methods.robust_kmeans import RobustKMeans
-from jointclust.methods.scoring import OptimalDiscriminantClustering
-from jointclust.methods.sparse_fuzzy import RobustSparseFuzzyKMeans
-from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClustering
 
 # Values by parameter, or a function of the number of classes that gives them.
 Grid = Mapping[str, list[Any]] | Callable[[int], Mapping[str, list[Any]]]
@@ -53,11 +43,23 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Registered:
-    """A method: its short name on the command line, its class, and the settings that are tested and shown."""
+class Entry:
+    """A line of a registry: the name of a class, and the path to it, "module:class"."""
 
     name: str
-    cls: type[Any]
+    path: str
+
+    @property
+    def cls(self) -> type[Any]:
+        """The class, whose module is imported when it is first used."""
+        module, name = self.path.split(":")
+        return getattr(import_module(module), name)
+
+
+@dataclass(frozen=True)
+class Registered(Entry):
+    """A method: its short name on the command line, its class, and the settings that are tested and shown."""
+
     settings: tuple[Setting, ...] = (Setting(),)
 
     def estimators(self, n_clusters: int | None = None) -> Iterator[Any]:
@@ -74,7 +76,7 @@ def _neighbors(n_classes: int) -> dict[str, list[Any]]:
 METHODS: tuple[Registered, ...] = (
     Registered(
         "dec",
-        DiscriminativeEmbeddedClustering,
+        "jointclust.methods.discriminative:DiscriminativeEmbeddedClustering",
         (
             Setting(title="DEC", grid={"trade_off": [1, 1.5, 2, 3, 6, 18]}, compared="DEC"),
             Setting({"trade_off": 0}, title="PCA + k-means"),
@@ -85,12 +87,12 @@ METHODS: tuple[Registered, ...] = (
     ),
     Registered(
         "ldakm",
-        LDAKMeans,
+        "jointclust.methods.discriminative:LDAKMeans",
         (Setting(title="LDAKMeans", grid=_VARIANCES, compared="LDAKMeans", compared_with={"n_init": 5}),),
     ),
     Registered(
         "ec",
-        RobustEmbeddedClustering,
+        "jointclust.methods.robust:RobustEmbeddedClustering",
         (
             Setting(title="EC", grid=_VARIANCES, compared="EC"),
             Setting({"robust": False}, title="OLSDA", grid=_VARIANCES),
@@ -98,7 +100,7 @@ METHODS: tuple[Registered, ...] = (
     ),
     Registered(
         "odc",
-        OptimalDiscriminantClustering,
+        "jointclust.methods.scoring:OptimalDiscriminantClustering",
         (
             Setting(title="ODC", grid=_RIDGES, compared="ODC"),
             Setting({"kernel": "rbf"}, compared="ODC rbf"),
@@ -112,12 +114,20 @@ METHODS: tuple[Registered, ...] = (
             Setting({"kernel": "cosine"}),
         ),
     ),
-    Registered("sparse-odc", SparseOptimalDiscriminantClustering),
-    Registered("diskmeans", DisKMeans, (Setting(title="DisKMeans", grid=_RIDGES, compared="DisKMeans"),)),
-    Registered("discluster", DisCluster, (Setting(title="DisCluster", grid=_RIDGES, compared="DisCluster"),)),
+    Registered("sparse-odc", "jointclust.methods.sparse_scoring:SparseOptimalDiscriminantClustering"),
+    Registered(
+        "diskmeans",
+        "jointclust.methods.discriminant_kmeans:DisKMeans",
+        (Setting(title="DisKMeans", grid=_RIDGES, compared="DisKMeans"),),
+    ),
+    Registered(
+        "discluster",
+        "jointclust.methods.discriminant_kmeans:DisCluster",
+        (Setting(title="DisCluster", grid=_RIDGES, compared="DisCluster"),),
+    ),
     Registered(
         "rurr",
-        UncorrelatedRidgeClustering,
+        "jointclust.methods.ridge:UncorrelatedRidgeClustering",
         (
             Setting(title="RURR-SL", grid=_RIDGES, compared="RURR-SL"),
             Setting({"rescale": False}, title="URR-SL", grid=_RIDGES),
@@ -125,16 +135,18 @@ METHODS: tuple[Registered, ...] = (
         ),
     ),
     Registered(
-        "consensus", JointConsensus, (Setting(title="consensus", compared="consensus", compared_with={"views": None}),)
+        "consensus",
+        "jointclust.consensus.estimator:JointConsensus",
+        (Setting(title="consensus", compared="consensus", compared_with={"views": None}),),
     ),
     Registered(
         "robust-kmeans",
-        RobustKMeans,
+        "jointclust.methods.robust_kmeans:RobustKMeans",
         (Setting(title="RMKMC", compared="RobustKMeans"), Setting({"n_components": 1})),
     ),
     Registered(
         "fuzzy-kmeans",
-        FuzzyKMeans,
+        "jointclust.methods.fuzzy:FuzzyKMeans",
         (
             Setting(title="FKM", grid={"fuzzifier": ["auto", 1.1, 1.5]}, compared="FuzzyKMeans"),
             Setting({"n_components": 1, "fuzzifier": 1.5}),
@@ -142,7 +154,7 @@ METHODS: tuple[Registered, ...] = (
     ),
     Registered(
         "rsfkm",
-        RobustSparseFuzzyKMeans,
+        "jointclust.methods.sparse_fuzzy:RobustSparseFuzzyKMeans",
         (Setting(title="RSFKM", grid=_neighbors), Setting({"loss": "l21", "n_components": 1})),
     ),
 )

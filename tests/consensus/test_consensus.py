@@ -29,7 +29,7 @@ def fitted(digits):
 def test_better_than_its_members_on_digits(fitted, digits):
     accuracy = clustering_accuracy(digits.target, fitted.labels_)
     seen = fitted.prepared(digits.data)
-    same = [m for m in zip(fitted.members_, fitted._view_of_member, strict=True) if m[0].n_clusters == 10]
+    same = [m for m in zip(fitted.members_, fitted._agreement.panel.views, strict=True) if m[0].n_clusters == 10]
     assert accuracy > np.mean([clustering_accuracy(digits.target, m.predict(seen[view])) for m, view in same]) + 0.05
     plain = KMeans(10, n_init=10, random_state=0).fit(digits.data)
     assert accuracy > clustering_accuracy(digits.target, plain.labels_) + 0.05

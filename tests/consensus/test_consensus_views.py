@@ -10,12 +10,12 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
-from jointclust.consensus import projection as lens_module
-from jointclust.consensus import views as sights
-from jointclust.consensus.confidence import confidence, trust
+from jointclust.consensus import projection, views
+from jointclust.consensus.classifiers import LandmarkLabels
+from jointclust.consensus.confidence import ConfidenceScale
 from jointclust.consensus.members import finer_numbers
-from jointclust.consensus.partitions import Partitions, adjusted_rand_indices, group_shares
-from jointclust.consensus.projection import LandmarkLabels, Lens
+from jointclust.consensus.partitions import Partitions, adjusted_rand_indices, cluster_votes
+from jointclust.consensus.projection import ViewProjection
 from jointclust.metrics import clustering_accuracy
 from jointclust.subspace.decomposition import decompose
 
@@ -65,7 +65,7 @@ def test_a_view_that_sees_something_else_has_no_say(rng):
     weights = {view["name"]: view["weight"] for view in model.views_}
     assert weights["as is"] == 0
     assert weights["standardised"] == weights["rank-normal"] == 0.5
-    assert set(model._view_of_member) == {0, 1}
+    assert set(model._agreement.panel.views) == {0, 1}
     assert clustering_accuracy(y, model.labels_) == 1
     np.testing.assert_allclose(model.confidence(X), model.confidence_, rtol=1e-6)
     asked = Consensus(3, views=["standardised", "as is", "rank-normal"], random_state=0).fit(X)
@@ -83,16 +83,16 @@ def test_views_that_are_given(wine):
 
     given = [jc.LDAKMeans(3), jc.LDAKMeans(4)]
     model = Consensus(3, views=["standardised", Doubled()], members=given, random_state=0).fit(wine.data)
-    assert model._view_of_member == [0, 0, 1, 1]
+    assert model._agreement.panel.views == [0, 0, 1, 1]
     assert [view["name"] for view in model.views_] == ["standardised", "Doubled"]
     np.testing.assert_array_equal(model.predict(wine.data), model.labels_)
-    for views, error, message in (
+    for wrong, error, message in (
         (["standardised", "upside down"], ValueError, "'upside down', which is no view"),
         (["auto", "log"], ValueError, "stands alone"),
         ([3], TypeError, "names of views, or transformers"),
     ):
         with pytest.raises(error, match=message):
-            Consensus(3, views=views).fit(wine.data)
+            Consensus(3, views=wrong).fit(wine.data)
 
 
 def test_sparse_or_dense_is_one(wine):
@@ -116,12 +116,12 @@ def test_finer_members():
 
 
 def test_many_rows_are_sampled(monkeypatch):
-    monkeypatch.setattr(sights, "MOST_ROWS", 300)
+    monkeypatch.setattr(views, "MOST_ROWS", 300)
     X, y = make_blobs(900, 10, centers=4, random_state=0)
     model = Consensus(4, random_state=0).fit(X)
     assert clustering_accuracy(y, model.labels_) == 1
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    assert all(lens.landmarks.shape[0] == 300 for lens in model._lenses)
+    assert all(lens.landmarks.shape[0] == 300 for lens in model._agreement.panel.projections)
 
 
 def test_what_is_saved_is_small(monkeypatch, tmp_path):
@@ -131,7 +131,7 @@ def test_what_is_saved_is_small(monkeypatch, tmp_path):
     np.testing.assert_array_equal(again.soft_labels_, model.soft_labels_)
     jc.save(model, tmp_path / "model.skops")
     assert (tmp_path / "model.skops").stat().st_size < 300_000
-    monkeypatch.setattr("jointclust.consensus.voting._SAVED_ROWS", 300)
+    monkeypatch.setattr("jointclust.consensus.estimator._SAVED_ROWS", 300)
     large = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(large.labels_, model.labels_)
     np.testing.assert_array_equal(large.predict(X), model.labels_)
@@ -178,12 +178,14 @@ def test_rejected_rows(wine, model):
 
 def test_confidence_grows_with_votes_and_falls_far_away():
     votes = np.column_stack([np.linspace(0.5, 1, 50), np.linspace(0.5, 0, 50)])
-    near = confidence(votes, np.ones(50), trust(100, 10, 2), usual=1.5)
+    trust = ConfidenceScale.trust_in
+    scale = ConfidenceScale(trust(100, 10, 2), usual=1.5)
+    near = scale.confidence(votes, np.ones(50))
     assert np.all(np.diff(near) >= 0)
     assert near.min() > 0
     assert near.max() < 1
-    np.testing.assert_array_equal(confidence(votes, np.full(50, 1.4), trust(100, 10, 2), usual=1.5), near)
-    np.testing.assert_allclose(confidence(votes, np.full(50, 3.0), trust(100, 10, 2), usual=1.5), near / 16)
+    np.testing.assert_array_equal(scale.confidence(votes, np.full(50, 1.4)), near)
+    np.testing.assert_allclose(scale.confidence(votes, np.full(50, 3.0)), near / 16)
     assert trust(100, 5000, 2) < trust(100, 10, 2) > trust(100, 10, 20)
 
 
@@ -209,18 +211,18 @@ def test_members_are_told(wine):
 @pytest.mark.parametrize(("effort", "n_members", "n_landmarks"), [("quick", 6, 90), ("thorough", 30, 178)])
 def test_effort(effort, n_members, n_landmarks, wine, monkeypatch):
     """More or fewer members, to more or fewer rows, which are told of; other seeds find something else."""
-    monkeypatch.setattr(sights, "MOST_ROWS", 300)
+    monkeypatch.setattr(views, "MOST_ROWS", 300)
     heard = Recorder()
     model = Consensus(3, effort=effort, random_state=0).set_callbacks(heard).fit(wine.data)
     assert heard.done == heard.total == len(model.members_) == 3 * n_members
-    assert {len(lens.landmarks) for lens in model._lenses} == {n_landmarks}
+    assert {len(lens.landmarks) for lens in model._agreement.panel.projections} == {n_landmarks}
     assert clustering_accuracy(wine.target, model.labels_) > 0.9
     if effort == "thorough":
         first, again = model.members_[0], model.members_[10]
         assert first.kind == again.kind
         assert not np.array_equal(first.centers, again.centers)
     with pytest.raises(ValueError, match=f"effort='{effort}' is for the automatic members"):
-        Consensus(3, effort=effort, views=None).fit(wine.data)
+        Consensus(3, effort=effort, members=[jc.LDAKMeans(3)]).fit(wine.data)
 
 
 def test_agreement_is_the_adjusted_rand_index(rng):
@@ -237,23 +239,23 @@ def test_fair_votes(rng):
     for fairness in (0.0, 0.5, 1.0):
         expected = table / np.bincount(labels) ** fairness
         expected /= expected.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(group_shares(group, labels, 4, 3, None, fairness), expected)
+        np.testing.assert_allclose(cluster_votes(group, labels, 4, 3, None, fairness), expected)
 
 
-def test_lens_and_landmarks(rng):
+def test_projection_and_landmarks(rng):
     X = rng.standard_normal((80, 6)) * [5, 4, 3, 1e-2, 1e-3, 1e-3] + 7
-    lens, mass = Lens.through(decompose(np.vstack([X, X[:10]])), 2, rng)
+    view, mass = ViewProjection.fit(decompose(np.vstack([X, X[:10]])), 2, rng)
     assert mass.sum() == 90
     assert (mass == 2).sum() == 10
-    assert lens.landmarks.shape[0] == 80
-    seen = lens.see(X)
+    assert view.landmarks.shape[0] == 80
+    seen = view.project(X)
     centred = X - np.vstack([X, X[:10]]).mean(axis=0)
     np.testing.assert_allclose(np.linalg.norm(seen.leading, axis=1), np.linalg.norm(centred, axis=1), atol=1e-2)
     np.testing.assert_array_equal(seen.nearest[:, 0], np.arange(80))  # a landmark is its own nearest one
     near = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 4]
     np.testing.assert_allclose(seen.distance, near, rtol=0.05)
     labels = (X[:, 0] > 7).astype(np.uint16)
-    said = LandmarkLabels(lens, labels, 2, "by hand").predict(X)
+    said = LandmarkLabels(view, "by hand", labels, 2).predict(X)
     around = labels[seen.nearest].astype(int)
     votes = around.sum(axis=1) + around[:, 0]  # of six
     np.testing.assert_array_equal(said, np.where(votes == 3, around[:, 0], votes > 3))
@@ -261,14 +263,14 @@ def test_lens_and_landmarks(rng):
 
 def test_anchors_stand_for_many_rows(rng, monkeypatch):
     """Centers of a k-means of the rows, linked by these: rings, which no center finds, are told apart."""
-    monkeypatch.setattr(lens_module, "LANDMARKS", 500)
-    monkeypatch.setattr(lens_module, "_ANCHORS", 150)
+    monkeypatch.setattr(projection, "LANDMARKS", 500)
+    monkeypatch.setattr(projection, "_ANCHORS", 150)
     ring, angle = rng.randint(2, size=2_000), rng.uniform(0, 2 * np.pi, 2_000)
     X = (1 + 2 * ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.standard_normal(
         (2_000, 2)
     )
     model = Consensus(2, views=["as is"], random_state=0).fit(X[:1_000])
-    (lens,) = model._lenses
+    (lens,) = model._agreement.panel.projections
     assert lens.landmarks.shape == (150, 2)
     assert np.isclose(np.median(model.outlier_scores_), 1.0)
     graph = next(member for member in model.members_ if member.kind == "neighbour graph, 2 clusters")

@@ -11,8 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
-from jointclust.consensus import views as sights
-from jointclust.consensus import voting
+from jointclust.consensus import estimator, views
 from jointclust.consensus.known_labels import Examples, rules_of
 from jointclust.consensus.partitions import Partitions, spread_labels
 from jointclust.rows.arrays import to_host
@@ -97,7 +96,7 @@ def test_other_members(options):
 
 def test_more_rows_than_are_fitted(monkeypatch):
     """The known rows are in every sample, and a row that nobody knows is in none of them."""
-    monkeypatch.setattr(sights, "MOST_ROWS", 100)
+    monkeypatch.setattr(views, "MOST_ROWS", 100)
     monkeypatch.setattr("jointclust.consensus.estimator.MOST_ROWS", 200)
     known = np.where(np.isin(np.arange(240), [0, 1, 2, 50, 239]), NAMES, None)
     for there in PLACES.values():
@@ -194,12 +193,13 @@ def test_rules_count_by_what_they_tell(rng):
     model = consensus().fit(X)
     known = np.where(np.arange(240) % 4 == 0, Y, -1).astype(np.int32)
     examples = Examples.of(known, None, None)
-    lens, Z = model._lenses[0], model._lenses[0].see(model.prepared(X)[0][examples.rows]).leading
+    view = model._agreement.panel.projections[0]
+    Z = view.project(model.prepared(X)[0][examples.rows]).leading
     blind = Partitions.of(rng.randint(4, size=(240, 3)), [4] * 3, None)
-    rules, (good, bad) = rules_of(examples, blind, [(lens, Z), (lens, rng.normal(size=Z.shape))])
+    rules, (good, bad) = rules_of(examples, blind, [(view, Z), (view, rng.normal(size=Z.shape))])
     assert good > 1 > bad
     assert np.mean(rules[0].predict(model.prepared(X)[0]) == Y) > 0.9
-    assert rules_of(Examples.of(np.zeros(240, np.int32), None, None), blind, [(lens, Z)]) == ([], [])
+    assert rules_of(Examples.of(np.zeros(240, np.int32), None, None), blind, [(view, Z)]) == ([], [])
 
 
 # -- rows to ask about ------------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def test_saved_models_answer(fitted, tmp_path, monkeypatch):
     np.testing.assert_array_equal(loaded.rows_to_label(7), model.rows_to_label(7))
     np.testing.assert_array_equal(loaded.cut(4), model.labels_)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    monkeypatch.setattr(voting, "_SAVED_ROWS", 100)
+    monkeypatch.setattr(estimator, "_SAVED_ROWS", 100)
     jc.save(model, tmp_path / "model")
     with pytest.raises(AttributeError, match="each of the 240 training rows was not kept"):
         jc.load(tmp_path / "model").rows_to_label(7)

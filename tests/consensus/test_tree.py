@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import mutual_info_score
 
 import jointclust as jc
+from jointclust.consensus import estimator
 from jointclust.consensus import tree as made
-from jointclust.consensus import voting
 from jointclust.consensus.tree import Weighted, _joined
 from jointclust.metrics import clustering_accuracy
 
@@ -191,7 +191,7 @@ def test_agreement_is_the_adjusted_rand_index_with_the_members(coarse):
             both, a, b = (np.sum(part**2) for part in (table, table.sum(axis=1), table.sum(axis=0)))
             chance = a * b / table.sum() ** 2
             expected.append((both - chance) / ((a + b) / 2 - chance))
-        assert layer["agreement"] == pytest.approx(np.average(expected, weights=coarse._member_weights))
+        assert layer["agreement"] == pytest.approx(np.average(expected, weights=coarse._agreement.shares))
     assert coarse.layers_[0]["agreement"] == pytest.approx(0, abs=1e-12)
 
 
@@ -213,8 +213,8 @@ def test_linkage_is_a_tree_of_the_layers(coarse):
 def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypatch):
     X, y = ten
     model = jc.JointConsensus(5, random_state=0).fit(X)
-    monkeypatch.setattr(made, "MOST_ROWS", len(model._patterns) // 2)
-    monkeypatch.setattr(voting, "_SAVED_ROWS", len(model._patterns) // 2)
+    monkeypatch.setattr(made, "MOST_ROWS", len(model._patterns.codes) // 2)
+    monkeypatch.setattr(estimator, "_SAVED_ROWS", len(model._patterns.codes) // 2)
     check(model, X)
     assert clustering_accuracy(y, model.cut(10)) > 0.97
     saved = pickle.loads(pickle.dumps(model))

@@ -93,7 +93,7 @@ def test_nothing_swaps_the_filters_of_the_process(X, monkeypatch):
         jc.LabelFreeSearch(DEC(3), {"trade_off": [1.5, 3.0]}, criterion=criterion, random_state=0).fit(X)
     jc.trade_off_path(X, 3, trade_offs=[1.5, 3.0], random_state=0)
     jc.bootstrap_stability(DEC(3, random_state=0), X, n_resamples=3, random_state=0)
-    assert entered <= {"check_array"}
+    assert entered <= {"check_array", "get_exec_path"}  # scikit-learn's, and Python's when joblib counts the cores
 
 
 def test_a_member_warns_nobody_and_a_method_its_user(X, recwarn):

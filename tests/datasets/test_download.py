@@ -285,7 +285,7 @@ def test_old_parts_are_removed(entry, server, tmp_path):
     for path in (other, part_of(entry, tmp_path).with_suffix(".part.0123"), other.with_name("umist-umist.mat.part")):
         path.write_bytes(b"old")
     with other.with_name("umist-other.mat-0.part").open("ab") as used:
-        _download._lock(used)
+        _download.lock(used)
         datasets.load("umist")
         assert cached(tmp_path) == ["umist-other.mat-0.part", "umist.npz", other.name]
 

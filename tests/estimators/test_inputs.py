@@ -327,7 +327,6 @@ OWN = {
     ],
     "LDAKMeans": [("ridge", 0), ("ridge", -1.0), ("ridge", "none")],
     "RobustEmbeddedClustering": [("robust", "yes"), ("robust", None)],
-    "RobustKMeans": [],
     "OptimalDiscriminantClustering": [
         ("ridge", -1.0),
         ("ridge", "none"),
@@ -363,7 +362,7 @@ OWN = {
     [
         (e, *pair)
         for e in ESTIMATORS
-        for pair in BAD_PARAMETERS + OWN[type(e).__name__]
+        for pair in BAD_PARAMETERS + OWN.get(type(e).__name__, [])
         # a kernel has as many directions as there are rows
         if pair[0] in e.get_params() and not (pair == ("n_components", 31) and e.get_params().get("kernel") != "linear")
     ],

@@ -12,12 +12,11 @@ import pytest
 from sklearn.cluster import KMeans
 
 import jointclust as jc
-from jointclust.experiments import Journal
+from jointclust.experiments import Journal, papers
 from jointclust.experiments.findings import Findings
 from jointclust.experiments.papers import (
     ITEMS,
     PAPERS,
-    _dec,
     _lab,
     _odc,
     _rurr,
@@ -147,7 +146,7 @@ def test_unit_scatter_makes_the_mean_eigenvalue_one():
 
 
 def test_neighbours_are_clipped_to_what_exists():
-    found = _rurr._neighbours(_lab.Lab(quick=False), jc.datasets.load("iris"))
+    found = _rurr.methods(_lab.Lab(quick=False))["RSFKM"][1](jc.datasets.load("iris"))
     assert found == {"n_neighbors": [2]}
 
 
@@ -172,9 +171,14 @@ def test_reproduce_writes_page_tables_and_figures(tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def made(paper, item):
+    (found,) = papers._made(items(paper, item), _lab.Lab(Journal()), papers._silently)
+    return found
+
+
 def test_toy_of_dec_reaches_the_papers_accuracy():
     """The must-hold of the toy, on fewer draws than the full run."""
-    found = _lab.finished(_dec.figure2, _lab.Lab(Journal()))
+    found = made("dec", "figure 2")
     ours = found.table.set_index("setting")["ours"]
     assert ours["n_init=10"] >= 0.998 - 1e-9
     assert found.claims[0].verdict == "holds in part"  # one start can stick
@@ -199,8 +203,7 @@ def test_cells_of_all_items_are_run_together_and_failures_once(monkeypatch):
 
 @pytest.mark.parametrize("name", ["figure 1", "figure 3"])
 def test_rurr_figures(name):
-    (one,) = items("rurr", name)
-    found = _lab.finished(one.run, _lab.Lab(Journal()))
+    found = made("rurr", name)
     assert found.figure is not None
     assert len(found.table)
     assert all(claim.because for claim in found.claims)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jointclust.experiments.papers import _lab, _rurr, _rurr_figures, _theory
+from jointclust.experiments.papers import _lab, _rurr, _theory
 
 
 def verdict(claim):
@@ -65,17 +65,17 @@ def ends(gaps):
 
 def test_rule_of_the_smaller_objective():
     """Draw by draw, and rounding is no difference."""
-    below = _rurr_figures._lower_claim("", ends(np.linspace(0.1, 0.2, 8)))
+    below = _rurr._lower_claim("", ends(np.linspace(0.1, 0.2, 8)))
     assert verdict(below) == ("holds", "8 of 8")
     assert below.evidence.startswith("strong (+0.15")
     assert below.evidence.endswith("8 paired draws)")
-    assert verdict(_rurr_figures._lower_claim("", ends([0.1, -0.1, 0.1]))) == ("holds in part", "2 of 3")
-    assert verdict(_rurr_figures._lower_claim("", ends([-0.1, 0.0, 1e-13]))) == ("does not hold", "0 of 3")
+    assert verdict(_rurr._lower_claim("", ends([0.1, -0.1, 0.1]))) == ("holds in part", "2 of 3")
+    assert verdict(_rurr._lower_claim("", ends([-0.1, 0.0, 1e-13]))) == ("does not hold", "0 of 3")
 
 
 def test_rule_of_sparsity():
     for shares, expected in (((0.6, 0.9), "holds"), ((0.6, 0.5), "holds in part"), ((0.1, 0.4), "does not hold")):
-        assert _rurr_figures._sparse_claim(dict(zip("ab", shares, strict=True)), "").verdict == expected
+        assert _rurr._sparse_claim(dict(zip("ab", shares, strict=True)), "").verdict == expected
 
 
 def ridge_table(best, empty=()):
@@ -101,24 +101,24 @@ def ridge_table(best, empty=()):
 )
 def test_rule_of_the_best_ridge(best, expected):
     table = ridge_table(dict(zip(("URR-SL", "RURR-SL"), best, strict=True)))
-    assert verdict(_rurr_figures._ridge_claim(table, "u", elsewhere=False)) == expected
-    assert _rurr_figures._ridge_claim(table, "u", elsewhere=True).verdict == "cannot be tested"
-    assert _rurr_figures._without_ridge(table) == []
+    assert verdict(_rurr._ridge_claim(table, "u", elsewhere=False)) == expected
+    assert _rurr._ridge_claim(table, "u", elsewhere=True).verdict == "cannot be tested"
+    assert _rurr._without_ridge(table) == []
 
 
 def test_no_ridge_with_an_empty_cluster_is_best():
     """The next best takes its place; a method with none left is named and has no part in the claim."""
     best = {"URR-SL": 1.0, "RURR-SL": 1.0}
     table = ridge_table(best, {("URR-SL", 1.0)})
-    assert _rurr_figures._best_ridges(table, "u")["URR-SL nmi"] == 0.01
-    assert _rurr_figures._without_ridge(table) == []
+    assert _rurr._best_ridges(table, "u")["URR-SL nmi"] == 0.01
+    assert _rurr._without_ridge(table) == []
     gone = {("URR-SL", ridge) for ridge in (0.01, 1.0, 100.0)}
     table = ridge_table(best, gone)
-    assert verdict(_rurr_figures._ridge_claim(table, "u", elsewhere=False)) == ("holds", "2 of 2")
-    (note,) = _rurr_figures._without_ridge(table)
+    assert verdict(_rurr._ridge_claim(table, "u", elsewhere=False)) == ("holds", "2 of 2")
+    (note,) = _rurr._without_ridge(table)
     assert note.endswith(": URR-SL (u).")
     table = ridge_table(best, gone | {("RURR-SL", ridge) for ridge in (0.01, 1.0, 100.0)})
-    assert _rurr_figures._ridge_claim(table, "u", elsewhere=False).verdict == "cannot be tested"
+    assert _rurr._ridge_claim(table, "u", elsewhere=False).verdict == "cannot be tested"
 
 
 def test_evidence_on_a_toy_is_over_draws(monkeypatch):
@@ -126,10 +126,10 @@ def test_evidence_on_a_toy_is_over_draws(monkeypatch):
     n_draws, values = 7, {"k-means (one start)": 0.5, "k-means": 0.6, "URR-SL": 0.7, "RURR-SL": 0.8}
     runs = pd.concat([made_up(values, f"nine Gaussians {draw}", n_runs=3) for draw in range(n_draws)])
     monkeypatch.setattr(_lab.Lab, "run", lambda lab, methods, data, n, **options: runs)
-    by_draw, table = _rurr_figures._toy(_lab.Lab(), "nine Gaussians")
+    by_draw, table = _rurr._toy(_lab.Lab(), "nine Gaussians")
     assert len(by_draw) == n_draws * len(values)
     assert table.set_index("method")["ours"]["RURR-SL"] == pytest.approx(0.801)
-    claim = _rurr_figures._gain(by_draw, table, "nine Gaussians", "k-means", {"URR-SL": 0.1, "RURR-SL": 0.5}, "")
+    claim = _rurr._gain(by_draw, table, "nine Gaussians", "k-means", {"URR-SL": 0.1, "RURR-SL": 0.5}, "")
     assert verdict(claim) == ("holds in part", "1 of 2")
     assert claim.evidence.endswith(f"over {n_draws} paired draws)")
 

@@ -11,8 +11,6 @@ from jointclust.experiments.papers import (
     Item,
     _dec,
     _dec_dimensions,
-    _dec_rules,
-    _dec_times,
     _ec,
     _honest,
     _lab,
@@ -159,30 +157,30 @@ def test_fine_level_of_coil20_goes_beyond_the_papers_edge():
     assert _dec.FINE == {"umist": (17, 19), "coil20": (2, 6), "isolet5": (2, 4)}
 
 
-@pytest.mark.parametrize("reading", list(_dec_rules.READINGS))
+@pytest.mark.parametrize("reading", list(_dec.READINGS))
 def test_rules_of_dec_figure4(reading):
     def table(objective, accuracy):
         rows = []
-        for title, (rule, _) in _dec_rules.TITLES.items():
-            at = _dec_rules.RULES.index(rule)
+        for title, (rule, _) in _dec.TITLES.items():
+            at = _dec.RULES.index(rule)
             for measure, ours in (("objective at the end", objective[at]), ("accuracy", accuracy[at])):
                 rows.append({"dataset": "a", "method": title, "measure": measure, "dimension": 1, "ours": ours})
         return pd.DataFrame(rows)
 
     for objective in ([3, 2, 1], [-1, -2, -3]):
-        claims = _dec_rules._figure4_claims(table(objective, [0.5, 0.4, 0.3]), ["a"], reading)
+        claims = _dec._figure4_claims(table(objective, [0.5, 0.4, 0.3]), ["a"], reading)
         assert verdicts(claims) == ["holds", "holds"]
-    lower = _dec_rules._figure4_claims(table([1, 2, 1], [0.3, 0.4, 0.3]), ["a"], reading)
+    lower = _dec._figure4_claims(table([1, 2, 1], [0.3, 0.4, 0.3]), ["a"], reading)
     assert verdicts(lower) == ["does not hold", "does not hold"]
 
 
 def test_convergence_is_asked_of_comparison_in_every_reading():
-    runs = pd.DataFrame({"method": list(_dec_rules.TITLES), "objective_history_": [[1, 2]] * len(_dec_rules.TITLES)})
-    assert _dec_rules._convergence(runs).verdict == "holds"
+    runs = pd.DataFrame({"method": list(_dec.TITLES), "objective_history_": [[1, 2]] * len(_dec.TITLES)})
+    assert _dec._convergence(runs).verdict == "holds"
     runs.at[runs.index[runs["method"] == "minimization"][0], "objective_history_"] = [2, 1]
-    assert _dec_rules._convergence(runs).verdict == "holds"
+    assert _dec._convergence(runs).verdict == "holds"
     runs.at[runs.index[runs["method"] == "comparison, as printed"][0], "objective_history_"] = [2, 1]
-    assert (_dec_rules._convergence(runs).verdict, _dec_rules._convergence(runs).share) == ("holds in part", "2 of 3")
+    assert (_dec._convergence(runs).verdict, _dec._convergence(runs).share) == ("holds in part", "2 of 3")
 
 
 def test_rules_of_ec_figure1():
@@ -218,19 +216,19 @@ def test_rules_of_times():
         ]
         return pd.DataFrame(rows)
 
-    found = _dec_times._time_findings("table 4", "coil20", table({"K-means": 0.1, "PCAKM": 0.2}), [], [], 3.0)
+    found = _dec._time_findings("table 4", "coil20", table({"K-means": 0.1, "PCAKM": 0.2}), [], [], 3.0)
     assert verdicts(found.claims) == ["holds", "holds"]
-    found = _dec_times._time_findings("table 4", "coil20", table({"K-means": 9, "OCMKM": 5}), [], [], 3.0)
+    found = _dec._time_findings("table 4", "coil20", table({"K-means": 9, "OCMKM": 5}), [], [], 3.0)
     assert verdicts(found.claims) == ["holds in part", "does not hold"]
 
 
 def test_times_say_what_stands_in_and_how_many_runs():
     ours = {"dataset": "a", "measure": "seconds", "setting": 2, "paper": 1.0, "ours": 1.0, "difference": 0.0}
     table = pd.DataFrame([ours | {"method": m} for m in (*_dec.METHODS, "textbook DEC")])
-    found = _dec_times._time_findings("table 5", "umist", table, ["pollen"], ["umist"], 3.0, 3, 1, shaped=True)
+    found = _dec._time_findings("table 5", "umist", table, ["pollen"], ["umist"], 3.0, 3, 1, shaped=True)
     assert found.notes[0] == "umist stands in for the missing data and has about their shape."
     assert "(3; of the textbook loop 1)" in found.notes[1]
-    found = _dec_times._time_findings("table 5", "mixture", table, ["pollen"], ["mixture"], 3.0)
+    found = _dec._time_findings("table 5", "mixture", table, ["pollen"], ["mixture"], 3.0)
     assert "another shape" in found.notes[0]
 
 
@@ -267,7 +265,7 @@ def test_rules_of_isolet_in_figure3(isolet, expected):
 
 def test_evidence_of_figure4_is_against_the_best_other_rule():
     """Objectives by their size, accuracies as they are, run by run."""
-    ours = [t for t, (rule, how) in _dec_rules.TITLES.items() if how == "ours"]
+    ours = [t for t, (rule, how) in _dec.TITLES.items() if how == "ours"]
     offset = dict(zip(ours, (0.0, -0.2, -0.1), strict=True))
 
     def found(sign):
@@ -282,7 +280,7 @@ def test_evidence_of_figure4_is_against_the_best_other_rule():
             for m, own in runs.groupby("method")
             for measure, column in (("objective at the end", "end"), ("accuracy", "accuracy"))
         ]
-        return _dec_rules._figure4_claims(pd.DataFrame(long), ["a"], "ours", runs, runs)
+        return _dec._figure4_claims(pd.DataFrame(long), ["a"], "ours", runs, runs)
 
     for_it, against = found(1), found(-1)
     assert for_it[0].evidence.startswith("strong (+0.111")  # 10 of 90

@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 import jointclust as jc
 from jointclust.estimators import embedding_first
 from jointclust.exceptions import collected
-from jointclust.experiments.papers import _dec, _ec, _lab, _leaderboard, _odc, _rurr, _rurr_figures, _theory
+from jointclust.experiments.papers import _dec, _ec, _lab, _leaderboard, _odc, _rurr, _theory
 from jointclust.experiments.papers import _textbook as book
 from jointclust.methods import discriminative
 from jointclust.numerics import kmeans as numerics
@@ -140,8 +140,8 @@ def test_methods_of_figure3_keep_all_directions():
 
 
 def test_toys_have_at_least_as_many_dimensions_as_clusters():
-    for name, (c, d) in _rurr_figures.TOYS.items():
-        X, y = _rurr_figures.gaussians(name, 0)
+    for name, (c, d) in _rurr.TOYS.items():
+        X, y = _rurr.gaussians(name, 0)
         assert d >= c
         assert X.shape == (len(y), d)
         assert np.unique(y).size == c

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from jointclust.experiments.findings import VERDICTS
-from jointclust.experiments.papers import ITEMS, _dec_dimensions, _dec_rules, _lab, _odc
+from jointclust.experiments.papers import ITEMS, _dec, _dec_dimensions, _lab, _odc
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reproduction"
 
@@ -91,11 +91,11 @@ def test_variance_one_does_what_the_page_says():
     assert (nmi[_odc.VARIANCE_ONE] < nmi["K-means"])[["yeast", "segmentation"]].all()
 
 
-@pytest.mark.parametrize("reading", list(_dec_rules.READINGS))
+@pytest.mark.parametrize("reading", list(_dec.READINGS))
 def test_published_verdicts_of_figure4_follow_from_the_published_numbers(reading):
     found = table("dec-figure-4")
     names = [name for name in found["dataset"].unique() if name != ""]
-    again = _dec_rules._figure4_claims(found.assign(ours=found["ours"].astype(float)), names, reading)
+    again = _dec._figure4_claims(found.assign(ours=found["ours"].astype(float)), names, reading)
     said = {row["claim"]: row["verdict"] for row in claims() if (row["paper"], row["item"]) == ("dec", "figure 4")}
     assert {claim.text: claim.verdict for claim in again}.items() <= said.items()
 

@@ -32,7 +32,8 @@ def test_a_claim_of_most_sets_holds_on_more_than_half():
 def test_other_verdicts_are_refused():
     with pytest.raises(ValueError, match="A verdict is one of"):
         Claim("a", "maybe", "")
-    assert untestable("on FEI", ["fei"]).because == "needs fei"
+    assert [claim.because for claim in untestable("on FEI", ["fei", "ar"], ["fei"])] == ["needs fei"]
+    assert untestable("on FEI", ["fei"], []) == []
 
 
 def test_gains_hold_from_half_of_what_is_claimed():

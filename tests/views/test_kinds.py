@@ -283,7 +283,7 @@ BAD = {
     "empty list": ([], "empty list"),
     "numbers among strings": (["a b", 3, "c"], "row 1 holds 3"),
     "infinite": (np.array([[1.0, 2.0], [np.inf, 3.0]]), "infinity"),
-    "infinite in a table": (pd.DataFrame({"a": [1.0, np.inf, 2.0]}), "Column 'a' holds an infinite number"),
+    "infinite in a table": (pd.DataFrame({"a": [1.0, np.inf, 2.0]}), "infinity: column 'a' has inf in row 1"),
     "names twice": (pd.DataFrame(np.eye(3), columns=["a", "b", "a"]), "'a'"),
     "mixed types": (pd.DataFrame({"a": [1, "x", 2.5]}), "Column 'a' mixes types"),
     "one word": (pd.DataFrame({"a": ["word"] * 5}), "no column to compare rows by"),

@@ -144,7 +144,7 @@ def test_counts_and_annotated_data():
     counts = sp.csr_array(np.random.RandomState(0).poisson(0.3, (50, 80)))
     cells = types.SimpleNamespace(X=counts, obs=pd.DataFrame(index=range(50)), var=pd.DataFrame(index=range(80)))
     for view in ("tf-idf", "topics", "log"):
-        expected = VIEWS[view]().fit(counts.astype(float)).transform(counts.astype(float))
+        expected = VIEWS[view].cls().fit(counts.astype(float)).transform(counts.astype(float))
         found = Preparation(view).fit(cells).transform(cells)
         assert abs(found - expected).max() < 1e-9
 

@@ -9,27 +9,40 @@ import torch
 from scipy.special import ndtr
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import Normalizer, QuantileTransformer, StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import jointclust as jc
 from jointclust.rows.arrays import to_host
+from jointclust.views import registry
 from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
-from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
+from jointclust.views.genes import ScaledGenes
+from jointclust.views.scaling import RankNormal, Standardised, UnitRows
 
 GEN = np.random.RandomState(0)
 ROWS = np.column_stack([GEN.randn(80, 3) * [1, 100, 0.01] + [0, 5, 1], GEN.randint(0, 4, 80), np.full(80, 7.0)])
 COUNTS = GEN.poisson(GEN.gamma(0.3, 2, (80, 30))).astype(float)
 COUNTS[5] = 0
 WEIGHTS = GEN.randint(0, 4, 80).astype(float)
-VIEWS = [AsIs(), Standardised(), RankNormal(), UnitRows(), TermWeights(), LogCounts(), LogCounts(12), Topics(4)]
-SPARSE = [AsIs(), Standardised(), UnitRows(), TermWeights(), LogCounts(12), Topics(4)]
+# The views of the registry, some in another setting too, and what becomes of each: rows for it.
+VIEWS = [*(entry.cls() for entry in registry.VIEWS.values()), LogCounts(12), Topics(4), ScaledGenes(counts=True)]
+SPARSE = [view for view in VIEWS if get_tags(view).input_tags.sparse]
+every = pytest.mark.parametrize("view", VIEWS, ids=repr)
+
+
+def rows_for(view):
+    return COUNTS if get_tags(view).input_tags.positive_only else ROWS
 
 
 def dense(Z):
     return Z.toarray() if sp.issparse(Z) else to_host(Z)
 
 
-@parametrize_with_checks([Standardised(), RankNormal(), TermWeights(), LogCounts()])
+# Of views that add little to what another does scikit-learn's checks are left out.
+ALIKE = ("as is", "unit rows", "topics", "scaled genes")
+
+
+@parametrize_with_checks([entry.cls() for name, entry in registry.VIEWS.items() if name not in ALIKE])
 def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -112,17 +125,17 @@ def test_topics_are_the_leading_directions_of_tf_idf():
         assert np.linalg.norm(found, axis=1) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=repr)
+@every
 def test_weight_2_is_the_row_twice(view):
-    X = COUNTS if isinstance(view, TermWeights | LogCounts) else ROWS
+    X = rows_for(view)
     weighted = view.fit(X, sample_weight=WEIGHTS).transform(X)
     repeated = view.fit(np.repeat(X, WEIGHTS.astype(int), axis=0)).transform(X)
     assert weighted == pytest.approx(repeated, abs=1e-9)
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=repr)
+@every
 def test_rows_elsewhere_have_the_same_view(view):
-    X = COUNTS if isinstance(view, TermWeights | LogCounts) else ROWS
+    X = rows_for(view)
     expected = view.fit(X, sample_weight=WEIGHTS).transform(X)
     for place in (da.from_array(X, chunks=(30, -1)), torch.tensor(X), array_api_strict.asarray(X)):
         found = view.fit(place, sample_weight=WEIGHTS).transform(place)
@@ -137,7 +150,7 @@ def test_sparse_chunks_have_the_same_view(view):
     assert dense(view.fit(chunks).transform(chunks).compute()) == pytest.approx(dense(expected), abs=1e-9)
 
 
-@pytest.mark.parametrize("view", [Standardised, RankNormal, UnitRows])
+@pytest.mark.parametrize("view", [type(view) for view in VIEWS if "numeric" in view.get_params()])
 def test_coded_columns_stay(view):
     numeric = np.array([True, True, True, False, False])
     Z = view(numeric=numeric).fit_transform(ROWS)
@@ -181,9 +194,9 @@ def test_no_word_to_compare_by(documents):
         Words().fit(documents)
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=repr)
+@every
 def test_saved_views(view, tmp_path):
-    X = COUNTS if isinstance(view, TermWeights | LogCounts) else ROWS
+    X = rows_for(view)
     expected = view.fit(X).transform(X)
     jc.save(view, tmp_path / "view.skops")
     assert np.array_equal(jc.load(tmp_path / "view.skops").transform(X), expected)

@@ -18,8 +18,8 @@ from sklearn.utils.validation import has_fit_parameter
 import jointclust as jc
 from jointclust import default, registry
 from jointclust.cli.console import TasksDone, lasting
-from jointclust.consensus.members import fit_member
 from jointclust.consensus.views import MOST_ROWS
+from jointclust.estimators.fitting import fit_member
 from jointclust.number.estimate import Numbers, Report
 from jointclust.types import Predictor
 

@@ -11,17 +11,24 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler
+from sklearn.utils import get_tags
 
 import jointclust as jc
 from jointclust.readers import Columns, ReadError, Table
-from jointclust.views.counts import TermWeights
 from jointclust.views.kinds import naming_column
 from jointclust.views.preparation import Preparation
+from jointclust.views.registry import SCALES as VIEWS_BY_SCALE
 
 # Fitted before the clusterer, by name.
 Steps = list[tuple[str, Any]]
-SCALES = ("auto", "none", "standard", "robust", "log1p", "tfidf", "l2")
+# Ways to scale the columns: by a view of the registry, or by one of scikit-learn's transformers.
+_OTHERS = {
+    "robust": lambda is_sparse: RobustScaler(with_centering=not is_sparse),
+    "log1p": lambda _: FunctionTransformer(np.log1p, accept_sparse=True, feature_names_out="one-to-one"),
+    "l2": lambda _: Normalizer(),
+}
+SCALES = ("auto", *VIEWS_BY_SCALE, *_OTHERS)
 # Columns up to which numbers are looked at by name: more of them are pixels, bands or genes.
 _NAMED = 1000
 # Columns of numbers that are more often names of rows than features.
@@ -98,15 +105,10 @@ def preparation(scale: str, missing: str, data: Any, *, has_views: bool = False)
     has_gaps = missing == "auto" and is_matrix and not is_sparse and bool(np.isnan(data).any())
     if not has_views and (scale == "auto" or not is_matrix or has_gaps):
         steps.append(("prepare", Preparation("auto" if scale == "auto" else "as is")))
-    scalers = {
-        "standard": StandardScaler(with_mean=not is_sparse),
-        "robust": RobustScaler(with_centering=not is_sparse),
-        "log1p": FunctionTransformer(np.log1p, accept_sparse=True, feature_names_out="one-to-one"),
-        "tfidf": TermWeights(),
-        "l2": Normalizer(),
-    }
-    if scale in scalers:
-        steps.append((scale, scalers[scale]))
+    if scale in _OTHERS:
+        steps.append((scale, _OTHERS[scale](is_sparse)))
+    elif scale not in ("auto", "none"):
+        steps.append((scale, VIEWS_BY_SCALE[scale].cls()))
     return steps
 
 
@@ -114,7 +116,7 @@ def prepared(steps: Steps, X: Any, scale: str) -> tuple[Any, Any]:
     """Rows after the steps, which are fitted on them, and as the first step codes them, if it does."""
     coded = None
     for number, (name, step) in enumerate(steps):
-        if name == scale and scale in ("log1p", "tfidf"):
+        if name == scale and (scale == "log1p" or get_tags(step).input_tags.positive_only):
             low = X.min() if sp.issparse(X) else np.nanmin(X)
             if low < 0:
                 raise click.UsageError(f"--scale {scale} is for counts: the data hold {low:g}. Use --scale standard.")

@@ -1,8 +1,9 @@
-"""The embedding of a consensus: directions over all views in which its clusters differ."""
+"""Directions over all views in which the clusters of a consensus differ."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
@@ -10,12 +11,37 @@ import scipy.linalg
 from jointclust.numerics.linalg import signs_of
 from jointclust.numerics.partitions import centers_of, cluster_sizes
 from jointclust.rows import as_rows, total_weight
-from jointclust.rows.arrays import is_device_array
+from jointclust.rows.arrays import is_device_array, like
 from jointclust.types import Float, Labels
 
 # Beside the within-cluster scatter, this share of the mean variance: few rows span directions that mean nothing.
 _RIDGE = 1.0
 _FEWEST = 2
+
+
+@dataclass(frozen=True, eq=False)
+class DiscriminantMap:
+    """The affine map ``y = W'(t - origin)`` of rows in the leading directions of all views.
+
+    Attributes
+    ----------
+    origin : array of shape (n_directions,)
+        Mean row.
+    directions : array of shape (n_directions, n_components)
+        The matrix W.
+    """
+
+    origin: Float
+    directions: Float
+
+    @classmethod
+    def fit(cls, T: Any, labels: Labels, n_clusters: int, weights: Any) -> Self:
+        """The map for rows and their labels."""
+        return cls(*discriminant_directions(T, labels, n_clusters, weights))
+
+    def __call__(self, T: Any) -> Any:
+        """Map rows."""
+        return (T - like(self.origin, T)) @ like(self.directions, T)
 
 
 def _moments(T: Any, labels: Labels, n_clusters: int, weights: Any) -> tuple[Float, Float, Float]:

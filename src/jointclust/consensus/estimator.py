@@ -1,54 +1,46 @@
-"""Consensus: fit many members, return the partition they agree on."""
+"""JointConsensus: the partition that members on several views agree on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from numbers import Real
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import ClassifierTags, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
-from jointclust.consensus.confidence import trust, usual_score
-from jointclust.consensus.embedding import discriminant_directions
-from jointclust.consensus.members import (
-    EFFORTS,
-    N_AUTOMATIC,
-    Effort,
-    automatic_members,
-    fit_member,
-    members_on,
-    n_members_on,
-    training_labels,
-)
-from jointclust.consensus.overrides import Settling
-from jointclust.consensus.partitions import Partitions
-from jointclust.consensus.projection import Lens, n_landmarks
-from jointclust.consensus.remote import Whole
-from jointclust.consensus.views import MOST_ROWS, Sights, check_views
-from jointclust.consensus.voting import most_voted
-from jointclust.estimators.base import Clusterer, check_n_clusters
+from jointclust.consensus import questions
+from jointclust.consensus.agreement import Agreement
+from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
+from jointclust.consensus.members import EFFORTS
+from jointclust.consensus.projection import n_values
+from jointclust.consensus.remote import RemoteRows
+from jointclust.consensus.training import Patterns, TrainingVotes, VotesNotKept
+from jointclust.consensus.tree import Tree, check_layer, leaves_of, linkage_of, tree_of
+from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
+from jointclust.estimators.base import Clusterer, TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
-from jointclust.exceptions import CollapseWarning, collected, tell
-from jointclust.numerics.partitions import centers_of, keep
-from jointclust.rows import as_rows, blocks, is_elsewhere, loaded, threads
-from jointclust.rows.arrays import is_on_gpu, to_host
+from jointclust.exceptions import CollapseWarning, tell
+from jointclust.numerics.partitions import looked_up
+from jointclust.rows import as_rows, blocks, computed, each_row, is_elsewhere, loaded
+from jointclust.rows.arrays import namespace, to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates
+from jointclust.types import Float, Labels
 from jointclust.views.preparation import Preparation
 
-# A view that agrees with the others less than this share of the most agreeing one sees something else: it has no say.
-_LEAST_AGREEMENT = 0.3
-# On several views: votes over the root of the clusters' sizes, and rows of uneven length (see Partitions). Rows as they
-# are have 1 for both, as in 0.1.
-_FAIRNESS, _EVENNESS = 0.5, 0.75
+# Models of more training rows are saved without the votes of each.
+_SAVED_ROWS = 50_000
 
 
-class JointConsensus(CallbackSupportMixin, Settling):
+class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, TakesRows):
     r"""The partition that many fits on several views of the data agree on: do not choose, average.
 
     .. math:: B = [\sqrt{w_1} L_1, \dots, \sqrt{w_M} L_M], \quad L_m = F_m (F_m'F_m)^{-1/2}, \quad
@@ -219,97 +211,97 @@ class JointConsensus(CallbackSupportMixin, Settling):
         self : object
             The fitted estimator.
         """
-        self.__dict__.pop("number_", None)  # of the rows that the number was chosen on
         rng = check_random_state(self.random_state)
-        return self._agree(self._look(X, sample_weight, rng, known_labels, groups), rng)
+        viewed, classes = self._view(X, sample_weight, rng, known_labels, groups)
+        return self._fit_viewed(viewed, rng, classes)
 
-    def _look(
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit_transform(self, X: ArrayLike | Coordinates, y: object = None, **options: Any) -> Float:
+        """Fit, and embed the training rows without preparing them again.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
+            The data, as :meth:`fit` takes them.
+        y : ignored
+            There are no labels.
+        **options : dict
+            What else :meth:`fit` takes.
+
+        Returns
+        -------
+        Y : array of shape (n_samples, n_components)
+            What :meth:`transform` gives for the data.
+        """
+        rng = check_random_state(self.random_state)
+        names = ("sample_weight", "known_labels", "groups")
+        weights, known_labels, groups = (options.pop(name, None) for name in names)
+        if options:
+            raise TypeError(f"fit_transform takes X, y, {', '.join(names)}; got {', '.join(options)}.")
+        viewed, classes = self._view(X, weights, rng, known_labels, groups)
+        self._fit_viewed(viewed, rng, classes)
+        return self._agreement.embed(viewed.sources) if viewed.remote is None else self.transform(X)  # type: ignore[arg-type]
+
+    def _view(
         self,
         X: Any,
         sample_weight: ArrayLike | None,
         rng: np.random.RandomState,
         known_labels: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> Sights:
-        """The data in each view, and what is known of their rows; of rows that are not in memory a sample."""
+    ) -> tuple[ViewedData, NDArray | None]:
+        """The data in each view, or a sample of data outside memory; and the known classes."""
         X = loaded(X)
         check_place(groups, X)
+        record = SimpleNamespace(n_clusters=self.n_clusters)
         if not is_elsewhere(X):
-            sights = self._viewed(X, sample_weight, rng)
-            rows = as_rows(sights.sources[0].rows)
-            labels, together = known_beside(self, known_labels, groups, rows, sights.weights)
-            return replace(sights, known=None if labels is None else to_host(labels), together=together)
-        whole = Whole.of(X, sample_weight)
-        known, together = known_beside(self, known_labels, groups, as_rows(whole.rows), whole.weights)
-        whole = replace(whole, known=known, together=together)
-        some, weights, labels = whole.sample(int(self._effort.share * MOST_ROWS), rng)
-        sights = replace(self._viewed(some, weights, rng, whole.n_samples).out_of(whole), known=labels)
-        return sights.beside(whole) if isinstance(self.members, str) else sights
+            viewed = self._in_views(X, sample_weight)
+            rows = as_rows(viewed.sources[0].rows)
+            known, row_groups = known_beside(record, known_labels, groups, rows, viewed.weights)
+            viewed = replace(viewed, known=None if known is None else to_host(known), groups=row_groups)
+            return viewed, getattr(record, "classes_", None)
+        remote = RemoteRows.of(X, sample_weight)
+        known, row_groups = known_beside(record, known_labels, groups, as_rows(remote.rows), remote.weights)
+        remote = replace(remote, known=known, groups=row_groups)
+        rows, weights, labels = remote.sample(int(EFFORTS[self.effort].share * MOST_ROWS), rng)
+        viewed = self._in_views(rows, weights, remote.n_samples).out_of(remote)
+        viewed = replace(viewed, known=labels)
+        viewed = viewed.beside(remote) if isinstance(self.members, str) else viewed
+        return viewed, getattr(record, "classes_", None)
 
-    def _viewed(
-        self, X: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState, n_samples: int | None = None
-    ) -> Sights:
-        """Rows in memory in each view; ``n_samples`` where they are a sample."""
-        if self.views is None or isinstance(X, Coordinates):
-            coordinates = self._coordinates_of(X, sample_weight, rng, max_rank=self.max_rank)
-            return Sights.of_rows(coordinates, self.max_rank)
-        if len(self.views) == 0:
+    def _in_views(self, X: Any, sample_weight: ArrayLike | None, n_samples: int | None = None) -> ViewedData:
+        """Data in memory in each view; ``n_samples`` is the number of all rows if they are a sample."""
+        if isinstance(X, Coordinates):
+            if sample_weight is not None:
+                raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
+            if X.rows.is_remote or X.rows.device is not None:
+                raise TypeError(f"{type(self).__name__} takes coordinates of rows in memory: pass the rows themselves.")
+            return ViewedData.of_coordinates(X)
+        if self.views is not None and len(self.views) == 0:
             raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
-        check_views(self.views)
-        sights = Sights.of(X, self.views, sample_weight, self.max_rank, n_samples)
-        for preparation in sights.preparations[:1]:
-            if isinstance(preparation, Preparation):
-                _tell_left_out(preparation)
-        return sights
+        if self.views is not None:
+            check_views(self.views)
+        viewed = ViewedData.of(X, self.views, sample_weight, self.max_rank, n_samples)
+        if isinstance(viewed.preparations[0], Preparation):
+            _tell_left_out(viewed.preparations[0])
+        return viewed
 
     @fit_context(prefer_skip_nested_validation=False)
-    def _agree(self, sights: Sights, rng: np.random.RandomState) -> Self:
-        """Fit the members on each view and find what they agree on."""
-        check_n_clusters(self.n_clusters, sights.n_samples, sights.weights)
-        own = isinstance(self.members, str) and sights.given is None
-        if not own and self.effort != "normal":
-            raise ValueError(
-                f"effort={self.effort!r} is for the automatic members on views: leave it at 'normal' with members of "
-                "your own, views=None or Coordinates."
-            )
-        sample = sights.sample(rng, self._effort.share) if own else np.arange(sights.n_samples)
-        report, done = self._reporter(self._n_members(own, len(sights), sample.size))
-        self._lenses: list[Lens | None] = []
-        self.members_: list[Any] = []
-        self._view_of_member: list[int] = []
-        columns: list[NDArray] = []
-        is_constant = True
-        for number in range(len(sights)):
-            coordinates = sights.coordinates(number, sample)
-            is_constant &= coordinates.is_constant
-            if own:
-                members = self._fit_own(coordinates, rng, report, sights.whole)
-            else:
-                members, labels = self._fit_given(coordinates, rng, report)
-                columns += labels
-            self.members_ += members
-            self._view_of_member += [number] * len(members)
-        self._publish_description(sights)
-        self._publish(columns, sights, np.random.RandomState(self._seed))
-        self._publish_embedding(sights, sample)
-        self._warn(is_constant)
-        if sights.whole is not None:
-            self._publish_whole(sights.whole)
+    def _fit_viewed(self, viewed: ViewedData, rng: np.random.RandomState, classes: NDArray | None = None) -> Self:
+        """Fit data that are in their views; publish the result when all of it is there."""
+        check_n_clusters(self.n_clusters, viewed.n_samples, viewed.weights)
+        settings = Settings.of(self)
+        sample = np.arange(viewed.n_samples)
+        if settings.members is None:
+            sample = viewed.sample(rng, settings.effort.share)
+        report, done = self._reporter(settings.n_members(viewed, sample.size))
+        n_known = 0 if classes is None else len(classes)
+        self._publish(fit_consensus(viewed, settings, n_known, sample, rng, report), viewed, classes)
         done()
         return self
 
-    @property
-    def _effort(self) -> Effort:
-        return EFFORTS[self.effort]
-
-    def _n_members(self, own: bool, n_views: int, n_rows: int) -> int:
-        """How many members there will be."""
-        if own:
-            return n_views * n_members_on(self.n_clusters, n_landmarks(n_rows, self.n_clusters), self._effort)
-        return n_views * (N_AUTOMATIC if isinstance(self.members, str) else len(self.members))
-
     def _reporter(self, n_members: int) -> tuple[Callable[[], None], Callable[[], None]]:
-        """What tells the callbacks that a member is done, and that all are."""
+        """Functions that tell the callbacks that a member is fitted, and that all are."""
         context = self._init_callback_context(max_subtasks=n_members, sequential_subtasks=False)
         context.call_on_fit_task_begin(estimator=self)
         ids = count()
@@ -324,147 +316,361 @@ class JointConsensus(CallbackSupportMixin, Settling):
 
         return report, done
 
-    def _fit_own(
-        self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None], whole: Whole | None
-    ) -> list[Any]:
-        """Our own members on one view, seen through its lens; what they say of all rows is asked later."""
-        lens, mass = Lens.through(coordinates, self.n_clusters, rng)
-        self._lenses.append(lens)
-        self._seed = int(rng.randint(np.iinfo(np.int32).max))
-        Z, weights = lens.see(coordinates.rows.X).leading, coordinates.weights
-        if whole is not None:
-            Z, weights = whole.beside(Z), whole.beside(weights)
-        with collected(), threads.suited_to(Z.shape[1], self.n_jobs):
-            return list(members_on(lens, mass, Z, weights, self.n_clusters, self._effort, rng, self.n_jobs, report))
-
-    def _fit_given(
-        self, coordinates: Coordinates, rng: np.random.RandomState, report: Callable[[], None]
-    ) -> tuple[list[Any], list[NDArray]]:
-        """Estimators on one view, and their labels."""
-        members, rows, weights = self._members(coordinates), coordinates.rows.X, coordinates.weights
-        seeds = rng.randint(np.iinfo(np.int32).max, size=len(members) + 1)
-
-        def fitted(index: int) -> Any:
-            member = fit_member(members[index], rows, coordinates, weights, int(seeds[index]))
-            report()
-            return member
-
-        # A member that errs is outvoted; agreement_ says how they differ.
-        with collected(), threads.suited_to(coordinates.rank, self.n_jobs):
-            found = threads.each(fitted, len(members), self.n_jobs)
-        self._lenses.append(Lens.through(coordinates, self.n_clusters, rng)[0])
-        self._seed = int(seeds[-1])
-        return found, [training_labels(member, rows) for member in found]
-
-    def _members(self, coordinates: Coordinates) -> list[Any]:
-        if isinstance(self.members, str):
-            return list(automatic_members(self.n_clusters, coordinates.rows.X, coordinates))
-        if len(self.members) == 0:
-            raise ValueError('members is empty: give at least one estimator, or "auto".')
-        for member in self.members:
-            if not (hasattr(member, "fit") and hasattr(member, "predict")):
-                raise TypeError(f"members must be clusterers with fit and predict; got {member!r}.")
-        return [clone(member) for member in self.members]
-
-    def _publish_description(self, sights: Sights) -> None:
-        self._preparations = sights.preparations
-        first = sights.preparations[0]
-        self.description_ = getattr(first, "description_", None)
-        if first is not None:
-            for name in ("n_features_in_", "feature_names_in_"):
-                self.__dict__.pop(name, None)
-                if hasattr(first, name):
-                    setattr(self, name, getattr(first, name))
-
-    def _publish(self, columns: list[NDArray], sights: Sights, rng: np.random.RandomState) -> None:
-        """Weigh the views, and let the members of those that have a say agree."""
-        for name in ("_groups", "_confidence"):  # of an earlier fit, to rows elsewhere
-            self.__dict__.pop(name, None)
-        asked = [] if columns else self.members_
-        said, far = self._asked(sights.sources, asked, self._view_of_member[: len(asked)], scored=True)
-        columns, far = columns or list(to_host(said).T), to_host(far)
-        found = [np.unique(column, return_inverse=True) for column in columns]
-        self._group_names = [names for names, _ in found]
-        groups = np.column_stack([group.ravel() for _, group in found]).astype(np.int32)
-        partitions = Partitions.of(groups, [names.size for names in self._group_names], sights.weights)
-        if sights.given is None:
-            device = None if sights.whole is None or not is_on_gpu(sights.whole.rows) else sights.whole.rows
-            partitions = replace(partitions, fairness=_FAIRNESS, evenness=_EVENNESS, device=device)
-        partitions = self._weigh(partitions, sights, rng)
-        self.outlier_scores_ = far[:, sorted(set(self._view_of_member))].max(axis=1)
-        if sights.known is not None:
-            partitions = self._with_rules(partitions, sights)
-        _, self._votes = partitions.agreed(self.n_clusters, rng, sights.known, sights.together)
-        self._member_weights = partitions.shares
-        # Rows with the same groups have the same votes: these are kept once.
-        groups = np.column_stack([partitions.groups, *self._settle(partitions.groups, sights)])
-        self._patterns, index = np.unique(groups, axis=0, return_inverse=True)
-        self._pattern = index.ravel().astype(np.int32)
-        masses = np.bincount(self._pattern, weights=sights.weights)
-        self._masses, self._tree = masses / masses.sum(), None
-        soft, weights = self.soft_labels_, sights.weights
-        n_rows = len(soft) if weights is None else int(np.count_nonzero(weights))
-        lens = self._lenses[self._view_of_member[0]]
-        self._trust = trust(n_rows, 1 if lens is None else lens.mean.size, self.n_clusters)
-        self._usual = usual_score(self.outlier_scores_ if weights is None else self.outlier_scores_[weights > 0])
-        self.labels_ = keep(self._rejected(most_voted(soft), soft, self.outlier_scores_), sights.known)
-        self.objective_ = float(np.average(soft.max(axis=1), weights=weights))
-        self.agreement_matrix_ = partitions.agreement()
-        # A finer partition differs from the others by design.
-        alike = np.array([size <= self.n_clusters for size in partitions.sizes])
-        alike |= alike.sum() < 2
-        pairs = self.agreement_matrix_[np.ix_(alike, alike)][np.triu_indices(alike.sum(), 1)]
-        self.agreement_ = float(pairs.mean()) if pairs.size else 1.0
-
-    def _weigh(self, said: Partitions, sights: Sights, rng: np.random.RandomState) -> Partitions:
-        """The members of the views that agree with others; what a view has to say is spread over its members."""
-        view = np.array(self._view_of_member)
-        agreement = np.ones(len(sights))
-        if self.views == "auto" and len(sights) > 2:
-            each = [said.some(view == number).agreed(self.n_clusters, rng)[0] for number in range(len(sights))]
-            sizes = [self.n_clusters] * len(sights)
-            between = Partitions.of(np.column_stack(each), sizes, sights.weights).agreement()
-            agreement = (between.sum(axis=1) - 1) / (len(sights) - 1)
-        kept = agreement >= min(_LEAST_AGREEMENT * agreement.max(), agreement.max())  # which may be negative
-        weights = kept / kept.sum()
-        told = "agreement with the other views {:.2f}" if len(sights) > 2 and self.views == "auto" else ""
-        self.views_: list[dict[str, Any]] = [
-            {"name": name, "weight": float(weight), "reason": "; ".join(filter(None, (reason, told.format(agrees))))}
-            for name, weight, reason, agrees in zip(sights.names, weights, sights.reasons, agreement, strict=True)
-        ]
-        has_say = kept[view]
-        self.members_ = [member for member, wanted in zip(self.members_, has_say, strict=True) if wanted]
-        self._group_names = [names for names, wanted in zip(self._group_names, has_say, strict=True) if wanted]
-        self._view_of_member = view[has_say].tolist()
-        shares = (weights / np.bincount(view, minlength=len(sights)))[view][has_say]
-        return said.some(has_say, shares)
-
-    def _publish_embedding(self, sights: Sights, sample: NDArray[np.intp]) -> None:
-        """Directions in which the clusters differ, over the views that have a say, and the clusters' centers there."""
-        T = self._side_by_side(sights.sources, sample)
-        weights = None if sights.weights is None else as_rows(T).here(sights.weights[sample])
-        labels = as_rows(T).here(most_voted(self.soft_labels_)[sample])
-        self._origin, self._directions = discriminant_directions(T, labels, self.n_clusters, weights)
-        Y = blocks.project(T, self._directions, self._origin)
-        self.cluster_centers_ = centers_of(Y, labels, self.n_clusters, weights)
-
-    def _warn(self, is_constant: bool) -> None:
-        found = np.unique(self.soft_labels_.argmax(axis=1)).size
-        if is_constant:
+    def _publish(self, fitted: FittedConsensus, viewed: ViewedData, classes: NDArray | None) -> None:
+        """Replace all fitted attributes at once."""
+        first = viewed.preparations[0]
+        optional = {name: getattr(first, name, None) for name in ("n_features_in_", "feature_names_in_")}
+        optional["classes_"] = classes
+        state = {
+            "labels_": fitted.labels,
+            "outlier_scores_": fitted.outlier_scores,
+            "members_": fitted.agreement.panel.members,
+            "views_": fitted.views,
+            "description_": getattr(first, "description_", None),
+            "cluster_centers_": fitted.centers,
+            "objective_": fitted.objective,
+            "agreement_": fitted.mean_agreement,
+            "agreement_matrix_": fitted.agreement_matrix,
+            "_agreement": fitted.agreement,
+            "_training": fitted.training,
+            "_patterns": fitted.patterns,
+            "_seed": fitted.seed,
+            "_tree": None,
+            **{name: value for name, value in optional.items() if value is not None},
+        }
+        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        self.__dict__ = kept | state
+        if fitted.is_constant:
             tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
-        elif found < self.n_clusters:
+        elif fitted.n_found < self.n_clusters:
             tell(
-                f"The members agree on {found} clusters instead of n_clusters={self.n_clusters}. Lower n_clusters.",
+                f"The members agree on {fitted.n_found} clusters instead of n_clusters={self.n_clusters}. Lower "
+                "n_clusters.",
                 CollapseWarning,
             )
+
+    # -- the training rows --------------------------------------------------------------------------------------
+
+    _agreement: Agreement
+    _training: TrainingVotes
+    _patterns: Patterns | None
+    _tree: Tree | None
+    _seed: int
+    labels_: Labels
+    outlier_scores_: Float
+    members_: list[Any]
+    cluster_centers_: Float
+
+    @property
+    def soft_labels_(self) -> Float:
+        """The members' votes for each training row."""
+        check_is_fitted(self)
+        return self._training.soft_labels(self._agreement)
+
+    @property
+    def probabilities_(self) -> Float:
+        """``soft_labels_`` under the name that BERTopic uses."""
+        return self.soft_labels_
+
+    @property
+    def confidence_(self) -> Float:
+        """How likely each training row's label is right."""
+        check_is_fitted(self)
+        return self._training.confidence(self._agreement, self.outlier_scores_)
+
+    def groups_of_members(self) -> NDArray[np.int32]:
+        """The cluster of each training row in each member.
+
+        Returns
+        -------
+        groups : array of shape (n_samples, n_members)
+            Numbers from 0; no columns if the model was saved without them.
+        """
+        check_is_fitted(self)
+        return self._training.codes(len(self.members_))
+
+    def rows_to_label(self, n: int) -> NDArray[np.intp]:
+        """The rows whose label would tell most, best first: spread over the data, and where the members disagree.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+
+        Returns
+        -------
+        rows : array of shape (n,)
+            Their numbers; none is a row whose label was known.
+
+        Examples
+        --------
+        >>> import jointclust as jc
+        >>> wine = jc.datasets.load("wine")
+        >>> model = jc.JointConsensus(3, random_state=0).fit(wine.data)
+        >>> len(set(wine.target[model.rows_to_label(6)]))
+        3
+        """
+        check_is_fitted(self)
+        rng = np.random.RandomState(self._seed)
+        return questions.rows_to_label(self._agreement, self._training, self.labels_.shape[0], n, rng)
+
+    # -- layers -------------------------------------------------------------------------------------------------
+
+    def _layers(self) -> Tree:
+        """The tree of the layers, made when it is first needed."""
+        check_is_fitted(self)
+        if self._tree is None:
+            if self._patterns is None:
+                raise AttributeError(
+                    "This model is of version 0.1, which kept nothing to make layers from. Fit it again."
+                )
+            self._tree = tree_of(self._agreement, self._patterns, self._seed)
+        return self._tree
+
+    @property
+    def layers_(self) -> list[dict[str, Any]]:
+        """Nested partitions of the training rows, coarse to fine."""
+        tree, agreement = self._layers(), self._agreement
+        leaves = self._training.each_row(lambda codes: leaves_of(agreement, tree, codes), (), np.int32)
+        return [
+            {
+                "n_clusters": number,
+                "labels": looked_up(tree.numbers(number), leaves),
+                "agreement": float(tree.agreement[number - 1]),
+            }
+            for number in range(1, tree.n_leaves + 1)
+        ]
+
+    def cut(self, n_clusters: int) -> Labels:
+        """Labels of the training rows in the layer of this many clusters; no row is rejected.
+
+        Parameters
+        ----------
+        n_clusters : int
+            From 1 to the number of clusters of the finest layer.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Cluster of each row; parts of the same cluster of ``labels_`` have consecutive numbers.
+
+        Examples
+        --------
+        >>> import jointclust as jc
+        >>> wine = jc.datasets.load("wine")
+        >>> model = jc.JointConsensus(2, random_state=0).fit(wine.data)
+        >>> jc.metrics.clustering_accuracy(wine.target, model.cut(3)) > 0.9
+        True
+        """
+        layer = self._layer(n_clusters)
+        return self._training.each_row(layer, (), np.int32)
+
+    def _layer(self, n_clusters: int) -> Callable[[NDArray], Labels]:
+        """The function from codes to the clusters of a layer."""
+        tree, agreement = self._layers(), self._agreement
+        numbers = tree.numbers(check_layer(tree, n_clusters))
+        return lambda codes: numbers[leaves_of(agreement, tree, codes)]
+
+    def linkage(self, n_clusters: int | None = None) -> Float:
+        """The tree of the layers, as SciPy's ``linkage`` gives trees.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            Number of clusters of the layer whose clusters are the leaves; the finest layer if not given.
+
+        Returns
+        -------
+        linkage : array of shape (n_clusters - 1, 4)
+            Each join: the two nodes, its height (the share of the finest layer's information on the members' clusters
+            that is lost there, 1 at the root), and the number of leaves.
+        """
+        return linkage_of(self._layers(), n_clusters)
+
+    # -- other rows ---------------------------------------------------------------------------------------------
+
+    @property
+    def preparations(self) -> list[Any]:
+        """The transformer that prepares rows for each view."""
+        check_is_fitted(self)
+        return self._agreement.preparations
+
+    def prepared(self, X: Any) -> list[Any]:
+        """Rows as the members see them, one matrix for each view.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, list of str or AnnData
+            Data like those of fit.
+
+        Returns
+        -------
+        rows : list of arrays or sparse matrices
+            One for each of ``views_``.
+        """
+        check_is_fitted(self)
+        return [source.take(slice(None)) for source in self._agreement.sources(X)]
+
+    def _everywhere(
+        self, function: Callable[[Agreement, Any], Any], X: Any, *, tail: tuple[int, ...] = (), dtype: type
+    ) -> Any:
+        """A function of rows in memory for rows wherever they are; with Dask it is computed later."""
+        check_is_fitted(self)
+        X = loaded(X)
+        if not is_elsewhere(X):
+            return function(self._agreement, X)
+        if hasattr(self, "n_features_in_"):
+            named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
+            validate_data(self, named, skip_check_array=True, reset=False)
+        return each_row(_OfBlocks(self._agreement, function), X, tail, dtype, n_values(X))
+
+    def predict_proba(self, X: ArrayLike) -> Float:
+        """The members' votes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        probabilities : array of shape (n_samples, n_clusters)
+            Not negative, each row summing to 1.
+        """
+        return self._everywhere(_probabilities, X, tail=(self.n_clusters,), dtype=np.float64)
+
+    def predict(self, X: ArrayLike, n_clusters: int | None = None) -> Labels:
+        """The cluster with most votes; -1 for rows of less confidence than ``reject_below``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+        n_clusters : int, optional
+            Number of clusters of the layer to take the clusters from (see :meth:`cut`); no row is rejected there.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Cluster of each row.
+        """
+        check_is_fitted(self)
+        if n_clusters is None:
+            return self._everywhere(partial(_labels, reject_below=self.reject_below), X, dtype=np.int32)
+        return self._everywhere(partial(_layer_labels, layer=self._layer(n_clusters)), X, dtype=np.int32)
+
+    def predict_with_confidence(self, X: ArrayLike) -> tuple[Labels, Float]:
+        """:meth:`predict` and :meth:`confidence` at the cost of one of them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        labels : array of shape (n_samples,)
+            Cluster of each row.
+        confidence : array of shape (n_samples,)
+            From 0 to 1.
+        """
+        function = partial(_labels_with_confidence, reject_below=self.reject_below)
+        both = self._everywhere(function, X, tail=(2,), dtype=np.float64)
+        return whole_numbers(both[:, 0]), both[:, 1]
+
+    def confidence(self, X: ArrayLike) -> Float:
+        """How likely the labels of rows are right: see ``confidence_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        confidence : array of shape (n_samples,)
+            From 0 to 1.
+        """
+        return self.predict_with_confidence(X)[1]
+
+    def transform(self, X: ArrayLike) -> Float:
+        """Rows in the directions in which the clusters differ most, for the spread within them, over all views.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        Y : array of shape (n_samples, n_components)
+            ``n_clusters - 1`` columns, two at least; the spread within clusters is about 1 in each.
+        """
+        return self._everywhere(_embed, X, tail=(self._n_features_out,), dtype=np.float64)
+
+    @property
+    def _n_features_out(self) -> int:
+        check_is_fitted(self)
+        return self.cluster_centers_.shape[1]
+
+    # -- scikit-learn -------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state to save: no arrays of Dask, and for very many rows no votes of each."""
+        state = dict(super().__getstate__())
+        if "_training" not in state:
+            return state
+        state["_training"] = self._training.at_rest(lambda value: computed(value, "confidence_"))
+        n_samples = self.labels_.shape[0]
+        if n_samples > _SAVED_ROWS:
+            if self._patterns is not None:
+                state["_tree"] = self._layers()  # new rows still have layers
+            state["_training"], state["_patterns"] = VotesNotKept(n_samples), None
+            state.pop("outlier_scores_", None)
+        return state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = isinstance(self.members, str)
         tags.input_tags.allow_nan = tags.input_tags.string = self.views is not None
-        # scikit-learn's checks ask for it of everything that has predict_proba, and then expect two columns or four.
+        # scikit-learn's checks require it of estimators with predict_proba, and then expect two columns or four.
         tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)
         return tags
+
+
+def _probabilities(agreement: Agreement, X: Any) -> Float:
+    return agreement.soft_labels(agreement.codes(agreement.sources(X))[0])
+
+
+def _labels(agreement: Agreement, X: Any, reject_below: float) -> Labels:
+    codes, scores = agreement.codes(agreement.sources(X), scored=reject_below > 0)
+    return agreement.labels(agreement.soft_labels(codes), scores, reject_below)
+
+
+def _labels_with_confidence(agreement: Agreement, X: Any, reject_below: float) -> Float:
+    """Labels and confidence, side by side."""
+    codes, scores = agreement.codes(agreement.sources(X), scored=True)
+    votes = agreement.soft_labels(codes)
+    labels, confidence = agreement.labels(votes, scores, reject_below), agreement.scale.confidence(votes, scores)
+    return namespace(confidence).stack([blocks.float64(labels), confidence], axis=1)
+
+
+def _layer_labels(agreement: Agreement, X: Any, layer: Callable[[NDArray], Labels]) -> Labels:
+    return layer(to_host(agreement.codes(agreement.sources(X))[0]))
+
+
+def _embed(agreement: Agreement, X: Any) -> Float:
+    return agreement.embed(agreement.sources(X))
+
+
+class _OfBlocks:
+    """A function of an agreement and rows, for blocks of rows wherever they are; Dask sends it to its workers."""
+
+    def __init__(self, agreement: Agreement, function: Callable[[Agreement, Any], Any]):
+        self.agreement, self.function = agreement, function
+
+    def __call__(self, block: Any) -> NDArray:
+        return self.function(self.agreement, self.agreement.reachable(block))
 
 
 def _tell_left_out(preparation: Preparation) -> None:

@@ -1,4 +1,4 @@
-"""Known labels beside the members: how they spread to other rows, and linear rules learned from them."""
+"""Linear rules learned from known labels, which join the members."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from jointclust.consensus.classifiers import LinearLabels
 from jointclust.consensus.partitions import Partitions, spread_labels
-from jointclust.consensus.projection import Lens, LinearLabels
+from jointclust.consensus.projection import ViewProjection
 from jointclust.exceptions import collected
 from jointclust.types import Float, Labels
 
@@ -65,42 +66,44 @@ class Examples:
         weights = None if self.weights is None else self.weights[stay]
         return Examples(self.rows[stay], self.labels[stay], self.part[stay], weights, self.n_per_class)
 
-    def rule(self, lens: Lens, Z: Float) -> LinearLabels:
+    def rule(self, view: ViewProjection, Z: Float) -> LinearLabels:
         """Logistic regression of the classes on the leading directions of the examples."""
         with collected():  # stopped early, it is a rule still
             model = LogisticRegression(C=_LOOSENESS, max_iter=_ITERATIONS, tol=1e-3)
-            model.fit(Z / lens.scale, self.labels, sample_weight=self.weights)
-        slopes, levels = model.coef_.T / lens.scale, model.intercept_
+            model.fit(Z / view.scale, self.labels, sample_weight=self.weights)
+        slopes, levels = model.coef_.T / view.scale, model.intercept_
         if levels.size == 1:  # of two classes, the second against the first
             slopes, levels = np.column_stack([np.zeros(len(slopes)), slopes]), np.append(0.0, levels)
-        return LinearLabels(lens, slopes, levels, "logistic regression of the known labels")
+        return LinearLabels(view, "logistic regression of the known labels", slopes, levels)
 
 
 def rules_of(
-    examples: Examples, said: Partitions, seen: list[tuple[Lens, Float]]
+    examples: Examples, partitions: Partitions, leading: list[tuple[ViewProjection, Float]]
 ) -> tuple[list[LinearLabels], list[float]]:
-    """A linear rule for each view, from its lens and its leading directions of the examples; and their weights.
+    """A linear rule for each view, from its projection and the projected examples; and the weights of the rules.
 
     Where all members together have the weight 1, all rules have ``min(n/20, 1/2) p(1 - q)/(q(1 - p))``, with n known
     rows in a class, and the shares p and q of labels left out that the rules, and that the members tell.
     """
     if np.unique(examples.labels).size < 2:
         return [], []
-    n_clusters, n_rows = int(examples.labels.max()) + 1, len(said.groups)
-    right = [np.array([], dtype=bool) for _ in range(len(seen) + 1)]
+    n_clusters, n_rows = int(examples.labels.max()) + 1, len(partitions.codes)
+    right = [np.array([], dtype=bool) for _ in range(len(leading) + 1)]
     for part in range(examples.part.max() + 1):
         out, rest = examples.part == part, examples.without(part)
         known = np.full(n_rows, -1, dtype=np.int32)
         known[rest.rows] = rest.labels
-        spread = spread_labels(said, known, n_clusters)[examples.rows[out]].argmax(axis=1)
-        told = [_told(rest.rule(lens, Z[~out]), Z[out]) for lens, Z in seen]
-        right = [np.append(old, new == examples.labels[out]) for old, new in zip(right, [spread, *told], strict=True)]
+        spread = spread_labels(partitions, known, n_clusters)[examples.rows[out]].argmax(axis=1)
+        predicted = [_predicted(rest.rule(view, Z[~out]), Z[out]) for view, Z in leading]
+        right = [
+            np.append(old, new == examples.labels[out]) for old, new in zip(right, [spread, *predicted], strict=True)
+        ]
     members, *rules = map(_odds, right)
-    share = min(_PER_ROW * examples.n_per_class, _MOST) / len(seen)
-    return [examples.rule(lens, Z) for lens, Z in seen], [share * odds / members for odds in rules]
+    share = min(_PER_ROW * examples.n_per_class, _MOST) / len(leading)
+    return [examples.rule(view, Z) for view, Z in leading], [share * odds / members for odds in rules]
 
 
-def _told(rule: LinearLabels, Z: Float) -> NDArray[np.intp]:
+def _predicted(rule: LinearLabels, Z: Float) -> NDArray[np.intp]:
     return (Z @ rule.slopes + rule.levels).argmax(axis=1)
 
 

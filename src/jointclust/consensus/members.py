@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from jointclust.consensus.projection import CenterLabels, LandmarkLabels, Lens, Member
+from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, Member
+from jointclust.consensus.projection import ViewProjection
 from jointclust.estimators.base import Clusterer, TakesRows
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
@@ -97,7 +98,7 @@ def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FI
 
 
 def members_on(
-    lens: Lens,
+    view: ViewProjection,
     mass: Float | None,
     Z: Array,
     weights: Float | None,
@@ -112,8 +113,8 @@ def members_on(
     A finer partition says which rows are surely together, and leaves it to the others which of its groups to join.
     """
     coordinates = coordinates_of(as_rows(Z), weights, variance=None, max_rank=Z.shape[1], rng=rng)
-    landmarks, device = lens.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
-    graph = partial(_from_graph, lens, mass, Z[:, : landmarks.shape[1]], weights, device)
+    landmarks, device = view.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
+    graph = partial(_from_graph, view, mass, Z[:, : landmarks.shape[1]], weights, device)
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
     main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in _MAIN]
     if device is not None:  # which is there to be fast: of many clusters the luck of a start averages out
@@ -126,7 +127,7 @@ def members_on(
         seed, index = int(seeds[number]), number % n_fits
         found: list[Member]
         if index < len(plans):
-            found = [_discriminant(lens, coordinates, *plans[index], seed)]
+            found = [_discriminant(view, coordinates, *plans[index], seed)]
         elif index == len(plans):
             found = graph(None, [n_clusters, *finer], "neighbour graph", seed)
         else:
@@ -145,17 +146,19 @@ def n_members_on(n_clusters: int, n_rows: int, effort: Effort) -> int:
     return effort.times * (len(_MAIN) + 2 + 2 * len(finer_numbers(n_clusters, n_rows, effort.finer)))
 
 
-def _discriminant(lens: Lens, coordinates: Coordinates, n_clusters: int, plan: Plan, seed: int) -> CenterLabels:
+def _discriminant(
+    view: ViewProjection, coordinates: Coordinates, n_clusters: int, plan: Plan, seed: int
+) -> CenterLabels:
     level = float(coordinates.keep(plan.variance).eigenvalues.mean()) or 1.0
     options = {**plan._asdict(), "ridge": plan.ridge * level}
     found = LDAKMeans(n_clusters, random_state=seed, **options).fit(coordinates)
     projection = np.ascontiguousarray(to_host(found.components_).T)
     centers = to_host(found.cluster_centers_) + to_host(found.mean_) @ projection
-    return CenterLabels(lens, projection, centers, f"LDA k-means, {n_clusters} clusters")
+    return CenterLabels(view, f"LDA k-means, {n_clusters} clusters", projection, centers)
 
 
 def _from_graph(
-    lens: Lens,
+    view: ViewProjection,
     mass: Float | None,
     near: Array,
     weights: Float | None,
@@ -169,7 +172,7 @@ def _from_graph(
 
     Landmarks that are rows are linked to one another, anchors by the rows between them.
     """
-    Z = lens.landmarks.astype(np.float64)
+    Z = view.landmarks.astype(np.float64)
     if columns is not None:
         Z, near = Z @ columns, near @ like(columns, near)
     n_components = max(max(numbers) - 1, 1)
@@ -185,7 +188,7 @@ def _from_graph(
     for number in (min(number, mass.size) for number in numbers):
         Y = spectral_rows(spectrum, mass, number)
         labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_RESTARTS)[which]
-        found.append(LandmarkLabels(lens, labels.astype(np.uint16), number, f"{kind}, {number} clusters"))
+        found.append(LandmarkLabels(view, f"{kind}, {number} clusters", labels.astype(np.uint16), number))
     return found
 
 

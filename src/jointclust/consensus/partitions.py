@@ -1,4 +1,4 @@
-"""What members say together: their partitions side by side, how far they agree, and how they vote."""
+"""Partitions of the same rows, and the one that they agree on."""
 
 from __future__ import annotations
 
@@ -18,42 +18,44 @@ from jointclust.rows.arrays import like, namespace
 from jointclust.types import Array, Float, Labels
 
 _RESTARTS = 30
-# Columns beyond which only the leading eigenvectors of the members' products are computed.
-_MANY_GROUPS = 1500
-# How much of a label a row has from the rows that it is with, and steps after which the rest is below rounding.
+# Votes are divided by the root of the clusters' sizes; rows keep a part of their length (see Partitions).
+_FAIRNESS, _EVENNESS = 0.5, 0.75
+# Number of columns of B beyond which only leading eigenvectors are computed.
+_MANY_CODES = 1500
+# The share of its label that a row passes on per step, and steps after which the rest is below rounding.
 _REACH, _STEPS = 0.3, 20
 
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """Partitions of the same rows, each with a weight: ``groups[i, m]`` is the group of row i in member m.
+    """Partitions of the same rows, each with a weight: ``codes[i, m]`` is the cluster of row i in member m.
 
     Attributes
     ----------
-    groups : array of shape (n_samples, n_members)
-        Numbers of the groups, from 0.
+    codes : array of shape (n_samples, n_members)
+        Numbers of the members' clusters, from 0.
     sizes : list of int
-        Number of groups of each member.
+        Number of clusters of each member.
     weights : array of shape (n_samples,) or None
-        Of the rows.
+        Weights of the rows.
     shares : array of shape (n_members,)
-        Of the members, summing to 1.
+        Weights of the members, summing to 1.
     fairness : float
-        Power of the clusters' sizes by which votes are divided: 0 is the majority of a group's rows, 1 gives small
-        clusters as much weight as large ones.
+        Power of the clusters' sizes by which votes are divided: with 0 the majority of a member's cluster decides, with
+        1 small clusters have as much weight as large ones.
     evenness : float
-        Power of the rows' lengths by which they are divided before k-means: 1 makes them equal, less lets rows on which
-        the members differ count less.
+        Power of the rows' lengths by which they are divided before k-means: 1 makes them equal; with less, rows on
+        which the members differ count less.
     device : array or None
-        On a device that large problems are solved on.
+        An array on the device that solves large problems.
     """
 
-    groups: NDArray
+    codes: NDArray
     sizes: list[int]
     weights: Float | None
     shares: Float
-    fairness: float = 1.0
-    evenness: float = 1.0
+    fairness: float = _FAIRNESS
+    evenness: float = _EVENNESS
     device: Array | None = None
 
     @property
@@ -65,28 +67,28 @@ class Partitions:
         return np.cumsum([0, *self.sizes])
 
     @classmethod
-    def of(cls, groups: NDArray, sizes: list[int], weights: Float | None) -> Partitions:
+    def of(cls, codes: NDArray, sizes: list[int], weights: Float | None) -> Partitions:
         """Partitions of equal weight."""
-        return cls(groups, sizes, weights, np.full(len(sizes), 1.0 / len(sizes)))
+        return cls(codes, sizes, weights, np.full(len(sizes), 1.0 / len(sizes)))
 
     def some(self, members: NDArray[np.bool_], shares: Float | None = None) -> Partitions:
-        """Those of some members, of equal weight or by these shares."""
+        """The partitions of some members, with equal weights or these shares."""
         sizes = [size for size, wanted in zip(self.sizes, members, strict=True) if wanted]
         equal = np.full(len(sizes), 1.0 / len(sizes))
-        return replace(self, groups=self.groups[:, members], sizes=sizes, shares=equal if shares is None else shares)
+        return replace(self, codes=self.codes[:, members], sizes=sizes, shares=equal if shares is None else shares)
 
     def scales(self) -> Float:
-        """What an entry of ``B`` is: the root of the member's weight over the group's size."""
+        """The entries of ``B``: roots of the member's weight over the size of its cluster."""
         masses = [
             np.bincount(column, weights=self.weights, minlength=size)
-            for column, size in zip(self.groups.T, self.sizes, strict=True)
+            for column, size in zip(self.codes.T, self.sizes, strict=True)
         ]
         roots = [np.sqrt(share / np.where(m > 0, m, 1.0)) for share, m in zip(self.shares, masses, strict=True)]
         return np.concatenate(roots)
 
     def stacked(self, entries: Float) -> sp.csr_array:
         """``B``: the members' one-hot labels side by side, scaled; one entry per row and member."""
-        columns = self.groups + self.offsets[:-1]
+        columns = self.codes + self.offsets[:-1]
         start = np.arange(0, columns.size + 1, self.n_members)
         shape = (len(columns), int(self.offsets[-1]))
         return sp.csr_array((entries[columns].ravel(), columns.ravel(), start), shape=shape)
@@ -98,10 +100,10 @@ class Partitions:
         return blocks.unit(Y) * np.linalg.norm(Y, axis=1, keepdims=True) ** (1 - self.evenness)
 
     def votes_for(self, labels: Labels, n_clusters: int) -> list[Float]:
-        """How the groups of each member vote."""
+        """How the clusters of each member vote."""
         return [
-            group_shares(column, labels, size, n_clusters, self.weights, self.fairness)
-            for column, size in zip(self.groups.T, self.sizes, strict=True)
+            cluster_votes(column, labels, size, n_clusters, self.weights, self.fairness)
+            for column, size in zip(self.codes.T, self.sizes, strict=True)
         ]
 
     def agreed(
@@ -111,7 +113,7 @@ class Partitions:
         known: Labels | None = None,
         together: Groups | None = None,
     ) -> tuple[Labels, list[Float]]:
-        """The partition that the members agree on, and how their groups vote for it.
+        """The partition that the members agree on, and how their clusters vote for it.
 
         Known classes are the first clusters; of the others the first is the largest.
         """
@@ -123,14 +125,14 @@ class Partitions:
             soft = spread_labels(self, proposed, n_clusters)
             proposed = keep(_largest(soft if together is None else together.averaged(soft)), known)
         votes = self.votes_for(proposed, n_clusters)
-        labels = _largest(mean_votes(self.groups, votes, self.shares))
+        labels = _largest(mean_votes(self.codes, votes, self.shares))
         sizes = cluster_sizes(labels, n_clusters, self.weights)
         order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights), n_known)
         votes = [table[:, order] for table in votes]
-        return _largest(mean_votes(self.groups, votes, self.shares)), votes
+        return _largest(mean_votes(self.codes, votes, self.shares)), votes
 
     def _proposed(self, Y: Float, n_clusters: int, rng: np.random.RandomState, known: Labels | None) -> Labels:
-        """Clusters by k-means; where some labels are known, these, and clusters in which none is; -1 for other rows."""
+        """Clusters by k-means. If labels are known: these, and clusters without known rows; -1 for the other rows."""
         n_new = n_clusters if known is None else n_clusters - int(known.max()) - 1
         if known is not None and n_new == 0:
             return known
@@ -148,7 +150,7 @@ class Partitions:
 
     def agreement(self) -> Float:
         """The adjusted Rand index of each pair of members, over the rows that have weight."""
-        present = self.groups if self.weights is None else self.groups[self.weights > 0]
+        present = self.codes if self.weights is None else self.codes[self.weights > 0]
         onehot = Partitions(present, self.sizes, None, self.shares).stacked(np.ones(int(self.offsets[-1])))
         return adjusted_rand_indices((onehot.T @ onehot).toarray(), self.offsets, len(present))
 
@@ -157,16 +159,16 @@ def _largest(votes: Float) -> Labels:
     return votes.argmax(axis=1).astype(np.int32)
 
 
-def spread_labels(said: Partitions, labels: Labels, n_clusters: int) -> Float:
-    """``F = Y + aBB'F``: labels spread from the rows that have one (not negative) to those in a group with them.
+def spread_labels(partitions: Partitions, labels: Labels, n_clusters: int) -> Float:
+    """``F = Y + aBB'F``: labels spread from rows that have one (not negative) to rows that are together with them.
 
-    ``BB'`` averages over the groups of the members. The rows of Y are one-hot over the weight of all rows of the class.
+    ``BB'`` averages over the clusters of the members. A row of Y is one-hot, over the weight of all rows of its class.
     """
-    held, weights = labels >= 0, said.weights
+    held, weights = labels >= 0, partitions.weights
     sizes = cluster_sizes(labels[held], n_clusters, None if weights is None else weights[held])
     found = np.zeros((labels.size, n_clusters))
     found[held, labels[held]] = 1.0 / np.where(sizes > 0, sizes, 1.0)[labels[held]]
-    stacked = said.stacked(said.scales())
+    stacked = partitions.stacked(partitions.scales())
     averaging = stacked.T if weights is None else sp.csr_array(stacked.T @ sp.diags_array(weights))
     sources = found
     for _ in range(_STEPS):
@@ -175,9 +177,9 @@ def spread_labels(said: Partitions, labels: Labels, n_clusters: int) -> Float:
 
 
 def adjusted_rand_indices(counts: Float, offsets: NDArray[np.intp], n_rows: int) -> Float:
-    """The index of each pair of partitions, from the rows that each pair of groups shares.
+    """The index of each pair of partitions, from the number of rows that each pair of clusters shares.
 
-    With ``p = sum n_ij (n_ij - 1)/2`` over the table of two partitions, ``a`` and ``b`` the same over the groups of
+    With ``p = sum n_ij (n_ij - 1)/2`` over the table of two partitions, ``a`` and ``b`` the same over the clusters of
     either and N over all rows, it is ``(p - ab/N) / ((a + b)/2 - ab/N)``.
     """
     pairs = counts * (counts - 1) / 2
@@ -185,7 +187,7 @@ def adjusted_rand_indices(counts: Float, offsets: NDArray[np.intp], n_rows: int)
     own = both.diagonal()
     expected = np.outer(own, own) / max(n_rows * (n_rows - 1) / 2, 1.0)
     most = (own[:, None] + own) / 2
-    # Where both put all rows together, or all apart, they agree.
+    # Two partitions agree if both put all rows together, or all apart.
     same = most - expected <= 1e-12 * np.maximum(most, 1.0)
     return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))
 
@@ -196,39 +198,39 @@ def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None, dev
     # The constant vector has the singular value 1. It need not be the only one: take it out by hand.
     constant = stacked.sum(axis=0) if weights is None else weights @ stacked
     constant = np.asarray(constant).ravel() / np.linalg.norm(constant)
-    n_groups, transposed = constant.size, sp.csr_array(scaled.T)
+    n_codes, transposed = constant.size, sp.csr_array(scaled.T)
 
     def gram(x: Float) -> Float:
         return transposed @ (scaled @ x) - np.multiply.outer(constant, constant @ x)
 
     if device is not None:
         dense = (transposed @ scaled).toarray() - np.multiply.outer(constant, constant)
-        vectors = leading_eigenpairs_on(device, dense, min(q, n_groups))[1]
-    elif n_groups > _MANY_GROUPS:
-        operator = LinearOperator((n_groups, n_groups), matvec=gram, matmat=gram, dtype=np.float64)
-        vectors = leading_eigenpairs(operator, min(q, n_groups))[1]
+        vectors = leading_eigenpairs_on(device, dense, min(q, n_codes))[1]
+    elif n_codes > _MANY_CODES:
+        operator = LinearOperator((n_codes, n_codes), matvec=gram, matmat=gram, dtype=np.float64)
+        vectors = leading_eigenpairs(operator, min(q, n_codes))[1]
     else:
-        vectors = np.linalg.eigh(gram(np.eye(n_groups)))[1][:, ::-1][:, :q]
+        vectors = np.linalg.eigh(gram(np.eye(n_codes)))[1][:, ::-1][:, :q]
     return vectors * signs_of(np.asarray(stacked @ vectors))
 
 
-def mean_votes(groups: NDArray, votes: list[Float], shares: Float) -> Float:
-    """Mean over the members, by their weights, of how a row's group votes."""
-    xp, parts = namespace(groups), shares / shares.max()
-    tables = [like(part * table, groups, xp.float64) for table, part in zip(votes, parts, strict=True)]
-    total = xp.take(tables[0], groups[:, 0], axis=0)
+def mean_votes(codes: NDArray, votes: list[Float], shares: Float) -> Float:
+    """The mean, by the members' weights, of the votes of a row's clusters in them."""
+    xp, parts = namespace(codes), shares / shares.max()
+    tables = [like(part * table, codes, xp.float64) for table, part in zip(votes, parts, strict=True)]
+    total = xp.take(tables[0], codes[:, 0], axis=0)
     for number, table in enumerate(tables[1:], start=1):
-        total += xp.take(table, groups[:, number], axis=0)
+        total += xp.take(table, codes[:, number], axis=0)
     return total / float(parts.sum())
 
 
-def group_shares(
-    group: NDArray, labels: Labels, n_groups: int, n_clusters: int, weights: Float | None, fairness: float = 1.0
+def cluster_votes(
+    code: NDArray, labels: Labels, n_codes: int, n_clusters: int, weights: Float | None, fairness: float = 1.0
 ) -> Float:
-    """How a group votes: its rows in each cluster over a power of the cluster's size, made to sum to one."""
-    pairs = group.astype(np.intp) * n_clusters + labels
-    found = np.bincount(pairs, weights=weights, minlength=n_groups * n_clusters)
-    table = np.asarray(found, dtype=np.float64).reshape(n_groups, n_clusters)
+    """How the clusters of a member vote: shared rows over a power of the other cluster's size, made to sum to one."""
+    pairs = code.astype(np.intp) * n_clusters + labels
+    found = np.bincount(pairs, weights=weights, minlength=n_codes * n_clusters)
+    table = np.asarray(found, dtype=np.float64).reshape(n_codes, n_clusters)
     # Relative to the cluster's size, or small clusters lose their rows to large ones.
     sizes = table.sum(axis=0)
     table = table / np.where(sizes > 0, sizes, 1.0) ** fairness

@@ -1,4 +1,4 @@
-"""Rows that are not in memory: a consensus learns from a sample of them, and then votes on all in one pass."""
+"""Rows outside memory, from a sample of which a consensus is learned."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from jointclust.types import Array
 
 # Rows that are voted on at a time.
 _BLOCK = 8_192
-# Bytes up to which the groups of rows are kept; with Dask they have room.
+# Bytes up to which the codes of the rows are kept; Dask has room for them.
 _KEPT = 2**29
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
-    """All of the rows, where they are, their weights, known labels (-1 for none) and groups that belong together."""
+class RemoteRows:
+    """All rows, where they are, with their weights, known labels (-1 is unknown) and row groups."""
 
     rows: Any
     weights: Array | None
     known: Array | None = None
-    together: Groups | None = None
+    groups: Groups | None = None
 
     @classmethod
     def of(cls, X: Any, sample_weight: ArrayLike | None) -> Self:
-        """Rows in a file, on a device or with Dask, checked."""
+        """Check rows in a file, on a device or with Dask."""
         rows = check_elsewhere(as_frame(X), accept_sparse=True, min_samples=2)
         return cls(rows, check_weights(sample_weight, rows))
 
@@ -39,22 +39,22 @@ class Whole:
         return self.rows.shape[0]
 
     def sample(self, size: int, rng: np.random.RandomState) -> tuple[Any, NDArray | None, NDArray | None]:
-        """About so many of the rows, in memory, with weights and known labels."""
+        """A sample of about this size in memory, with weights and known labels."""
         return sample_known(self.rows, size, rng, self.weights, self.known)
 
     def beside(self, values: Any) -> Any:
-        """Values of the sample where they are computed with: on the device that the rows lie on, or in memory."""
+        """Values of the sample on the device that holds the rows, or in memory."""
         return None if values is None else as_rows(self.rows).here(values)
 
     def has_room_for(self, n_columns: int, dtype: np.dtype) -> bool:
-        """Whether so many numbers of each row can be kept."""
+        """Whether this many numbers per row can be kept."""
         return is_lazy(self.rows) or self.n_samples * n_columns * dtype.itemsize <= _KEPT
 
     def sweep(self, visit: Visit, width: int) -> Swept:
-        """One pass: ``visit(block, weights, known labels, groups, their shares)``, of so many values a row.
+        """One pass of ``visit(block, weights, known labels, groups, group shares)``, of ``width`` values a row.
 
-        What there is per row is where the rows are.
+        Results with one value per row stay where the rows are.
         """
-        beside = (None, None) if self.together is None else (self.together.index, self.together.shares)
-        found = sweep(visit, self.rows, self.weights, self.known, *beside, width=width, budget=_BLOCK * width)
-        return found._replace(rows=[as_rows(self.rows).here(part) for part in found.rows])
+        beside = (None, None) if self.groups is None else (self.groups.index, self.groups.shares)
+        result = sweep(visit, self.rows, self.weights, self.known, *beside, width=width, budget=_BLOCK * width)
+        return result._replace(rows=[as_rows(self.rows).here(part) for part in result.rows])

@@ -1,10 +1,10 @@
-"""Data in each of some views, prepared when asked for: a sample, or some rows after others."""
+"""Data in each view of a consensus."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,23 +13,41 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
-from jointclust.consensus.remote import Whole
+from jointclust.consensus.remote import RemoteRows
+from jointclust.estimators.base import TakesRows
 from jointclust.numerics.groups import Groups
-from jointclust.rows import as_rows, tidied
+from jointclust.rows import as_rows, refuse_annotated, tidied
 from jointclust.rows.arrays import is_device_array, rows_at
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Matrix
 from jointclust.views.preparation import VIEWS, Preparation
 
-# Rows that the members of several views are fitted on, and rows that are prepared at a time.
+# Rows that the members are fitted on, and rows that are prepared at a time.
 MOST_ROWS, _BLOCK = 10_000, 8_192
-# Directions of sparse rows: more are words that few documents have.
+# Directions of sparse rows: later ones are words of few documents.
 _SPARSE_RANK = 100
 
 
+class RowsAsGiven(TakesRows):
+    """Rows of numbers, checked and not changed: the preparation of ``views=None`` and of coordinates."""
+
+    view_ = "as is"
+    reason_ = "the rows are taken as they are, as asked for"
+
+    def fit(self, X: Any) -> Self:
+        """Count the columns and note their names."""
+        self.encode(X, reset=True)
+        return self
+
+    def encode(self, X: Any, *, reset: bool = False) -> Matrix:
+        """Check rows of numbers."""
+        refuse_annotated(X)
+        return self._validated(X, reset=reset)
+
+
 def check_views(views: str | list[Any]) -> None:
-    """Names of views or transformers; "auto" stands alone."""
+    """Check that a list holds names of views or transformers; "auto" is valid only alone."""
     for view in [] if isinstance(views, str) else views:
         if view == "auto":
             raise ValueError('views=["auto", ...]: "auto" stands alone; name the views that you want beside others.')
@@ -40,33 +58,33 @@ def check_views(views: str | list[Any]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """Rows before the last step of a view, and that step; None where there is nothing left to do."""
+class ViewRows:
+    """Coded rows and the last step of a view, which scales them; None if there is nothing left to do."""
 
     rows: Matrix
     scaler: Any
 
     def take(self, index: NDArray[np.intp] | slice) -> Matrix:
-        """Some of the rows, in the view."""
+        """Some of the rows in the view."""
         rows = rows_at(self.rows, index)
         return rows if self.scaler is None else self.scaler.transform(rows)
 
 
 def are_numeric(preparations: list[Any]) -> bool:
-    """Whether all views are of rows of numbers, which the views change where they are."""
+    """Whether all views take rows of numbers, which they can scale on a device."""
     return all(isinstance(one, Preparation) and one.encoder_ is None for one in preparations)
 
 
-def sources_of(preparations: list[Any], X: Any, coded: Any = None) -> list[Source]:
-    """Rows of new data in each view; what all views begin with, the coded rows, is done once."""
-    found = []
+def rows_in_views(preparations: list[Any], X: Any, coded: Any = None) -> list[ViewRows]:
+    """New data in each view; the rows are coded once for all views."""
+    rows = []
     for preparation in preparations:
-        if isinstance(preparation, Preparation):
+        if isinstance(preparation, Preparation | RowsAsGiven):
             coded = preparation.encode(X) if coded is None else coded
-            found.append(Source(_indexable(coded), preparation.scaler_))
+            rows.append(ViewRows(_indexable(coded), getattr(preparation, "scaler_", None)))
         else:
-            found.append(Source(_indexable(preparation.transform(X)), None))
-    return found
+            rows.append(ViewRows(_indexable(preparation.transform(X)), None))
+    return rows
 
 
 def _indexable(rows: Any) -> Matrix:
@@ -76,121 +94,118 @@ def _indexable(rows: Any) -> Matrix:
 
 
 def blocks_of(n_samples: int) -> Iterator[slice]:
-    """Some rows after others."""
+    """Consecutive blocks of rows."""
     for start in range(0, n_samples, _BLOCK):
         yield slice(start, min(start + _BLOCK, n_samples))
 
 
 @dataclass(frozen=True, eq=False)
-class Sights:
+class ViewedData:
     """Training data in each view.
 
     Attributes
     ----------
-    names, reasons : list of str
-        Of the views.
-    preparations : list of transformers or None
-        What prepares the rows; None where they are taken as they are.
-    sources : list of Source
-        The rows.
+    preparations : list of transformers
+        One for each view; it has the view's name and reason.
+    sources : list of ViewRows
+        The rows in each view.
     weights : array of shape (n_samples,) or None
-        Of the rows.
-    given : Coordinates or None
-        Of rows that are taken as they are.
-    kept : dict of int to (array, Coordinates)
-        By view, rows whose coordinates are kept for who asks next, and these.
-    whole : Whole or None
-        The rows, elsewhere than in memory, that the others are a sample of.
+        Weights of the rows.
+    max_rank : int
+        Rank of a randomised decomposition.
+    origin : str
+        What the reasons of the views end with: the size of the sample, if the rows are one.
+    decompositions : dict of int to (array, Coordinates)
+        For each view, the rows that were decomposed last and their coordinates.
+    remote : RemoteRows or None
+        All rows, if these are a sample of rows outside memory.
     known : array of shape (n_samples,) or None
-        Known labels, -1 for none.
-    together : Groups or None
-        Rows that belong together.
+        Known labels, -1 for unknown ones.
+    groups : Groups or None
+        Rows that get one label together.
     """
 
-    names: list[str]
-    reasons: list[str]
     preparations: list[Any]
-    sources: list[Source]
+    sources: list[ViewRows]
     weights: Float | None
     max_rank: int
-    given: Coordinates | None = None
-    kept: dict[int, tuple[NDArray[np.intp], Coordinates]] = field(default_factory=dict)
-    whole: Whole | None = None
+    origin: str = ""
+    decompositions: dict[int, tuple[NDArray[np.intp], Coordinates]] = field(default_factory=dict)
+    remote: RemoteRows | None = None
     known: NDArray[np.int32] | None = None
-    together: Groups | None = None
+    groups: Groups | None = None
 
     @classmethod
-    def of_rows(cls, coordinates: Coordinates, max_rank: int) -> Sights:
-        """Rows as they are."""
-        reason = "the rows are taken as they are, as asked for"
-        source = Source(coordinates.rows.X, None)
-        return cls(["as is"], [reason], [None], [source], coordinates.weights, max_rank, coordinates)
+    def of_coordinates(cls, coordinates: Coordinates) -> ViewedData:
+        """Rows as they are, decomposed already."""
+        preparation = RowsAsGiven()
+        preparation.n_features_in_ = coordinates.rows.n_features
+        if coordinates.feature_names is not None:
+            preparation.feature_names_in_ = coordinates.feature_names
+        rows = ViewRows(coordinates.rows.X, None)
+        # The members see rows without names, which are compared once, here.
+        decomposed = {0: (np.arange(coordinates.n_samples), replace(coordinates, feature_names=None))}
+        return cls([preparation], [rows], coordinates.weights, coordinates.rank, decompositions=decomposed)
 
     @classmethod
     def of(
         cls,
         X: Any,
-        views: str | list[Any],
+        views: str | list[Any] | None,
         sample_weight: ArrayLike | None,
         max_rank: int,
         n_samples: int | None = None,
-    ) -> Sights:
-        """Data in the views that suit them ("auto"), or in views given by name or as transformers.
+    ) -> ViewedData:
+        """Data in the views that suit them ("auto"), as they are (None), or in views by name or transformer.
 
-        Where the data are a sample, ``n_samples`` is the number of all rows.
+        If the data are a sample, ``n_samples`` is the number of all rows.
         """
-        preparations: list[Any] = []
-        base: Preparation | None = None
-        coded: Any = None
-        wanted = [views] if isinstance(views, str) else views
-        while wanted:
-            view, wanted = wanted[0], wanted[1:]
-            if not isinstance(view, str):
-                preparations.append(_fitted(clone(view), X, sample_weight))
-            elif base is None:
-                base = Preparation(view)
-                coded = base.fit_encode(X, sample_weight, n_samples)
-                preparations.append(base)
-                wanted = base.description_.views[1:] if view == "auto" else wanted
-            else:
-                preparations.append(base.beside(view, coded, sample_weight))
-        sources = sources_of(preparations, X, coded)
+        if views is None:
+            preparation = RowsAsGiven()
+            rows = ViewRows(preparation.encode(X, reset=True), None)
+            preparations, sources = [preparation], [rows]
+        else:
+            preparations, coded = _fitted_preparations(X, views, sample_weight, n_samples)
+            sources = rows_in_views(preparations, X, coded)
         if sources[0].rows.shape[0] < 2:
             raise ValueError("n_samples=1: a minimum of 2 is required.")
-        return cls(
-            [getattr(one, "view_", type(one).__name__) for one in preparations],
-            [getattr(one, "reason_", "given") for one in preparations],
-            preparations,
-            sources,
-            check_weights(sample_weight, sources[0].rows),
-            max_rank,
-        )
+        return cls(preparations, sources, check_weights(sample_weight, sources[0].rows), max_rank)
 
-    def out_of(self, whole: Whole) -> Sights:
-        """The same as those of a sample, and that is said."""
-        if whole.n_samples == self.n_samples:
-            return replace(self, whole=whole)
-        learned = f"learned from a sample of {self.n_samples:,} of {whole.n_samples:,} rows"
-        return replace(self, whole=whole, reasons=[f"{reason}; {learned}" for reason in self.reasons])
+    def out_of(self, remote: RemoteRows) -> ViewedData:
+        """The same data as a sample of remote rows."""
+        if remote.n_samples == self.n_samples:
+            return replace(self, remote=remote)
+        origin = f"; learned from a sample of {self.n_samples:,} of {remote.n_samples:,} rows"
+        return replace(self, remote=remote, origin=origin)
 
-    def beside(self, whole: Whole) -> Sights:
-        """The same where all rows are, if that is a device: what is done with a sample of them is done there, too."""
-        if not (is_device_array(whole.rows) and are_numeric(self.preparations)):
+    def beside(self, remote: RemoteRows) -> ViewedData:
+        """The same data on the device that holds all rows, if there is one: the sample is fitted there."""
+        if not (is_device_array(remote.rows) and are_numeric(self.preparations)):
             return self
-        rows = whole.beside(self.sources[0].rows)  # which all views of numbers have in common
-        return replace(self, sources=[Source(rows, source.scaler) for source in self.sources])
+        rows = remote.beside(self.sources[0].rows)  # all views of numbers share these rows
+        return replace(self, sources=[ViewRows(rows, source.scaler) for source in self.sources])
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.preparations)
 
     @property
     def n_samples(self) -> int:
         return self.sources[0].rows.shape[0]
 
-    def sample(self, rng: np.random.RandomState, share: float = 1.0) -> NDArray[np.intp]:
-        """Rows to fit members on: those that have weight, a sample of them (of 10,000 times the share) where many.
+    @property
+    def names(self) -> list[str]:
+        """Names of the views."""
+        return [getattr(one, "view_", type(one).__name__) for one in self.preparations]
 
-        Of those whose label is known the first ones of each class are among them.
+    @property
+    def reasons(self) -> list[str]:
+        """Why each view is there."""
+        return [getattr(one, "reason_", "given") + self.origin for one in self.preparations]
+
+    def sample(self, rng: np.random.RandomState, share: float = 1.0) -> NDArray[np.intp]:
+        """Rows to fit members on: those with weight; at most 10,000 times the share of them.
+
+        A sample includes the first rows of each known class.
         """
         rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
         most = int(share * MOST_ROWS)
@@ -199,30 +214,43 @@ class Sights:
         chosen = np.sort(rng.choice(rows, most, replace=False))
         return chosen if self.known is None else np.union1d(chosen, _some_of_each(rows, self.known[rows], most))
 
-    def keep(self, number: int, index: NDArray[np.intp]) -> Coordinates:
-        """Coordinates of some rows in one view, kept for who asks next."""
-        self.kept[number] = index, self.coordinates(number, index)
-        return self.kept[number][1]
-
-    def coordinates(self, number: int, index: NDArray[np.intp]) -> Coordinates:
-        """Coordinates of some rows in one view."""
-        if self.given is not None:
-            return self.given
-        if number in self.kept and np.array_equal(self.kept[number][0], index):
-            return self.kept[number][1]
-        rows = self.sources[number].take(index)
+    def coordinates(self, view: int, index: NDArray[np.intp]) -> Coordinates:
+        """Coordinates of some rows in one view, computed once for the same rows."""
+        if view in self.decompositions and np.array_equal(self.decompositions[view][0], index):
+            return self.decompositions[view][1]
+        rows = self.sources[view].take(index)
         weights = None if self.weights is None else as_rows(rows).here(self.weights[index])
         rank = min(self.max_rank, _SPARSE_RANK) if sp.issparse(rows) else self.max_rank
-        rng = np.random.RandomState(0)  # whoever asks gets the same
-        return coordinates_of(as_rows(rows), weights, variance=None, max_rank=rank, rng=rng)
+        rng = np.random.RandomState(0)  # the number of clusters and the fit get the same
+        coordinates = coordinates_of(as_rows(rows), weights, variance=None, max_rank=rank, rng=rng)
+        self.decompositions[view] = index, coordinates
+        return coordinates
 
 
 def _some_of_each(rows: NDArray[np.intp], known: NDArray[np.int32], most: int) -> NDArray[np.intp]:
-    """So many of the rows with known labels, the same number of each class where there are more."""
+    """At most this many rows with known labels, equally many of each class."""
     n_classes = int(known.max()) + 1
     return np.concatenate([rows[known == number][: most // n_classes] for number in range(n_classes)])
 
 
-def _fitted(preparation: Any, X: Any, sample_weight: ArrayLike | None) -> Any:
-    options = {"sample_weight": sample_weight} if has_fit_parameter(preparation, "sample_weight") else {}
-    return preparation.fit(X, **options)
+def _fitted_preparations(
+    X: Any, views: str | list[Any], sample_weight: ArrayLike | None, n_samples: int | None
+) -> tuple[list[Any], Any]:
+    """The fitted preparation of each view, and the coded rows that views of the library share."""
+    preparations: list[Any] = []
+    base: Preparation | None = None
+    coded: Any = None
+    wanted = [views] if isinstance(views, str) else list(views)
+    while wanted:
+        view, wanted = wanted[0], wanted[1:]
+        if not isinstance(view, str):
+            weighted = has_fit_parameter(view, "sample_weight")
+            preparations.append(clone(view).fit(X, **({"sample_weight": sample_weight} if weighted else {})))
+        elif base is None:
+            base = Preparation(view)
+            coded = base.fit_encode(X, sample_weight, n_samples)
+            preparations.append(base)
+            wanted = base.description_.views[1:] if view == "auto" else wanted
+        else:
+            preparations.append(base.beside(view, coded, sample_weight))
+    return preparations, coded

@@ -128,7 +128,7 @@ def _hints(name: str, data_home: str | os.PathLike[str] | None) -> str:
     """What may be the matter with a set that is not here."""
     named = os.environ.get("JOINTCLUST_DATA")
     wrong = named and not _is_folder(expanded(named))
-    flat = (folder / name for folder in _folders(data_home) if _local.is_flat_image_folder(folder / name))
+    flat = (folder / name for folder in _folders(data_home) if _local.is_image_folder(folder / name, flat=True))
     hints = [f" JOINTCLUST_DATA names {named!r}, which is no folder."] if wrong else []
     return "".join(hints + [f" {path} holds images: put those of each class into a subfolder of it." for path in flat])
 

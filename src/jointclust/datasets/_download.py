@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from jointclust.datasets._local import read_source
 from jointclust.datasets._registry import Entry, fingerprint
-from jointclust.files import UNFINISHED, replacing
+from jointclust.files import UNFINISHED, lock, replacing
 from jointclust.readers import ReadError
 from jointclust.types import Matrix
 
@@ -250,10 +250,10 @@ def _claimed(kept: Path) -> Iterator[BinaryIO]:
         path, part = own, own.open("a+b")
     else:
         path, part = kept, kept.open("a+b")
-        if not _lock(part):
+        if not lock(part):
             part.close()
             path, part = own, own.open("a+b")
-            _lock(part)
+            lock(part)
     keep = False
     try:
         with part:
@@ -269,25 +269,12 @@ def _claimed(kept: Path) -> Iterator[BinaryIO]:
                 path.unlink()
 
 
-def _lock(part: BinaryIO) -> bool:
-    """Whether nobody else is at this file; who was killed is not."""
-    if sys.platform == "win32":
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
 def _clean(folder: Path, name: str) -> None:
     """Remove every part of a set that nobody is at."""
     for old in folder.glob(f"{name}-*.part*"):
         with suppress(OSError):  # Windows removes no file that is open
             with old.open("rb") as part:
-                free = _lock(part)
+                free = lock(part)
             if free:
                 old.unlink()
 

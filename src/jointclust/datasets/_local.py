@@ -48,19 +48,12 @@ def sets_in(folder: Path) -> Iterator[tuple[Path, str]]:
     yield from ((path, path.name) for path in paths if is_image_folder(path))
 
 
-def is_image_folder(path: Path) -> bool:
-    """Whether a folder has subfolders with images in them."""
+def is_image_folder(path: Path, *, flat: bool = False) -> bool:
+    """Whether a folder has subfolders with images in them or, where ``flat``, images themselves."""
     try:
-        return path.is_dir() and any(_is_image(file) for child in _subfolders(path) for file in child.iterdir())
-    except OSError:  # a folder that is not for us
-        return False
-
-
-def is_flat_image_folder(path: Path) -> bool:
-    """Whether a folder has images in it, without subfolders."""
-    try:
-        return path.is_dir() and any(map(_is_image, path.iterdir()))
-    except OSError:
+        folders = [path] if flat else _subfolders(path) if path.is_dir() else []
+        return any(_is_image(file) for folder in folders for file in folder.iterdir())
+    except OSError:  # no folder, or one that is not for us
         return False
 
 
@@ -183,10 +176,6 @@ def _pillow() -> ModuleType:
 # -- files of public sources ------------------------------------------------------------------------------------
 
 
-def _plain_mat(path: Path, entry: Entry) -> Labelled:
-    return rows_and_labels(path)
-
-
 def _faces(path: Path, entry: Entry) -> Labelled:
     """A stack of images, height x width x number, made as small as the papers have them."""
     found = variables(path)
@@ -223,14 +212,6 @@ def _text(path: Path, delimiter: str | None, label: int, first: int, n_cells: in
     return cells[:, features].astype(np.float64), np.unique(cells[:, label], return_inverse=True)[1]
 
 
-def _yeast(path: Path, entry: Entry) -> Labelled:
-    return _text(path, None, label=-1, first=1, n_cells=10)
-
-
-def _segmentation(path: Path, entry: Entry) -> Labelled:
-    return _text(path, ",", label=0, first=1, n_cells=20)
-
-
 def _satellite(path: Path, entry: Entry) -> Labelled:
     X, y = _text(path, None, label=-1, first=0, n_cells=37)
     numbered = np.array_equal(X[0], np.arange(1, 37))  # some copies begin with the numbers of the columns
@@ -238,10 +219,10 @@ def _satellite(path: Path, entry: Entry) -> Labelled:
 
 
 _FORMATS: dict[str, Callable[[Path, Entry], Labelled]] = {
-    "mat": _plain_mat,
+    "mat": lambda path, entry: rows_and_labels(path),
     "faces": _faces,
     "usps": _usps,
-    "yeast": _yeast,
-    "segmentation": _segmentation,
+    "yeast": lambda path, entry: _text(path, None, label=-1, first=1, n_cells=10),
+    "segmentation": lambda path, entry: _text(path, ",", label=0, first=1, n_cells=20),
     "satellite": _satellite,
 }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,17 +122,25 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _github(repository: str, commit: str, path: str) -> str:
-    return f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
+def _github(kind: str, repository: str, commit: str, path: str) -> dict[str, Any]:
+    """A file to download, and how it is read."""
+    return {"url": f"https://raw.githubusercontent.com/{repository}/{commit}/{path}", "format": kind}
+
+
+def _uci(where: str = "") -> dict[str, Any]:
+    """Source and terms of a set of the UCI repository."""
+    return {"source": f"http://archive.ics.uci.edu/ml{where}", "terms": _UCI}
 
 
 _UCI = "UCI repository, CC BY 4.0"
 _FEATURES = "jundongl/scikit-feature", "48cffad"
 _FACES = "yuzhounh/Face-databases", "75d3e1d"
 _SATELLITE = "YannisSch/Statlog_Landstat_Satellite_Project", "6f31538326e860b63b09efdb43a0f76f3973ce29"
+_UMIST = "domainxz/unsupervised-feature-selection-evaluation", "ecb50ba47a12fe7de96f2de18705491abcd340ec"
+_USPS = "hyzhang98/AnchorGAE-torch", "5d29366c5f90b93a41d1f0e96bae746ae1bc5689"
+_SEGMENTATION = "newtonlb/ProjetoAM", "0ec4ab9d39f10362448a519804dfe3fc2e7d908f"
 _GENERATED = "made by this library, with seed 0"
 _SKLEARN = "comes with scikit-learn"
-_UCI_PAGE = "http://archive.ics.uci.edu/ml"
 _DERIC = "github.com/deric/clustering-benchmark"
 
 _ENTRIES = [
@@ -140,12 +149,7 @@ _ENTRIES = [
         papers={"DEC": "Umist"},
         source="Sheffield (UMIST) face database, http://images.ee.umist.ac.uk/danny/database.html",
         terms="research use is commonly stated; not checked",
-        url=_github(
-            "domainxz/unsupervised-feature-selection-evaluation",
-            "ecb50ba47a12fe7de96f2de18705491abcd340ec",
-            "data/umist.mat",
-        ),
-        format="mat",
+        **_github("mat", *_UMIST, "data/umist.mat"),
         sha256="15d3ba3062a1041893a2247b52b2eb179365d918fa9d159720e1f331175c612a",
         image_shape=(28, 23),
         image_order="F",
@@ -156,8 +160,7 @@ _ENTRIES = [
         papers={"DEC": "Coil", "EC": "COIL20"},
         source="Columbia COIL-20, http://www1.cs.columbia.edu/CAVE/research/softlib/coil-20.html",
         terms="non-commercial research; cite CUCS-005-96",
-        url=_github(*_FEATURES, "skfeature/data/COIL20.mat"),
-        format="mat",
+        **_github("mat", *_FEATURES, "skfeature/data/COIL20.mat"),
         sha256="71bd50596598edb8914a1ecd78cdd566c596af240101d5ab1788c966f86ac148",
         image_shape=(32, 32),
         image_order="F",
@@ -166,10 +169,8 @@ _ENTRIES = [
     Entry(
         "isolet5", 1559, 617, 26,
         papers={"DEC": "Isolet"},
-        source=f"{_UCI_PAGE}/datasets/ISOLET, part 5",
-        terms=_UCI,
-        url=_github("ma-xu/L21FS", "b9d4e8e", "data/isolet5.mat"),
-        format="mat",
+        **_uci("/datasets/ISOLET, part 5"),
+        **_github("mat", "ma-xu/L21FS", "b9d4e8e", "data/isolet5.mat"),
         sha256="39a6a4e6e8497e5c7993984f7eae666adecf84f0604adb21b83aa572b9f71353",
     ),
     Entry(
@@ -192,8 +193,7 @@ _ENTRIES = [
         papers={"DEC": "Orl", "EC": "AT&T", "ODC": "ORL", "RURR-SL": "AT&T"},
         source="AT&T (ORL) face database, http://www.cl.cam.ac.uk/Research/DTG/attarchive/pub/data/att_faces.zip",
         terms="free use; credit Olivetti Research Laboratory",
-        url=_github(*_FEATURES, "skfeature/data/ORL.mat"),
-        format="mat",
+        **_github("mat", *_FEATURES, "skfeature/data/ORL.mat"),
         sha256="be7c37dd3c1b3e75243674be983f353be932a416c3c2729563b5bd5e5b5801d2",
         image_shape=(32, 32),
         image_order="F",
@@ -203,8 +203,7 @@ _ENTRIES = [
         papers={"EC": "YALE", "ODC": "Yale"},
         source="Yale face database",
         terms="research use; not to be put into a larger published database without permission",
-        url=_github(*_FEATURES, "skfeature/data/Yale.mat"),
-        format="mat",
+        **_github("mat", *_FEATURES, "skfeature/data/Yale.mat"),
         sha256="a19a95e8e9fd210e7b866c9ec9b37469684a5a5ee4d5b39575f10d2dee149971",
         image_shape=(32, 32),
         image_order="F",
@@ -230,8 +229,7 @@ _ENTRIES = [
         papers={"EC": "IMM", "RURR-SL": "IMM"},
         source="IMM face database (DTU), http://www2.imm.dtu.dk/aam/datasets/datasets.html",
         terms="free for research is commonly stated; not checked",
-        url=_github(*_FACES, "faces/IMM.mat"),
-        format="faces",
+        **_github("faces", *_FACES, "faces/IMM.mat"),
         sha256="6d5e448b5d6baa3cff5ecad2d929cc8de7c8aa536c17dbf56abf9fa5fd773201",
         exact=False,
         image_shape=(32, 32),
@@ -250,8 +248,7 @@ _ENTRIES = [
         papers={"EC": "GT", "RURR-SL": "GT"},
         source="Georgia Tech face database, http://www.anefian.com/research/gt_db.zip",
         terms="research use is commonly stated; not checked",
-        url=_github(*_FACES, "faces/GT.mat"),
-        format="faces",
+        **_github("faces", *_FACES, "faces/GT.mat"),
         sha256="5563b4bf469b2e9f4a90b1ee465b6c185c8b6ad0f953ecdcb6d372aaddc554c8",
         exact=False,
         image_shape=(32, 32),
@@ -262,8 +259,7 @@ _ENTRIES = [
         papers={"EC": "USPS"},
         source="USPS handwritten digits, training and test part",
         terms="commonly used for research; no licence text found",
-        url=_github("hyzhang98/AnchorGAE-torch", "5d29366c5f90b93a41d1f0e96bae746ae1bc5689", "data/usps_all.mat"),
-        format="usps",
+        **_github("usps", *_USPS, "data/usps_all.mat"),
         sha256="5a0faad9cbdb6daeb85b6d70ec2f73313b66c12f53f7621dd36256c15b02d936",
         image_shape=(16, 16),
         note="EC does not state which part it used",
@@ -294,39 +290,31 @@ _ENTRIES = [
     Entry(
         "yeast", 1484, 8, 10,
         papers={"ODC": "Yeast"},
-        source=_UCI_PAGE,
-        terms=_UCI,
-        url=_github("SijieGuo/classifierDependency", "305b0bf8857a60d3b9bcb0770a3735a68fdc2db2", "yeast.data"),
-        format="yeast",
+        **_uci(),
+        **_github("yeast", "SijieGuo/classifierDependency", "305b0bf8857a60d3b9bcb0770a3735a68fdc2db2", "yeast.data"),
         sha256="aa6febaa18bc199b1339a544095ee05ed2267c86d771d559213be1afde14356d",
         note="classes of 5 to 463 rows",
     ),
     Entry(
         "segmentation", 2100, 19, 7,
         papers={"ODC": "Image segmentation"},
-        source=f"{_UCI_PAGE}, test part",
-        terms=_UCI,
-        url=_github("newtonlb/ProjetoAM", "0ec4ab9d39f10362448a519804dfe3fc2e7d908f", "segmentation.test"),
-        format="segmentation",
+        **_uci(", test part"),
+        **_github("segmentation", *_SEGMENTATION, "segmentation.test"),
         sha256="9ba2594c64fc05d4a520a91ceb36ad404f8a3320ef9ea726ea082e40ec4db509",
         note="one column is constant, the others differ much in scale",
     ),
     Entry(
         "satellite", 2000, 36, 6,
         papers={"ODC": "Statlog landsat satellite"},
-        source=f"{_UCI_PAGE}, test part",
-        terms=_UCI,
-        url=_github(*_SATELLITE, "data/sat.tst"),
-        format="satellite",
+        **_uci(", test part"),
+        **_github("satellite", *_SATELLITE, "data/sat.tst"),
         sha256="7ed324a00420df5386fadc5bde75629cdf1b6bd81cb16b877ea9ab2785fb3b6c",
         note="ODC prints 7 classes: they are numbered 1 to 7, without 6",
     ),
     Entry(
         "satellite_train", 4435, 36, 6,
-        source=f"{_UCI_PAGE}, training part",
-        terms=_UCI,
-        url=_github(*_SATELLITE, "data/sat.trn"),
-        format="satellite",
+        **_uci(", training part"),
+        **_github("satellite", *_SATELLITE, "data/sat.trn"),
         sha256="2819c583ed0ac51c5842e22c8fe79394f570655480102efe2453d10a3fc7f7a6",
     ),
     Entry(
@@ -343,8 +331,7 @@ _ENTRIES = [
         papers={"RURR-SL": "GLIOMA"},
         source="http://featureselection.asu.edu/datasets.php",
         terms="no data licence stated",
-        url=_github(*_FEATURES, "skfeature/data/GLIOMA.mat"),
-        format="mat",
+        **_github("mat", *_FEATURES, "skfeature/data/GLIOMA.mat"),
         sha256="3df2cecb1398195f565e34ef9c34376a7d9033bdf111fdf738df7605986913aa",
     ),
     Entry(
@@ -393,36 +380,31 @@ _ENTRIES = [
     ),
     Entry(
         "glass", 214, 9, 6,
-        source=f"{_UCI_PAGE}; uci/glass at github.com/gagolews/clustering-data-v1",
-        terms=_UCI,
+        **_uci("; uci/glass at github.com/gagolews/clustering-data-v1"),
         sha256="2a258741fc2cada9f2b40679e341c374ee18198fd641cae0bc2e6c2465c39e40",
         note="columns of different units",
     ),
     Entry(
         "vehicle", 846, 18, 4,
-        source=f"{_UCI_PAGE}; vehicle.arff at {_DERIC}",
-        terms=_UCI,
+        **_uci(f"; vehicle.arff at {_DERIC}"),
         sha256="316474cd1c8ef3a004058f035db1d58c96d028d5b90b74e6926e2e731c10d5bb",
         note="columns of different units",
     ),
     Entry(
         "vowel", 990, 10, 11,
-        source=f"{_UCI_PAGE}; vowel.arff at {_DERIC}",
-        terms=_UCI,
+        **_uci(f"; vowel.arff at {_DERIC}"),
         sha256="d7c90cbb8d8d3cae382808390a0833bbf678a06b5abe1a940d750afb173f4087",
         note="columns of different units",
     ),
     Entry(
         "heart", 270, 13, 2,
-        source=f"{_UCI_PAGE}; heart-statlog.arff at {_DERIC}",
-        terms=_UCI,
+        **_uci(f"; heart-statlog.arff at {_DERIC}"),
         sha256="8d92e4b54c1113a177ce62096f747e69254e804bf212dccf227044fd56455c14",
         note="columns of different units, seven of which are categories written as numbers",
     ),
     Entry(
         "german", 1000, 20, 2,
-        source=f"{_UCI_PAGE}; german.arff at {_DERIC}",
-        terms=_UCI,
+        **_uci(f"; german.arff at {_DERIC}"),
         sha256="aa646dd0d219d3e156cd63bb1314cf2c7b9e0008de2295ad0f69d05e9f8074e9",
         label_column="CLASS",
         note="7 columns of numbers and 13 of text; no clustering separates the classes well",

@@ -5,21 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions
-from jointclust.estimators.known import n_known
+from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions, fit_context
+from jointclust.estimators.known import KnownRows, check_place, known_beside, n_known
+from jointclust.estimators.shared_docs import completed
 from jointclust.exceptions import CollapseWarning, ScaleWarning, tell
 from jointclust.numerics.partitions import Partition, assign, cluster_order, cluster_sizes, merged
 from jointclust.rows import (
     PLACES,
+    Rows,
     Store,
     as_rows,
     as_table,
@@ -34,22 +37,25 @@ from jointclust.rows import (
     materialised,
     n_present,
     outliving,
-    threads,
     tidied,
 )
 from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
-from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.coordinates import Coordinates, passes_of
 from jointclust.subspace.decomposition import check_rows, check_weights, coordinates_of
 from jointclust.subspace.directions import resolve_n_components, wanted_components
 from jointclust.types import Float, Labels
 
 # k-means restarts where a method has no parameter for them.
 RESTARTS = 10
-_T = TypeVar("_T")
 
 
 class TakesRows(BaseEstimator):
     """Rows, or their coordinates, to be fitted: checked, named and weighted in one way, for clusterers or not."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Complete the docstring: it only names the parameters and attributes that other estimators have too."""
+        super().__init_subclass__(**options)
+        cls.__doc__ = completed(cls.__doc__)
 
     @property
     def _accepts_sparse(self) -> bool:
@@ -140,6 +146,11 @@ def check_n_clusters(n_clusters: int, n_samples: int, weights: Float | None) -> 
         raise ValueError(f"n_clusters={n_clusters} exceeds the number of {kind} ({present}): lower it.")
 
 
+def _note_names(estimator: TakesRows, X: Any, *, reset: bool) -> None:
+    """Count the columns of rows elsewhere, and note their names or compare them with those of the fit."""
+    validate_data(estimator, getattr(X, "_meta", X) if hasattr(X, "columns") else X, skip_check_array=True, reset=reset)
+
+
 class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, TakesRows, ABC):
     """Base of all estimators: an embedding of the rows, and the nearest of the cluster centers in it."""
 
@@ -203,7 +214,53 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         """The objective of rows in the embedding, greater is better."""
 
+    @abstractmethod
+    def _fit(
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
+    ) -> tuple[CallbackContext, Rows | None]:
+        """Publish the clusters and warn; returns the task of the fit, and the rows if their passes are counted."""
+
     # -- fit ----------------------------------------------------------------------------------------------------
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: ArrayLike | Coordinates,
+        y: object = None,
+        sample_weight: ArrayLike | None = None,
+        known_labels: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Find the clusters and the embedding that shows them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
+            The data, or its coordinates from :func:`jointclust.decompose`, which many fits can share.
+        y : ignored
+            There are no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own, and
+            their own ``max_rank``.
+        known_labels : array-like of shape (n_samples,), optional
+            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
+            whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of
+            one row is that of its group. The rows have to lie in memory, or on a device.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        check_place(groups, X)
+        before, facts = passes_of(X), partial(known_beside, self, known_labels, groups)
+        context, rows = self._fit(X, sample_weight, facts, check_random_state(self.random_state))
+        if rows is not None:
+            self.n_passes_ = rows.n_passes - before
+        context.call_on_fit_task_end(estimator=self)
+        return self
 
     def _coordinates(
         self,
@@ -217,7 +274,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         coordinates = self._coordinates_of(
             X, sample_weight, rng, variance=self.variance, max_rank=self.max_rank, leading=leading
         )
-        self._check_n_clusters(coordinates.n_samples, coordinates.weights)
+        check_n_clusters(self.n_clusters, coordinates.n_samples, coordinates.weights)
         self._warn_of_scale(None if coordinates.is_constant else coordinates.dominant)
         if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
             tell(
@@ -239,70 +296,10 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             ScaleWarning,
         )
 
-    def _check_n_clusters(self, n_samples: int, weights: Float | None) -> None:
-        check_n_clusters(self.n_clusters, n_samples, weights)
-
     def _n_components(self, coordinates: Coordinates) -> int:
         """Number of components the data allow."""
         wanted = wanted_components(self.n_clusters, coordinates.rank)
         return resolve_n_components(self.n_components, wanted, coordinates)
-
-    def _given_labels(self, n_samples: int) -> tuple[Labels | None, int]:
-        """Labels to start from, if init holds some, and how many runs to make."""
-        if isinstance(self.init, str):
-            return None, self.n_init
-        labels = to_host(self.init) if is_elsewhere(self.init) else np.asarray(self.init)
-        if labels.shape != (n_samples,):
-            raise ValueError(f"init as labels must have shape ({n_samples},), one label per row; got {labels.shape}.")
-        if not np.issubdtype(labels.dtype, np.integer):
-            raise ValueError(f"init as labels must hold integers; got dtype {labels.dtype}.")
-        if labels.min() < 0 or labels.max() >= self.n_clusters:
-            raise ValueError(
-                f"init as labels must lie in 0..{self.n_clusters - 1} (n_clusters={self.n_clusters}); "
-                f"got {labels.min()}..{labels.max()}."
-            )
-        if self.n_init > 1:
-            tell(f"init gives the labels, so one run is made instead of n_init={self.n_init}.", RuntimeWarning)
-        return labels.astype(np.int32), 1
-
-    def _make_runs(
-        self,
-        run: Callable[[int, np.random.RandomState, CallbackContext], _T],
-        n_init: int,
-        rng: Any,
-        size: tuple[int, int],
-        context: CallbackContext | None = None,
-        max_iter: int | None = None,
-    ) -> tuple[list[_T], CallbackContext]:
-        """``run(index, generator, task)`` for each of the runs, reported to the callbacks as tasks of their own."""
-        context = self._begun(n_init) if context is None else context
-        seeds = rng.randint(np.iinfo(np.int32).max, size=n_init)
-
-        def one(index: int) -> _T:
-            task = context.subcontext("run", task_id=index, max_subtasks=max_iter)
-            task.call_on_fit_task_begin(estimator=self)
-            result = run(index, np.random.RandomState(seeds[index]), task)
-            task.call_on_fit_task_end(estimator=self)
-            return result
-
-        with threads.suited_to(size[1], self.n_jobs):
-            return threads.each(one, n_init, self.n_jobs), context
-
-    def _begun(self, n_tasks: int) -> CallbackContext:
-        """The task of the whole fit, of so many parts in any order, begun."""
-        context = self._init_callback_context(max_subtasks=n_tasks, sequential_subtasks=False)
-        context.call_on_fit_task_begin(estimator=self)
-        return context
-
-    def _reporter(self, task: CallbackContext) -> Callable[[], bool]:
-        """Reports one finished iteration to the callbacks; True when one of them wants to stop."""
-
-        def report() -> bool:
-            iteration = task.subcontext("iteration")
-            iteration.call_on_fit_task_begin(estimator=self)
-            return bool(iteration.call_on_fit_task_end(estimator=self))
-
-        return report
 
     def _publish_clusters(
         self, Y: NDArray, partition: Partition, weights: Float | None, label: Callable[[NDArray, NDArray], Labels]
@@ -336,15 +333,15 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _check(self, X: ArrayLike, method: str) -> Any:
         check_is_fitted(self)
         rows = as_rows(self._validated(X, reset=False))
-        self._check_place(rows, method)
+        self._check_place(rows.X, method)
         return rows
 
-    def _check_place(self, rows: Any, method: str) -> None:
-        fitted = self.__dict__.get("mean_", rows.X)
-        if described(rows.X) != described(fitted):
+    def _check_place(self, X: Any, method: str) -> None:
+        fitted = self.__dict__.get("mean_", X)
+        if described(X) != described(fitted):
             raise ValueError(
                 f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
-                f"those passed to fit(): X is {described(rows.X)}, the fit was on {described(fitted)}. Move X there."
+                f"those passed to fit(): X is {described(X)}, that of fit() was {described(fitted)}. Move X there."
             )
 
     def _move_published(self, rows: Any) -> None:
@@ -357,15 +354,14 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             if isinstance(value, np.ndarray) and name not in (*parameters, "classes_") and value.dtype != object:
                 setattr(self, name, rows.here(value))
 
-    def _validated(self, X: ArrayLike | Coordinates, **options: Any) -> Any:
-        return self._validated_elsewhere(X, **options) if is_elsewhere(X) else super()._validated(X, **options)
-
-    def _validated_elsewhere(self, X: Any, *, reset: bool = True, ensure_min_samples: int = 1) -> Any:
-        """Rows on a device, in a large file or with Dask."""
+    def _validated(
+        self, X: ArrayLike | Coordinates, *, reset: bool = True, ensure_min_samples: int = 1, **options: Any
+    ) -> Any:
+        if not is_elsewhere(X):
+            return super()._validated(X, reset=reset, ensure_min_samples=ensure_min_samples, **options)
         self._refuse(X)
         checked = check_elsewhere(X, accept_sparse=self._accepts_sparse, min_samples=ensure_min_samples)
-        named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
-        validate_data(self, named, skip_check_array=True, reset=reset)
+        _note_names(self, X, reset=reset)
         return checked
 
     def predict(self, X: ArrayLike) -> Labels:
@@ -405,20 +401,10 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _lazily(self, method: str, X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
         """A method of each chunk of a Dask array, when it is asked for; the training rows' own arrays stay here."""
         check_is_fitted(self)
-        if is_device_array(self.__dict__.get("mean_")):
-            raise ValueError(
-                f"Inputs passed to {type(self).__name__}.{method}() must use the same namespace and the same device as "
-                "those passed to fit(): X is a Dask array, and the fit was on a device."
-            )
-        X = self._named_table(X, reset=False)
-        if dtype is None:
-            dtype = self._embedding_dtype(X.dtype)
-        return lazily(_Method(self._bare(), method), X, tail, dtype)
-
-    def _named_table(self, X: Any, *, reset: bool) -> Any:
-        """A Dask array or data frame as an array, its columns counted and their names noted or compared."""
-        validate_data(self, getattr(X, "_meta", X) if hasattr(X, "columns") else X, skip_check_array=True, reset=reset)
-        return as_table(X)
+        self._check_place(X, method)
+        _note_names(self, X, reset=False)
+        X = as_table(X)
+        return lazily(getattr(self._bare(), method), X, tail, dtype or self._embedding_dtype(X.dtype))
 
     def _bare(self) -> Any:
         """A copy without what belongs to the training rows, to be sent to other rows."""
@@ -427,7 +413,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return model
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray:
-        """Rows in the original features that the embedding stands for (least squares).
+        """Rows in the original features that the embedding stands for (least squares); not with a kernel.
 
         Parameters
         ----------
@@ -444,7 +430,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             rows = check_elsewhere(Y, accept_sparse=False, min_samples=1)
         else:
             rows = check_array(Y, dtype=[np.float64, np.float32], input_name="Y")
-        self._check_place(as_rows(rows), "inverse_transform")
+        self._check_place(rows, "inverse_transform")
         rows = rows.read(slice(0, rows.shape[0])) if isinstance(rows, Store) else rows
         if rows.shape[1] != self._n_features_out:
             raise ValueError(f"Y must have {self._n_features_out} columns, one per component; got {rows.shape[1]}.")
@@ -456,7 +442,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return rows @ (like(back, rows) if is_device_array(rows) else back) + mean
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Objective on X with the fitted subspace and centers; greater is better.
+        """Objective on X with the fitted parameters, minus it where it is minimised: greater is better.
 
         Parameters
         ----------
@@ -470,7 +456,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         Returns
         -------
         score : float
-            The objective.
+            The objective, or minus it.
         """
         rows = self._check(X, "score")
         Y = self._embed(rows)
@@ -486,13 +472,3 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         tags.array_api_support = self._refusal("device") is None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-class _Method:
-    """A method of a fitted estimator, to be sent to a chunk."""
-
-    def __init__(self, model: Clusterer, name: str):
-        self.model, self.name = model, name
-
-    def __call__(self, chunk: Any) -> Any:
-        return getattr(self.model, self.name)(chunk)

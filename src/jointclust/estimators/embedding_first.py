@@ -9,17 +9,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
-from jointclust._sklearn import CallbackContext, StrOptions, fit_context
+from jointclust._sklearn import CallbackContext, StrOptions
+from jointclust.estimators import tasks
 from jointclust.estimators.base import RESTARTS, Clusterer
-from jointclust.estimators.known import check_place, known_beside
+from jointclust.estimators.known import KnownRows, labels_to_start_from
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.kmeans import kmeans, lloyd
 from jointclust.numerics.linalg import fix_signs
 from jointclust.numerics.partitions import Partition, assign, centers_of, keep
 from jointclust.rows import Rows, as_rows
-from jointclust.subspace.coordinates import Coordinates, passes_of
+from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.directions import MOST_COMPONENTS
 from jointclust.types import Float
 
@@ -66,6 +66,8 @@ class Embedded:
         What else there is to say.
     swept : Rows or None
         The rows, where passes over them count.
+    iterated : bool
+        Whether steps led to it, of which the estimator has published the history.
     """
 
     Y: NDArray
@@ -74,11 +76,13 @@ class Embedded:
     doubt: str | None = None
     notes: tuple[Warning, ...] = ()
     swept: Rows | None = None
+    iterated: bool = False
 
 
 class EmbeddingClusterer(Clusterer):
     """Base of the estimators that end with k-means in an embedding. A subclass supplies :meth:`_fit_embedding`."""
 
+    objective_: float
     _orthonormal = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
@@ -103,51 +107,21 @@ class EmbeddingClusterer(Clusterer):
         """Publish all that ``transform`` needs; return the embedding of the rows. Iterations belong to the task."""
 
     def _publish_objective(self, embedded: Embedded) -> None:
-        """Publish what depends on the labels, if anything does."""
+        """Publish ``objective_``, if it depends on the labels; that of an embedding found in steps is there already."""
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: ArrayLike | Coordinates,
-        y: object = None,
-        sample_weight: ArrayLike | None = None,
-        known_labels: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Find the embedding, and the clusters in it.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
-            The data, or its coordinates from :func:`jointclust.decompose`, which many fits can share.
-        y : ignored
-            There are no labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own.
-        known_labels : array-like of shape (n_samples,), optional
-            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
-            whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
-        groups : array-like of shape (n_samples,), optional
-            Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of
-            one row is that of its group. The rows have to lie in memory, or on a device.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        check_place(groups, X)
-        rng, before = check_random_state(self.random_state), passes_of(X)
+    def _fit(
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
+    ) -> tuple[CallbackContext, Rows | None]:
         n_tasks = 1 + (self.n_init if isinstance(self.init, str) else 1)
-        context = self._begun(n_tasks)
+        context = tasks.begin(self, n_tasks)
         task = context.subcontext("embedding", task_id=n_tasks - 1, max_subtasks=None)
         task.call_on_fit_task_begin(estimator=self)
         embedded = self._fit_embedding(X, sample_weight, rng, task)
         task.call_on_fit_task_end(estimator=self)
         Y, weights = embedded.Y, embedded.weights
-        known, together = known_beside(self, known_labels, groups, as_rows(Y), weights)
-        Y = Y if together is None else together.averaged(Y)
-        given, n_init = self._given_labels(Y.shape[0])
+        known, groups = facts(as_rows(Y), weights)
+        Y = Y if groups is None else groups.averaged(Y)
+        given, n_init = labels_to_start_from(self.init, self.n_init, Y.shape[0], self.n_clusters)
 
         def run(index: int, generator: np.random.RandomState, _: CallbackContext) -> Partition:
             if given is not None:
@@ -156,17 +130,15 @@ class EmbeddingClusterer(Clusterer):
                 return lloyd(Y, centers, weights, known=known)
             return kmeans(Y, self.n_clusters, generator, weights, known=known, n_restarts=RESTARTS)
 
-        runs, _ = self._make_runs(run, n_init, rng, Y.shape, context)
-        self._publish_clusters(
-            Y, min(runs, key=lambda partition: partition.inertia), weights, partial(assign, known=known)
-        )
+        runs = tasks.make_runs(self, run, n_init, rng, Y.shape[1], context)
+        best = min(runs, key=lambda partition: partition.inertia)
+        self._publish_clusters(Y, best, weights, partial(assign, known=known))
         self._publish_objective(embedded)
+        if not embedded.iterated:
+            self.objective_history_, self.n_iter_, self.converged_ = np.array([self.objective_]), 1, True
         self._warn(embedded)
-        if embedded.swept is not None:
-            self.n_passes_ = embedded.swept.n_passes - before
         self._move_published(as_rows(Y))
-        context.call_on_fit_task_end(estimator=self)
-        return self
+        return context, embedded.swept
 
     def _warn(self, embedded: Embedded) -> None:
         """Say everything that should keep a user from trusting the result."""

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from jointclust._sklearn import CallbackContext, fit_context
+from jointclust._sklearn import CallbackContext
+from jointclust.estimators import tasks
 from jointclust.estimators.base import RESTARTS, Clusterer
-from jointclust.estimators.known import check_place, known_beside
+from jointclust.estimators.known import KnownRows, labels_to_start_from
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.numerics.partitions import assign, keep, n_changed
+from jointclust.rows import Rows
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.alternating import Ending, Method, Run, State, alternate, best_of
-from jointclust.subspace.coordinates import Clusters, Coordinates, passes_of
+from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.decomposition import to_start_from
 from jointclust.subspace.starts import start_kind, start_labels
 from jointclust.types import Labels
@@ -56,63 +56,30 @@ class JointClusterer(Clusterer):
 
     # -- fit ----------------------------------------------------------------------------------------------------
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: ArrayLike | Coordinates,
-        y: object = None,
-        sample_weight: ArrayLike | None = None,
-        known_labels: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Find the clusters and the subspace.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
-            The data, or its coordinates from :func:`jointclust.decompose`, which many fits can share.
-        y : ignored
-            There are no labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own, and
-            their own ``max_rank``.
-        known_labels : array-like of shape (n_samples,), optional
-            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
-            whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
-        groups : array-like of shape (n_samples,), optional
-            Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of
-            one row is that of its group. The rows have to lie in memory, or on a device.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        check_place(groups, X)
-        rng, before = check_random_state(self.random_state), passes_of(X)
+    def _fit(
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
+    ) -> tuple[CallbackContext, Rows]:
         coordinates = self._coordinates(X, sample_weight, rng)
-        known, together = known_beside(self, known_labels, groups, coordinates.rows, coordinates.weights)
-        coordinates = replace(coordinates, known=known, groups=together)
+        known, groups = facts(coordinates.rows, coordinates.weights)
+        coordinates = replace(coordinates, known=known, groups=groups)
         n_components = self._n_components(coordinates)
-        given, n_init = self._given_labels(coordinates.n_samples)
+        given, n_init = labels_to_start_from(self.init, self.n_init, coordinates.n_samples, self.n_clusters)
         start = None if given is None else keep(coordinates.rows.beside(given), known)
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, JointRun]:
             labels = start if start is not None else self._started(index, coordinates, n_components, generator)
             method = self._method(coordinates, n_components, generator)
             clusters = coordinates.clusters(labels, self.n_clusters)
-            stop = self._reporter(task)
+            stop = tasks.iteration_reporter(self, task)
             return method, alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=stop)
 
-        size = coordinates.n_samples, coordinates.rank
-        runs, context = self._make_runs(run, n_init, rng, size, max_iter=self.max_iter)
+        context = tasks.begin(self, n_init)
+        runs = tasks.make_runs(self, run, n_init, rng, coordinates.rank, context, self.max_iter)
         method, best = best_of(runs, lambda pair: pair[0].merit(pair[1].state))
         self._publish(coordinates, method, best)
         self._warn(coordinates, method, best, n_components)
-        self.n_passes_ = coordinates.rows.n_passes - before
         self._move_published(coordinates.rows)
-        context.call_on_fit_task_end(estimator=self)
-        return self
+        return context, coordinates.rows
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """Labels to start run number ``index`` from."""

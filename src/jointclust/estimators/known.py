@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jointclust.exceptions import tell
 from jointclust.numerics.groups import Groups
 from jointclust.rows import PLACES, Rows, is_elsewhere, kind_of
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Array, Labels
+
+# The known classes and the groups of rows, given the rows and their weights.
+KnownRows = Callable[[Rows, Array | None], tuple[Array | None, Groups | None]]
 
 
 def known_beside(
@@ -49,6 +54,25 @@ def check_place(groups: ArrayLike | None, X: object) -> None:
             f"groups are for rows in memory or on a device, not {PLACES[kind]}: a group's rows may lie anywhere. Fit a "
             "sample of the groups in memory and predict the rest."
         )
+
+
+def labels_to_start_from(init: Any, n_init: int, n_samples: int, n_clusters: int) -> tuple[Labels | None, int]:
+    """Labels that ``init`` holds, if it holds some, and the number of runs to make."""
+    if isinstance(init, str):
+        return None, n_init
+    labels = to_host(init) if is_elsewhere(init) else np.asarray(init)
+    if labels.shape != (n_samples,):
+        raise ValueError(f"init as labels must have shape ({n_samples},), one label per row; got {labels.shape}.")
+    if not np.issubdtype(labels.dtype, np.integer):
+        raise ValueError(f"init as labels must hold integers; got dtype {labels.dtype}.")
+    if labels.min() < 0 or labels.max() >= n_clusters:
+        raise ValueError(
+            f"init as labels must lie in 0..{n_clusters - 1} (n_clusters={n_clusters}); "
+            f"got {labels.min()}..{labels.max()}."
+        )
+    if n_init > 1:
+        tell(f"init gives the labels, so one run is made instead of n_init={n_init}.", RuntimeWarning)
+    return labels.astype(np.int32), 1
 
 
 def _group_numbers(values: NDArray) -> NDArray[np.int32] | None:

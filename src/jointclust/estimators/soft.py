@@ -5,23 +5,24 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags, Tags, check_random_state
+from sklearn.utils import ClassifierTags, Tags
 
-from jointclust._sklearn import CallbackContext, StrOptions, fit_context
+from jointclust._sklearn import CallbackContext, StrOptions
+from jointclust.estimators import tasks
 from jointclust.estimators.base import Clusterer
-from jointclust.estimators.known import check_place, known_beside, n_known
+from jointclust.estimators.known import KnownRows, labels_to_start_from, n_known
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.groups import Groups
 from jointclust.numerics.partitions import assign, centers_of, cluster_order, cluster_sizes, keep
 from jointclust.rows import Projected, Rows, Swept, blocks, is_lazy, sweep
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.subspace.alternating import Ending, Run, alternate, best_of
-from jointclust.subspace.coordinates import Coordinates, passes_of
+from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import to_start_from
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -120,43 +121,12 @@ class SoftClusterer(Clusterer):
 
     # -- fit ----------------------------------------------------------------------------------------------------
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: ArrayLike | Coordinates,
-        y: object = None,
-        sample_weight: ArrayLike | None = None,
-        known_labels: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Find the clusters and the soft labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
-            The data, or its coordinates from :func:`jointclust.decompose`, which many fits can share.
-        y : ignored
-            There are no labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own, and
-            their own ``max_rank``.
-        known_labels : array-like of shape (n_samples,), optional
-            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
-            whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
-        groups : array-like of shape (n_samples,), optional
-            Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of
-            one row is that of its group. The rows have to lie in memory, or on a device.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
-        check_place(groups, X)
-        rng, before = check_random_state(self.random_state), passes_of(X)
+    def _fit(
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
+    ) -> tuple[CallbackContext, Rows]:
         coordinates = self._coordinates(X, sample_weight, rng)
-        known, together = known_beside(self, known_labels, groups, coordinates.rows, coordinates.weights)
-        coordinates = replace(coordinates, known=known, groups=together)
+        known, groups = facts(coordinates.rows, coordinates.weights)
+        coordinates = replace(coordinates, known=known, groups=groups)
         n_components = self._n_components(coordinates)
         given, n_init = self._given_soft_labels(coordinates.n_samples)
         if given is not None:
@@ -166,20 +136,18 @@ class SoftClusterer(Clusterer):
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[SoftMethod, Run]:
             method = self._method(coordinates, n_components)
             start = self._started(coordinates, n_components, generator) if given is None else given
-            stop = self._reporter(task)
+            stop = tasks.iteration_reporter(self, task)
             return method, alternate(method, start, max_iter=self._most_iterations, tol=self.tol, stop=stop)
 
-        size = coordinates.n_samples, coordinates.rank
-        runs, context = self._make_runs(run, n_init, rng, size, max_iter=self.max_iter)
+        context = tasks.begin(self, n_init)
+        runs = tasks.make_runs(self, run, n_init, rng, coordinates.rank, context, self.max_iter)
         method, best = best_of(runs, lambda pair: pair[0].preference(pair[1].state))
         self.mean_ = coordinates.mean.astype(coordinates.rows.dtype)
         self._publish_parameters(coordinates, method, best)
         self._publish_soft_labels(coordinates, best, keep_order=given is not None)
         self._warn(coordinates, best)
-        self.n_passes_ = coordinates.rows.n_passes - before
         self._move_published(coordinates.rows)
-        context.call_on_fit_task_end(estimator=self)
-        return self
+        return context, coordinates.rows
 
     def _started(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Any:
         """A start; where it looks at a sample of the rows, its centers label the others."""
@@ -204,7 +172,7 @@ class SoftClusterer(Clusterer):
         if np.ndim(init) == 2:
             soft = np.array(init, dtype=np.float64)
         else:
-            labels, _ = self._given_labels(n_samples)
+            labels, _ = labels_to_start_from(self.init, self.n_init, n_samples, self.n_clusters)
             soft = np.eye(self.n_clusters)[labels]
         if soft.shape != (n_samples, self.n_clusters):
             raise ValueError(
@@ -317,25 +285,6 @@ class SoftClusterer(Clusterer):
         if is_lazy(X):
             return self._lazily("predict", X, (), np.int32)
         return self._labels_of(self._embedded(self._check(X, "predict")), soft=False)[0]
-
-    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the objective on X with the fitted parameters and the soft labels that go with them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-        y : ignored
-            There are no labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        score : float
-            Minus the objective.
-        """
-        return super().score(X, y, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -21,16 +21,6 @@ def digest(modules: Iterable[str]) -> str:
 
     An installed package is known by its version instead, and left out; so is what has no file, as in a notebook.
 
-    Parameters
-    ----------
-    modules : iterable of str
-        Names.
-
-    Returns
-    -------
-    digest : str
-        16 hexadecimal digits.
-
     Examples
     --------
     >>> from jointclust.experiments.code import digest

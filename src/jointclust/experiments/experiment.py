@@ -26,8 +26,8 @@ from sklearn.model_selection import ParameterGrid
 
 from jointclust import datasets
 from jointclust._version import __version__
-from jointclust.consensus.members import fit_member, training_labels
 from jointclust.datasets import Dataset
+from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import collected
 from jointclust.experiments import code
 from jointclust.experiments.journal import Journal
@@ -37,7 +37,7 @@ from jointclust.rows import threads
 from jointclust.rows.arrays import is_sparse
 from jointclust.selection import criteria
 from jointclust.selection.candidates import check_grid
-from jointclust.selection.search import reference_labels, reference_members
+from jointclust.selection.references import reference_labels, reference_members
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
 from jointclust.types import Estimator, Matrix
@@ -164,7 +164,7 @@ class _Rows:
 
     @functools.cached_property
     def references(self) -> list[NDArray[Any]]:
-        """What every second member of the consensus finds."""
+        """Labels of the reference partitions."""
         members = reference_members(self.dataset.n_classes, self.dataset.data, self.coordinates)
         return reference_labels(members, self.dataset.data, self.coordinates, np.random.RandomState(0), None)
 
@@ -178,8 +178,8 @@ class Experiment:
     """Every method on every data set with all parameters and seeds, as one tidy table.
 
     The number of clusters is the number of classes. Labels are used for the evaluation only: the columns accuracy and
-    nmi see them, agreement (the mean adjusted Rand index with every second member of
-    :class:`~jointclust.JointConsensus`) does not. :func:`summary` chooses parameters by either, and says which.
+    nmi see them, agreement (the mean adjusted Rand index with the reference partitions of
+    :class:`~jointclust.LabelFreeSearch`) does not. :func:`summary` chooses parameters by either, and says which.
 
     Parameters
     ----------

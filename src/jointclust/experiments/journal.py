@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
+
+from jointclust.files import lock
 
 
 class Journal:
@@ -36,16 +37,16 @@ class Journal:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        if self.path is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = file = self.path.open("ab+")
-            self._lock(file)
+        if (path := self.path) is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = file = path.open("ab+")
+            if not lock(file):
+                file.close()
+                raise ValueError(f"{path}: another run is writing there. Wait for it, or choose another folder.")
             self._read(file)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._file is not None:
             self._file.close()
 
@@ -60,20 +61,6 @@ class Journal:
             self._file.write(json.dumps({"key": key, **cell}).encode() + b"\n")
             self._file.flush()
             os.fsync(self._file.fileno())
-
-    def _lock(self, file: IO[bytes]) -> None:
-        """Two runs must not write to one journal."""
-        try:
-            import fcntl
-        except ImportError:  # not on Windows
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            raise ValueError(
-                f"{self.path}: another run is writing there. Wait for it, or choose another folder."
-            ) from None
 
     def _read(self, file: IO[bytes]) -> None:
         file.seek(0)

@@ -101,22 +101,22 @@ def _files(findings: Iterable[Findings]) -> dict[str, str]:
 
 
 def _claims_csv(findings: Iterable[Findings]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["paper", "item", "claim", "verdict", "share", "evidence", "because"])
-    for one, claim in _claims(findings):
-        parts = claim.text, claim.verdict, claim.share, claim.evidence, claim.because
-        writer.writerow([one.paper, one.item, *parts])
-    return stream.getvalue()
+    head = ["paper", "item", "claim", "verdict", "share", "evidence", "because"]
+    parts = [(one, (c.text, c.verdict, c.share, c.evidence, c.because)) for one, c in _claims(findings)]
+    return _csv([head, *([one.paper, one.item, *texts] for one, texts in parts)])
 
 
 def _notes_csv(findings: Iterable[Findings]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["paper", "item", "kind", "note"])
+    rows = [["paper", "item", "kind", "note"]]
     for one in findings:
         kinds = {"note": one.notes, "missing data": one.missing, "stand-in": one.stand_ins}
-        writer.writerows([one.paper, one.item, kind, text] for kind, texts in kinds.items() for text in texts)
+        rows += [[one.paper, one.item, kind, text] for kind, texts in kinds.items() for text in texts]
+    return _csv(rows)
+
+
+def _csv(rows: Iterable[Sequence[str]]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()
 
 
@@ -277,9 +277,8 @@ def _figure(one: Findings, files: Mapping[str, str]) -> str:
     svg = files.get(f"{one.slug}.svg")
     if svg is None:
         return ""
-    return (
-        f'<div class="figure" role="img" aria-label="{escape(one.title)}" tabindex="0">{svg[svg.index("<svg") :]}</div>'
-    )
+    image = svg[svg.index("<svg") :]
+    return f'<div class="figure" role="img" aria-label="{escape(one.title)}" tabindex="0">{image}</div>'
 
 
 def _table(title: str, table: DataFrame) -> str:

@@ -66,19 +66,7 @@ def whole(table: DataFrame) -> DataFrame:
 def chosen_runs(table: DataFrame, metric: str = "accuracy", selection: str = "oracle") -> DataFrame:
     """The runs of the parameters that were chosen, for each data set and method: for comparisons run by run.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From :meth:`Experiment.run`.
-    metric : {"accuracy", "nmi"}, default="accuracy"
-        What the oracle looks at.
-    selection : {"oracle", "label-free"}, default="oracle"
-        The way of choosing.
-
-    Returns
-    -------
-    runs : DataFrame
-        Rows of the table, without the results of fits that left a cluster empty.
+    They are rows of the table, without the results of fits that left a cluster empty.
     """
     _check(selection)
     table = whole(table)

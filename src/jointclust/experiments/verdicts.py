@@ -26,25 +26,8 @@ def judged(
 ) -> Claim:
     """A verdict by counting: all hold, some do, none does, or there is nothing to count; with the share.
 
-    Parameters
-    ----------
-    text : str
-        The claim.
-    flags : mapping of str to bool
-        Whether it holds, by data set, draw or measure.
-    because : str
-        The numbers.
-    differences : mapping of str to array-like, optional
-        For :func:`evidence`.
-    most : bool, default=False
-        Whether the claim is of most of them, and holds where it is true of more than half.
-    over : str, default="runs"
-        What is paired.
-
-    Returns
-    -------
-    claim : Claim
-        Judged.
+    ``flags`` says whether the claim holds by data set, draw or measure, ``because`` the numbers; ``differences`` and
+    ``over`` are for :func:`evidence`. A claim of ``most`` of them holds where it is true of more than half.
 
     Examples
     --------
@@ -61,24 +44,22 @@ def judged(
     return Claim(text, verdict, because, f"{n_true} of {len(flags)}", tested)
 
 
+def mostly(
+    text: str, parts: Mapping[str, float], because: str, differences: Mapping[str, ArrayLike] | None = None
+) -> Claim:
+    """A claim that holds on each set where a share is more than half."""
+    return judged(text, {name: share > 0.5 for name, share in parts.items()}, because, differences)
+
+
 def evidence(differences: Mapping[str, ArrayLike], over: str = "runs") -> str:
     """Whether run by run differences tell more than chance: Wilcoxon's signed-rank test of their mean over the sets.
 
     Runs are paired by their seed. The test is over runs, so it speaks of these data sets, not of others. For or against
     is the side with the larger sum of ranks, which the test is of: a few runs far off can leave the mean on the other.
 
-    Parameters
-    ----------
-    differences : mapping of str to array-like
-        By data set, what the claim says is positive, one number per run; NaN where a run has none. A data set without
-        any is left out.
-    over : str, default="runs"
-        What is paired.
-
-    Returns
-    -------
-    words : str
-        "strong" (p < 0.05 for the claim), "weak", or "strong against it", with mean, p and number of runs.
+    ``differences`` holds by data set what the claim says is positive, one number per run, NaN where a run has none; a
+    data set without any is left out. The answer is "strong" (p < 0.05 for the claim), "weak", or "strong against it",
+    with mean, p and number of what is paired (``over``).
 
     Examples
     --------
@@ -116,11 +97,17 @@ def gained(
     return judged(text, half, because, differences, over=over)
 
 
-def untestable(text: str, missing: Sequence[str]) -> Claim:
-    """A claim about data that are not here."""
-    return Claim(text, "cannot be tested", f"needs {', '.join(missing)}")
+def untestable(text: str, needed: Sequence[str], missing: Sequence[str]) -> list[Claim]:
+    """A claim about data of which some are not here; none where all are."""
+    gone = [name for name in needed if name in missing]
+    return [Claim(text, "cannot be tested", f"needs {', '.join(gone)}")] if gone else []
 
 
 def percent(value: float) -> str:
     """A share for a sentence."""
     return f"{100 * value:.1f}%"
+
+
+def shares(parts: Mapping[str, float]) -> str:
+    """Shares by name, for a sentence."""
+    return ", ".join(f"{name} {percent(share)}" for name, share in parts.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -22,6 +23,7 @@ from jointclust.types import Float, Labels
 _DISKMEANS_SHARE, _DISCLUSTER_SHARE = 2.0, 0.3
 
 
+@dataclass(eq=False, repr=False)
 class DisKMeans(EmbeddingClusterer):
     r"""Discriminative k-means: k-means with the kernel that discriminant analysis leaves.
 
@@ -42,52 +44,24 @@ class DisKMeans(EmbeddingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     n_components : int, default=None
         Columns of the embedding; None takes all, as the formula does.
     ridge : float or "auto", default="auto"
         The value sigma^2, added to X'X. "auto" is twice the total variance over ``n_clusters - 1``.
-    variance : float, default=None
-        Share of the variance kept first, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
-    init : "k-means++" or array of labels, default="k-means++"
-        Where k-means starts.
-    n_init : int, default=1
-        Runs of k-means, each the best of ten starts.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    variance, max_rank, init, n_init, random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    labels_, classes_
     components_ : array of shape (n_components, n_features)
         Principal axes divided by ``sqrt(s^2 + sigma^2)``.
-    cluster_centers_ : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
-    ridge_ : float
-        The ridge used.
-    objective_ : float
-        The objective above.
+    cluster_centers_, mean_, ridge_, objective_
     objective_history_, n_iter_, converged_
         ``[objective_]``, 1 and True: the embedding takes one step.
     rank_ : int
         Number of coordinates there are.
-    variance_kept_ : float
-        Share of the total variance in them.
-    exact_ : bool
-        Whether the decomposition was exact rather than randomised.
-    n_passes_ : int
-        Passes over the rows that the fit took.
+    variance_kept_, exact_, n_passes_
 
     References
     ----------
@@ -107,28 +81,16 @@ class DisKMeans(EmbeddingClusterer):
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        variance: float | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.ridge = ridge
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    ridge: float | str = "auto"
+    variance: float | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _fit_embedding(
         self,
@@ -161,13 +123,12 @@ class DisKMeans(EmbeddingClusterer):
 
     def _publish_objective(self, embedded: Embedded) -> None:
         self.objective_ = self._score(embedded.Y, self.labels_, embedded.weights)
-        self.objective_history_ = np.array([self.objective_])
-        self.n_iter_, self.converged_ = 1, True
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         return weighted_norm(Y, weights) - within_norm(Y, labels, self.cluster_centers_, weights)
 
 
+@dataclass(eq=False, repr=False)
 class DisCluster(LDAKMeans):
     r"""Discriminative cluster analysis: regularised discriminant analysis and k-means, in turns.
 
@@ -179,39 +140,25 @@ class DisCluster(LDAKMeans):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    n_components : int, default=None
-        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow. Of more than 50 clusters it is at
-        most 256 and three quarters of the rank, but 50 at least.
+    n_clusters, n_components
     ridge : float or "auto", default="auto"
         The value sigma^2, added to S_w. "auto" is 0.3 times the total variance over ``n_clusters - 1``. 0 is plain
         discriminant analysis, defined where S_w has full rank.
     variance : float, default=None
         Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"k-means++", "pca", "whitened", "random"} or array of labels, default="k-means++"
         k-means in the reduced coordinates; in the leading ``n_components`` of them, as they are ("pca") or all with the
         same variance ("whitened"); in a random subspace; or labels 0..n_clusters-1 to start from.
     n_init : int, default=1
         Runs, the best of which (by the objective) is kept.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------
     labels_, classes_, components_, cluster_centers_, mean_, ridge_, objective_, objective_history_, n_iter_, converged_
         As in :class:`LDAKMeans`.
     variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
-        As in :class:`LDAKMeans`.
 
     References
     ----------
@@ -230,34 +177,9 @@ class DisCluster(LDAKMeans):
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        variance: float | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        super().__init__(
-            n_clusters,
-            n_components=n_components,
-            ridge=ridge,
-            variance=variance,
-            max_rank=max_rank,
-            init=init,
-            n_init=n_init,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+    _: KW_ONLY
+    ridge: float | str = "auto"
+    variance: float | None = None
 
     def _ridge(self, coordinates: Coordinates) -> float:
         n = coordinates.n_present

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -104,6 +104,7 @@ class _Discriminative(Method):
         return previous is not None and after.objective - previous.objective <= self.tol * abs(after.objective)
 
 
+@dataclass(eq=False, repr=False)
 class DiscriminativeEmbeddedClustering(JointClusterer):
     r"""Clusters and the subspace that shows them, traded off by :math:`\lambda`.
 
@@ -125,11 +126,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    n_components : int, default=None
-        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow. Of more than 50 clusters it is at
-        most 256 and three quarters of the rank, but 50 at least.
+    n_clusters, n_components
     trade_off : float or {"pca", "ocm", "mmc", "olsda"}, default=1.5
         Lambda, from 0 to infinity. "pca" (0) is PCA, then k-means; "ocm" (1) is reduced k-means, which is plain k-means
         unless ``n_components < n_clusters - 1``; "mmc" (2) maximum margin; "olsda" (infinity) factorial k-means. The
@@ -144,56 +141,24 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         of a start averages out, there are fewer in proportion: one tenth of them for 500.
     variance : float, default=None
         Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"pca", "k-means++", "random"} or array of labels, default="pca"
         k-means in the leading components, in all of them, in a random subspace; or labels 0..n_clusters-1 to start
         from.
     n_init : int, default=1
         Runs, the best of which is kept. With ``init="pca"`` they start in turn from PCA, from a random subspace and
         from a random partition, because PCA can mislead.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    labels_, classes_
     components_ : array of shape (n_components, n_features)
         Orthonormal rows that span the subspace.
-    cluster_centers_ : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
+    cluster_centers_, mean_
     objective_ : float
         The objective above; for an infinite trade-off, minus the within-cluster sum of squares.
-    objective_history_ : array, one value per iteration
-        Objective after each iteration of the winning run.
-    n_iter_ : int
-        Iterations of the winning run.
-    converged_ : bool
-        Whether it converged before ``max_iter``.
-    variance_share_ : float
-        Share of the total variance that lies in the subspace.
-    within_share_ : float
-        Share of the subspace's variance that lies inside clusters.
-    rank_ : int
-        Number of coordinates the alternation worked in.
-    variance_kept_ : float
-        Share of the total variance in them.
-    exact_ : bool
-        Whether the decomposition was exact rather than randomised.
-    n_passes_ : int
-        Passes over the rows that the fit took.
+    objective_history_, n_iter_, converged_, variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
 
     See Also
     --------
@@ -221,36 +186,20 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        trade_off: float | str = 1.5,
-        update_rule: str = "comparison",
-        n_restarts: int = 10,
-        variance: float | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "pca",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.trade_off = trade_off
-        self.update_rule = update_rule
-        self.n_restarts = n_restarts
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    trade_off: float | str = 1.5
+    update_rule: str = "comparison"
+    n_restarts: int = 10
+    variance: float | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "pca"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _lambda(self) -> float:
@@ -338,6 +287,7 @@ def discriminant_ratio(between: Float, within: Float) -> float:
     return float(np.sum(np.sum(vectors * (between @ vectors), axis=0) / np.maximum(values, least)))
 
 
+@dataclass(eq=False, repr=False)
 class LDAKMeans(JointClusterer):
     r"""Linear discriminant analysis and k-means in turn (LDAKM).
 
@@ -363,67 +313,27 @@ class LDAKMeans(JointClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    n_components : int, default=None
-        Dimension of the subspace; None is ``n_clusters - 1``, or what the data allow. Of more than 50 clusters it is at
-        most 256 and three quarters of the rank, but 50 at least.
+    n_clusters, n_components
     ridge : float or "auto", default="auto"
         Added to S_w, in squared units of the data. "auto" is 1e-3 of the mean non-zero eigenvalue of S_t.
     variance : float, default=0.9
         Share of the variance kept before the alternation, by PCA; None keeps the numerical rank. Without it the method
         collapses when there are about as many features as rows.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"k-means++", "pca", "whitened", "random"} or array of labels, default="k-means++"
         k-means in the reduced coordinates; in the leading ``n_components`` of them, as they are ("pca") or all with the
         same variance ("whitened"); in a random subspace; or labels 0..n_clusters-1 to start from.
     n_init : int, default=1
         Runs, the best of which (by the objective) is kept.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    labels_, classes_
     components_ : array of shape (n_components, n_features)
         Discriminant directions, scaled as above.
-    cluster_centers_ : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
-    ridge_ : float
-        The ridge used.
-    objective_ : float
-        The objective above.
-    objective_history_ : array, one value per iteration
-        Objective after each iteration of the winning run.
-    n_iter_ : int
-        Iterations of the winning run.
-    converged_ : bool
-        Whether it converged before ``max_iter``.
-    variance_share_ : float
-        Share of the total variance that lies in the subspace.
-    within_share_ : float
-        Share of the subspace's variance that lies inside clusters.
-    rank_ : int
-        Number of coordinates the alternation worked in.
-    variance_kept_ : float
-        Share of the total variance in them.
-    exact_ : bool
-        Whether the decomposition was exact rather than randomised.
-    n_passes_ : int
-        Passes over the rows that the fit took.
+    cluster_centers_, mean_, ridge_, objective_, objective_history_, n_iter_, converged_
+    variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
 
     References
     ----------
@@ -445,32 +355,18 @@ class LDAKMeans(JointClusterer):
         "init": [StrOptions({"k-means++", "pca", "whitened", "random"}), "array-like"],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        variance: float | None = 0.9,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.ridge = ridge
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    ridge: float | str = "auto"
+    variance: float | None = 0.9
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminant:
         return _Discriminant(coordinates, n_components, self._ridge(coordinates), rng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -223,6 +223,7 @@ class CenterClusterer(SoftClusterer):
         return sweep(nearest, Y, width=max(Y.shape[1], self.n_clusters)).rows[0]
 
 
+@dataclass(eq=False, repr=False)
 class FuzzyKMeans(CenterClusterer):
     r"""Fuzzy k-means (fuzzy c-means).
 
@@ -244,43 +245,29 @@ class FuzzyKMeans(CenterClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     fuzzifier : float or "auto", default="auto"
         The exponent m, above 1.
     n_components : int, default=None
         Principal components to cluster in; None is the full space, without PCA.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"k-means++", "random"} or array, default="k-means++"
         k-means, best of ten starts; random memberships; or labels, or memberships of shape (n_samples, n_clusters), to
         start from.
     n_init : int, default=1
         Runs, the best of which is kept.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         Largest membership of each row; cluster 0 is the largest unless ``init`` gave labels.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    classes_
     soft_labels_ : array of shape (n_samples, n_clusters)
         Memberships; equal to ``predict_proba`` of the training data.
     cluster_centers_ : array of shape (n_clusters, n_components or n_features)
         Centers in the embedding.
-    components_ : array of shape (n_components, n_features)
-        Principal axes; only with ``n_components``.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
+    components_, mean_
     fuzzifier_ : float
         The exponent used.
     collapsing_fuzzifier_ : float
@@ -307,30 +294,17 @@ class FuzzyKMeans(CenterClusterer):
         "fuzzifier": [Interval(Real, 1, None, closed="neither"), StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        fuzzifier: float | str = "auto",
-        n_components: int | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.fuzzifier = fuzzifier
-        self.n_components = n_components
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    fuzzifier: float | str = "auto"
+    n_components: int | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _prepare(
         self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -136,6 +136,7 @@ def soft_labels(V: Array, scale: float) -> Array:
     return projected / namespace(V).sum(projected, axis=1, keepdims=True)
 
 
+@dataclass(eq=False, repr=False)
 class UncorrelatedRidgeClustering(SoftClusterer):
     r"""Uncorrelated ridge regression with soft labels (URR-SL), rescaled (RURR-SL) by default.
 
@@ -162,18 +163,13 @@ class UncorrelatedRidgeClustering(SoftClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     ridge : float or "auto", default="auto"
         The value lambda, added to X'X. "auto" is 0.3 times the total variance over ``n_clusters - 1``.
     rescale : bool or float, default=True
         Find alpha (RURR-SL); a number keeps it there (URR-SL), False at 1, where the mean of the soft labels outweighs
         the rows unless these are few, and most clusters end up empty.
-    variance : float, default=None
-        Share of the variance kept first, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    variance, max_rank
     init : {"k-means++", "random"} or array, default="k-means++"
         k-means in the leading coordinates (0.9 of the variance), best of 100 starts (fewer beyond 50 clusters);
         the paper's random soft labels; or labels, or soft labels of shape (n_samples, n_clusters), to start from.
@@ -184,17 +180,13 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         objective rests.
     tol : float, default=1e-6
         Relative change of the objective at which a run has converged, whatever ``max_iter`` is.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    random_state, n_jobs
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         Largest entry of each row of ``soft_labels_``; cluster 0 is the largest unless ``init`` gave labels.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    classes_
     soft_labels_ : array of shape (n_samples, n_clusters)
         Probabilities; equal to ``predict_proba`` of the training data.
     components_ : array of shape (n_clusters, n_features)
@@ -205,10 +197,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         b, for rows less ``mean_``.
     cluster_centers_ : array of shape (n_clusters, n_clusters)
         Means of the clusters' rows in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
-    ridge_ : float
-        The ridge used.
+    mean_, ridge_
     objective_ : float
         The objective above, for the published attributes.
     objective_history_ : array, one value per iteration
@@ -225,12 +214,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         rank of the data in place of c where that is less.
     rank_ : int
         Number of coordinates.
-    variance_kept_ : float
-        Share of the total variance in them.
-    exact_ : bool
-        Whether the decomposition was exact rather than randomised.
-    n_passes_ : int
-        Passes over the rows that the fit took.
+    variance_kept_, exact_, n_passes_
 
     References
     ----------
@@ -254,32 +238,18 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        ridge: float | str = "auto",
-        rescale: bool | float = True,
-        variance: float | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int | None = None,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.ridge = ridge
-        self.rescale = rescale
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    ridge: float | str = "auto"
+    rescale: bool | float = True
+    variance: float | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int | None = None
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _most_iterations(self) -> int:

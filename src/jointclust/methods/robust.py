@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -299,6 +299,7 @@ class RobustClusterer(JointClusterer):
         return -float(sweep(total, Y, labels, weights, width=Y.shape[1]).sums[0])
 
 
+@dataclass(eq=False, repr=False)
 class RobustEmbeddedClustering(RobustClusterer):
     r"""Clusters that outliers do not pull, in the subspace that shows them (EC).
 
@@ -323,8 +324,7 @@ class RobustEmbeddedClustering(RobustClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     n_components : int, default=None
         Dimension of the subspace; None is 95% of the dimensions that ``variance`` leaves. The method *drops* directions
         in which clusters are wide, so few components mean that hardly any of the data is looked at.
@@ -333,9 +333,7 @@ class RobustEmbeddedClustering(RobustClusterer):
     variance : float, default=0.9
         Share of the variance kept first, by PCA; None keeps the numerical rank, in which the method collapses when
         there are more features than rows.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
         k-means in the reduced coordinates, in the leading ``n_components`` of them; "random" is the paper's random
         labels and subspace, which does worse; or labels 0..n_clusters-1 to start from. Robust k-means starts let rows
@@ -343,27 +341,16 @@ class RobustEmbeddedClustering(RobustClusterer):
     n_init : int, default=1
         Runs, the best of which is kept. With ``init="pca"`` they start in turn from PCA, from a random subspace and
         from a random partition.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    labels_, classes_
     components_ : array of shape (n_components, n_features)
         Orthonormal rows that span the subspace.
     cluster_centers_ : array of shape (n_clusters, n_components)
         Weighted centroids in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
+    mean_
     sample_weights_ : array of shape (n_samples,)
         The weights d; small means outlier. Ones if not robust.
     outlier_scores_ : array of shape (n_samples,)
@@ -373,14 +360,7 @@ class RobustEmbeddedClustering(RobustClusterer):
     objective_ : float
         The sum of distances; below the floor ``r^2 / (2 floor) + floor / 2`` takes the place of r, which is what
         floored weights minimise. The sum of squared distances if not robust.
-    objective_history_ : array, one value per iteration
-        Objective after each iteration of the winning run.
-    n_iter_ : int
-        Iterations of the winning run.
-    converged_ : bool
-        Whether it converged before ``max_iter``.
-    variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
-        As in :class:`DiscriminativeEmbeddedClustering`.
+    objective_history_, n_iter_, converged_, variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
 
     References
     ----------
@@ -401,32 +381,18 @@ class RobustEmbeddedClustering(RobustClusterer):
         "robust": ["boolean"],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        robust: bool = True,
-        variance: float | None = 0.9,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.robust = robust
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    robust: bool = True
+    variance: float | None = 0.9
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _is_robust(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,6 +52,7 @@ class _FixedEmbedding(RobustSteps):
         return RobustState(clusters.relabelled(labels), self.project(clusters), float(total), weights, sums, sizes)
 
 
+@dataclass(eq=False, repr=False)
 class RobustKMeans(RobustClusterer):
     r"""k-means with unsquared distances, which outliers pull less (RMKMC on one view).
 
@@ -69,40 +70,24 @@ class RobustKMeans(RobustClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     n_components : int, default=None
         Principal components to work in; None is the full space, where ``transform`` returns ``X - mean_`` and X has
         to be dense.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"k-means++", "pca", "random"} or array of labels, default="k-means++"
         k-means in all coordinates, in the leading ``n_components``, in a random subspace; or labels to start from. Rows
         beyond twice the median distance from the mean count less, where that leaves the centers nearer.
     n_init : int, default=1
         Runs, the best of which is kept.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
-    components_ : array of shape (n_components, n_features)
-        Principal axes; only with ``n_components``.
+    labels_, classes_, components_
     cluster_centers_ : array of shape (n_clusters, n_components or n_features)
         Weighted centroids in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
+    mean_
     sample_weights_, outlier_scores_, residual_floor_, objective_, objective_history_, n_iter_, converged_
         As in :class:`RobustEmbeddedClustering`.
 
@@ -123,28 +108,16 @@ class RobustKMeans(RobustClusterer):
     }
     variance = None  # not a parameter: there is nothing to reduce, or n_components does it
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _in_full_space(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import CallbackContext, Interval, StrOptions
+from jointclust.estimators.base import check_n_clusters
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
 from jointclust.methods.scoring_embeddings import (
     PUBLISHED,
@@ -27,6 +29,7 @@ from jointclust.subspace.decomposition import check_weights, dominant_column
 from jointclust.types import Float, Labels
 
 
+@dataclass(eq=False, repr=False)
 class OptimalDiscriminantClustering(EmbeddingClusterer):
     r"""Optimal discriminant clustering (ODC), linear or with a kernel.
 
@@ -48,8 +51,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     n_components : int, default=None
         Dimension q of the embedding; None is ``n_clusters - 1``, 256 at the most, or what the data allow.
     ridge : float or "auto", default="auto"
@@ -74,24 +76,11 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         of up to 50,000 and 5,000 beyond. "linear" and "cosine" need none.
     normalize_rows : bool or "auto", default="auto"
         Scale the rows of the embedding to length one. "auto" does so for "nearest_neighbors", where it helps.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
-    init : "k-means++" or array of labels, default="k-means++"
-        Where k-means starts.
-    n_init : int, default=1
-        Runs of k-means, each the best of ten starts.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_rank, init, n_init, random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    labels_, classes_
     components_ : array of shape (n_components, n_features)
         W'; only with the linear kernel.
     dual_coef_ : array of shape (n_components, n_landmarks)
@@ -99,8 +88,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     landmarks_ : array of shape (n_landmarks, n_features)
         Rows that new rows are compared with: the (distinct) training rows or a sample of them. Not with a precomputed
         kernel or the cosine, which need none.
-    cluster_centers_ : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
+    cluster_centers_
     mean_ : array of shape (n_features,)
         Mean row; not with a precomputed kernel.
     ridge_, gamma_ : float
@@ -142,40 +130,22 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     }
     variance = None  # not a parameter: only the leading components are used anyway
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        kernel: str | Callable[[Any, Any], NDArray] = "linear",
-        gamma: float | str = "scale",
-        degree: int = 3,
-        coef0: float = 1,
-        n_neighbors: int = 8,
-        n_landmarks: int | None = None,
-        normalize_rows: bool | str = "auto",
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.ridge = ridge
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_neighbors = n_neighbors
-        self.n_landmarks = n_landmarks
-        self.normalize_rows = normalize_rows
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    ridge: float | str = "auto"
+    kernel: str | Callable[[Any, Any], NDArray] = "linear"
+    gamma: float | str = "scale"
+    degree: int = 3
+    coef0: float = 1
+    n_neighbors: int = 8
+    n_landmarks: int | None = None
+    normalize_rows: bool | str = "auto"
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     @property
     def _mode(self) -> type[Embedding]:
@@ -228,7 +198,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             raise TypeError("Coordinates are those of kernel='linear': pass the rows themselves to use another kernel.")
         data = self._validated(X, ensure_min_samples=2)
         weights = check_weights(sample_weight, data)
-        self._check_n_clusters(data.shape[0], weights)
+        check_n_clusters(self.n_clusters, data.shape[0], weights)
         if isinstance(data, np.ndarray) and not self._mode.is_pairwise:
             with np.errstate(over="ignore", invalid="ignore"):  # answered by an error, later
                 self._warn_of_scale(dominant_column(data.var(axis=0, dtype=np.float64)))
@@ -239,8 +209,6 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             setattr(self, name, getattr(embedding, name))
         self.ridge_, self.eigenvalues_ = shrinkage.ridge, shrinkage.eigenvalues
         self.objective_, self._penalty = shrinkage.objective, shrinkage.penalty
-        self.objective_history_ = np.array([self.objective_])
-        self.n_iter_, self.converged_ = 1, True
         self.variance_share_ = shrinkage.variance_share
 
     # -- use ----------------------------------------------------------------------------------------------------
@@ -270,21 +238,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             )
         return super()._check(X, method)
 
-    @available_if(lambda self: self._mode.is_linear)
-    def inverse_transform(self, Y: ArrayLike) -> NDArray:
-        """Rows in the original features that the embedding stands for (least squares); linear kernel only.
-
-        Parameters
-        ----------
-        Y : array-like of shape (n_samples, n_components)
-            Rows of an embedding, for example ``cluster_centers_``.
-
-        Returns
-        -------
-        X : array of shape (n_samples, n_features)
-            Rows in the original features.
-        """
-        return super().inverse_transform(Y)
+    inverse_transform = available_if(lambda self: self._mode.is_linear)(EmbeddingClusterer.inverse_transform)
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective on X for the fitted W and the scores Y that suit it best.

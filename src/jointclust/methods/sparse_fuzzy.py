@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -42,7 +43,7 @@ class _RobustSparse(Centers):
         """Means, re-weighted a few times, so that far rows do not draw them away."""
         centers = self.means_of(start, self.n_clusters, lambda y, soft: soft, None)
         for _ in range(10):
-            centers = self.means_of(start, self.n_clusters, _Nearer(centers, self.floor), centers)
+            centers = self.means_of(start, self.n_clusters, partial(_nearer, centers, self.floor), centers)
         return centers
 
     def memberships(self, distances: Any) -> Any:
@@ -62,15 +63,9 @@ class _RobustSparse(Centers):
         return np.minimum(smooth, self.cap)
 
 
-@dataclass
-class _Nearer:
+def _nearer(centers: Float, floor: float, y: Any, soft: Any) -> NDArray:
     """Masses for spatial medians: memberships over distances."""
-
-    centers: Float
-    floor: float
-
-    def __call__(self, y: Any, soft: Any) -> NDArray:
-        return soft / np.maximum(np.sqrt(squared_distances(y, self.centers)), self.floor)
+    return soft / np.maximum(np.sqrt(squared_distances(y, centers)), floor)
 
 
 def sparse_memberships(h: Float, distances: Float, n_neighbors: int, gamma: float) -> Float:
@@ -95,6 +90,7 @@ def row_gammas(h: Float, n_neighbors: int) -> Float:
     return 0.5 * (k * lowest[:, k] - lowest[:, :k].sum(axis=1))
 
 
+@dataclass(eq=False, repr=False)
 class RobustSparseFuzzyKMeans(CenterClusterer):
     r"""Robust sparse fuzzy k-means (RSFKM).
 
@@ -118,8 +114,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     loss : {"capped", "l21"}, default="capped"
         The loss h.
     n_neighbors : int, default=None
@@ -129,37 +124,24 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         the nearest center at the start.
     n_components : int, default=None
         Principal components to cluster in; None is the full space, without PCA.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    max_rank
     init : {"k-means++", "random"} or array, default="k-means++"
         k-means, best of ten starts, in which far rows count less where that leaves the centers nearer; random
         memberships; or labels, or memberships of shape (n_samples, n_clusters), to start from.
     n_init : int, default=1
         Runs, the best of which is kept.
-    max_iter : int, default=100
-        Iterations of a run.
-    tol : float, default=1e-6
-        Relative change of the objective at which a run has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    max_iter, tol, random_state, n_jobs
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
         Largest membership of each row; cluster 0 is the largest unless ``init`` gave labels.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    classes_
     soft_labels_ : array of shape (n_samples, n_clusters)
         Memberships; equal to ``predict_proba`` of the training data.
     cluster_centers_ : array of shape (n_clusters, n_components or n_features)
         Centers in the embedding.
-    components_ : array of shape (n_components, n_features)
-        Principal axes; only with ``n_components``.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
+    components_, mean_
     gamma_, cap_ : float
         The values used; the cap is infinite for "l21".
     residual_floor_ : float
@@ -187,34 +169,19 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        loss: str = "capped",
-        n_neighbors: int | None = None,
-        cap: float | str = "auto",
-        n_components: int | None = None,
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.loss = loss
-        self.n_neighbors = n_neighbors
-        self.cap = cap
-        self.n_components = n_components
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    loss: str = "capped"
+    n_neighbors: int | None = None
+    cap: float | str = "auto"
+    n_components: int | None = None
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _refusal(self, kind: str) -> str | None:
         if kind != "device":

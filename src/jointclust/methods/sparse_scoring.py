@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from sklearn.linear_model import ElasticNet
 from jointclust._sklearn import CallbackContext, Interval, StrOptions
 from jointclust.estimators.base import Clusterer
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
+from jointclust.estimators.tasks import iteration_reporter
 from jointclust.exceptions import CollapseWarning, collected
 from jointclust.methods.scoring import procrustes_loss, scoring_loss
 from jointclust.methods.scoring_embeddings import RIDGE_SHARE
@@ -30,6 +31,7 @@ _SPARSITY_SHARE = 0.5
 _SWEEPS = 20
 
 
+@dataclass(eq=False, repr=False)
 class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     r"""Optimal discriminant clustering that uses few features.
 
@@ -52,8 +54,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     n_components : int, default=None
         Columns of Y and W; None is ``n_clusters - 1``, 256 at the most, or what the data allow.
     ridge : float or "auto", default="auto"
@@ -64,43 +65,29 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     max_rank : int, default=500
         Rank of the randomised decomposition that takes the place of the exact one, for the start, when
         ``min(n_samples, n_features) > 4000``.
-    init : "k-means++" or array of labels, default="k-means++"
-        Where k-means starts.
-    n_init : int, default=1
-        Runs of k-means, each the best of ten starts.
+    init, n_init
     max_iter : int, default=200
         Iterations of the alternation.
     tol : float, default=1e-6
         Relative change of the objective at which it has converged.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
-    n_jobs : int, default=None
-        Threads over which the ``n_init`` runs are spread. The result does not depend on it.
+    random_state, n_jobs
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data.
-    classes_ : array
-        The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
+    labels_, classes_
     components_ : array of shape (n_components, n_features)
         W'.
     support_ : bool array of shape (n_features,)
         Which features are used by any component.
-    cluster_centers_ : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
+    cluster_centers_, mean_
     ridge_, sparsity_ : float
         The values used.
-    objective_ : float
-        The objective above.
+    objective_
     objective_history_ : array, one value per iteration
         Objective after each iteration.
     n_iter_ : int
         Iterations.
-    converged_ : bool
-        Whether it converged before ``max_iter``.
+    converged_
     exact_ : bool
         Whether the start came from an exact decomposition.
 
@@ -127,32 +114,18 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     variance = None  # not a parameter: a rotation would mix the features
     _accepts_sparse = False
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        ridge: float | str = "auto",
-        sparsity: float | str = "auto",
-        max_rank: int = 500,
-        init: str | ArrayLike = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.ridge = ridge
-        self.sparsity = sparsity
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    ridge: float | str = "auto"
+    sparsity: float | str = "auto"
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     def _refusal(self, kind: str) -> str | None:
         return "coordinate descent visits feature after feature. Use OptimalDiscriminantClustering, or fit a sample."
@@ -176,7 +149,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
         reach = np.abs(data.T @ scores).max(axis=0)
         self.sparsity_ = _SPARSITY_SHARE * float(reach.min()) if self.sparsity == "auto" else float(self.sparsity)
         steps = SparseScoring(data, root, scores, self.ridge_, self.sparsity_)
-        run = steps.run(W, self.max_iter, self.tol, self._reporter(task))
+        run = steps.run(W, self.max_iter, self.tol, iteration_reporter(self, task))
         self._publish_run(coordinates, run)
         return self._embedded(coordinates, run.ending)
 
@@ -198,7 +171,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
         if ending is not Ending.CONVERGED:
             notes.append(ConvergenceWarning(ending.value.format(max_iter=self.max_iter)))
         rows = coordinates.rows
-        return Embedded(self._embed(rows), coordinates.weights, constant, doubt, tuple(notes), rows)
+        return Embedded(self._embed(rows), coordinates.weights, constant, doubt, tuple(notes), rows, iterated=True)
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         return -scoring_loss(Y, weights) - penalty(self.components_.astype(np.float64), self.ridge_, self.sparsity_)

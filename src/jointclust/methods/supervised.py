@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -33,6 +34,7 @@ from jointclust.subspace.directions import (
 from jointclust.types import Float
 
 
+@dataclass(eq=False, repr=False)
 class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TakesRows):
     r"""Linear projection that shows given classes: the supervised parents of the clustering methods.
 
@@ -64,11 +66,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ridge : float or "auto", default="auto"
         Added to S_w by "lda" and to S_t by "scoring" and "ridge", in squared units of the data; "auto" is 1e-3 of the
         mean non-zero eigenvalue of S_t.
-    variance : float, default=None
-        Share of the variance kept first, by PCA; None keeps the numerical rank.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
+    variance, max_rank
 
     Attributes
     ----------
@@ -76,8 +74,7 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         The directions; orthonormal rows, except for "lda", which gives them unit within-class scatter, "scoring", W',
         and "ridge", Z'. Within their span those of "olsda", "ocm" and "mmc" turn to most variance first, while those
         of "dec" are the eigenvectors, as :class:`DiscriminativeEmbeddedClustering` has them.
-    mean_ : array of shape (n_features,)
-        Mean row, subtracted first.
+    mean_
     classes_ : array
         The classes.
     ridge_ : float
@@ -105,24 +102,14 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "variance": [Interval(Real, 0, 1, closed="right"), None],
         "max_rank": [Interval(Integral, 1, None, closed="left")],
     }
-    trade_off: float | str = 1.5  # of models that were saved before it was a parameter
 
-    def __init__(
-        self,
-        criterion: str = "lda",
-        *,
-        n_components: int | None = None,
-        trade_off: float | str = 1.5,
-        ridge: float | str = "auto",
-        variance: float | None = None,
-        max_rank: int = 500,
-    ):
-        self.criterion = criterion
-        self.n_components = n_components
-        self.trade_off = trade_off
-        self.ridge = ridge
-        self.variance = variance
-        self.max_rank = max_rank
+    criterion: str = "lda"
+    _: KW_ONLY
+    n_components: int | None = None
+    trade_off: float | str = 1.5
+    ridge: float | str = "auto"
+    variance: float | None = None
+    max_rank: int = 500
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

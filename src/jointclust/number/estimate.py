@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from jointclust.consensus.remote import Whole
-from jointclust.consensus.views import MOST_ROWS, Sights
+from jointclust.consensus.remote import RemoteRows
+from jointclust.consensus.views import MOST_ROWS, ViewedData
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.number.agreement_curve import Curve, Part
 from jointclust.number.unimodality import FEWEST_ROWS, Valleys, n_between_valleys
@@ -84,13 +84,6 @@ class ClusterNumber:
     confidence: float
     has_structure: bool
     n_repeats: int = 0
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Results of 0.1 had a number and a table."""
-        number = state["n_clusters"]
-        before = {"suggestions": [number], "scores": {}, "confidence": float("nan")}
-        before |= {"has_structure": number > 1, "n_repeats": 0}
-        vars(self).update({**before, **state})
 
     @property
     def verdict(self) -> str:
@@ -224,15 +217,17 @@ def counted_in(
     if isinstance(X, Coordinates):
         if X.rows.is_remote or X.rows.device is not None:
             raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
-        return count(Sights.of_rows(X, X.rank), X.present, among, report)
+        return count(ViewedData.of_coordinates(X), X.present, among, report)
     X = loaded(X)
     if is_elsewhere(X):
-        X = Whole.of(X, None).sample(MOST_ROWS, rng)[0]
-    sights = Sights.of(X, "auto", None, _RANK)
-    return count(sights, sights.sample(rng), among, report)
+        X = RemoteRows.of(X, None).sample(MOST_ROWS, rng)[0]
+    viewed = ViewedData.of(X, "auto", None, _RANK)
+    return count(viewed, viewed.sample(rng), among, report)
 
 
-def count(sights: Sights, sample: NDArray[np.intp], among: Numbers | None, report: Report = silent) -> ClusterNumber:
+def count(
+    viewed: ViewedData, sample: NDArray[np.intp], among: Numbers | None, report: Report = silent
+) -> ClusterNumber:
     """The number of clusters of some of the rows, whose coordinates are kept."""
     if sample.size < FEWEST_ROWS:
         raise ValueError(
@@ -240,7 +235,7 @@ def count(sights: Sights, sample: NDArray[np.intp], among: Numbers | None, repor
             f"{FEWEST_ROWS}. Give n_clusters."
         )
     wanted = candidates(among, sample.size)
-    coordinates = [sights.keep(number, sample) for number in range(len(sights))]
+    coordinates = [viewed.coordinates(number, sample) for number in range(len(viewed))]
     varied = [one for one in coordinates if not one.is_constant]
     if not varied or wanted == [1]:
         return ClusterNumber(wanted[0], {}, wanted[:1], {}, float(wanted[0] == 1), False)

@@ -13,13 +13,11 @@ import numpy as np
 from jointclust.readers._arrow import arrow_columns, read_feather, read_parquet
 from jointclust.readers._columns import Columns
 from jointclust.readers._excel import Worksheet, read_xlsx
-from jointclust.readers._json import json_cells, read_jsonl
 from jointclust.readers._mat import read_mat
 from jointclust.readers._matrix import read_h5ad, read_market, read_npy, read_npz, read_svmlight
-from jointclust.readers._open import ENDINGS
 from jointclust.readers._sheet import CellSource
 from jointclust.readers._table import NoColumnError, Options, ReadError, Table, check_finite, restricted, text_columns
-from jointclust.readers._text import delimited_cells, read_text
+from jointclust.readers._text import ENDINGS, Delimited, Lines, read_delimited, read_json_lines
 
 __all__ = [
     "FORMATS",
@@ -35,12 +33,12 @@ __all__ = [
 ]
 
 FORMATS: dict[str, Callable[[Path, Options], Table]] = {
-    "csv": read_text,
-    "tsv": read_text,
+    "csv": read_delimited,
+    "tsv": read_delimited,
     "parquet": read_parquet,
     "feather": read_feather,
     "xlsx": read_xlsx,
-    "jsonl": read_jsonl,
+    "jsonl": read_json_lines,
     "npy": read_npy,
     "npz": read_npz,
     "mat": read_mat,
@@ -53,10 +51,10 @@ _ENDINGS |= {"arrow": "feather", "ndjson": "jsonl"} | {name: name for name in FO
 # Formats whose readers take only the columns asked for; of the others, all are read first.
 _TABLES = {"csv", "tsv", "parquet", "feather", "xlsx", "jsonl"}
 _CELLS: dict[str, Callable[[Path, Options], CellSource]] = {
-    "csv": delimited_cells,
-    "tsv": delimited_cells,
+    "csv": Delimited,
+    "tsv": Delimited,
     "xlsx": Worksheet,
-    "jsonl": json_cells,
+    "jsonl": Lines,
 }
 
 

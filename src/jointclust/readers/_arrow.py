@@ -22,38 +22,25 @@ from jointclust.readers._table import (
     dropped,
     features_of,
     in_order,
+    needed,
     refuse_text,
 )
 
 
 def arrow_columns(path: Path, format: str) -> dict[str, list[Any]]:
     """Every column of a file that is known to be readable, as Python's values."""
-    if format == "parquet":
-        import pyarrow.parquet as parquet
-
-        return parquet.read_table(path).to_pydict()
-    import pyarrow.feather as feather
-
-    return feather.read_table(path).to_pydict()
+    return needed(f"pyarrow.{format}", f"reading {format}").read_table(path).to_pydict()
 
 
 def read_parquet(path: Path, options: Options) -> Table:
     """Read a Parquet file."""
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise ImportError("reading Parquet needs pyarrow: pip install 'jointclust[files]'") from error
-    with parquet.ParquetFile(path) as file:
+    with needed("pyarrow.parquet", "reading Parquet").ParquetFile(path) as file:
         return _table(path, file.schema_arrow, file.metadata.num_rows, lambda names: file.read(columns=names), options)
 
 
 def read_feather(path: Path, options: Options) -> Table:
     """Read a Feather file, which is an Arrow file."""
-    try:
-        import pyarrow as pa
-        import pyarrow.feather as feather
-    except ImportError as error:
-        raise ImportError("reading Feather needs pyarrow: pip install 'jointclust[files]'") from error
+    feather, pa = needed("pyarrow.feather", "reading Feather"), needed("pyarrow", "reading Feather")
     with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
         n_rows = sum(file.get_batch(index).num_rows for index in range(file.num_record_batches))
         return _table(path, file.schema, n_rows, lambda names: feather.read_table(path, columns=names), options)

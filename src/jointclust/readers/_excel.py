@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jointclust.readers._sheet import CellSource, Sheet
-from jointclust.readers._table import Options, ReadError, Table
+from jointclust.readers._table import Options, ReadError, Table, needed
 
 
 def read_xlsx(path: Path, options: Options) -> Table:
@@ -45,10 +45,7 @@ class Worksheet(CellSource):
 
     @contextmanager
     def _sheet(self) -> Iterator[tuple[Any, list[str]]]:
-        try:
-            import openpyxl
-        except ImportError as error:
-            raise ImportError("reading .xlsx needs openpyxl: pip install 'jointclust[files]'") from error
+        openpyxl = needed("openpyxl", "reading .xlsx")
         with self.path.open("rb") as stream:
             book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
             sheet, *others = book.worksheets

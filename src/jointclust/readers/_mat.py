@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.readers._matrix import no_columns, picked
-from jointclust.readers._table import Options, ReadError, Table, check_memory
+from jointclust.readers._table import Options, ReadError, Table, check_memory, needed
 
 # As people spell them, in any case; the first that will do is taken.
 ROWS = ("x", "fea", "data", "features")
@@ -32,11 +32,7 @@ def variables(path: Path) -> dict[str, Any]:
 
 
 def _variables_hdf5(path: Path) -> dict[str, Any]:
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError("reading .mat files of version 7.3 needs h5py: pip install 'jointclust[files]'") from error
-    with h5py.File(path) as file:
+    with needed("h5py", "reading .mat files of version 7.3").File(path) as file:
         stored = {name: value for name, value in file.items() if not name.startswith("#")}
         check_memory(path, sum(getattr(value, "size", None) or 0 for value in stored.values()))
         return {name: _from_hdf5(file, value) for name, value in stored.items()}

@@ -25,6 +25,7 @@ from jointclust.readers._table import (
     check_wanted,
     fits_memory,
     in_order,
+    needed,
 )
 
 
@@ -89,14 +90,19 @@ def _sparse(path: Path, parts: dict[str, Any]) -> Any:
     name = kind.item().decode() if kind.dtype.kind == "S" else str(kind)
     if name not in ("csr", "csc"):
         raise ReadError(f"{path} holds a sparse matrix in format {name}: save it as csr.")
-    make = sp.csr_array if name == "csr" else sp.csc_array
     try:
-        shape = tuple(int(size) for size in parts["shape"])
-        data = make((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
-        data.check_format(full_check=True)
+        return _compressed(name, parts, parts["shape"])
     except ValueError as error:
         raise ReadError(f"{path} holds no valid {name.upper()} matrix: {error}") from error
-    return sp.csr_array(data)
+
+
+def _compressed(kind: str, parts: Any, shape: Any) -> sp.csr_array:
+    """A sparse matrix by rows, from the arrays of one that is compressed by rows or by columns."""
+    make = sp.csc_array if kind.startswith("csc") else sp.csr_array
+    arrays = tuple(parts[name][:] for name in ("data", "indices", "indptr"))
+    found = make(arrays, shape=tuple(int(size) for size in shape))
+    found.check_format(full_check=True)
+    return sp.csr_array(found)
 
 
 def read_npz(path: Path, options: Options) -> Table:
@@ -127,11 +133,7 @@ def read_svmlight(path: Path, options: Options) -> Table:
 
 def read_h5ad(path: Path, options: Options) -> Table:
     """Read X of an AnnData file; genes name the columns, cells the rows, and ``obs`` holds further columns."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError("reading .h5ad needs h5py: pip install 'jointclust[files]'") from error
-    with h5py.File(path) as file:
+    with needed("h5py", "reading .h5ad").File(path) as file:
         if "X" not in file:
             raise ReadError(f"{path} has no X.")
         data, obs, var = _h5_matrix(path, file["X"]), file.get("obs"), file.get("var")
@@ -149,12 +151,7 @@ def _h5_matrix(path: Path, stored: Any) -> Any:
         check_memory(path, stored.size, stored.dtype.itemsize)
         return _two_dimensional(path, stored[:])
     check_memory(path, stored["data"].size)
-    kind = stored.attrs.get("encoding-type", "csr_matrix")
-    parts = (stored["data"][:], stored["indices"][:], stored["indptr"][:])
-    make = sp.csc_array if kind.startswith("csc") else sp.csr_array
-    data = make(parts, shape=tuple(int(size) for size in stored.attrs["shape"]))
-    data.check_format(full_check=True)
-    return sp.csr_array(data)
+    return _compressed(stored.attrs.get("encoding-type", "csr_matrix"), stored, stored.attrs["shape"])
 
 
 def _h5_column(stored: Any) -> NDArray[Any]:

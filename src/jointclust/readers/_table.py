@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,14 @@ class Table:
     place: Callable[[int], str] | None = None
     known: NDArray[Any] | None = None
     id_column: str | None = None
+
+
+def needed(module: str, what: str) -> Any:
+    """Import a module that not every installation has; the error names the extra that brings it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"{what} needs {module.split('.')[0]}: pip install 'jointclust[files]'") from error
 
 
 def beside_features(options: Options, column: Callable[[str], NDArray[Any]]) -> dict[str, Any]:

@@ -1,42 +1,107 @@
-"""CSV and its like."""
+"""Readers of text files: delimited cells or JSON lines, compressed or not."""
 
 from __future__ import annotations
 
+import bz2
+import codecs
 import csv
+import gzip
+import io
+import json
+import lzma
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
 import numpy as np
 
 from jointclust.readers._cells import is_gap, number
-from jointclust.readers._open import encoding_error, encoding_of, lines_of, opened
 from jointclust.readers._sheet import CellSource, Matrix, Sheet
-from jointclust.readers._table import Options, ReadError, Table
+from jointclust.readers._table import Options, ReadError, Table, needed
 
 if TYPE_CHECKING:
     import _csv
 
+ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+# The longer marks come first: that of UTF-32 begins with that of UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_DEFAULT = Options().encoding
 _DELIMITERS = (",", "\t", ";", "|")
 
+Value = str | int | float | bool | None
 
-def read_text(path: Path, options: Options) -> Table:
-    """Read delimited text, plain or compressed."""
-    encoding, note = encoding_of(path, options.encoding)
+
+def compression_of(path: Path) -> str | None:
+    """How a file is compressed, by its first bytes."""
+    with path.open("rb") as stream:
+        start = stream.read(10)
+    kind = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
+    return None if kind == "bz2" and start[4:] != b"1AY&SY" else kind
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """The file on the disk, and its content."""
+    kind = compression_of(path)
+    with path.open("rb") as raw, _content(raw, kind) as content:
+        yield raw, content
+
+
+def _content(raw: BinaryIO, kind: str | None) -> BinaryIO:
+    if kind == "zstd":
+        pa = needed("pyarrow", "reading .zst")
+        return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
+    if kind is None:
+        return raw
+    return cast(BinaryIO, {"gzip": gzip, "bz2": bz2, "xz": lzma}[kind].open(raw))
+
+
+@contextmanager
+def lines_of(path: Path, encoding: str) -> Iterator[tuple[BinaryIO, TextIO]]:
+    """The file on the disk, and its lines, with their ends."""
+    with opened(path) as (raw, content), io.TextIOWrapper(content, encoding, newline="") as lines:
+        yield raw, lines
+
+
+def encoding_of(path: Path, given: str) -> tuple[str, str | None]:
+    """The encoding to read a text file with, and a note where that is not the one given."""
     try:
-        source = Delimited(path, options, encoding)
-        source.notes += [] if note is None else [note]
-        return Sheet(source, options).table()
-    except UnicodeDecodeError as error:
-        raise encoding_error(path, encoding) from error
-    except csv.Error as error:
-        raise ReadError(f"{path} is no delimited text: {error}.") from error
+        codecs.lookup(given)
+    except LookupError as error:
+        raise ReadError(f"--encoding {given}: there is no such encoding.") from error
+    if given != _DEFAULT:
+        return given, None
+    with opened(path) as (_, content):
+        start = content.read(1024)
+    found = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+    if found is not None:
+        return found, f"The file is marked as {found.upper()}, and read as such."
+    if b"\0" in start:
+        raise ReadError(f"{path} is no text in UTF-8: it holds null bytes. If it is UTF-16: --encoding utf-16-le.")
+    return given, None
 
 
-def delimited_cells(path: Path, options: Options) -> CellSource:
-    """Cells of delimited text, as they are written."""
-    return Delimited(path, options, encoding_of(path, options.encoding)[0])
+def encoding_error(path: Path, encoding: str) -> ReadError:
+    """Where the first undecodable byte is; a second pass, but only on the way to an error."""
+    where = "it ends in the middle of a character"
+    with opened(path) as (_, content):
+        for number, line in enumerate(content if not encoding.startswith(("utf-16", "utf-32")) else (), 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as error:
+                where = f"line {number} holds the byte 0x{line[error.start]:02x}"
+                break
+    name = encoding.removesuffix("-sig")
+    return ReadError(f"{path} is not {name}: {where}. Name its encoding, for example --encoding latin-1.")
 
 
 class Delimited(CellSource):
@@ -46,21 +111,19 @@ class Delimited(CellSource):
     ----------
     path, options
         The file, and how to read it.
-    encoding : str
-        How its characters are written.
     """
 
-    def __init__(self, path: Path, options: Options, encoding: str):
+    def __init__(self, path: Path, options: Options):
         super().__init__(path, options)
-        self.encoding = encoding
-        with lines_of(path, encoding) as (_, lines):
+        self.encoding = encoding_of(path, options.encoding)[0]
+        with lines_of(path, self.encoding) as (_, lines):
             head = list(_head(lines))
         self.delimiter = options.delimiter or self._delimiter(head)
         self.n_comments = self._comments(head)
         if self.n_comments:
             what = "line is a comment" if self.n_comments == 1 else f"{self.n_comments} lines are comments"
             self.notes.append(f"The first {what}, and left out.")
-        with lines_of(path, encoding) as (_, lines):
+        with lines_of(path, self.encoding) as (_, lines):
             reader = self._reader(lines)
             row = next(reader, None)
             self.n_before = self.n_comments + (0 if options.header is False else reader.line_num)
@@ -184,3 +247,84 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class Lines(CellSource):
+    """Objects, one on each line; a key that one lacks is a gap there.
+
+    Parameters
+    ----------
+    path, options
+        The file, and how to read it.
+    """
+
+    def __init__(self, path: Path, options: Options):
+        super().__init__(path, options)
+        self.encoding, self.has_header = encoding_of(path, options.encoding)[0], False
+        names: dict[str, None] = {}
+        lacking: int | None = None
+        for line, found in self._objects():
+            if lacking is None and names and found.keys() != names.keys():
+                lacking = line
+            names |= dict.fromkeys(found)
+        if not names:
+            raise ReadError(f"{path} holds no object with a value in it.")
+        if lacking is not None:
+            self.notes.append(f"Not every line has the same keys (line {lacking}): what one lacks is a gap.")
+        self.names = list(names)
+
+    def rows(self) -> Generator[tuple[int, list[str]]]:
+        for line, found in self._objects():
+            yield line, [self._cell(line, name, found.get(name)) for name in self.names]
+
+    def _objects(self) -> Iterator[tuple[int, dict[str, Value]]]:
+        n_rows = 0
+        with lines_of(self.path, self.encoding) as (raw, lines):
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                n_rows += 1
+                self.advance(n_rows, raw.tell)
+                try:
+                    found = json.loads(line, object_pairs_hook=_once)
+                except ValueError as error:
+                    raise ReadError(f"{self.path}: line {number} is no JSON: {error}.") from error
+                if not isinstance(found, dict):
+                    raise ReadError(
+                        f"{self.path}: line {number} holds no JSON object: one such as "
+                        '{"age": 31, "city": "Oslo"} is expected on each line.'
+                    )
+                yield number, found
+
+    def _cell(self, line: int, name: str, value: Value) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, list | dict):
+            raise ReadError(
+                f"{self.path}: line {line}, column {name!r} holds a {'list' if isinstance(value, list) else 'object'}: "
+                "a single value is needed."
+            )
+        return str(value) if isinstance(value, str | bool) else repr(value)
+
+
+def _once(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _read(source: type[CellSource], path: Path, options: Options) -> Table:
+    """Read lines of text, plain or compressed."""
+    encoding, note = encoding_of(path, options.encoding)
+    try:
+        cells = source(path, options)
+        cells.notes += [] if note is None else [note]
+        return Sheet(cells, options).table()
+    except UnicodeDecodeError as error:
+        raise encoding_error(path, encoding) from error
+    except csv.Error as error:
+        raise ReadError(f"{path} is no delimited text: {error}.") from error
+
+
+read_delimited, read_json_lines = partial(_read, Delimited), partial(_read, Lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
@@ -106,15 +107,10 @@ def brought_here(array: Chunked) -> Chunked:
     return da.from_array(np.asarray(array), chunks=array.chunks)
 
 
-class _Apart:
+def _apart(function: Callable[..., Array], chunk: Any) -> Array:
     """A function of a chunk, in one thread: the scheduler has the others."""
-
-    def __init__(self, function: Callable[..., Array]):
-        self.function = function
-
-    def __call__(self, chunk: Any) -> Array:
-        with threads.apart():
-            return self.function(chunk)
+    with threads.apart():
+        return function(chunk)
 
 
 def mapped(function: Callable[..., Array], X: Chunked, tail: tuple[int, ...], dtype: Any) -> Chunked:
@@ -124,15 +120,14 @@ def mapped(function: Callable[..., Array], X: Chunked, tail: tuple[int, ...], dt
     if isinstance(X, Frame):
         import dask
 
-        run = dask.delayed(_Apart(function), traverse=False)
+        run = dask.delayed(partial(_apart, function), traverse=False)
         pairs = zip(X.parts, X.chunks[0], strict=True)
         return da.concatenate([da.from_delayed(run(part), (length, *tail), dtype=dtype) for part, length in pairs])
     X = as_table(X)
     chunks = (X.chunks[0], *[(length,) for length in tail])
-    options = {} if tail else {"drop_axis": 1}
-    return da.map_blocks(
-        _Apart(function), X, chunks=chunks, dtype=dtype, meta=np.empty((0,) * (1 + len(tail)), dtype), **options
-    )
+    options: dict[str, Any] = {} if tail else {"drop_axis": 1}
+    empty = np.empty((0,) * (1 + len(tail)), dtype)
+    return da.map_blocks(partial(_apart, function), X, chunks=chunks, dtype=dtype, meta=empty, **options)
 
 
 def sweep(task: Visit, sources: Sequence[Sweepable | None]) -> Swept:

@@ -6,6 +6,7 @@ The engines differ in where the blocks come from (memory, a device, a file, Dask
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,10 @@ def sweep(function: Visit, *arrays: Sweepable | None, width: int = 1, budget: in
     lead = next(source for source in sources if source is not None)
     views = [array if isinstance(array, Projected) else None for array in arrays]
     if any(view is not None for view in views):
-        function = _Projecting(function, [None if view is None else (view.matrix, view.mean) for view in views])
+        matrices = [None if view is None else (view.matrix, view.mean) for view in views]
+        function = partial(_project_first, function, matrices)
     if any(_dask.is_dask(source) for source in sources):
-        return _dask.sweep(_Task(function, width, budget), sources)
+        return _dask.sweep(partial(_on_chunk, function, width, budget), sources)
     if is_device_array(lead):
         return _on_host(local(function, sources, width, _DEVICE))
     stretch = _stretch(sources, width, budget)
@@ -53,15 +55,10 @@ def sweep(function: Visit, *arrays: Sweepable | None, width: int = 1, budget: in
     return _pooled(function, sources, width, budget, stretch)
 
 
-class _Projecting:
-    """A function of projected blocks as a function of the blocks themselves."""
-
-    def __init__(self, function: Visit, views: list[Any]):
-        self.function, self.views = function, views
-
-    def __call__(self, *blocks: Array) -> Swept:
-        pairs = zip(blocks, self.views, strict=True)
-        return self.function(*[block if view is None else project(block, *view) for block, view in pairs])
+def _project_first(function: Visit, views: list[Any], *blocks: Array) -> Swept:
+    """A function of projected blocks, applied to the blocks themselves."""
+    pairs = zip(blocks, views, strict=True)
+    return function(*[block if view is None else project(block, *view) for block, view in pairs])
 
 
 class Scaled:
@@ -74,15 +71,10 @@ class Scaled:
         return self.function(unit(x), *others)
 
 
-class _Task:
+def _on_chunk(function: Visit, width: int, budget: int, *chunks: Array | None) -> Swept:
     """What a Dask worker does with a chunk."""
-
-    def __init__(self, function: Visit, width: int, budget: int):
-        self.function, self.width, self.budget = function, width, budget
-
-    def __call__(self, *chunks: Array | None) -> Swept:
-        with threads.single():
-            return _on_host(local(self.function, chunks, self.width, self.budget))
+    with threads.single():
+        return _on_host(local(function, chunks, width, budget))
 
 
 def local(function: Visit, arrays: Sequence[Any], width: int, budget: int) -> Swept:

@@ -73,7 +73,7 @@ def product(a: NDArray, b: Any, device: Array | None = None) -> NDArray:
 def described(array: object) -> str:
     """Library and device of an array, in words."""
     if not is_device_array(array):
-        return "an array in memory"
+        return "on no device"
     from array_api_compat import device
 
     return f"a {type(array).__module__.split('.')[0]} array on device {device(array)}"

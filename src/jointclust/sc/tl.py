@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.consensus.views import Sights
+from jointclust.consensus.views import ViewedData
 from jointclust.exceptions import tell
 from jointclust.number.estimate import ClusterNumber, Numbers, count
 from jointclust.rows import is_annotated
@@ -158,8 +158,8 @@ def _of_cells(
 
 def _number(rows: NDArray | sp.csr_array, views: str | list[Any], among: Numbers | None) -> ClusterNumber:
     """How many clusters there are; a warning says so where that is uncertain."""
-    sights = Sights.of(rows, views, None, _RANK)
-    found = count(sights, sights.sample(np.random.RandomState(0)), among)
+    viewed = ViewedData.of(rows, views, None, _RANK)
+    found = count(viewed, viewed.sample(np.random.RandomState(0)), among)
     found.warn()
     return found
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from jointclust.consensus.members import fit_member, training_labels
+from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import collected
 from jointclust.rows import threads
 from jointclust.selection.trade_off_path import DEFAULT_TRADE_OFFS
@@ -124,7 +124,7 @@ def fit_all(
     n_jobs: int | None,
     weights: Float | None = None,
     report: Callable[[], None] = lambda: None,
-    told: dict[str, ArrayLike] | None = None,
+    options: dict[str, ArrayLike] | None = None,
 ) -> None:
     """Fit every candidate on the shared coordinates; what it warns of, or why it fails, is written down."""
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(unfitted))
@@ -136,7 +136,7 @@ def fit_all(
         with collected() as messages:
             try:
                 seed = int(seeds[index])
-                candidate.estimator = fit_member(candidate.estimator, rows, coordinates, weights, seed, told)
+                candidate.estimator = fit_member(candidate.estimator, rows, coordinates, weights, seed, options)
                 found = training_labels(candidate.estimator, rows)
                 candidate.labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
             except Exception as error:  # one that fails is recorded; the others go on

@@ -20,7 +20,8 @@ from jointclust.rows import as_rows, in_memory, tidied
 from jointclust.rows.arrays import to_host
 from jointclust.selection.baseline import prepared_kmeans
 from jointclust.selection.candidates import Candidate, fit_all
-from jointclust.selection.search import agreements, check_any, number_of, reference_labels, reference_members
+from jointclust.selection.references import reference_labels, reference_members
+from jointclust.selection.search import agreements, check_any, number_of
 from jointclust.selection.stability import half_stability
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of

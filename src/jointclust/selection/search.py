@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jointclust._sklearn import CallbackContext, CallbackSupportMixin, HasMethods, Interval, StrOptions, fit_context
-from jointclust.consensus.members import automatic_members, fit_member, training_labels
+from jointclust._sklearn import CallbackSupportMixin, HasMethods, Interval, StrOptions, fit_context
 from jointclust.estimators.base import Clusterer, LooksAtPairs
+from jointclust.estimators.fitting import fit_member, training_labels
+from jointclust.estimators.tasks import stage_reporter
 from jointclust.exceptions import collected, tell
 from jointclust.number.estimate import number_of_clusters
 from jointclust.number.unimodality import FEWEST_ROWS
@@ -24,17 +25,19 @@ from jointclust.numerics.partitions import adjusted_rand
 from jointclust.rows import as_plain, each_row, host_block, is_elsewhere, threads
 from jointclust.selection import criteria
 from jointclust.selection.candidates import Candidate, finer, fit_all, unfitted_candidates
+from jointclust.selection.references import reference_labels, reference_members
 from jointclust.selection.stability import check_halves, half_stability
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Labels
 
 
+@dataclass(eq=False, repr=False)
 class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     """Chooses among estimators and parameters with no labels.
 
     By default the candidate is taken that *agrees* most: whose labels have the largest mean adjusted Rand index with
-    those of the other candidates and of every second member of :class:`JointConsensus`. Methods that err do so in
-    different ways, so what many find is more likely there. A collapsed candidate agrees with nobody.
+    those of the other candidates and of 16 reference partitions (LDA k-means and neighbour graphs). Methods that err
+    do so in different ways, so what many find is more likely there. A collapsed candidate agrees with nobody.
 
     Agreement does not compare different numbers of clusters. Where the grid has several, :func:`number_of_clusters`
     chooses first among them, and only candidates of that number are fitted; the others have the
@@ -101,24 +104,14 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         "random_state": ["random_state"],
         "n_jobs": Clusterer._parameter_constraints["n_jobs"],
     }
-    labels_: Labels | None
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: dict[str, Any] | list[dict[str, Any]] | None = None,
-        *,
-        criterion: str | Callable[[Any, Any, Labels], float] = "agreement",
-        n_resamples: int = 5,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.criterion = criterion
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    estimator: Any
+    param_grid: dict[str, Any] | list[dict[str, Any]] | None = None
+    _: KW_ONLY
+    criterion: str | Callable[[Any, Any, Labels], float] = "agreement"
+    n_resamples: int = 5
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     # -- fit ----------------------------------------------------------------------------------------------------
 
@@ -153,10 +146,10 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             The fitted search.
         """
         given = {"known_labels": known_labels, "groups": groups}
-        told = {name: values for name, values in given.items() if values is not None}
-        if told and is_elsewhere(X):
+        options = {name: values for name, values in given.items() if values is not None}
+        if options and is_elsewhere(X):
             raise TypeError(
-                f"{' and '.join(told)} in a search are for rows in memory: search in a sample of the rows, and fit "
+                f"{' and '.join(options)} in a search are for rows in memory: search in a sample of the rows, and fit "
                 "best_estimator_ to all of them."
             )
         rng = check_random_state(self.random_state)
@@ -166,19 +159,19 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         wanted = self._wanted(tried, coordinates)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self)
-        report = self._reporter(root, "candidate", len(wanted))
-        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, report, told)
+        report = stage_reporter(self, root, "candidate", len(wanted))
+        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, report, options)
         check_any(wanted)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         references: list[Labels] = []
         if self.criterion == "agreement":
             members = reference_members(number_of(wanted), data, coordinates)
-            report = self._reporter(root, "reference", len(members))
+            report = stage_reporter(self, root, "reference", len(members))
             references = reference_labels(members, data, coordinates, rng, self.n_jobs, report)
         self._score(wanted, references, data, coordinates, seed)
         if fine := finer(best_candidate(wanted)):
-            report = self._reporter(root, "candidate", len(fine))
-            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, report, told)
+            report = stage_reporter(self, root, "candidate", len(fine))
+            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, report, options)
             tried, wanted = tried + fine, wanted + fine
             self._score(wanted, references, data, coordinates, seed)
         _tell_ties(wanted)
@@ -207,22 +200,6 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             if candidate.n_clusters not in (None, number):
                 candidate.messages.append(f"Not fitted: {self.number_.verdict}.")
         return [candidate for candidate in tried if candidate.n_clusters in (None, number)]
-
-    def _reporter(self, root: CallbackContext, name: str, n_tasks: int) -> Callable[[], None]:
-        """Reports one finished fit to the callbacks."""
-        stage = root.subcontext(f"{name}s", max_subtasks=n_tasks, sequential_subtasks=False)
-        stage.call_on_fit_task_begin(estimator=self)
-        ids = count()
-
-        def report() -> None:
-            index = next(ids)
-            task = stage.subcontext(name, task_id=index)
-            task.call_on_fit_task_begin(estimator=self)
-            task.call_on_fit_task_end(estimator=self)
-            if index == n_tasks - 1:
-                stage.call_on_fit_task_end(estimator=self)
-
-        return report
 
     def _score(
         self, tried: list[Candidate], references: list[Labels], X: Any, coordinates: Coordinates, seed: int
@@ -283,7 +260,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         }
         self.best_index_, self.best_score_ = tried.index(best), best.score
         self.best_estimator_, self.best_params_ = best.estimator, best.params
-        self.labels_ = best.labels
+        self.labels_ = best.labels  # type: ignore[assignment]
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -387,31 +364,6 @@ def number_of(tried: list[Candidate]) -> int:
     given = [candidate.n_clusters for candidate in tried if candidate.labels is not None]
     found = (int(candidate.labels.max()) + 1 for candidate in tried if candidate.labels is not None)
     return next((number for number in given if number is not None), None) or max(found)
-
-
-def reference_members(n_clusters: int, X: Any, coordinates: Coordinates) -> list[Any]:
-    """Every second member of the consensus: all kinds of them, for about half the cost."""
-    return list(automatic_members(n_clusters, X, coordinates))[::2]
-
-
-def reference_labels(
-    members: list[Any],
-    X: Any,
-    coordinates: Coordinates,
-    rng: np.random.RandomState,
-    n_jobs: int | None,
-    report: Callable[[], None] = lambda: None,
-) -> list[Labels]:
-    """Labels of the references."""
-    seeds = rng.randint(np.iinfo(np.int32).max, size=len(members))
-
-    def labels(index: int) -> Labels:
-        fitted = fit_member(members[index], X, coordinates, coordinates.weights, int(seeds[index]))
-        report()
-        return training_labels(fitted, X)
-
-    with collected(), threads.suited_to(coordinates.rank, n_jobs):
-        return threads.each(labels, len(members), n_jobs)
 
 
 def agreements(tried: list[Candidate], references: list[Labels], coordinates: Coordinates) -> None:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 
 from jointclust._sklearn import Interval, validate_params
-from jointclust.consensus.members import training_labels, weight_options
+from jointclust.estimators.fitting import training_labels, weight_options
 from jointclust.exceptions import collected
 from jointclust.numerics.partitions import adjusted_rand
 from jointclust.rows import in_memory, tidied

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import numbers
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.types import Float
-from jointclust.views.columns import is_declared_category, plain_values
 
 Level = str | float | int | bool
 
@@ -137,14 +138,14 @@ def cells_of(column: Any, name: str) -> Cells:
     """The cells of a column of any library; an error where it mixes types. Each different text is looked at once."""
     if hasattr(column, "cat") and hasattr(column.cat, "codes"):  # pandas has done the work
         codes = column.cat.codes.to_numpy().astype(np.intp)
-        values = plain_values(np.array([*column.cat.categories, None], dtype=object), name)
+        values = _plain_values(np.array([*column.cat.categories, None], dtype=object), name)
         return Cells(name, values, codes, is_category=True)
-    declared = is_declared_category(column)
+    declared = _is_declared_category(column)
     if declared and hasattr(column, "to_pylist"):  # pyarrow has no array of them
         column = np.array(column.to_pylist(), dtype=object)
     values = np.asarray(column)
     if values.dtype.kind in "iufmM":
-        return Cells(name, plain_values(values, name), None, declared)
+        return Cells(name, _plain_values(values, name), None, declared)
     listed = values.tolist()
     try:
         position = {value: code for code, value in enumerate(dict.fromkeys(listed))}
@@ -158,8 +159,69 @@ def cells_of(column: Any, name: str) -> Cells:
     different[:] = list(position)
     # True and 1 are one key, so the types of the cells themselves tell whether they mix.
     if bool in (types := set(map(type, listed))) and types & {int, float}:
-        plain_values(values, name)
-    return Cells(name, plain_values(different, name), codes, declared)
+        _plain_values(values, name)
+    return Cells(name, _plain_values(different, name), codes, declared)
+
+
+def _plain_values(values: NDArray, name: str) -> NDArray:
+    """Values in a plain form; an error where a column mixes types, or holds what is neither of them."""
+    if values.dtype.kind in "iuf":
+        return values.astype(np.float64)
+    if values.dtype.kind == "m":
+        return values / np.timedelta64(1, "D")
+    if values.dtype.kind == "M":
+        return values
+    plain = np.empty(len(values), dtype=object)
+    plain[:] = [None if _is_missing(value) else value for value in values.tolist()]
+    return _of_one_type(plain, name)
+
+
+def _is_declared_category(column: Any) -> bool:
+    """Whether the type of a column says that its values are levels."""
+    declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    return declared.startswith(("category", "categorical", "enum", "dictionary"))
+
+
+def _of_one_type(values: NDArray, name: str) -> NDArray:
+    kinds = {_type_of(value) for value in values if value is not None}
+    if "other" in kinds:
+        odd = next(value for value in values if value is not None and _type_of(value) == "other")
+        raise TypeError(f"Column {name!r} holds {odd!r}: the argument must be a string, a number, a boolean or a date.")
+    if len(kinds) > 1:
+        what = {kind: next(v for v in values if v is not None and _type_of(v) == kind) for kind in sorted(kinds)}
+        shown = ", ".join(f"{kind} ({value!r})" for kind, value in what.items())
+        raise TypeError(
+            f"Column {name!r} mixes types: {shown}. Make it numbers, text, booleans or dates throughout, with missing "
+            "cells empty, or leave it out."
+        )
+    if kinds <= {"numbers"}:
+        return np.array([np.nan if value is None else float(value) for value in values])
+    if kinds == {"dates"}:
+        return np.array([_date(value) for value in values], dtype="datetime64[us]")
+    return values
+
+
+def _type_of(value: object) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "booleans"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, datetime.date | np.datetime64):
+        return "dates"
+    return "numbers" if isinstance(value, numbers.Number) and not isinstance(value, complex) else "other"
+
+
+def _date(value: Any) -> np.datetime64:
+    if value is None:
+        return np.datetime64("NaT", "us")
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
+
+
+def _is_missing(value: object) -> bool:
+    """None, NaN, and what pandas has for them; its NA is equal to nothing and not different from anything."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 
 def _is_blank(value: object) -> bool:

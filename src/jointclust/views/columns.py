@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
-import numbers
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,26 +12,14 @@ from sklearn.utils.validation import validate_data
 
 from jointclust._sklearn import get_feature_names
 from jointclust.types import Float
+from jointclust.views.cells import Cells, cells_of
 
 # Words that a text has and a name or a category has not.
 _WORDS_OF_TEXT = 5
 # Levels from which on text that is mostly different counts as names; fewer rows than that tell nothing.
 _MANY_LEVELS = 20
 _YEARS = (1500, 2200)
-_ROW_NAMES = {
-    "id",
-    "ids",
-    "index",
-    "idx",
-    "uid",
-    "uuid",
-    "guid",
-    "row",
-    "rowid",
-    "rownames",
-    "row number",
-    "unnamed: 0",
-}
+_ROW_NAMES = re.compile("ids?|idx|index|uid|uuid|guid|row|row ?id|rownames|row number|unnamed: 0")
 _ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
 
 
@@ -59,11 +45,12 @@ class Column(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The values of a column in a plain form: float64 with NaN, datetime64, or objects with None; and what it is."""
+    """What a column is, and why: the share of its cells that are missing, and its numbers where it holds such."""
 
-    values: NDArray
     kind: str
+    missing: float
     reason: str | None = None
+    numbers: Float | None = None
 
 
 def is_table(X: object) -> bool:
@@ -87,6 +74,7 @@ def names_of(X: Any) -> list[Any]:
 
 def check_columns(estimator: Any, X: Any, *, reset: bool) -> None:
     """Columns counted, and their names noted or compared, as scikit-learn does with the tables that it knows."""
+    X = getattr(X, "_meta", X) if hasattr(X, "columns") else X  # Dask's data frames have names there
     if not hasattr(X, "column_names") or get_feature_names(X) is not None:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
         return
@@ -116,105 +104,31 @@ def columns_of(X: Any) -> Iterator[Any]:
             yield X.column(position) if hasattr(X, "column_names") else X[:, position]
 
 
-def found_in(column: Any, name: object, positions: NDArray | None, n_rows: int) -> Found:
-    """What a column holds, from the rows at some positions; None where the positions are unknown."""
-    values = plain_values(column, name)
-    if is_declared_category(column):
-        values = np.array([None if _is_missing(value) else str(value) for value in values.tolist()], dtype=object)
-    if values.dtype.kind == "M":
-        return Found(values, "constant" if _n_different(values[~np.isnat(values)]) < 2 else "date")
-    if values.dtype.kind == "f":
-        return Found(values, *_kind_of_numbers(values, str(name), positions, n_rows))
-    values = np.array([None if _is_blank(value) else value for value in values], dtype=object)
-    present = [value for value in values if value is not None]
-    if len(set(present)) < 2:
-        return Found(values, "constant")
-    if isinstance(present[0], bool):
-        return Found(values, "boolean")
-    return Found(values, *_kind_of_text(present, str(name)))
-
-
-def plain_values(column: Any, name: object) -> NDArray:
-    """Values in a plain form; an error where a column mixes types, or holds what is neither of them."""
-    if is_declared_category(column) and hasattr(column, "to_pylist"):  # of pyarrow, which has no array of them
-        column = np.array(column.to_pylist(), dtype=object)
-    values = np.asarray(column)
-    if values.dtype.kind in "iuf":
-        return values.astype(np.float64)
-    if values.dtype.kind == "m":
-        return values / np.timedelta64(1, "D")
-    if values.dtype.kind == "M":
-        return values
-    plain = np.empty(len(values), dtype=object)
-    plain[:] = [None if _is_missing(value) else value for value in values.tolist()]
-    return _of_one_type(plain, name)
-
-
 def numbers_in(column: Any, name: object) -> Float:
     """The numbers of a column, NaN where one is missing; an error where it holds anything else."""
-    values = plain_values(column, name)
-    if values.dtype.kind != "f":
-        raise TypeError(f"Column {name!r} holds no numbers, as it did in fit: got {values[0]!r}.")
-    if np.isinf(values).any():
-        row = int(np.flatnonzero(np.isinf(values))[0])
-        raise ValueError(f"Column {name!r} holds an infinite number (row {row}): make it missing, or a number.")
-    return values
+    cells = cells_of(column, str(name))
+    if cells.values.dtype.kind != "f":
+        raise TypeError(f"Column {name!r} holds no numbers, as it did in fit: got {cells.values[0]!r}.")
+    return cells.numbers()
 
 
-def is_declared_category(column: Any) -> bool:
-    """Whether the type of a column says that its values are levels."""
-    declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    return declared.startswith(("category", "categorical", "enum", "dictionary"))
-
-
-def _of_one_type(values: NDArray, name: object) -> NDArray:
-    kinds = {_type_of(value) for value in values if value is not None}
-    if "other" in kinds:
-        odd = next(value for value in values if value is not None and _type_of(value) == "other")
-        raise TypeError(f"Column {name!r} holds {odd!r}: the argument must be a string, a number, a boolean or a date.")
-    if len(kinds) > 1:
-        what = {kind: next(v for v in values if v is not None and _type_of(v) == kind) for kind in sorted(kinds)}
-        shown = ", ".join(f"{kind} ({value!r})" for kind, value in what.items())
-        raise TypeError(
-            f"Column {name!r} mixes types: {shown}. Make it numbers, text, booleans or dates throughout, with missing "
-            "cells empty, or leave it out."
-        )
-    if kinds <= {"numbers"}:
-        return np.array([np.nan if value is None else float(value) for value in values])
-    if kinds == {"dates"}:
-        return np.array([_date(value) for value in values], dtype="datetime64[us]")
-    return values
-
-
-def _type_of(value: object) -> str:
-    if isinstance(value, bool | np.bool_):
-        return "booleans"
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, datetime.date | np.datetime64):
-        return "dates"
-    return "numbers" if isinstance(value, numbers.Number) and not isinstance(value, complex) else "other"
-
-
-def _date(value: Any) -> np.datetime64:
-    if value is None:
-        return np.datetime64("NaT", "us")
-    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
-        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-    return np.datetime64(value, "us")
-
-
-def _is_missing(value: object) -> bool:
-    """None, NaN, and what pandas has for them; its NA is equal to nothing and not different from anything."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
-
-
-def _is_blank(value: object) -> bool:
-    return isinstance(value, str) and not value.strip()
-
-
-def _n_different(values: NDArray) -> int:
-    return np.unique(values).size
+def found_in(cells: Cells, positions: NDArray | None, n_rows: int) -> Found:
+    """What a column holds, from the rows at some positions; None where the positions are unknown."""
+    missing = float(cells.missing.mean())
+    if cells.kind == "number":
+        values = cells.numbers()
+        kind, reason = _kind_of_numbers(values, cells.name, positions, n_rows)
+        return Found(kind, missing, reason, values)
+    levels, codes = cells.levels()
+    codes = codes[codes >= 0]
+    n_different = np.unique(codes).size
+    if n_different < 2:
+        return Found("constant", missing)
+    if cells.kind != "category":
+        return Found(cells.kind, missing)
+    words = np.array([len(str(level).split()) for level in levels])[codes]
+    kind, reason = _kind_of_text(cells.name, n_different, words)
+    return Found(kind, missing, reason)
 
 
 def _kind_of_numbers(values: Float, name: str, positions: NDArray | None, n_rows: int) -> tuple[str, str | None]:
@@ -254,20 +168,17 @@ def _are_row_numbers(values: Float, different: Float, positions: NDArray | None,
 
 def _names_rows(name: str, n_different: int) -> bool:
     """Whether a name says id; "station_id" of a few values is a coded category."""
-    if name.strip().lower().replace("_", " ") in _ROW_NAMES | {"row id"}:
+    if _ROW_NAMES.fullmatch(name.strip().lower().replace("_", " ")):
         return True
     return bool(_ENDS_IN_ID.search(name.strip())) and n_different > _MANY_LEVELS
 
 
-def _kind_of_text(present: Sequence[str], name: str) -> tuple[str, str | None]:
-    n_different, n_present = len(set(present)), len(present)
-    varied = n_different == n_present or (n_different > _MANY_LEVELS and 2 * n_different > n_present)
-    if varied and isinstance(present[0], str):
-        words = np.median([len(value.split()) for value in present])
-        if words >= _WORDS_OF_TEXT:
-            return "text", f"column {name!r} holds text of {words:.0f} words"
-    if varied:
-        share = n_different / n_present
+def _kind_of_text(name: str, n_different: int, words: NDArray[np.intp]) -> tuple[str, str | None]:
+    """The kind of text, from the number of different cells and the number of words in each."""
+    if n_different == words.size or (n_different > _MANY_LEVELS and 2 * n_different > words.size):
+        if np.median(words) >= _WORDS_OF_TEXT:
+            return "text", f"column {name!r} holds text of {np.median(words):.0f} words"
+        share = n_different / words.size
         how = "that is all different" if share == 1 else f"of which {share:.0%} is different"
         return "id", f"column {name!r} holds text {how}: a name of the row"
     if _names_rows(name, n_different):

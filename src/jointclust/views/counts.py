@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,7 +18,8 @@ from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Float
 from jointclust.views.kinds import strings_of
-from jointclust.views.scaling import AsIs, squares
+from jointclust.views.scaling import AsIs, moments
+from jointclust.views.transformer import Transformer
 
 __all__ = ["LogCounts", "TermWeights", "Topics", "Words"]
 
@@ -28,14 +28,10 @@ class Counts(AsIs):
     """Base of the views of counts: all columns are changed, and none may be negative."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    _takes = ("sparse", "positive_only")
 
     def __init__(self) -> None:
         super().__init__()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 class TermWeights(Counts):
@@ -58,8 +54,6 @@ class TermWeights(Counts):
     array([[1., 0.],
            [0., 1.]])
     """
-
-    reason: ClassVar[str] = "rare words say more than frequent ones, and the length of a row says nothing"
 
     def _learn(self, X: Any, weights: Any) -> None:
         found = sweep(lambda x, w: Swept(sums=[blocks.column_sums(_is_filled(x), w)]), X, weights, width=X.shape[1])
@@ -117,7 +111,6 @@ class LogCounts(Counts):
            [1.61, 1.61]])
     """
 
-    reason: ClassVar[str] = "rows of different totals become comparable, and large counts do not decide alone"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_columns": [Interval(Integral, 1, None, closed="left"), None]
     }
@@ -131,9 +124,7 @@ class LogCounts(Counts):
         self.total_ = _median(found.pieces[0], None if weights is None else to_host(weights))
         self.kept_ = np.arange(X.shape[1])
         if self.n_columns is not None and self.n_columns < X.shape[1]:
-            mean = as_rows(X).mean(weights)
-            found = sweep(lambda x, w: Swept(sums=[squares(x, w, mean)]), X, weights, width=X.shape[1])
-            excess = _excess(mean, found.sums[0] / (X.shape[0] if weights is None else total_weight(weights)))
+            excess = _excess(*moments(X, weights))
             self.kept_ = np.sort(np.argsort(-excess, kind="stable")[: self.n_columns])
 
     def _change(self, x: Any) -> Any:
@@ -146,23 +137,7 @@ class LogCounts(Counts):
         logs = xp.log1p(x * like(factors, x)[:, None])
         return xp.take(logs, like(self.kept_, x, xp.int64), axis=1)
 
-    @property
-    def _n_columns_out(self) -> int:
-        return len(self.kept_)
-
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
-        """Names of the columns that are kept.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the columns of the rows.
-
-        Returns
-        -------
-        names : array of str
-            Those kept.
-        """
         return super().get_feature_names_out(input_features)[self.kept_]
 
 
@@ -224,7 +199,6 @@ class Topics(TermWeights):
     (3, 1)
     """
 
-    reason: ClassVar[str] = "words that occur together count as one direction, what all rows share is left out"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")]
     }
@@ -250,29 +224,15 @@ class Topics(TermWeights):
     def _change(self, x: Any) -> Any:
         return blocks.unit(blocks.project(super()._change(x), self.components_.T, self.mean_))
 
-    @property
-    def _n_columns_out(self) -> int:
-        return len(self.components_)
-
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
-        """Names of the directions.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Ignored.
-
-        Returns
-        -------
-        names : array of str
-            topic0, topic1, ...
-        """
         check_is_fitted(self)
-        return np.array([f"topic{number}" for number in range(self._n_columns_out)], dtype=object)
+        return np.array([f"topic{number}" for number in range(len(self.components_))], dtype=object)
 
 
-class Words(TransformerMixin, BaseEstimator):
+class Words(Transformer):
     """Counts of the words of documents: those that occur in at least two rows and in at most half of them.
+
+    X is a list of str; the counts are sparse.
 
     Attributes
     ----------
@@ -288,22 +248,6 @@ class Words(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the words.
-
-        Parameters
-        ----------
-        X : list of str
-            Documents.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows; a weight of 2 is the row twice.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
-        """
         documents = strings_of(X)
         weights = check_sample_weight(sample_weight, np.empty((len(documents), 1)), dtype=np.float64)
         counter = CountVectorizer()
@@ -322,34 +266,10 @@ class Words(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> sp.csr_array:
-        """Counts of the words.
-
-        Parameters
-        ----------
-        X : list of str
-            Documents.
-
-        Returns
-        -------
-        counts : sparse array of shape (n_samples, n_words)
-            How often each row has each word.
-        """
         check_is_fitted(self)
         counter = CountVectorizer(vocabulary=self.vocabulary_.tolist(), dtype=np.float64)
         return sp.csr_array(counter.transform(strings_of(X)))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
-        """The words.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Ignored.
-
-        Returns
-        -------
-        names : array of str
-            The words, in the order of the columns.
-        """
         check_is_fitted(self)
         return self.vocabulary_.astype(object)

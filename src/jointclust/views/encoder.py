@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import Interval, StrOptions, check_sample_weight, fit_context
@@ -17,6 +17,7 @@ from jointclust.rows import is_elsewhere, refuse_annotated, tidied
 from jointclust.types import Float
 from jointclust.views.cells import Cells, Level, cells_of
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of
+from jointclust.views.transformer import Transformer
 
 _NUMBERS, _LEVELS, _LEFT_OUT = ("number", "count", "date"), ("category", "boolean"), ("id", "constant", "text")
 # A category in which no value comes twice names the rows; that few rows may differ by chance.
@@ -30,7 +31,7 @@ class Dropped(NamedTuple):
     reason: str
 
 
-class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class MixedEncoder(Transformer):
     r"""Coded columns: PCA of them is FAMD, and multiple correspondence analysis where all columns are categories.
 
     .. math:: z_l = \frac{1[x = l] - p_l}{\sqrt{p_l}} \text{ for each level } l, \qquad z = \frac{x - m}{s}
@@ -38,7 +39,8 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     where p_l is the share of the level. A number has inertia 1, a category of L levels L - 1, and a principal axis has
     the largest sum of squared correlations (numbers) and correlation ratios (categories). Booleans are categories,
-    dates are days since 1970. Shares, means and spreads are those of the cells that are there.
+    dates are days since 1970. Shares, means and spreads are those of the cells that are there. X is a table of pandas,
+    polars or pyarrow, or an array.
 
     Parameters
     ----------
@@ -91,6 +93,7 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
      [ 1.34 -0.5   0.29]]
     """
 
+    _takes = ("allow_nan", "categorical", "string")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "columns": [dict, None],
         "numbers": [StrOptions({"standardise", "keep"})],
@@ -113,22 +116,6 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the levels, their shares, and the means and spreads of numbers.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            A table of pandas, polars or pyarrow, or an array.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
-        """
         X, labels = self._validated(X, reset=True)
         weights = check_sample_weight(sample_weight, np.empty((X.shape[0], 1)), ensure_non_negative=True)
         self.kinds_: dict[str, str] = {}
@@ -248,18 +235,6 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return None
 
     def transform(self, X: Any) -> Float:
-        """Code the columns.
-
-        Parameters
-        ----------
-        X : data frame or array-like of shape (n_samples, n_features)
-            Rows, with the columns of fit.
-
-        Returns
-        -------
-        Z : array of shape (n_samples, n_features_out)
-            Coded rows.
-        """
         check_is_fitted(self)
         X, _ = self._validated(X, reset=False)
         names = self._names
@@ -306,19 +281,6 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return table[found]
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Names of the coded columns: "colour = red" for a level, the column's own for a number.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the input's columns; None takes those of fit.
-
-        Returns
-        -------
-        names : array of str
-            One per column of the output.
-        """
-        check_is_fitted(self)
         found: list[str] = []
         for name, shown in zip(self._names, super().get_feature_names_out(input_features), strict=True):
             if name in self.mean_:
@@ -330,10 +292,3 @@ class MixedEncoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                     pooled = f"({pooled})"
                 found += [f"{shown} = {level}" for level in levels + [pooled] * (name in self.rare_)]
         return np.array(found, dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.utils.validation import validate_data
 
 from jointclust._sklearn import Interval, check_sample_weight, fit_context
 from jointclust.exceptions import tell
 from jointclust.rows import refuse_annotated, tidied
 from jointclust.types import Float
+from jointclust.views.transformer import Transformer
 
 # Of a column's variance: a column that others tell exactly would else have no noise and decide alone.
 _LEAST_NOISE = 1e-3
@@ -29,7 +30,7 @@ _RANKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 _BLOCK = 2**20
 
 
-class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class LowRankImputer(Transformer):
     r"""Gaps filled with their mean given the rest of the row, in a model of few directions and one noise per column.
 
     .. math:: x = m + Vt + e, \quad t \sim N(0, I), \; e \sim N(0, \mathrm{diag}(\psi))
@@ -38,8 +39,9 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     where O are the observed columns of the row. This is probabilistic PCA, but for the noise psi, which each column has
     for itself: units do not matter, and a column that tells nothing disturbs none. The fit starts from the moments of
-    all pairs of observed cells, and iterates "expect t, estimate V, psi and m" over the rows. Filled cells stay within
-    the range that the column was seen in.
+    all pairs of observed cells, and iterates "expect t, estimate V, psi and m" over the rows. X holds numbers, with NaN
+    for gaps. Observed cells stay as they are, filled ones within the range that the column was seen in, and a row with
+    nothing observed is the mean.
 
     Parameters
     ----------
@@ -92,6 +94,8 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [ 20.  40. -20.]
     """
 
+    _takes = ("allow_nan",)
+    _keeps = ("float64", "float32")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "min_observed": [Interval(Real, 0, 1, closed="both")],
@@ -114,22 +118,6 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn how the columns tell each other.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers, with NaN for gaps.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        self : object
-            The fitted transformer.
-        """
         data = self._validated(X, reset=True)
         weights = check_sample_weight(sample_weight, data, dtype=np.float64, ensure_non_negative=True)
         present = weights > 0
@@ -200,18 +188,6 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return models[next(k for k, error in enumerate(errors) if error <= _AS_GOOD * min(errors))]
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Fill the gaps; observed cells stay as they are.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, with NaN for gaps.
-
-        Returns
-        -------
-        X_new : array of shape (n_samples, n_features_out)
-            Rows without gaps. A row with nothing observed is the mean.
-        """
         return self.fill(X, self.get_feature_names_out())
 
     def fill(self, X: ArrayLike, names: NDArray[np.object_]) -> Float:
@@ -230,26 +206,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return filled
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        """Names of the columns that are kept.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the input's columns; None takes those of fit.
-
-        Returns
-        -------
-        names : array of str
-            One per column of the output.
-        """
-        check_is_fitted(self)
         return super().get_feature_names_out(input_features)[self.kept_]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _scaled(data: Float, weights: Float) -> tuple[Float, NDArray[np.bool_], Float, Float]:

@@ -8,7 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from jointclust.rows.arrays import like, namespace
 from jointclust.views.counts import LogCounts
+from jointclust.views.registry import VIEWS
 from jointclust.views.scaling import AsIs, Standardised
 
 # Spreads above its mean beyond which the value of a gene counts no more, as in scanpy's recipe.
@@ -42,8 +44,8 @@ class ScaledGenes(AsIs):
            [2., 1.]])
     """
 
-    reason_: ClassVar[str] = "genes that few cells read count as much as those that all read"
     view_: ClassVar[str] = "scaled genes"
+    reason_: ClassVar[str] = VIEWS[view_].reason
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"counts": ["boolean"]}
 
     def __init__(self, counts: bool = False):
@@ -55,29 +57,18 @@ class ScaledGenes(AsIs):
         self.scaler_ = Standardised().fit(self.logs_.transform(X), sample_weight=weights)
 
     def _change(self, x: Any) -> Any:
-        rows, scale = self.logs_.transform(x), self.scaler_.scale_
+        rows, scale = self.logs_._change(x), self.scaler_.scale_
         most = self.scaler_.mean_ + _MOST * scale
         if not sp.issparse(rows):
-            return (np.minimum(rows, most) / scale).astype(rows.dtype)
+            return namespace(rows).minimum(rows, like(most, rows)) / like(scale, rows)
         rows = sp.csr_array(rows, copy=True)
         rows.data = (np.minimum(rows.data, most[rows.indices]) / scale[rows.indices]).astype(rows.dtype)
         return rows
 
-    @property
-    def _n_columns_out(self) -> int:
-        return self.scaler_.n_features_in_
-
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
-        """Names of the genes that are kept.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the genes of the rows.
-
-        Returns
-        -------
-        names : array of str
-            Those kept.
-        """
         return self.logs_.get_feature_names_out(input_features)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.counts
+        return tags

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, some_rows, tidied
 from jointclust.types import Float
+from jointclust.views.cells import cells_of
 from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
+from jointclust.views.registry import VIEWS, views_for
 from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
 
 __all__ = ["Description", "describe"]
@@ -24,15 +26,6 @@ __all__ = ["Description", "describe"]
 _MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
 # Columns up to which each is shown, and in a notebook.
 _SHOWN, _LISTED = 24, 200
-
-VIEWS = {
-    "table": ["standardised", "rank-normal", "as is"],
-    "mixed": ["standardised", "rank-normal", "as is"],
-    "features": ["as is", "unit rows", "rank-normal"],
-    "counts": ["topics", "log"],  # of words as documents
-    "documents": ["topics"],
-    "unit rows": ["as is", "unit rows"],
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +146,8 @@ def naming_column(X: Any) -> Any | None:
     names = names_of(rows)
     if len(names) == 1:
         return None
-    found = zip(names, columns_of(rows), strict=True)
-    return next((name for name, one in found if found_in(one, name, positions, n_samples).kind == "id"), None)
+    cells = ((name, cells_of(column, name)) for name, column in zip(names, columns_of(rows), strict=True))
+    return next((name for name, one in cells if found_in(one, positions, n_samples).kind == "id"), None)
 
 
 def describe_sample(X: Any, n_samples: int) -> Description:
@@ -276,12 +269,14 @@ def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[
         kinds = np.where(spread > 0, "number", "constant")
         verdict = kind_of_sparse(A)
         kinds = np.where((kinds == "number") & (verdict.kind == "counts"), "count", kinds)
-        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, sparse=A)
+        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, A)
     # Most columns of wide data are plainly numbers: found at once rather than one by one.
     varies = np.fmax.reduce(A, axis=0) > np.fmin.reduce(A, axis=0)
     plain = varies & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
     found = [
-        Found(column, "number") if known else found_in(column, name, positions, n_samples)
+        Found("number", float(np.isnan(column).mean()), numbers=column)
+        if known
+        else found_in(cells_of(column, name), positions, n_samples)
         for column, name, known in zip(A.T, names.tolist(), plain, strict=True)
     ]
     if not varies.any() and not np.isnan(A).all():
@@ -295,23 +290,21 @@ def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[
 
 
 def _of_table(rows: Any, positions: NDArray | None, n_samples: int, reasons: list[str]) -> Description:
-    names = names_of(rows)
-    found = [found_in(column, name, positions, n_samples) for column, name in zip(columns_of(rows), names, strict=True)]
-    for column, name in zip(found, names, strict=True):
-        if column.values.dtype.kind == "f" and np.isinf(column.values).any():
-            row = int(np.flatnonzero(np.isinf(column.values))[0])
-            raise ValueError(f"Column {name!r} holds an infinite number (row {row}): make it missing, or a number.")
-    return _of_columns(found, np.array([str(name) for name in names]), n_samples, reasons)
+    names = [str(name) for name in names_of(rows)]
+    columns = zip(columns_of(rows), names, strict=True)
+    found = [found_in(cells_of(column, name), positions, n_samples) for column, name in columns]
+    return _of_columns(found, np.array(names), n_samples, reasons)
 
 
 def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, reasons: list[str]) -> Description:
     """The description of dense columns."""
     kinds = np.array([column.kind for column in found])
-    missing = np.array([_share_missing(column.values) for column in found])
+    missing = np.array([column.missing for column in found])
     if missing.min() == 1:
         raise ValueError("All cells of X are missing: there is nothing to describe.")
     numeric, spread = np.isin(kinds, ["number", "count"]), np.full(len(found), np.nan)
-    A = _matrix(found, numeric)
+    columns = [column.numbers for column, use in zip(found, numeric, strict=True) if use and column.numbers is not None]
+    A = np.column_stack(columns) if columns else np.empty((1, 0))
     spread[numeric] = np.nanstd(A, axis=0)
     verdict = _verdict(A, names, kinds)
     reasons = verdict.reasons + _told(found, names, kinds, missing) + reasons
@@ -319,7 +312,7 @@ def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, rea
         kinds = np.where(kinds == "count", "number", kinds)
     elif verdict.kind == "counts":
         kinds = np.where(numeric, "count", kinds)
-    return _description(verdict._replace(reasons=reasons), [], n_samples, names, kinds, missing, spread, dense=A)
+    return _description(verdict._replace(reasons=reasons), [], n_samples, names, kinds, missing, spread, A)
 
 
 def _description(
@@ -330,28 +323,16 @@ def _description(
     kinds: NDArray[np.str_],
     missing: Float,
     spread: Float,
-    *,
-    sparse: Any = None,
-    dense: Float | None = None,
+    values: Any = None,
 ) -> Description:
-    reads = verdict.kind != "counts" or are_reads(dense if sparse is None else sparse)
+    reads = verdict.kind != "counts" or are_reads(values)
     if verdict.kind == "counts":
         of = "reads: some column is" if reads else "words: no column is"
         reasons = [*reasons, f"the counts are taken for {of} filled in more than half of the rows"]
-    named = VIEWS[verdict.kind if reads else "documents"]
-    views = [view for view in named if not (sparse is not None and view == "rank-normal")]
+    views = views_for(verdict.kind if reads else "documents")  # counts of words are documents
+    if sp.issparse(values):
+        views = [view for view in views if get_tags(VIEWS[view].cls()).input_tags.sparse]
     return Description(verdict.kind, verdict.reasons + reasons, views, n_samples, names, kinds, missing, spread)
-
-
-def _share_missing(values: NDArray) -> float:
-    if values.dtype.kind == "f":
-        return float(np.isnan(values).mean())
-    return float(np.mean(np.isnat(values) if values.dtype.kind == "M" else [value is None for value in values]))
-
-
-def _matrix(found: list[Found], chosen: NDArray[np.bool_]) -> Float:
-    columns = [column.values for column, use in zip(found, chosen, strict=True) if use]
-    return np.column_stack(columns) if columns else np.empty((len(found[0].values), 0))
 
 
 def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verdict:
@@ -401,7 +382,7 @@ _PLURAL = {"id": "ids", "text": "text", "constant": "constant"}
 
 def _may_be_codes(column: Found) -> bool:
     """Whether a column of numbers has three to ten values, whole ones from 0 or 1: an order, or codes."""
-    if column.kind != "number":
+    if column.kind != "number" or column.numbers is None:
         return False
-    different = np.unique(column.values[~np.isnan(column.values)])
+    different = np.unique(column.numbers[~np.isnan(column.numbers)])
     return 3 <= different.size <= 10 and is_whole(different) and different[0] in (0, 1) and different[-1] <= 10

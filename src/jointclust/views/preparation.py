@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,26 +17,17 @@ from jointclust.rows import is_annotated, is_elsewhere, is_lazy, tidied
 from jointclust.rows.arrays import columns_at, is_device_array
 from jointclust.types import Float
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in
-from jointclust.views.counts import Counts, LogCounts, TermWeights, Topics, Words
+from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import as_array, describe, describe_sample, is_documents
-from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
+from jointclust.views.registry import VIEWS
+from jointclust.views.transformer import Transformer
 
 __all__ = ["VIEWS", "Preparation"]
 
-VIEWS: dict[str, type[AsIs]] = {
-    "as is": AsIs,
-    "standardised": Standardised,
-    "rank-normal": RankNormal,
-    "unit rows": UnitRows,
-    "tf-idf": TermWeights,
-    "topics": Topics,
-    "log": LogCounts,
-}
 
-
-class Preparation(TransformerMixin, BaseEstimator):
+class Preparation(Transformer):
     """Data as they come, made the rows of one view: described, coded, their gaps filled, then scaled.
 
     Ids and constant columns of tables are left out, categories and dates coded by :class:`MixedEncoder`, gaps filled by
@@ -47,8 +37,8 @@ class Preparation(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     view : str, default="auto"
-        "as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics" or "log"; "auto" is the first view that
-        :func:`jointclust.describe` names for the kind of data.
+        "as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log" or "scaled genes"; "auto" is the
+        first view that :func:`jointclust.describe` names for the kind of data.
 
     Attributes
     ----------
@@ -79,6 +69,7 @@ class Preparation(TransformerMixin, BaseEstimator):
     'standardised'
     """
 
+    _takes = ("allow_nan", "categorical", "sparse", "string")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"view": [StrOptions({"auto", *VIEWS})]}
 
     def __init__(self, view: str = "auto"):
@@ -174,15 +165,15 @@ class Preparation(TransformerMixin, BaseEstimator):
 
     def _learn_view(self, rows: Any, sample_weight: ArrayLike | None) -> None:
         """The statistics of the view."""
-        kind = VIEWS[self.view_]
-        if self.numeric_ is not None and issubclass(kind, Counts):
+        view = VIEWS[self.view_]
+        if self.numeric_ is not None and "numeric" not in view.cls().get_params():
             raise ValueError(
                 f"View {self.view_!r} is for counts and documents, and X has categories: use 'standardised', "
                 "'rank-normal' or 'as is'."
             )
-        self.scaler_ = kind() if self.numeric_ is None else kind(numeric=self.numeric_)
+        self.scaler_ = view.cls() if self.numeric_ is None else view.cls(numeric=self.numeric_)
         self.scaler_.fit(rows, sample_weight=sample_weight)
-        self.reason_ = f"{self.description_.kind}: {self.description_.reasons[0]}; {self.scaler_.reason}"
+        self.reason_ = f"{self.description_.kind}: {self.description_.reasons[0]}; {view.reason}"
         self.notes_.append(f"view {self.view_!r}: {self.reason_}")
 
     def encode(self, X: Any) -> Any:
@@ -220,46 +211,19 @@ class Preparation(TransformerMixin, BaseEstimator):
         return np.where(self.numeric_, coded, np.round(coded * np.sqrt(shares) + shares, 12))
 
     def transform(self, X: Any) -> Any:
-        """The view of data.
-
-        Parameters
-        ----------
-        X : data frame, array, sparse matrix, AnnData or list of str
-            Data with the columns of fit.
-
-        Returns
-        -------
-        Z : array or sparse matrix of shape (n_samples, n_features_out)
-            Rows for a method.
-        """
         return self.scaler_.transform(self.encode(X))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
-        """Names of the columns of the view: "colour = red" for a level, a word, or the column's own.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Ignored: the names are those of fit.
-
-        Returns
-        -------
-        names : array of str
-            One per column.
-        """
         return self.scaler_.get_feature_names_out(self.coded_names())
 
     def coded_names(self) -> NDArray:
         """Names of the columns of :meth:`encode`."""
         check_is_fitted(self)
-        names = self._names() if self.encoder_ is None else self.encoder_.get_feature_names_out()
+        encoder = self.encoder_
+        names = super().get_feature_names_out() if encoder is None else encoder.get_feature_names_out()
         if self.kept_ is not None:
             names = names[self.kept_]
         return names if self.imputer_ is None else self.imputer_.get_feature_names_out(names)
-
-    def _names(self) -> NDArray:
-        unnamed = [f"x{number}" for number in range(getattr(self, "n_features_in_", 0))]
-        return np.asarray(getattr(self, "feature_names_in_", unnamed), dtype=object)
 
     # -- steps --------------------------------------------------------------------------------------------------
 
@@ -279,8 +243,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             self._is_sparse = sp.issparse(matrix)
         elif self._is_sparse != sp.issparse(matrix) and not is_elsewhere(matrix) and not is_table(matrix):
             matrix = sp.csr_array(matrix) if self._is_sparse else matrix.toarray()  # views of either differ
-        named = getattr(matrix, "_meta", matrix) if hasattr(matrix, "columns") else matrix
-        check_columns(self, named, reset=reset)
+        check_columns(self, matrix, reset=reset)
         if self.description_.kind == "documents":
             position = int(np.flatnonzero(self.description_.of_kind("text"))[0])
             return matrix[names_of(matrix)[position]]
@@ -358,9 +321,3 @@ class Preparation(TransformerMixin, BaseEstimator):
         parts = [of_levels(encoder.shares_[name]) if name in encoder.levels_ else np.ones(1) for name in used]
         values = np.concatenate(parts)
         return values if self.imputer_ is None else values[self.imputer_.kept_]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        for kind in ("allow_nan", "categorical", "sparse", "string"):
-            setattr(tags.input_tags, kind, True)
-        return tags

@@ -63,26 +63,40 @@ def are_reads(counts: NDArray | sp.csr_array) -> bool:
 
 
 def kind_of_numbers(A: Float, names: NDArray[np.str_]) -> Verdict:
-    """The kind of dense columns that vary; gaps are NaN."""
+    """The kind of dense columns that vary; gaps are NaN. The first fact that holds decides."""
     A = A[:: max(1, len(A) // _FEW_ROWS)]
-    for step in (
-        _unit_rows,
-        _zeros_and_ones,
-        _counts,
-        _components,
-        _few_columns,
-        _dominated,
-        _one_scale,
-        _ordered,
-        _wide,
-    ):
-        verdict = step(A, names)
-        if verdict is not None:
-            return verdict
+    n_columns, has_gaps = A.shape[1], bool(np.isnan(A).any())
+    if n_columns > 2 and not has_gaps and not is_whole(A[:100]):
+        length = _one_length(np.sqrt(np.einsum("ij,ij->i", A, A)))
+        if length is not None:
+            return Verdict("unit rows", [length])
+    if n_columns > 1 and np.all((A == 0) | (A == 1) | np.isnan(A)):
+        return Verdict("features", ["all cells are 0 or 1: one scale for all columns"])
+    if n_columns >= _MANY_COLUMNS and not has_gaps:
+        zeros, counts = float(np.mean(A == 0)), _counted(A[A != 0])
+        if counts is not None and (zeros >= 0.5 or n_columns >= _VERY_MANY_COLUMNS) and _neighbours(A) is None:
+            return Verdict("counts", [counts, f"{percent(zeros)} of the cells are zero"])
+    if _are_components(A):
+        reason = "the columns are centred and their spread falls from the first to the last, as of principal components"
+        return Verdict("features", [reason])
+    if n_columns < _MANY_COLUMNS:
+        few = f"{n_columns} columns of numbers are few: each may have a unit of its own"
+        return Verdict("table", ["there is one column of numbers" if n_columns == 1 else few, *carried(A, names)])
+    share, name = dominant(A, names)
+    if share > _DOMINANT:
+        return Verdict("table", [f"column {name!r} carries {percent(share)} of the variance"])
     ratio = _ratio_of_spreads(A)
-    return Verdict(
-        "table", [f"the spreads of the columns differ by a factor of {ratio:,.0f}: they have units of their own"]
-    )
+    if ratio <= _FACTOR:
+        reason = f"{n_columns:,} columns of similar spread (nearly all within a factor of {ratio:.1f}): one scale"
+        return Verdict("features", [reason])
+    alike = _neighbours(A)
+    if alike is not None:
+        return Verdict("features", [alike])
+    if n_columns >= _VERY_MANY_COLUMNS:
+        most = f"{name!r} has most, {percent(share)}"
+        return Verdict("features", [f"{n_columns:,} columns, none of which carries much of the variance ({most})"])
+    reason = f"the spreads of the columns differ by a factor of {ratio:,.0f}: they have units of their own"
+    return Verdict("table", [reason])
 
 
 def percent(share: float) -> str:
@@ -107,79 +121,15 @@ def carried(A: Float, names: NDArray[np.str_]) -> list[str]:
     return [f"column {name!r} carries {percent(share)} of the variance"] if share > 0.5 else []
 
 
-# -- steps: a verdict, or None for the next step to say ------------------------------------------------------------
+# -- facts -----------------------------------------------------------------------------------------------------------
 
 
-def _unit_rows(A: Float, names: NDArray[np.str_]) -> Verdict | None:
-    if A.shape[1] < 3 or np.isnan(A).any() or is_whole(A[:100]):
-        return None
-    length = _one_length(np.sqrt(np.einsum("ij,ij->i", A, A)))
-    return None if length is None else Verdict("unit rows", [length])
-
-
-def _zeros_and_ones(A: Float, names: NDArray[np.str_]) -> Verdict | None:
-    if A.shape[1] > 1 and np.all((A == 0) | (A == 1) | np.isnan(A)):
-        return Verdict("features", ["all cells are 0 or 1: one scale for all columns"])
-    return None
-
-
-def _counts(A: Float, names: NDArray[np.str_]) -> Verdict | None:
-    if A.shape[1] < _MANY_COLUMNS or np.isnan(A).any():
-        return None
-    zeros = float(np.mean(A == 0))
-    counts = _counted(A[A != 0])
-    if counts is None or (zeros < 0.5 and A.shape[1] < _VERY_MANY_COLUMNS) or _neighbours(A) is not None:
-        return None
-    return Verdict("counts", [counts, f"{percent(zeros)} of the cells are zero"])
-
-
-def _components(A: Float, names: NDArray[np.str_]) -> Verdict | None:
+def _are_components(A: Float) -> bool:
+    """Whether the columns are centred, and their spread falls from the first to the last."""
     spreads, means = np.nanstd(A, axis=0), np.nanmean(A, axis=0)
     if A.shape[1] < 5 or np.any(np.diff(spreads) > 1e-9 * spreads[0]) or np.any(np.abs(means) > 0.1 * spreads):
-        return None
-    if spreads[-1] > (1 - 1e-6) * spreads[0]:
-        return None
-    reason = "the columns are centred and their spread falls from the first to the last, as of principal components"
-    return Verdict("features", [reason])
-
-
-def _few_columns(A: Float, names: NDArray[np.str_]) -> Verdict | None:
-    if A.shape[1] >= _MANY_COLUMNS:
-        return None
-    n_columns = A.shape[1]
-    number = f"{n_columns} columns of numbers are few: each may have a unit of its own"
-    return Verdict("table", ["there is one column of numbers" if n_columns == 1 else number, *carried(A, names)])
-
-
-def _dominated(A: Float, names: NDArray[np.str_]) -> Verdict | None:
-    share, name = dominant(A, names)
-    return (
-        Verdict("table", [f"column {name!r} carries {percent(share)} of the variance"]) if share > _DOMINANT else None
-    )
-
-
-def _one_scale(A: Float, names: NDArray[np.str_]) -> Verdict | None:
-    ratio = _ratio_of_spreads(A)
-    if ratio > _FACTOR:
-        return None
-    reason = f"{A.shape[1]:,} columns of similar spread (nearly all within a factor of {ratio:.1f}): one scale"
-    return Verdict("features", [reason])
-
-
-def _ordered(A: Float, names: NDArray[np.str_]) -> Verdict | None:
-    alike = _neighbours(A)
-    return None if alike is None else Verdict("features", [alike])
-
-
-def _wide(A: Float, names: NDArray[np.str_]) -> Verdict | None:
-    if A.shape[1] < _VERY_MANY_COLUMNS:
-        return None
-    share, name = dominant(A, names)
-    reason = f"{A.shape[1]:,} columns, none of which carries much of the variance ({name!r} has most, {percent(share)})"
-    return Verdict("features", [reason])
-
-
-# -- facts -----------------------------------------------------------------------------------------------------------
+        return False
+    return bool(spreads[-1] <= (1 - 1e-6) * spreads[0])
 
 
 def _one_length(lengths: Float) -> str | None:

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import fit_context
@@ -30,6 +29,8 @@ from jointclust.rows import (
 from jointclust.rows.arrays import is_device_array, like, namespace
 from jointclust.subspace.decomposition import check_weights
 from jointclust.types import Float
+from jointclust.views.columns import check_columns
+from jointclust.views.transformer import Transformer
 
 __all__ = ["AsIs", "RankNormal", "Standardised", "UnitRows"]
 
@@ -37,8 +38,10 @@ __all__ = ["AsIs", "RankNormal", "Standardised", "UnitRows"]
 _QUANTILE_ROWS, _POINTS = 100_000, 500
 
 
-class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class AsIs(Transformer):
     """Rows as they are, checked; the base of the other views.
+
+    All take rows in memory, on a device, in a file or of a Dask array.
 
     Parameters
     ----------
@@ -53,53 +56,26 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [3., 5.]])
     """
 
-    reason: ClassVar[str] = "the rows as they are keep what their scale means"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"numeric": ["array-like", None]}
+    _takes: ClassVar[tuple[str, ...]] = ("sparse",)
+    _keeps = ("float64", "float32")
 
     def __init__(self, numeric: ArrayLike | None = None):
         self.numeric = numeric
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the statistics of the rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows: in memory, on a device, in a file or of a Dask array.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows; a weight of 2 is the row twice.
-
-        Returns
-        -------
-        self : object
-            The fitted view.
-        """
         rows = self._rows(X, reset=True)
         self._learn(rows, check_weights(sample_weight, rows))
         return self
 
     def transform(self, X: Any) -> Any:
-        """The view of rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        Z : array or sparse matrix
-            Where X is, and sparse where it is; of a file, in memory.
-        """
         check_is_fitted(self)
         if is_lazy(X):
-            self._check_names(X, reset=False)
+            check_columns(self, X, reset=False)
             X = as_table(X)
             kind = np.float32 if X.dtype == np.float32 else np.float64
-            return lazily(self._change, X, (self._n_columns_out,), kind)
+            return lazily(self._change, X, (self.get_feature_names_out().size,), kind)
         rows = self._rows(X, reset=False)
         return sweep(lambda x: Swept(rows=[self._change(x)]), rows, width=2 * self.n_features_in_).rows[0]
 
@@ -108,12 +84,8 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if not is_elsewhere(X):
             return validate_data(self, tidied(X), accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
         checked = check_elsewhere(X, accept_sparse=True, min_samples=1)
-        self._check_names(X, reset=reset)
+        check_columns(self, X, reset=reset)
         return checked
-
-    def _check_names(self, X: Any, *, reset: bool) -> None:
-        named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
-        validate_data(self, named, skip_check_array=True, reset=reset)
 
     def _learn(self, X: Any, weights: Any) -> None:
         """Set the statistics, from clean rows."""
@@ -121,10 +93,6 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _change(self, x: Any) -> Any:
         """The view of a block."""
         return x
-
-    @property
-    def _n_columns_out(self) -> int:
-        return self.n_features_in_
 
     def _mask(self) -> NDArray[np.bool_]:
         """Which columns are changed."""
@@ -140,12 +108,6 @@ class AsIs(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 class Standardised(AsIs):
@@ -173,13 +135,9 @@ class Standardised(AsIs):
            [ 1.,  1.]])
     """
 
-    reason: ClassVar[str] = "columns in units of their own count the same when each has spread 1"
-
     def _learn(self, X: Any, weights: Any) -> None:
         total = X.shape[0] if weights is None else total_weight(weights)
-        mean = as_rows(X).mean(weights)
-        found = sweep(lambda x, w: Swept(sums=[squares(x, w, mean)]), X, weights, width=X.shape[1])
-        variance, mask = found.sums[0] / total, self._mask()
+        (mean, variance), mask = moments(X, weights), self._mask()
         # What centring leaves of a constant column is rounding.
         rounding = total * np.finfo(np.float64).eps
         varies = variance > rounding * variance + (rounding * mean) ** 2
@@ -192,7 +150,14 @@ class Standardised(AsIs):
         return (x - like(self.mean_, x)) / like(self.scale_, x)
 
 
-def squares(x: Any, weights: Any, mean: Float) -> Any:
+def moments(X: Any, weights: Any) -> tuple[Float, Float]:
+    """The mean and the variance of each column."""
+    mean = as_rows(X).mean(weights)
+    summed = sweep(lambda x, w: Swept(sums=[_squares(x, w, mean)]), X, weights, width=X.shape[1])
+    return mean, summed.sums[0] / (X.shape[0] if weights is None else total_weight(weights))
+
+
+def _squares(x: Any, weights: Any, mean: Float) -> Any:
     """``sum_i w_i (x_ij - m_j)^2`` of each column."""
     if not sp.issparse(x):
         return blocks.column_sums(blocks.centred(x, mean) ** 2, weights)
@@ -230,7 +195,7 @@ class RankNormal(AsIs):
            [ 0.97]])
     """
 
-    reason: ClassVar[str] = "neither units nor outliers count, only the order in each column"
+    _takes = ()
 
     def _learn(self, X: Any, weights: Any) -> None:
         self._refuse_sparse(X)
@@ -254,11 +219,6 @@ class RankNormal(AsIs):
     def _refuse_sparse(self, X: Any) -> None:
         if sp.issparse(X) or sp.issparse(getattr(X, "_meta", None)):
             raise TypeError("Ranks of sparse rows are not sparse: use the rows as they are, or make them dense.")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
 
 def _points(column: Float, weights: Float | None) -> tuple[Float, Float]:
@@ -297,8 +257,6 @@ class UnitRows(AsIs):
     array([[-0.6, -0.8],
            [ 0.6,  0.8]])
     """
-
-    reason: ClassVar[str] = "only the direction of a row from the mean counts, not how far it is"
 
     def _learn(self, X: Any, weights: Any) -> None:
         self.mean_ = as_rows(X).mean(weights)

@@ -15,18 +15,7 @@ import numpy as np
 from jointclust.experiments.experiment import frame
 from jointclust.experiments.findings import PAPERS, Claim, Findings
 from jointclust.experiments.journal import Journal
-from jointclust.experiments.papers import (
-    _dec,
-    _dec_dimensions,
-    _dec_rules,
-    _dec_times,
-    _ec,
-    _leaderboard,
-    _odc,
-    _rurr,
-    _rurr_figures,
-    _theory,
-)
+from jointclust.experiments.papers import _dec, _dec_dimensions, _ec, _leaderboard, _odc, _rurr, _theory
 from jointclust.experiments.papers._lab import Lab, UnfinishedError, published
 
 if TYPE_CHECKING:
@@ -49,11 +38,11 @@ class Item:
 ITEMS = (
     Item("dec", "figure 2", "Projection directions on the toy", (), _dec.figure2),
     Item("dec", "figure 3", "Accuracy against the dimension", _dec.SETS, _dec_dimensions.figure3),
-    Item("dec", "figure 4", "Three updating rules", tuple(_dec.FINE), _dec_rules.figure4),
+    Item("dec", "figure 4", "Three updating rules", tuple(_dec.FINE), _dec.figure4),
     Item("dec", "figure 5", "Accuracy against the trade-off", tuple(_dec.FINE), _dec.figure5),
-    Item("dec", "table 4", "Time on Coil", ("coil20",), _dec_times.table4),
-    Item("dec", "table 5", "Time on Corel", ("corel",), _dec_times.table5),
-    Item("dec", "table 6", "Time on Pollen", ("pollen",), _dec_times.table6),
+    Item("dec", "table 4", "Time on Coil", ("coil20",), _dec.table4),
+    Item("dec", "table 5", "Time on Corel", ("corel",), _dec.table5),
+    Item("dec", "table 6", "Time on Pollen", ("pollen",), _dec.table6),
     Item("ec", "figure 1", "Accuracy against the dimension", _ec.SETS, _ec.figure1),
     Item("ec", "table 1", "Error and NMI", ("ar", "gt", "usps"), _ec.table1),
     Item("ec", "slides", "Anchors as landmarks", _ec.ANCHORED, _ec.slides),
@@ -62,11 +51,11 @@ ITEMS = (
     Item("odc", "figure 2", "Error against the ridge", _odc.SETS, _odc.figure2),
     Item("odc", "theorem 3", "Discriminative is spectral clustering", (), _theory.theorem3),
     Item("rurr", "equation 3", "The trivial solution", (), _theory.equation3),
-    Item("rurr", "figure 1", "Convergence", (), _rurr_figures.figure1),
-    Item("rurr", "figure 2", "Accuracy and NMI against the ridge", ("imm",), _rurr_figures.figure2),
-    Item("rurr", "figure 3", "Three clusters", (), _rurr_figures.figure3),
-    Item("rurr", "figure 4", "Many clusters", (), _rurr_figures.figure4),
-    Item("rurr", "figure 5", "Soft labels", ("imm",), _rurr_figures.figure5),
+    Item("rurr", "figure 1", "Convergence", (), _rurr.figure1),
+    Item("rurr", "figure 2", "Accuracy and NMI against the ridge", ("imm",), _rurr.figure2),
+    Item("rurr", "figure 3", "Three clusters", (), _rurr.figure3),
+    Item("rurr", "figure 4", "Many clusters", (), _rurr.figure4),
+    Item("rurr", "figure 5", "Soft labels", ("imm",), _rurr.figure5),
     Item("rurr", "table 1", "Accuracy and NMI", _rurr.SETS, _rurr.table1),
     Item("all", "leaderboard", "Mean ranks and times", (), _leaderboard.leaderboard),
     Item("all", "accuracies", "Accuracies behind the leaderboard", (), _leaderboard.accuracies),

@@ -10,23 +10,11 @@ from sklearn.cluster import KMeans
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Method, frame, pandas
 from jointclust.experiments.findings import OURS, Claim, Findings
-from jointclust.experiments.papers._lab import (
-    ONE_BUDGET,
-    STARTS,
-    Lab,
-    beside_paper,
-    by_dimension,
-    curves,
-    dimension_rows,
-    lead,
-    leading,
-    measure_row,
-    prepared,
-    with_baseline,
-)
+from jointclust.experiments.papers import _lab as common
+from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, prepared, with_baseline
 from jointclust.experiments.papers._textbook import AnchoredODC, ECFromTen, RMKMCFromTen
 from jointclust.experiments.selection import chosen_runs, paired, summary
-from jointclust.experiments.verdicts import judged, percent, untestable
+from jointclust.experiments.verdicts import judged, mostly, percent, untestable
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 
@@ -92,15 +80,13 @@ def _assumed(lab: Lab, names: list[str], runs: int) -> list[str]:
 def figure1(lab: Lab) -> Findings:
     """Accuracy against the dimension."""
     names, missing, used = lab.find(SETS)
-    runs = lab.run(methods(lab), names, 6, shared=True, label_free=False, prepare=prepared(names, leading))
-    runs = by_dimension(runs)
-    table = with_baseline(frame(dimension_rows(runs)), "k-means")
+    runs = lab.run(methods(lab), names, 6, shared=True, label_free=False, prepare=prepared(names, common.leading))
+    runs = common.by_dimension(runs)
+    table = with_baseline(frame(common.dimension_rows(runs)), "k-means")
     notes = [*_assumed(lab, names, 6), *NOTES, "The figure's values are not printed in the paper; its claim is tested."]
     title = "Accuracy against the dimension, four methods and two baselines"
-    claims = _figure1_claims(table, runs, names)
-    if "fei" in missing:
-        claims.append(untestable("The same on FEI", ["fei"]))
-    figure = curves({name: table[table["dataset"] == name] for name in names}, _STYLE)
+    claims = _figure1_claims(table, runs, names) + untestable("The same on FEI", ["fei"], missing)
+    figure = common.curves({name: table[table["dataset"] == name] for name in names}, _STYLE)
     return Findings("ec", "figure 1", title, table, figure, claims, notes, missing, used)
 
 
@@ -116,11 +102,11 @@ def _figure1_claims(table: DataFrame, runs: DataFrame, names: list[str]) -> list
         gains[name] = float(wide["EC"].max() - flat["k-means"])
     text = ", ".join(f"{n} {percent(share)} ({gains[n]:+.3f})" for n, share in best.items())
     return [
-        judged(
+        mostly(
             "EC is more accurate than PCA + k-means, PCA + RMKMC, OLSDA and the baselines at most dimensions",
-            {name: share > 0.5 for name, share in best.items()},
+            best,
             f"share of dimensions at which EC is best (in brackets its best dimension less k-means): {text}",
-            {name: lead(runs, name, "EC", [*CURVES[:3], *flat_rivals]) for name in names},
+            {name: common.lead(runs, name, "EC", [*CURVES[:3], *flat_rivals]) for name in names},
         )
     ]
 
@@ -130,15 +116,14 @@ def table1(lab: Lab) -> Findings:
     names, missing, used = lab.find(("ar", "gt", "usps"))
     shown = ("k-means", "RMKMC", "OLSDA", "EC", "EC (random start)", "k-means (one start)")
     chosen = {method: given for method, given in methods(lab).items() if method in shown}
-    runs = lab.run(chosen, names, 10, shared=True, prepare=prepared(names, leading))
+    runs = lab.run(chosen, names, 10, shared=True, prepare=prepared(names, common.leading))
     found, rows = summary(runs), []
     for name in names:
         for measure, metric in (("error", "accuracy"), ("nmi", "nmi")):
-            rows += [measure_row(found, name, method, measure, metric) for method in shown]
-    table = with_baseline(beside_paper("ec", "table 1", rows), "k-means")
+            rows += [common.measure_row(found, name, method, measure, metric) for method in shown]
+    table = with_baseline(common.beside_paper("ec", "table 1", rows), "k-means")
     claims = [_table1_claim(table, chosen_runs(runs), names, measure) for measure in ("error", "nmi")]
-    if "ar" in missing:
-        claims.append(untestable("The same on AR", ["ar"]))
+    claims += untestable("The same on AR", ["ar"], missing)
     notes = [
         *_assumed(lab, names, 10),
         *NOTES,
@@ -150,7 +135,7 @@ def table1(lab: Lab) -> Findings:
 
 def _table1_claim(table: DataFrame, runs: DataFrame, names: list[str], measure: str) -> Claim:
     others, metric = ["k-means", "RMKMC", "OLSDA"], "nmi" if measure == "nmi" else "accuracy"
-    wide = table[table["measure"] == measure].pivot(index="dataset", columns="method", values="ours")
+    wide = common.by_method(table, measure)
     shown = wide if measure == "nmi" else 1 - wide
     rival = shown[others].idxmax(axis=1)
     return judged(
@@ -180,8 +165,8 @@ def slides(lab: Lab) -> Findings:
         lab.tables([plain, lab.experiment(given, names, 10, label_free=False), *whole]), ignore_index=True
     )
     rows = [
-        {"dataset": name, "method": method, "measure": "nmi", "ours": own["nmi"].mean(), "sd": own["nmi"].std(ddof=0)}
-        for (name, method), own in runs.groupby(["dataset", "method"], sort=False)
+        common.mean_row(own, dataset=name, method=method, measure="nmi")
+        for (name, method), own in runs.groupby(["dataset", "method"], sort=False)["nmi"]
     ]
     table = with_baseline(frame(rows), "k-means")
     claims = [_anchor_claim(table, runs, names, m) for m in lab.few([50, 100, 200])]

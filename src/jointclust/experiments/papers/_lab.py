@@ -13,18 +13,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.preprocessing import StandardScaler
 
 from jointclust import datasets
 from jointclust.experiments.experiment import Cell, Experiment, Known, Method, Prepare, finish, frame, unfinished
+from jointclust.experiments.findings import Claim
 from jointclust.experiments.journal import Journal
+from jointclust.experiments.selection import paired
+from jointclust.experiments.verdicts import judged
 from jointclust.numerics.kmeans import fewer_restarts
 from jointclust.numerics.partitions import FEW
 from jointclust.subspace.decomposition import decompose
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 _T = TypeVar("_T")
 # Neither is in a paper; they take the place of sets that are not here, so that every item can be tried.
@@ -135,15 +139,6 @@ class Lab:
             cells.clear()
 
 
-def finished(run: Callable[[Lab], _T], lab: Lab) -> _T:
-    """What an item makes, once its cells have been run."""
-    while True:
-        try:
-            return run(lab)
-        except UnfinishedError:
-            lab.finish()
-
-
 @functools.cache
 def published() -> tuple[dict[str, str], ...]:
     """Every number that the papers print, as rows of paper, item, dataset, method, measure, setting, value."""
@@ -195,6 +190,40 @@ def measure_row(found: DataFrame, dataset: str, method: str, measure: str, metri
     }
 
 
+def mean_row(values: Series, **known: Any) -> dict[str, Any]:
+    """A row of a table: what is known of it, and mean and standard deviation of our values."""
+    return known | {"ours": values.mean(), "sd": values.std(ddof=0)}
+
+
+def by_method(table: DataFrame, measure: str) -> DataFrame:
+    """Our numbers of one measure, data sets by methods."""
+    return table[table["measure"] == measure].pivot(index="dataset", columns="method", values="ours")
+
+
+def best_claim(
+    text: str,
+    wide: DataFrame,
+    method: str,
+    others: Sequence[str],
+    runs: DataFrame,
+    metric: str,
+    *,
+    least: bool = False,
+    most: bool = False,
+) -> Claim:
+    """Whether a method has the largest number (or the least) on each set of a table, data sets by methods."""
+    shown = -wide[others] if least else wide[others]
+    rival = {name: row.idxmax() for name, row in shown.iterrows()}
+    ours, best = wide[method], {name: wide.loc[name, other] for name, other in rival.items()}
+    return judged(
+        text,
+        {n: bool(ours[n] <= best[n] if least else ours[n] >= best[n]) for n in rival},
+        "; ".join(f"{n}: {method} {ours[n]:.3f}, best other {rival[n]} {best[n]:.3f}" for n in rival),
+        {n: paired(runs, n, method, rival[n], metric) for n in rival},
+        most=most,
+    )
+
+
 def with_baseline(table: DataFrame, baseline: str) -> DataFrame:
     """The table with a column 'k-means' behind 'ours': plain k-means on the same rows, by the same measure."""
     plain = table[table["method"] == baseline].drop_duplicates(["dataset", "measure"])
@@ -236,6 +265,23 @@ def curves(panels: Mapping[str, DataFrame], styles: Mapping[str, tuple[str, str]
     return figure
 
 
+def ridge_curves(ax: Axes, table: DataFrame, colours: Mapping[str, str], baseline: str) -> None:
+    """Methods against their ridge, and plain k-means as a level line."""
+    for method, colour in colours.items():
+        curve = table[table["method"] == method]
+        ax.plot(curve["ridge"].astype(float), curve["ours"], color=colour, marker=".", lw=1.2, label=method)
+    ax.axhline(table[table["method"] == baseline]["ours"].iloc[0], color="0.45", ls="--", lw=1.2, label=baseline)
+    ax.set(xscale="log", xlabel="ridge")
+
+
+def bars(ax: Axes, wide: DataFrame, colours: Mapping[str, str], width: float) -> None:
+    """A group of bars for each data set, one for each method."""
+    for index, (method, colour) in enumerate(colours.items()):
+        places = np.arange(len(wide)) + width * (index - (len(colours) - 1) / 2)
+        ax.bar(places, wide[method], width, label=method, color=colour)
+    ax.set_xticks(range(len(wide)), list(wide.index))
+
+
 def by_dimension(runs: DataFrame) -> DataFrame:
     """Runs with their dimension as a column, empty for methods that have none."""
     found = [json.loads(text).get("n_components", "") for text in runs["parameters"]]
@@ -246,9 +292,8 @@ def dimension_rows(runs: DataFrame) -> list[dict[str, Any]]:
     """A row of means for each data set, method and dimension."""
     rows = []
     for (dataset, method, d), own in runs.groupby(["dataset", "method", "dimension"], sort=False):
-        row = {"dataset": dataset, "method": method, "measure": "accuracy", "dimension": d}
-        more = {"sd": own["accuracy"].std(ddof=0), "nmi": own["nmi"].mean()}
-        rows.append(row | {"ours": own["accuracy"].mean()} | more)
+        row = mean_row(own["accuracy"], dataset=dataset, method=method, measure="accuracy", dimension=d)
+        rows.append(row | {"nmi": own["nmi"].mean()})
     return rows
 
 
@@ -290,11 +335,6 @@ def standardised(X: NDArray) -> NDArray:
 def unit_features(X: NDArray) -> NDArray:
     """Every feature with mean 0 and length 1, so that X'X is the correlation matrix."""
     return standardised(X) / np.sqrt(len(X))
-
-
-def unit_rows(X: NDArray) -> NDArray:
-    """Every row of length 1."""
-    return normalize(X)
 
 
 def bytes_to_one(X: NDArray) -> NDArray:

@@ -152,23 +152,13 @@ def _against(found: DataFrame, rival: str) -> Claim:
 def accuracies(lab: Lab) -> Findings:
     """Accuracy of every method on every data set, for both ways of choosing."""
     found = _found(lab)
-    columns = [
-        "dataset",
-        "method",
-        "selection",
-        "parameters",
-        "accuracy",
-        "accuracy_std",
-        "nmi",
-        "agreement",
-        "seconds",
-    ]
     failures, collapsed = int(found["failures"].sum()), int(found["collapsed"].sum())
     notes = [
         f"{failures} runs failed." if failures else "No run failed.",
         f"{collapsed} of the chosen runs left a cluster empty." if collapsed else "No chosen run left a cluster empty.",
     ]
-    return Findings("all", "accuracies", "Accuracies behind the leaderboard", found[columns], None, [], notes)
+    table = found.drop(columns=["accuracy_best", "nmi_std", "nmi_best", "runs", "failures", "collapsed"])
+    return Findings("all", "accuracies", "Accuracies behind the leaderboard", table, None, [], notes)
 
 
 def _relative_time(found: DataFrame, method: str) -> float:

@@ -8,26 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.preprocessing import normalize
 
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Method, frame, pandas
 from jointclust.experiments.findings import Claim, Findings
-from jointclust.experiments.papers._lab import (
-    ONE_BUDGET,
-    STARTS,
-    Lab,
-    beside_paper,
-    grid_of_axes,
-    measure_row,
-    prepared,
-    standardised,
-    unit_features,
-    unit_rows,
-    with_baseline,
-)
+from jointclust.experiments.papers import _lab as common
+from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, prepared, with_baseline
 from jointclust.experiments.papers._textbook import TotalDisCluster
 from jointclust.experiments.selection import chosen_runs, paired, summary
-from jointclust.experiments.verdicts import judged, percent, untestable
+from jointclust.experiments.verdicts import judged, mostly, shares, untestable
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 
@@ -48,26 +38,14 @@ VARIANCE_ONE = "ODC (variance one)"
 SRBCT_ROWS = "srbct (unit rows)"
 # The axes of figures 1 and 2, which the paper's text holds: NMI, and error in percent.
 AXES = {
-    "nmi": {
-        "orl": (0.68, 0.88),
-        "yale": (0.5, 0.64),
-        "pie": (0.05, 0.4),
-        "srbct": (0.2, 0.4),
-        "iris": (0.6, 0.74),
-        "yeast": (0.255, 0.305),
-        "segmentation": (0.54, 0.6),
-        "satellite": (0.57, 0.63),
-    },
-    "error": {
-        "orl": (0.28, 0.4),
-        "yale": (0.448, 0.456),
-        "pie": (0.64, 0.82),
-        "srbct": (0.47, 0.56),
-        "iris": (0.11, 0.17),
-        "yeast": (0.565, 0.595),
-        "segmentation": (0.4, 0.46),
-        "satellite": (0.305, 0.325),
-    },
+    "orl": {"nmi": (0.68, 0.88), "error": (0.28, 0.4)},
+    "yale": {"nmi": (0.5, 0.64), "error": (0.448, 0.456)},
+    "pie": {"nmi": (0.05, 0.4), "error": (0.64, 0.82)},
+    "srbct": {"nmi": (0.2, 0.4), "error": (0.47, 0.56)},
+    "iris": {"nmi": (0.6, 0.74), "error": (0.11, 0.17)},
+    "yeast": {"nmi": (0.255, 0.305), "error": (0.565, 0.595)},
+    "segmentation": {"nmi": (0.54, 0.6), "error": (0.4, 0.46)},
+    "satellite": {"nmi": (0.57, 0.63), "error": (0.305, 0.325)},
 }
 NOTES = [
     "Features have mean 0 and length 1, so that X'X is the correlation matrix. The paper does not say so: its k-means "
@@ -119,11 +97,11 @@ def methods(lab: Lab) -> dict[str, Method]:
 def _runs(lab: Lab) -> tuple[DataFrame, list[str], list[str], list[str]]:
     """All methods on all sets, with unit features; SRBCT again with unit rows, ODC again with variance one."""
     names, missing, used = lab.find(SETS)
-    plans = [lab.experiment(methods(lab), names, 10, shared=True, prepare=prepared(names, unit_features))]
+    plans = [lab.experiment(methods(lab), names, 10, shared=True, prepare=prepared(names, common.unit_features))]
     if "srbct" in names:
-        plans.append(lab.experiment(methods(lab), ["srbct"], 10, shared=True, prepare={"srbct": unit_rows}))
+        plans.append(lab.experiment(methods(lab), ["srbct"], 10, shared=True, prepare={"srbct": normalize}))
     scaled = {VARIANCE_ONE: methods(lab)["ODC"]}
-    plans.append(lab.experiment(scaled, names, 10, shared=True, prepare=prepared(names, standardised)))
+    plans.append(lab.experiment(scaled, names, 10, shared=True, prepare=prepared(names, common.standardised)))
     tables = lab.tables(plans)
     tables[1:-1] = [one.assign(dataset=SRBCT_ROWS) for one in tables[1:-1]]
     return pandas().concat(tables, ignore_index=True), names, missing, used
@@ -136,46 +114,26 @@ def table2(lab: Lab) -> Findings:
     rows = []
     for measure, metric in (("nmi", "nmi"), ("error", "accuracy")):
         found = summary(table, metric)
-        rows += [measure_row(found, n, method, measure, metric) for n in shown for method in (*METHODS, *EXTRA)]
-        rows += [measure_row(found, n, VARIANCE_ONE, measure, metric) for n in names]
-    beside = with_baseline(beside_paper("odc", "table 2", rows, {SRBCT_ROWS: "srbct"}), "K-means")
+        rows += [common.measure_row(found, n, method, measure, metric) for n in shown for method in (*METHODS, *EXTRA)]
+        rows += [common.measure_row(found, n, VARIANCE_ONE, measure, metric) for n in names]
+    beside = with_baseline(common.beside_paper("odc", "table 2", rows, {SRBCT_ROWS: "srbct"}), "K-means")
     figure, claims = _bars(beside, shown), _claims(beside, table, names, missing)
     return Findings("odc", "table 2", "NMI and error", beside, figure, claims, NOTES, missing, used)
 
 
 def _claims(table: DataFrame, runs: DataFrame, names: list[str], missing: list[str]) -> list[Claim]:
-    nmi = table[table["measure"] == "nmi"].pivot(index="dataset", columns="method", values="ours")
-    error = table[table["measure"] == "error"].pivot(index="dataset", columns="method", values="ours")
+    nmi, error = common.by_method(table, "nmi"), common.by_method(table, "error")
     five = [name for name in ("orl", "srbct", "iris", "yeast", "segmentation") if name in names]
-    best = {measure: chosen_runs(runs, measure) for measure in ("nmi", "accuracy")}
-    claims = [_above(nmi, best["nmi"], "K-means", five)]
-    claims.append(_above(nmi, best["nmi"], "K-means (one start)", five))
+    by_nmi, by_error = chosen_runs(runs, "nmi"), chosen_runs(runs, "accuracy")
+    claims = [_above(nmi, by_nmi, "K-means", five), _above(nmi, by_nmi, "K-means (one start)", five)]
     if SRBCT_ROWS in nmi.index:
-        claims.append(_above(nmi, best["nmi"], "K-means", [SRBCT_ROWS]))
-    claims.append(_above(nmi, best["nmi"], "K-means", five, VARIANCE_ONE))
+        claims.append(_above(nmi, by_nmi, "K-means", [SRBCT_ROWS]))
+    claims.append(_above(nmi, by_nmi, "K-means", five, VARIANCE_ONE))
     others = list(METHODS[:4])
-    second = nmi.loc[five, others].idxmax(axis=1) if five else {}
-    claims.append(
-        judged(
-            "ODC's NMI is the highest of the five methods on these five sets",
-            {n: bool(nmi.loc[n, "ODC"] >= nmi.loc[n, others].max()) for n in five},
-            "; ".join(
-                f"{n}: ODC {nmi.loc[n, 'ODC']:.3f}, best other {second[n]} {nmi.loc[n, second[n]]:.3f}" for n in five
-            ),
-            {n: paired(best["nmi"], n, "ODC", second[n], "nmi") for n in five},
-        )
-    )
-    rival = error.loc[names, others].idxmin(axis=1)
-    claims.append(
-        judged(
-            "ODC's error is the lowest on all sets",
-            {n: bool(error.loc[n, "ODC"] <= error.loc[n, others].min()) for n in names},
-            "; ".join(
-                f"{n}: ODC {error.loc[n, 'ODC']:.3f}, best other {rival[n]} {error.loc[n, rival[n]]:.3f}" for n in names
-            ),
-            {n: paired(best["accuracy"], n, "ODC", rival[n], "accuracy") for n in names},
-        )
-    )
+    text = "ODC's NMI is the highest of the five methods on these five sets"
+    claims.append(common.best_claim(text, nmi.loc[five], "ODC", others, by_nmi, "nmi"))
+    text = "ODC's error is the lowest on all sets"
+    claims.append(common.best_claim(text, error.loc[names], "ODC", others, by_error, "accuracy", least=True))
     return [*claims, *_smaller_claims(error, names, missing)]
 
 
@@ -200,19 +158,14 @@ def _smaller_claims(error: DataFrame, names: list[str], missing: list[str]) -> l
             claims.append(judged(text, {name: abs(pair[0] - pair[1]) < 0.02}, f"{pair[0]:.3f} and {pair[1]:.3f}"))
     why = "the paper gives no measure for it"
     claims.append(Claim("DisCluster does dramatically differently by NMI and by error", "cannot be tested", why))
-    if "pie" in missing:
-        claims.append(untestable("The same on PIE", ["pie"]))
-    return claims
+    return claims + untestable("The same on PIE", ["pie"], missing)
 
 
 def _bars(table: DataFrame, names: list[str]) -> Figure:
     figure, axes = grid_of_axes(2, max(0.9 * len(names) + 2, 6), 3.6, 1)
+    colours = {method: f"{0.35 + 0.13 * index:.2f}" for index, method in enumerate(METHODS)} | {"ODC": "#c8102e"}
     for ax, measure in zip(axes, ("nmi", "error"), strict=True):
-        wide = table[table["measure"] == measure].pivot(index="dataset", columns="method", values="ours").loc[names]
-        for index, method in enumerate(METHODS):
-            colour = "#c8102e" if method == "ODC" else f"{0.35 + 0.13 * index:.2f}"
-            ax.bar(np.arange(len(names)) + 0.16 * (index - 2), wide[method], 0.16, label=method, color=colour)
-        ax.set_xticks(range(len(names)), names)
+        common.bars(ax, common.by_method(table, measure).loc[names], colours, 0.16)
         ax.set_ylabel(measure)
     axes[0].legend(fontsize=7, ncols=5)
     return figure
@@ -225,10 +178,9 @@ def _sweep(item: str, measure: str, metric: str) -> Callable[[Lab], Findings]:
         for name in dict.fromkeys(runs["dataset"]):
             own = runs[(runs["dataset"] == name) & runs["method"].isin(("K-means", "ODC"))]
             for (method, parameters), group in own.groupby(["method", "parameters"], sort=False):
-                value = group[metric].mean()
-                row = {"dataset": name, "method": method, "measure": measure}
-                row["ridge"] = json.loads(parameters).get("ridge", "")
-                rows.append(row | {"ours": 1 - value if measure == "error" else value, "sd": group[metric].std(ddof=0)})
+                known = {"dataset": name, "method": method, "measure": measure}
+                row = common.mean_row(group[metric], **known, ridge=json.loads(parameters).get("ridge", ""))
+                rows.append(row | {"ours": 1 - row["ours"]} if measure == "error" else row)
         odc = runs[runs["method"] == "ODC"].groupby(["dataset", "parameters"])[["nmi", "accuracy"]].mean()
         spread = {n: {one: float(np.ptp(odc.loc[n, one])) for one in ("nmi", "accuracy")} for n in names}
         table = with_baseline(frame(rows), "K-means")
@@ -259,27 +211,21 @@ def _sweep_claim(measure: str, spread: dict[str, dict[str, float]]) -> Claim:
 def _axes_claim(measure: str, table: DataFrame, names: list[str]) -> Claim:
     """Whether our curve would be seen in the paper's figure: most of its points lie within the axes."""
     inside = {}
-    for name in (one for one in names if one in AXES[measure]):
+    for name in (one for one in names if one in AXES):
         curve = table[(table["dataset"] == name) & (table["method"] == "ODC")]["ours"]
-        low, high = AXES[measure][name]
+        low, high = AXES[name][measure]
         inside[name] = float(curve.between(low, high).mean())
-    return judged(
-        "ODC's curve lies within the axes of the figure",
-        {name: share > 0.5 for name, share in inside.items()},
-        "share of ridges within: " + ", ".join(f"{name} {percent(share)}" for name, share in inside.items()),
-    )
+    return mostly("ODC's curve lies within the axes of the figure", inside, f"share of ridges within: {shares(inside)}")
 
 
 def _sweep_figure(table: DataFrame, names: list[str], measure: str) -> Figure:
     figure, axes = grid_of_axes(len(names), 3.2, 2.6, 4)
     for ax, name in zip(axes, names, strict=True):
         own = table[table["dataset"] == name]
-        odc = own[own["method"] == "ODC"]
-        ax.plot(odc["ridge"].astype(float), odc["ours"], color="#c8102e", marker=".", lw=1.2, label="ODC")
-        ax.axhline(own[own["method"] == "K-means"]["ours"].iloc[0], color="0.45", ls="--", lw=1.2, label="K-means")
-        if name in AXES[measure]:
-            ax.axhspan(*AXES[measure][name], color="0.93", zorder=0)
-        ax.set(xscale="log", title=SHORT.get(name, name), xlabel="ridge", ylabel=measure)
+        common.ridge_curves(ax, own, {"ODC": "#c8102e"}, "K-means")
+        if name in AXES:
+            ax.axhspan(*AXES[name][measure], color="0.93", zorder=0)
+        ax.set(title=SHORT.get(name, name), ylabel=measure)
     axes[0].legend(fontsize=7)
     return figure
 

@@ -139,8 +139,7 @@ class RuledDEC(DiscriminativeEmbeddedClustering):
     def _start_restarts(self) -> int:
         return _STARTS
 
-    def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
-        return JointClusterer._start(self, index, coordinates, n_components, rng)
+    _start = JointClusterer._start
 
 
 # -- the other papers -------------------------------------------------------------------------------------------
@@ -184,8 +183,7 @@ class ECFromTen(RobustEmbeddedClustering):
 class RMKMCFromTen(RobustKMeans):
     """The same for robust k-means."""
 
-    def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
-        return JointClusterer._start(self, index, coordinates, n_components, rng)
+    _start = JointClusterer._start
 
 
 class RSFKMFromTen(RobustSparseFuzzyKMeans):

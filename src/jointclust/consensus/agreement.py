@@ -1,0 +1,211 @@
+"""What the members of a consensus agree on, as a function of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jointclust.consensus.classifiers import Member
+from jointclust.consensus.confidence import ConfidenceScale
+from jointclust.consensus.embedding import DiscriminantMap
+from jointclust.consensus.partitions import mean_votes
+from jointclust.consensus.projection import ProjectedRows, ViewProjection
+from jointclust.consensus.views import ViewRows, are_numeric, blocks_of, rows_in_views
+from jointclust.rows import blocks, host_block, joined, threads
+from jointclust.rows.arrays import is_device_array, like, namespace, whole_numbers
+from jointclust.types import Array, Float, Labels
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """The members of all views.
+
+    Attributes
+    ----------
+    projections : list of ViewProjection
+        One for each view.
+    members : list
+        The members: our own (:class:`Member`) or estimators with ``predict``.
+    views : list of int
+        The view of each member.
+    """
+
+    projections: list[ViewProjection]
+    members: list[Any]
+    views: list[int]
+
+    @property
+    def used_views(self) -> list[int]:
+        """The views that have members."""
+        return sorted(set(self.views))
+
+    def some(self, wanted: NDArray[np.bool_]) -> Panel:
+        """Some of the members."""
+        chosen = np.flatnonzero(wanted)
+        return replace(self, members=[self.members[i] for i in chosen], views=[self.views[i] for i in chosen])
+
+    def joined_by(self, members: list[Any], views: list[int]) -> Panel:
+        """These members and others."""
+        return replace(self, members=[*self.members, *members], views=[*self.views, *views])
+
+    def project(self, sources: list[ViewRows], rows: NDArray[np.intp] | slice) -> dict[int, ProjectedRows]:
+        """Some rows under the projection of each used view."""
+        return {view: ProjectedRows(self.projections[view], sources[view].take(rows)) for view in self.used_views}
+
+    def label(self, sources: list[ViewRows], *, scored: bool, labelled: bool = True) -> tuple[Any, Any]:
+        """The members' labels of each row, side by side, and the outlier scores of the row in each used view.
+
+        Either is empty unless it is asked for.
+        """
+        members = list(zip(self.members, self.views, strict=True)) if labelled else []
+
+        def of_block(block: slice) -> tuple[list[NDArray], list[NDArray]]:
+            projected = self.project(sources, block)
+            labels = [_labels(member, projected[view]) for member, view in members]
+            scores = [one.distance / float(one.projection.reach) for one in projected.values()] if scored else []
+            return labels, scores
+
+        labels, scores = zip(*_by_blocks(of_block, sources[0].rows), strict=True)
+        none = np.empty((0, 1), np.float32)
+        return _side_by_side(labels) if labelled else none, blocks.float32(_side_by_side(scores)) if scored else none
+
+    def leading(self, sources: list[ViewRows], index: NDArray[np.intp] | None = None) -> Any:
+        """Rows in the leading directions of all used views, each view scaled to the same size."""
+
+        def of_block(block: slice) -> Float:
+            projected = self.project(sources, block if index is None else index[block])
+            parts = [one.leading / float(one.projection.scale) for one in projected.values()]
+            return namespace(parts[0]).concat(parts, axis=1)
+
+        rows = sources[0].rows
+        return joined(list(_by_blocks(of_block, rows if index is None or is_device_array(rows) else index)))
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """A fitted consensus without its training rows: what it computes for any rows.
+
+    Attributes
+    ----------
+    preparations : list of transformers
+        What prepares rows for each view.
+    panel : Panel
+        The members that vote.
+    names : list of arrays
+        The labels that each member gives; their positions are the codes of its clusters.
+    votes : list of arrays of shape (n_codes, n_clusters)
+        How the clusters of each member vote.
+    shares : array of shape (n_members,)
+        Weights of the members, summing to 1.
+    n_known : int
+        The number of known classes, which are the first clusters.
+    overrides : array of shape (n_overrides, n_clusters) or None
+        Votes that replace those of the members for rows with a known label or in a group.
+    scale : ConfidenceScale
+        What makes confidence of votes and outlier scores.
+    embedding : DiscriminantMap
+        The directions in which the clusters differ.
+    """
+
+    preparations: list[Any]
+    panel: Panel
+    names: list[NDArray]
+    votes: list[Float]
+    shares: Float
+    n_known: int
+    overrides: Float | None
+    scale: ConfidenceScale
+    embedding: DiscriminantMap
+
+    @property
+    def n_clusters(self) -> int:
+        return self.votes[0].shape[1]
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of clusters of each member."""
+        return [len(table) for table in self.votes]
+
+    def sources(self, X: Any) -> list[ViewRows]:
+        """New data in each view."""
+        return rows_in_views(self.preparations, X)
+
+    def reachable(self, block: Any) -> Any:
+        """A block of rows where the members can label it: on its device, or in memory."""
+        own = all(isinstance(member, Member) for member in self.panel.members)
+        return block if own and are_numeric(self.preparations) else host_block(block)
+
+    def codes(self, sources: list[ViewRows], *, scored: bool = False) -> tuple[NDArray, Float]:
+        """The code of each row's cluster in each member, and the row's outlier score."""
+        labels, scores = self.panel.label(sources, scored=scored)
+        xp = namespace(labels)
+        columns = [labels[:, number] + 0 for number in range(labels.shape[1])]  # contiguous, for devices
+        codes = [
+            xp.clip(xp.searchsorted(like(names, column), column), 0, names.size - 1)
+            for names, column in zip(self.names, columns, strict=True)
+        ]
+        return xp.stack(codes, axis=1), namespace(scores).max(scores, axis=1)
+
+    def soft_labels(self, codes: NDArray) -> Float:
+        """The votes for rows with these codes; a column after those of the members has the number of the override."""
+        votes, n_members = mean_votes(codes, self.votes, self.shares), len(self.votes)
+        if codes.shape[1] == n_members or self.overrides is None:
+            return votes
+        xp, which = namespace(votes), codes[:, n_members]
+        return xp.where(which[:, None] > 0, xp.take(like(self.overrides, votes), which, axis=0), votes)
+
+    def has_known_class(self, codes: NDArray) -> NDArray[np.bool_]:
+        """Whether the class of rows with these codes is known, from the number of the override."""
+        override = codes[:, len(self.votes) :].max(axis=1, initial=0)
+        return (override > 0) & (override <= self.n_known)
+
+    def labels(self, votes: Float, scores: Float, reject_below: float) -> Labels:
+        """The cluster with most votes; -1 for rows of less confidence than the limit."""
+        labels = most_voted(votes)
+        if reject_below == 0:
+            return labels
+        xp = namespace(labels)
+        return xp.where(self.scale.confidence(votes, scores) < reject_below, -xp.ones_like(labels), labels)
+
+    def embed(self, sources: list[ViewRows]) -> Float:
+        """Rows in the directions in which the clusters differ."""
+        return self.embedding(self.panel.leading(sources))
+
+    def reordered(self, order: NDArray[np.intp]) -> Agreement:
+        """The same clusters in another order."""
+        overrides = None if self.overrides is None else self.overrides[:, order]
+        return replace(self, votes=[table[:, order] for table in self.votes], overrides=overrides)
+
+
+def most_voted(votes: Float) -> Labels:
+    """The cluster with most votes."""
+    return whole_numbers(namespace(votes).argmax(votes, axis=1))
+
+
+def _side_by_side(columns_of_blocks: Iterable[list[NDArray]]) -> Array:
+    """The columns of consecutive blocks as one matrix."""
+    return joined([namespace(columns[0]).stack(columns, axis=1) for columns in columns_of_blocks])
+
+
+def _by_blocks(function: Callable[[slice], _T], rows: Any) -> Iterator[_T]:
+    """A function of consecutive blocks of rows, in threads if there are several; one block on a device."""
+    spans = [slice(0, rows.shape[0])] if is_device_array(rows) else list(blocks_of(rows.shape[0]))
+    if len(spans) <= 1:
+        yield function(spans[0] if spans else slice(0, 0))
+        return
+    with threads.single():
+        for _, result in threads.in_order(function, spans):
+            yield result
+
+
+def _labels(member: Any, projected: ProjectedRows) -> NDArray:
+    """Labels by one of our members from the projected rows, or by an estimator from the rows of its view."""
+    if isinstance(member, Member):
+        return member.label(projected)
+    return np.asarray(member.predict(projected.rows))

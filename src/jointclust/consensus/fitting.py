@@ -1,0 +1,381 @@
+"""The fit of a consensus: members on each view, and what they agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from jointclust.consensus.agreement import Agreement, Panel, most_voted
+from jointclust.consensus.confidence import ConfidenceScale
+from jointclust.consensus.embedding import DiscriminantMap
+from jointclust.consensus.known_labels import Examples, rules_of
+from jointclust.consensus.members import EFFORTS, Effort, fit_member, members_on, n_members_on, training_labels
+from jointclust.consensus.overrides import override_numbers, override_votes
+from jointclust.consensus.partitions import Partitions
+from jointclust.consensus.projection import ViewProjection, n_landmarks
+from jointclust.consensus.remote_votes import vote_on_all
+from jointclust.consensus.training import Patterns, TrainingVotes, VotesInMemory
+from jointclust.consensus.views import ViewedData
+from jointclust.exceptions import collected
+from jointclust.numerics.partitions import centers_of, keep
+from jointclust.rows import as_rows, threads
+from jointclust.rows.arrays import is_on_gpu, to_host
+from jointclust.subspace.coordinates import Coordinates
+from jointclust.types import Float, Labels
+
+# A view whose agreement with the others is below this share of the largest shows something else: it gets no votes.
+_LEAST_AGREEMENT = 0.3
+_MAX_SEED = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of a fit.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Number of clusters.
+    members : list or None
+        Estimators to clone; None for our own members.
+    effort : Effort
+        How much our own members cost.
+    weighs_views : bool
+        Whether views that disagree with the others lose their votes.
+    reject_below : float
+        Rows of less confidence get the label -1.
+    n_jobs : int or None
+        Threads.
+    """
+
+    n_clusters: int
+    members: list[Any] | None
+    effort: Effort
+    weighs_views: bool
+    reject_below: float
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, estimator: Any) -> Settings:
+        """The parameters of an estimator, checked."""
+        own = isinstance(estimator.members, str)
+        if not own:
+            _check_members(estimator.members)
+        if not own and estimator.effort != "normal":
+            raise ValueError(
+                f"effort={estimator.effort!r} is for the automatic members: leave it at 'normal' with members of your "
+                "own."
+            )
+        return cls(
+            estimator.n_clusters,
+            None if own else list(estimator.members),
+            EFFORTS[estimator.effort],
+            isinstance(estimator.views, str),
+            estimator.reject_below,
+            estimator.n_jobs,
+        )
+
+    def n_members(self, viewed: ViewedData, n_rows: int) -> int:
+        """How many members a fit to this many rows has."""
+        if self.members is not None:
+            return len(viewed) * len(self.members)
+        return len(viewed) * n_members_on(self.n_clusters, n_landmarks(n_rows, self.n_clusters), self.effort)
+
+
+def _check_members(members: list[Any] | tuple[Any, ...]) -> None:
+    if len(members) == 0:
+        raise ValueError('members is empty: give at least one estimator, or "auto".')
+    for member in members:
+        if not (hasattr(member, "fit") and hasattr(member, "predict")):
+            raise TypeError(f"members must be clusterers with fit and predict; got {member!r}.")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedConsensus:
+    """The result of a fit.
+
+    Attributes
+    ----------
+    agreement : Agreement
+        What the members agree on, for any rows.
+    training : TrainingVotes
+        The votes of the training rows.
+    patterns : Patterns
+        The distinct codes of the rows that were fitted.
+    seed : int
+        Seed of what is computed later: the tree, and the rows to label.
+    labels, outlier_scores : arrays of shape (n_samples,)
+        Of the training rows, where these are.
+    centers : array of shape (n_clusters, n_components)
+        Cluster means in the embedding.
+    objective : float
+        Share of the votes for the labels given.
+    views : list of dict
+        Name, weight and reason of each view.
+    agreement_matrix : array of shape (n_members, n_members)
+        The adjusted Rand index of each pair of members.
+    mean_agreement : float
+        Its mean over the pairs of members with the number of clusters asked for.
+    n_found : int
+        Number of clusters that have rows.
+    is_constant : bool
+        Whether all rows are equal.
+    """
+
+    agreement: Agreement
+    training: TrainingVotes
+    patterns: Patterns
+    seed: int
+    labels: Labels
+    outlier_scores: Float
+    centers: Float
+    objective: float
+    views: list[dict[str, Any]]
+    agreement_matrix: Float
+    mean_agreement: float
+    n_found: int
+    is_constant: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Ballots:
+    """The members with their labels of the rows: the panel, what each member calls its clusters, and the partitions."""
+
+    panel: Panel
+    names: list[NDArray]
+    partitions: Partitions
+
+    @classmethod
+    def of(cls, panel: Panel, labels: NDArray, weights: Float | None, device: Any) -> _Ballots:
+        """The members' labels, side by side, as codes from 0."""
+        names, codes = _coded(labels)
+        partitions = Partitions.of(codes, [one.size for one in names], weights)
+        return cls(panel, names, replace(partitions, device=device))
+
+    def some(self, wanted: NDArray[np.bool_], shares: Float) -> _Ballots:
+        """Some of the members, by these shares."""
+        names = [one for one, use in zip(self.names, wanted, strict=True) if use]
+        return _Ballots(self.panel.some(wanted), names, self.partitions.some(wanted, shares))
+
+    def joined_by(self, rules: list[Any], shares: list[float], viewed: ViewedData) -> _Ballots:
+        """These members, of weight 1 all together, and a rule of some share for each used view."""
+        added = Panel(self.panel.projections, rules, self.panel.used_views)
+        names, codes = _coded(to_host(added.label(viewed.sources, scored=False)[0]))
+        partitions = replace(
+            self.partitions,
+            codes=np.column_stack([self.partitions.codes, codes]),
+            sizes=[*self.partitions.sizes, *(one.size for one in names)],
+            shares=np.append(self.partitions.shares, shares) / (1 + sum(shares)),
+        )
+        return _Ballots(self.panel.joined_by(rules, added.views), [*self.names, *names], partitions)
+
+
+def _coded(labels: NDArray) -> tuple[list[NDArray], NDArray[np.int32]]:
+    """The distinct labels of each column, and their positions."""
+    coded = [np.unique(column, return_inverse=True) for column in labels.T]
+    return [names for names, _ in coded], np.column_stack([codes.ravel() for _, codes in coded]).astype(np.int32)
+
+
+def fit_consensus(
+    viewed: ViewedData,
+    settings: Settings,
+    n_known: int,
+    sample: NDArray[np.intp],
+    rng: np.random.RandomState,
+    report: Callable[[], None],
+) -> FittedConsensus:
+    """Fit members to a sample of the rows in each view, and find what they agree on for all rows."""
+    panel, columns, seed, is_constant = _fit_panel(viewed, settings, sample, rng, report)
+    labels, scores = panel.label(viewed.sources, scored=True, labelled=columns is None)
+    remote, rng = viewed.remote, np.random.RandomState(seed)
+    device = remote.rows if remote is not None and is_on_gpu(remote.rows) else None
+    ballots = _Ballots.of(panel, to_host(labels) if columns is None else columns, viewed.weights, device)
+    ballots, views = _weigh_views(ballots, viewed, settings, rng)
+    outlier_scores = to_host(scores)[:, ballots.panel.used_views].max(axis=1)
+    if viewed.known is not None:
+        ballots = _with_rules(ballots, viewed)
+    partitions = ballots.partitions
+    votes = partitions.agreed(settings.n_clusters, rng, viewed.known, viewed.groups)[1]
+    n_rows = viewed.n_samples if viewed.weights is None else int(np.count_nonzero(viewed.weights))
+    usual = outlier_scores if viewed.weights is None else outlier_scores[viewed.weights > 0]
+    n_features = ballots.panel.projections[ballots.panel.views[0]].mean.size
+    scale = ConfidenceScale.of(usual, n_rows, n_features, settings.n_clusters)
+    agreement = Agreement(
+        viewed.preparations, ballots.panel, ballots.names, votes, partitions.shares, n_known, None, scale, _NO_MAP
+    )
+    codes = partitions.codes
+    if viewed.known is not None or viewed.groups is not None:
+        agreement, codes = _overridden(agreement, codes, viewed)
+    patterns, index = Patterns.of(codes, viewed.weights)
+    soft = agreement.soft_labels(patterns.codes)[index]
+    agreement, centers = _with_embedding(agreement, viewed, sample, soft)
+    matrix = partitions.agreement()
+    fitted = FittedConsensus(
+        agreement,
+        VotesInMemory(patterns, index),
+        patterns,
+        seed,
+        keep(agreement.labels(soft, outlier_scores, settings.reject_below), viewed.known),
+        outlier_scores,
+        centers,
+        float(np.average(soft.max(axis=1), weights=viewed.weights)),
+        views,
+        matrix,
+        _mean_agreement(matrix, partitions.sizes, settings.n_clusters),
+        np.unique(soft.argmax(axis=1)).size,
+        is_constant,
+    )
+    if remote is None:
+        return fitted
+    vote = vote_on_all(agreement, remote, settings.reject_below)
+    return replace(
+        fitted,
+        agreement=vote.agreement,
+        training=vote.training,
+        labels=vote.labels,
+        outlier_scores=vote.outlier_scores,
+        objective=vote.objective,
+        centers=centers[vote.order],
+    )
+
+
+_NO_MAP = DiscriminantMap(np.empty(0), np.empty((0, 0)))
+
+
+def _fit_panel(
+    viewed: ViewedData,
+    settings: Settings,
+    sample: NDArray[np.intp],
+    rng: np.random.RandomState,
+    report: Callable[[], None],
+) -> tuple[Panel, NDArray | None, int, bool]:
+    """Fit the members on each view: the panel, the labels of given members, a seed, and whether all rows are equal."""
+    projections, members, views, labels = list[ViewProjection](), list[Any](), list[int](), list[NDArray]()
+    seed, is_constant = 0, True
+    for view in range(len(viewed)):
+        coordinates = viewed.coordinates(view, sample)
+        is_constant &= coordinates.is_constant
+        if settings.members is None:
+            projection, masses = ViewProjection.fit(coordinates, settings.n_clusters, rng)
+            seed = int(rng.randint(_MAX_SEED))
+            new = _fit_own(projection, masses, coordinates, viewed, settings, rng, report)
+        else:
+            new, columns, seed = _fit_given(settings.members, coordinates, rng, settings.n_jobs, report)
+            projection, _ = ViewProjection.fit(coordinates, settings.n_clusters, rng)
+            labels += columns
+        projections.append(projection)
+        members += new
+        views += [view] * len(new)
+    return Panel(projections, members, views), np.column_stack(labels) if labels else None, seed, is_constant
+
+
+def _fit_own(
+    projection: ViewProjection,
+    masses: Float | None,
+    coordinates: Coordinates,
+    viewed: ViewedData,
+    settings: Settings,
+    rng: np.random.RandomState,
+    report: Callable[[], None],
+) -> list[Any]:
+    """Fit our own members on one view, on the device of remote rows if there is one."""
+    Z, weights = projection.project(coordinates.rows.X).leading, coordinates.weights
+    if viewed.remote is not None:
+        Z, weights = viewed.remote.beside(Z), viewed.remote.beside(weights)
+    n_clusters, n_jobs = settings.n_clusters, settings.n_jobs
+    with collected(), threads.suited_to(Z.shape[1], n_jobs):
+        return list(members_on(projection, masses, Z, weights, n_clusters, settings.effort, rng, n_jobs, report))
+
+
+def _fit_given(
+    members: list[Any],
+    coordinates: Coordinates,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
+    report: Callable[[], None],
+) -> tuple[list[Any], list[NDArray], int]:
+    """Fit clones of estimators on one view: with their labels, and a seed."""
+    unfitted, rows = [clone(member) for member in members], coordinates.rows.X
+    seeds = rng.randint(_MAX_SEED, size=len(unfitted) + 1)
+
+    def fit(index: int) -> Any:
+        member = fit_member(unfitted[index], rows, coordinates, coordinates.weights, int(seeds[index]))
+        report()
+        return member
+
+    # The others outvote a member that errs; agreement_ shows how they differ.
+    with collected(), threads.suited_to(coordinates.rank, n_jobs):
+        fitted = threads.each(fit, len(unfitted), n_jobs)
+    return fitted, [training_labels(member, rows) for member in fitted], int(seeds[-1])
+
+
+def _weigh_views(
+    ballots: _Ballots, viewed: ViewedData, settings: Settings, rng: np.random.RandomState
+) -> tuple[_Ballots, list[dict[str, Any]]]:
+    """The members of the views that agree with others, and what each view is, weighs and stands for.
+
+    Views that vote have equal weights, each spread over its members.
+    """
+    view, n_views, n_clusters = np.array(ballots.panel.views), len(viewed), settings.n_clusters
+    agreement, compares = np.ones(n_views), settings.weighs_views and n_views > 2
+    if compares:
+        each = [ballots.partitions.some(view == number).agreed(n_clusters, rng)[0] for number in range(n_views)]
+        between = Partitions.of(np.column_stack(each), [n_clusters] * n_views, viewed.weights).agreement()
+        agreement = (between.sum(axis=1) - 1) / (n_views - 1)
+    kept = agreement >= min(_LEAST_AGREEMENT * agreement.max(), agreement.max())  # which may be negative
+    weights = kept / kept.sum()
+    reasons = [
+        f"{reason}; agreement with the other views {value:.2f}" if compares else reason
+        for reason, value in zip(viewed.reasons, agreement, strict=True)
+    ]
+    views = [
+        {"name": name, "weight": float(weight), "reason": reason}
+        for name, weight, reason in zip(viewed.names, weights, reasons, strict=True)
+    ]
+    shares = (weights / np.bincount(view, minlength=n_views))[view]
+    return ballots.some(kept[view], shares[kept[view]]), views
+
+
+def _with_rules(ballots: _Ballots, viewed: ViewedData) -> _Ballots:
+    """The members joined by linear rules that are learned from the known labels, one on each used view."""
+    known: Any = viewed.known
+    index = None if viewed.groups is None else to_host(viewed.groups.index)
+    examples = Examples.of(known, viewed.weights, index)
+    projected = ballots.panel.project(viewed.sources, examples.rows).values()
+    leading = [(one.projection, to_host(one.leading)) for one in projected]
+    rules, shares = rules_of(examples, ballots.partitions, leading)
+    return ballots.joined_by(rules, shares, viewed) if rules else ballots
+
+
+def _overridden(agreement: Agreement, codes: NDArray, viewed: ViewedData) -> tuple[Agreement, NDArray]:
+    """The agreement with the overrides of known labels and groups, and the codes with their numbers beside."""
+    groups, n_known = viewed.groups, agreement.n_known
+    votes = None if groups is None else groups.means(agreement.soft_labels(codes))
+    numbers = override_numbers(viewed.known, None if groups is None else groups.index, n_known)
+    overrides = override_votes(n_known, agreement.n_clusters, votes)
+    return replace(agreement, overrides=overrides), np.column_stack((codes, to_host(numbers))).astype(np.int32)
+
+
+def _with_embedding(
+    agreement: Agreement, viewed: ViewedData, sample: NDArray[np.intp], soft: Float
+) -> tuple[Agreement, Float]:
+    """The agreement with its embedding, and the cluster means there."""
+    T = agreement.panel.leading(viewed.sources, sample)
+    weights = None if viewed.weights is None else as_rows(T).here(viewed.weights[sample])
+    labels = as_rows(T).here(most_voted(soft)[sample])
+    embedding = DiscriminantMap.fit(T, labels, agreement.n_clusters, weights)
+    centers = centers_of(embedding(T), labels, agreement.n_clusters, weights)
+    return replace(agreement, embedding=embedding), centers
+
+
+def _mean_agreement(matrix: Float, sizes: list[int], n_clusters: int) -> float:
+    """The mean over pairs of members with the number of clusters asked for; finer ones differ by design."""
+    alike = np.array([size <= n_clusters for size in sizes])
+    alike |= alike.sum() < 2
+    pairs = matrix[np.ix_(alike, alike)][np.triu_indices(alike.sum(), 1)]
+    return float(pairs.mean()) if pairs.size else 1.0

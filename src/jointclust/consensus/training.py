@@ -1,0 +1,145 @@
+"""The votes of the training rows, as a model keeps them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jointclust.consensus.agreement import Agreement
+from jointclust.rows import as_rows, is_lazy, lazily
+from jointclust.rows.arrays import is_device_array, like, namespace, to_host
+from jointclust.types import Array, Float
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """The distinct rows of codes among the rows that were fitted, each with its share of the weight.
+
+    Attributes
+    ----------
+    codes : array of shape (n_patterns, n_members) or (n_patterns, n_members + 1)
+        The code of the cluster in each member; a further column has the number of the override.
+    masses : array of shape (n_patterns,)
+        Shares of the weight.
+    """
+
+    codes: NDArray[np.int32]
+    masses: Float
+
+    @classmethod
+    def of(cls, codes: NDArray, weights: Float | None) -> tuple[Patterns, NDArray[np.int32]]:
+        """The patterns of rows, and the pattern of each row."""
+        distinct, index = np.unique(codes, axis=0, return_inverse=True)
+        masses = np.bincount(index.ravel(), weights=weights)
+        return cls(distinct, masses / masses.sum()), index.ravel().astype(np.int32)
+
+
+class TrainingVotes(ABC):
+    """The codes of the training rows, by where and whether they are kept."""
+
+    @abstractmethod
+    def each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
+        """A function of codes for each training row, where the rows are."""
+
+    @abstractmethod
+    def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
+        """The codes of some rows in memory."""
+
+    @abstractmethod
+    def codes(self, n_members: int) -> Any:
+        """The codes of all rows in the members."""
+
+    @abstractmethod
+    def confidence(self, agreement: Agreement, scores: Float) -> Any:
+        """The confidence of each row."""
+
+    def soft_labels(self, agreement: Agreement) -> Any:
+        """The votes for each row."""
+        return self.each_row(agreement.soft_labels, (agreement.n_clusters,), np.float64)
+
+    def at_rest(self, change: Callable[[Any], Any]) -> TrainingVotes:
+        """The same with each array that lies elsewhere changed; these have none."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class VotesInMemory(TrainingVotes):
+    """Codes of rows in memory: the patterns, and the pattern of each row."""
+
+    patterns: Patterns
+    index: NDArray[np.int32]
+
+    def each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
+        return function(self.patterns.codes)[self.index]
+
+    def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
+        return self.patterns.codes[self.index[rows]]
+
+    def codes(self, n_members: int) -> NDArray[np.int32]:
+        return self.patterns.codes[self.index, :n_members]
+
+    def confidence(self, agreement: Agreement, scores: Float) -> Float:
+        votes = agreement.soft_labels(self.patterns.codes)[self.index]
+        confidence = agreement.scale.confidence(votes, scores)
+        return np.where(agreement.has_known_class(self.patterns.codes)[self.index], 1.0, confidence)
+
+
+@dataclass(frozen=True, eq=False)
+class VotesElsewhere(TrainingVotes):
+    """Codes and confidence of rows that are not in memory, where those rows are."""
+
+    rows: Array
+    sure: Array
+
+    def each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
+        if is_lazy(self.rows):
+            return lazily(function, self.rows, tail, dtype)
+        return as_rows(self.rows).here(function(to_host(self.rows)))
+
+    def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
+        on_device = is_device_array(self.rows)
+        index = like(rows, self.rows, namespace(self.rows).int64) if on_device else rows
+        return to_host(self.rows[index, :]).astype(np.int32)
+
+    def codes(self, n_members: int) -> Any:
+        return self.rows[:, :n_members]
+
+    def confidence(self, agreement: Agreement, scores: Float) -> Array:
+        return self.sure
+
+    def at_rest(self, change: Callable[[Any], Any]) -> VotesElsewhere:
+        return replace(self, rows=change(self.rows), sure=change(self.sure))
+
+
+@dataclass(frozen=True, eq=False)
+class VotesNotKept(TrainingVotes):
+    """Codes that were not kept, and the confidence of the rows if that was."""
+
+    n_samples: int
+    sure: Any = None
+
+    def each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
+        raise AttributeError(
+            f"The votes for each of the {self.n_samples:,} training rows were not kept with the model: "
+            "predict_proba(X) and confidence(X) tell them again, and predict(X, n_clusters=...) the labels of a layer."
+        )
+
+    def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
+        raise AttributeError(
+            f"What the members say of each of the {self.n_samples:,} training rows was not kept with the model: ask "
+            "it before it is saved, or fit fewer rows."
+        )
+
+    def codes(self, n_members: int) -> NDArray[np.int32]:
+        return np.empty((self.n_samples, 0), np.int32)
+
+    def confidence(self, agreement: Agreement, scores: Float) -> Any:
+        return self.each_row(lambda codes: codes, (), float) if self.sure is None else self.sure
+
+    def at_rest(self, change: Callable[[Any], Any]) -> VotesNotKept:
+        return replace(self, sure=change(self.sure))
