@@ -146,8 +146,8 @@ def naming_column(X: Any) -> Any | None:
     names = names_of(rows)
     if len(names) == 1:
         return None
-    found = zip(names, columns_of(rows), strict=True)
-    return next((name for name, one in found if found_in(one, name, positions, n_samples).kind == "id"), None)
+    cells = ((name, cells_of(column, name)) for name, column in zip(names, columns_of(rows), strict=True))
+    return next((name for name, one in cells if found_in(one, positions, n_samples).kind == "id"), None)
 
 
 def describe_sample(X: Any, n_samples: int) -> Description:
