@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from itertools import count
 from numbers import Real
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
@@ -28,7 +27,8 @@ from jointclust.consensus.tree import Tree, check_layer, leaves_of, linkage_of, 
 from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
 from jointclust.estimators.base import Clusterer, TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
-from jointclust.exceptions import CollapseWarning, tell
+from jointclust.estimators.tasks import begin, part_reporter
+from jointclust.exceptions import tell
 from jointclust.numerics.partitions import looked_up
 from jointclust.rows import as_rows, blocks, computed, each_row, is_elsewhere, loaded
 from jointclust.rows.arrays import namespace, to_host, whole_numbers
@@ -40,6 +40,7 @@ from jointclust.views.preparation import Preparation
 _SAVED_ROWS = 50_000
 
 
+@dataclass(eq=False, repr=False)
 class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, TakesRows):
     r"""The partition that many fits on several views of the data agree on: do not choose, average.
 
@@ -74,8 +75,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters
     views : "auto", None or list of str or transformers, default="auto"
         What is done to the data before the members see them. "auto" describes them (:func:`describe`), codes categories
         and dates, fills gaps, and looks at the rows in the views that suit their kind; a view that agrees with none of
@@ -92,11 +92,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         times the cost.
     reject_below : float, default=0.0
         Rows of less ``confidence_`` than this have the label -1, in ``labels_`` and in ``predict``.
-    max_rank : int, default=500
-        Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
-        ``min(n_samples, n_features) > 4000``.
-    random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable.
+    max_rank, random_state
     n_jobs : int, default=None
         Threads over which the members are spread. The result does not depend on it.
 
@@ -131,8 +127,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         ``name``, ``weight`` and ``reason`` of each view.
     description_ : Description or None
         What the data are, and why; None where they were taken as they are.
-    cluster_centers_ : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
+    cluster_centers_
     objective_ : float
         Share of the members' votes that went to the labels given.
 
@@ -155,26 +150,15 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         "reject_below": [Interval(Real, 0, 1, closed="both")],
     }
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        views: str | list[Any] | None = "auto",
-        members: str | list[Any] = "auto",
-        effort: str = "normal",
-        reject_below: float = 0.0,
-        max_rank: int = 500,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.views = views
-        self.members = members
-        self.effort = effort
-        self.reject_below = reject_below
-        self.max_rank = max_rank
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    views: str | list[Any] | None = "auto"
+    members: str | list[Any] = "auto"
+    effort: str = "normal"
+    reject_below: float = 0.0
+    max_rank: int = 500
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     # -- fit ----------------------------------------------------------------------------------------------------
 
@@ -294,72 +278,33 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         sample = np.arange(viewed.n_samples)
         if settings.members is None:
             sample = viewed.sample(rng, settings.effort.share)
-        report, done = self._reporter(settings.n_members(viewed, sample.size))
+        context = begin(self, settings.n_members(viewed, sample.size))
+        report = part_reporter(self, context, "member")
         n_known = 0 if classes is None else len(classes)
         self._publish(fit_consensus(viewed, settings, n_known, sample, rng, report), viewed, classes)
-        done()
+        context.call_on_fit_task_end(estimator=self)
         return self
-
-    def _reporter(self, n_members: int) -> tuple[Callable[[], None], Callable[[], None]]:
-        """Functions that tell the callbacks that a member is fitted, and that all are."""
-        context = self._init_callback_context(max_subtasks=n_members, sequential_subtasks=False)
-        context.call_on_fit_task_begin(estimator=self)
-        ids = count()
-
-        def report() -> None:
-            task = context.subcontext("member", task_id=next(ids))
-            task.call_on_fit_task_begin(estimator=self)
-            task.call_on_fit_task_end(estimator=self)
-
-        def done() -> None:
-            context.call_on_fit_task_end(estimator=self)
-
-        return report, done
 
     def _publish(self, fitted: FittedConsensus, viewed: ViewedData, classes: NDArray | None) -> None:
         """Replace all fitted attributes at once."""
         first = viewed.preparations[0]
         optional = {name: getattr(first, name, None) for name in ("n_features_in_", "feature_names_in_")}
         optional["classes_"] = classes
-        state = {
-            "labels_": fitted.labels,
-            "outlier_scores_": fitted.outlier_scores,
-            "members_": fitted.agreement.panel.members,
-            "views_": fitted.views,
-            "description_": getattr(first, "description_", None),
-            "cluster_centers_": fitted.centers,
-            "objective_": fitted.objective,
-            "agreement_": fitted.mean_agreement,
-            "agreement_matrix_": fitted.agreement_matrix,
-            "_agreement": fitted.agreement,
-            "_training": fitted.training,
-            "_patterns": fitted.patterns,
-            "_seed": fitted.seed,
-            "_tree": None,
-            **{name: value for name, value in optional.items() if value is not None},
-        }
-        kept = {name: value for name, value in vars(self).items() if not name.endswith("_")}
-        self.__dict__ = kept | state
-        if fitted.is_constant:
-            tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
-        elif fitted.n_found < self.n_clusters:
-            tell(
-                f"The members agree on {fitted.n_found} clusters instead of n_clusters={self.n_clusters}. Lower "
-                "n_clusters.",
-                CollapseWarning,
-            )
+        before = {name: value for name, value in vars(self).items() if not name.endswith("_")}
+        present = {name: value for name, value in optional.items() if value is not None}
+        self.__dict__ = before | vars(fitted) | {"description_": getattr(first, "description_", None)} | present
 
     # -- the training rows --------------------------------------------------------------------------------------
 
-    _agreement: Agreement
-    _training: TrainingVotes
-    _patterns: Patterns | None
-    _tree: Tree | None
-    _seed: int
-    labels_: Labels
-    outlier_scores_: Float
-    members_: list[Any]
-    cluster_centers_: Float
+    _agreement: Agreement = field(init=False)
+    _training: TrainingVotes = field(init=False)
+    _patterns: Patterns | None = field(init=False)
+    _tree: Tree | None = field(init=False)
+    _seed: int = field(init=False)
+    labels_: Labels = field(init=False)
+    outlier_scores_: Float = field(init=False)
+    members_: list[Any] = field(init=False)
+    cluster_centers_: Float = field(init=False)
 
     @property
     def soft_labels_(self) -> Float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,16 @@ from jointclust.consensus.agreement import Agreement, Panel, most_voted
 from jointclust.consensus.confidence import ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.known_labels import Examples, rules_of
-from jointclust.consensus.members import EFFORTS, Effort, fit_member, members_on, n_members_on, training_labels
+from jointclust.consensus.members import EFFORTS, Effort, members_on, n_members_on
 from jointclust.consensus.overrides import override_numbers, override_votes
 from jointclust.consensus.partitions import Partitions
 from jointclust.consensus.projection import ViewProjection, n_landmarks
 from jointclust.consensus.remote_votes import vote_on_all
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesInMemory
+from jointclust.consensus.tree import Tree
 from jointclust.consensus.views import ViewedData
-from jointclust.exceptions import collected
+from jointclust.estimators.fitting import fit_member, training_labels
+from jointclust.exceptions import CollapseWarning, collected, tell
 from jointclust.numerics.partitions import centers_of, keep
 from jointclust.rows import as_rows, threads
 from jointclust.rows.arrays import is_on_gpu, to_host
@@ -33,25 +35,8 @@ _LEAST_AGREEMENT = 0.3
 _MAX_SEED = np.iinfo(np.int32).max
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The parameters of a fit.
-
-    Attributes
-    ----------
-    n_clusters : int
-        Number of clusters.
-    members : list or None
-        Estimators to clone; None for our own members.
-    effort : Effort
-        How much our own members cost.
-    weighs_views : bool
-        Whether views that disagree with the others lose their votes.
-    reject_below : float
-        Rows of less confidence get the label -1.
-    n_jobs : int or None
-        Threads.
-    """
+class Settings(NamedTuple):
+    """The parameters of a fit; ``members`` is None for our own, with ``weighs_views`` views may lose their votes."""
 
     n_clusters: int
     members: list[Any] | None
@@ -97,49 +82,21 @@ def _check_members(members: list[Any] | tuple[Any, ...]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class FittedConsensus:
-    """The result of a fit.
+    """The result of a fit, by the names of the attributes that :class:`JointConsensus` publishes."""
 
-    Attributes
-    ----------
-    agreement : Agreement
-        What the members agree on, for any rows.
-    training : TrainingVotes
-        The votes of the training rows.
-    patterns : Patterns
-        The distinct codes of the rows that were fitted.
-    seed : int
-        Seed of what is computed later: the tree, and the rows to label.
-    labels, outlier_scores : arrays of shape (n_samples,)
-        Of the training rows, where these are.
-    centers : array of shape (n_clusters, n_components)
-        Cluster means in the embedding.
-    objective : float
-        Share of the votes for the labels given.
-    views : list of dict
-        Name, weight and reason of each view.
-    agreement_matrix : array of shape (n_members, n_members)
-        The adjusted Rand index of each pair of members.
-    mean_agreement : float
-        Its mean over the pairs of members with the number of clusters asked for.
-    n_found : int
-        Number of clusters that have rows.
-    is_constant : bool
-        Whether all rows are equal.
-    """
-
-    agreement: Agreement
-    training: TrainingVotes
-    patterns: Patterns
-    seed: int
-    labels: Labels
-    outlier_scores: Float
-    centers: Float
-    objective: float
-    views: list[dict[str, Any]]
-    agreement_matrix: Float
-    mean_agreement: float
-    n_found: int
-    is_constant: bool
+    _agreement: Agreement
+    _training: TrainingVotes
+    _patterns: Patterns
+    _seed: int  # of what is computed later: the tree, and the rows to label
+    labels_: Labels
+    outlier_scores_: Float
+    cluster_centers_: Float
+    objective_: float
+    views_: list[dict[str, Any]]
+    agreement_matrix_: Float
+    agreement_: float
+    members_: list[Any]
+    _tree: Tree | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +144,7 @@ def fit_consensus(
     n_known: int,
     sample: NDArray[np.intp],
     rng: np.random.RandomState,
-    report: Callable[[], None],
+    report: Callable[[], object],
 ) -> FittedConsensus:
     """Fit members to a sample of the rows in each view, and find what they agree on for all rows."""
     panel, columns, seed, is_constant = _fit_panel(viewed, settings, sample, rng, report)
@@ -215,6 +172,7 @@ def fit_consensus(
     soft = agreement.soft_labels(patterns.codes)[index]
     agreement, centers = _with_embedding(agreement, viewed, sample, soft)
     matrix = partitions.agreement()
+    _warn_of_collapse(is_constant, np.unique(soft.argmax(axis=1)).size, settings.n_clusters)
     fitted = FittedConsensus(
         agreement,
         VotesInMemory(patterns, index),
@@ -227,21 +185,22 @@ def fit_consensus(
         views,
         matrix,
         _mean_agreement(matrix, partitions.sizes, settings.n_clusters),
-        np.unique(soft.argmax(axis=1)).size,
-        is_constant,
+        ballots.panel.members,
     )
     if remote is None:
         return fitted
     vote = vote_on_all(agreement, remote, settings.reject_below)
-    return replace(
-        fitted,
-        agreement=vote.agreement,
-        training=vote.training,
-        labels=vote.labels,
-        outlier_scores=vote.outlier_scores,
-        objective=vote.objective,
-        centers=centers[vote.order],
-    )
+    return replace(fitted, cluster_centers_=centers[vote.pop("order")], **vote)
+
+
+def _warn_of_collapse(is_constant: bool, n_found: int, n_clusters: int) -> None:
+    if is_constant:
+        tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
+    elif n_found < n_clusters:
+        tell(
+            f"The members agree on {n_found} clusters instead of n_clusters={n_clusters}. Lower n_clusters.",
+            CollapseWarning,
+        )
 
 
 _NO_MAP = DiscriminantMap(np.empty(0), np.empty((0, 0)))
@@ -252,7 +211,7 @@ def _fit_panel(
     settings: Settings,
     sample: NDArray[np.intp],
     rng: np.random.RandomState,
-    report: Callable[[], None],
+    report: Callable[[], object],
 ) -> tuple[Panel, NDArray | None, int, bool]:
     """Fit the members on each view: the panel, the labels of given members, a seed, and whether all rows are equal."""
     projections, members, views, labels = list[ViewProjection](), list[Any](), list[int](), list[NDArray]()
@@ -281,7 +240,7 @@ def _fit_own(
     viewed: ViewedData,
     settings: Settings,
     rng: np.random.RandomState,
-    report: Callable[[], None],
+    report: Callable[[], object],
 ) -> list[Any]:
     """Fit our own members on one view, on the device of remote rows if there is one."""
     Z, weights = projection.project(coordinates.rows.X).leading, coordinates.weights
@@ -297,7 +256,7 @@ def _fit_given(
     coordinates: Coordinates,
     rng: np.random.RandomState,
     n_jobs: int | None,
-    report: Callable[[], None],
+    report: Callable[[], object],
 ) -> tuple[list[Any], list[NDArray], int]:
     """Fit clones of estimators on one view: with their labels, and a seed."""
     unfitted, rows = [clone(member) for member in members], coordinates.rows.X

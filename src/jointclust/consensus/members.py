@@ -106,7 +106,7 @@ def members_on(
     effort: Effort,
     rng: np.random.RandomState,
     n_jobs: int | None,
-    report: Callable[[], None],
+    report: Callable[[], object],
 ) -> list[Member]:
     """Fitted members on the rows of a view, seen through a lens: LDA k-means and a neighbour graph, at several scales.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jointclust.consensus.agreement import Agreement, most_voted
 from jointclust.consensus.confidence import ConfidenceScale
@@ -17,22 +16,11 @@ from jointclust.consensus.training import TrainingVotes, VotesElsewhere, VotesNo
 from jointclust.numerics.partitions import looked_up
 from jointclust.rows import Swept, blocks, n_present, outliving
 from jointclust.rows.arrays import is_device_array, namespace, to_host
-from jointclust.types import Array, Float, Labels
+from jointclust.types import Array, Float
 
 
-class RemoteVote(NamedTuple):
-    """The outcome of a vote: values of each row are where the rows are; ``order`` sorts the clusters by size."""
-
-    agreement: Agreement
-    training: TrainingVotes
-    labels: Labels
-    outlier_scores: Float
-    objective: float
-    order: NDArray[np.intp]
-
-
-def vote_on_all(agreement: Agreement, remote: RemoteRows, reject_below: float) -> RemoteVote:
-    """Label all rows in one pass; groups need a pass before it."""
+def vote_on_all(agreement: Agreement, remote: RemoteRows, reject_below: float) -> dict[str, Any]:
+    """Label all rows in one pass, after one for their groups: fitted attributes, and the clusters' order by size."""
     n_known, n_clusters = agreement.n_known, agreement.n_clusters
     if remote.groups is not None:
         votes = _votes_of_groups(agreement, remote)
@@ -74,8 +62,14 @@ def vote_on_all(agreement: Agreement, remote: RemoteRows, reject_below: float) -
     training: TrainingVotes = VotesNotKept(remote.n_samples, confidence)
     if kept:
         training = VotesElsewhere(codes[0], confidence)
-    labels, scores = outliving(labels), outliving(scores)
-    return RemoteVote(agreement, training.at_rest(outliving), labels, scores, float(total / sizes.sum()), order)
+    return {
+        "_agreement": agreement,
+        "_training": training.at_rest(outliving),
+        "labels_": outliving(labels),
+        "outlier_scores_": outliving(scores),
+        "objective_": float(total / sizes.sum()),
+        "order": order,
+    }
 
 
 def _votes_of_groups(agreement: Agreement, remote: RemoteRows) -> Float:

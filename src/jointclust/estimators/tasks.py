@@ -59,14 +59,24 @@ def stage_reporter(estimator: Any, root: CallbackContext, name: str, n_tasks: in
     """A function that reports one finished fit of a stage, which ends with the last of them."""
     stage = root.subcontext(f"{name}s", max_subtasks=n_tasks, sequential_subtasks=False)
     stage.call_on_fit_task_begin(estimator=estimator)
-    indices = count()
+    report_part = part_reporter(estimator, stage, name)
 
     def report() -> None:
+        if report_part() == n_tasks - 1:
+            stage.call_on_fit_task_end(estimator=estimator)
+
+    return report
+
+
+def part_reporter(estimator: Any, context: CallbackContext, name: str) -> Callable[[], int]:
+    """A function that reports one finished part of a task; it returns the number of parts before."""
+    indices = count()
+
+    def report() -> int:
         index = next(indices)
-        task = stage.subcontext(name, task_id=index)
+        task = context.subcontext(name, task_id=index)
         task.call_on_fit_task_begin(estimator=estimator)
         task.call_on_fit_task_end(estimator=estimator)
-        if index == n_tasks - 1:
-            stage.call_on_fit_task_end(estimator=estimator)
+        return index
 
     return report
