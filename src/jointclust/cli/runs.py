@@ -6,7 +6,7 @@ import importlib.metadata
 import json
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -196,28 +196,26 @@ def outside_of(recorded: dict[str, Any] | None, model: Predictor, X: Any) -> str
     )
 
 
-def _blocks(data: Any) -> list[slice]:
+def _blocks(data: Any) -> Iterator[tuple[slice, Float]]:
+    """Some rows after others, dense, and which they are."""
     size = max(2**22 // max(data.shape[1], 1), 1)
-    return [slice(start, start + size) for start in range(0, data.shape[0], size)]
-
-
-def _dense(block: Any) -> Float:
-    return np.asarray(block.toarray() if sp.issparse(block) else block, dtype=np.float64)
+    for start in range(0, data.shape[0], size):
+        block = data[start : start + size]
+        yield slice(start, start + size), np.asarray(block.toarray() if sp.issparse(block) else block, dtype=float)
 
 
 def _ends(data: Any) -> tuple[Float, Float]:
     """Lowest and highest value of each column; gaps count nowhere."""
     if sp.issparse(data):
         return data.min(axis=0).toarray().ravel().astype(float), data.max(axis=0).toarray().ravel().astype(float)
-    ends = [(np.fmin.reduce(block), np.fmax.reduce(block)) for block in (_dense(data[rows]) for rows in _blocks(data))]
+    ends = [(np.fmin.reduce(block), np.fmax.reduce(block)) for _, block in _blocks(data)]
     return np.fmin.reduce([low for low, _ in ends]), np.fmax.reduce([high for _, high in ends])
 
 
 def _farthest(data: Any, low: Float, high: Float) -> tuple[np.ndarray, Float]:
     """Of each row, the column that lies farthest beyond the limits, -1 where none does, and its value there."""
     columns, values = np.full(data.shape[0], -1), np.zeros(data.shape[0])
-    for rows in _blocks(data):
-        block = _dense(data[rows])
+    for rows, block in _blocks(data):
         beyond = np.nan_to_num(np.maximum(low - block, block - high) / (high - low), nan=-np.inf)
         worst = beyond.argmax(axis=1)
         each = np.arange(len(block))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from jointclust.showing.plots._display import Display
+from jointclust.showing.plots._curves import Display
 from jointclust.showing.style import PALETTE
 from jointclust.types import Float
 

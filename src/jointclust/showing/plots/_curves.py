@@ -12,15 +12,32 @@ from jointclust.consensus.estimator import JointConsensus
 from jointclust.selection.stability import bootstrap_stability
 from jointclust.selection.trade_off_path import TradeOffPath
 from jointclust.showing.fitted import Fitted, last_step
-from jointclust.showing.plots._display import Display
 from jointclust.showing.style import PALETTE
 from jointclust.types import Float, Labels, Predictor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 # Hennig's marks for the Jaccard index.
 _DOUBTFUL, _STABLE = 0.6, 0.85
+
+
+class Display:
+    """What the displays share: axes to draw on."""
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def _prepare(self, ax: Axes | None, figsize: tuple[float, float] | None = None) -> Axes:
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(f"{type(self).__name__} needs matplotlib: pip install 'jointclust[plot]'.") from error
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained", figsize=figsize)
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
 
 
 class ObjectiveDisplay(Display):

@@ -13,7 +13,7 @@ from jointclust.exceptions import collected
 from jointclust.rows.arrays import is_sparse
 from jointclust.showing.fitted import Fitted, last_step
 from jointclust.showing.layout import NEXT, beside
-from jointclust.showing.plots._display import Display
+from jointclust.showing.plots._curves import Display
 from jointclust.showing.profile import by_distance
 from jointclust.showing.style import PALETTE
 from jointclust.types import Float, Labels, Predictor
