@@ -29,7 +29,7 @@ from jointclust.subspace.directions import margin_directions, principal_axes, re
 from jointclust.subspace.starts import robust_start_labels, start_kind
 from jointclust.types import Array, Float, Labels, Sweepable
 
-# Residuals below this share of the data's RMS radius count as this long, so that no weight is infinite.
+# The least residual, as a share of the data's RMS radius.
 _FLOOR = 1e-6
 # Share of the reduced dimensions that EC keeps by default: the evidence is in docs/evidence.
 _SHARE = 0.95
@@ -74,6 +74,12 @@ class Squares:
 
 
 Loss = Distances | Squares
+
+
+def residual_floor(coordinates: Coordinates) -> float:
+    """The length below which a residual counts as this long, so that no weight is infinite."""
+    radius = float(np.sqrt(coordinates.total_variance / coordinates.mass))
+    return _FLOOR * (radius or 1.0)
 
 
 def weigh(y: Array, labels: Array, centers: Float, own: Array | None, loss: Loss) -> tuple[Array, Array]:
@@ -261,10 +267,6 @@ class RobustClusterer(JointClusterer):
     def _loss(self, floor: float) -> Loss:
         return Distances(floor) if self._is_robust else Squares(floor)
 
-    def _floor(self, coordinates: Coordinates) -> float:
-        radius = float(np.sqrt(coordinates.total_variance / coordinates.mass))
-        return _FLOOR * (radius or 1.0)
-
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means in which far rows count less, or plain k-means: whichever centers are nearer to the rows."""
         plain = super()._start(index, coordinates, n_components, rng)
@@ -403,7 +405,7 @@ class RobustEmbeddedClustering(RobustClusterer):
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> RobustSteps:
         steps = _Robust if self.robust else _Squared
-        return steps(coordinates, n_components, self._loss(self._floor(coordinates)), self.tol)
+        return steps(coordinates, n_components, self._loss(residual_floor(coordinates)), self.tol)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         if self.init != "random" or coordinates.known is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jointclust.estimators.joint import JointClusterer
-from jointclust.methods.robust import RobustClusterer, RobustState, RobustSteps, weigh
+from jointclust.methods.robust import RobustClusterer, RobustState, RobustSteps, residual_floor, weigh
 from jointclust.numerics.partitions import centers_of, cluster_sizes, means, nearest_in
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.subspace.alternating import State
@@ -131,7 +131,7 @@ class RobustKMeans(RobustClusterer):
             embedding = coordinates.rows.project(None, coordinates.mean)
         else:
             embedding = coordinates.leading(n_components)
-        return _FixedEmbedding(coordinates, n_components, self._loss(self._floor(coordinates)), self.tol, embedding)
+        return _FixedEmbedding(coordinates, n_components, self._loss(residual_floor(coordinates)), self.tol, embedding)
 
     def _collapse_remedy(self) -> str:
         return "Lower n_clusters, or set n_components to a few principal components."

@@ -14,6 +14,7 @@ from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.methods.fuzzy import CenterClusterer, Centers
+from jointclust.methods.robust import residual_floor
 from jointclust.numerics.linalg import project_simplex
 from jointclust.numerics.partitions import squared_distances
 from jointclust.numerics.spread import weighted_median
@@ -23,8 +24,6 @@ from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.starts import robust_start_labels
 from jointclust.types import Array, Float, Labels
 
-# Distances below this share of the data's RMS radius count as this long, so that no weight is infinite.
-_FLOOR = 1e-6
 # "auto" cap, in medians of the distance from the nearest center at the start.
 _CAP = 3.0
 
@@ -202,7 +201,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         self._neighbors = min(2, self.n_clusters) if self.n_neighbors is None else self.n_neighbors
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
         start = self._started(coordinates, n_components, rng) if given is None else given
-        self.residual_floor_ = _FLOOR * float(np.sqrt(coordinates.total_variance / coordinates.mass)) or _FLOOR
+        self.residual_floor_ = residual_floor(coordinates)
         method = _RobustSparse(
             Y, weights, None, None, self.n_clusters, self._neighbors, 1.0, np.inf, self.residual_floor_
         )

@@ -234,19 +234,17 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             rng = np.random.RandomState(seed)
             draws = [criteria.structureless(coordinates, rng) for _ in range(self.n_resamples)]
             return lambda candidate: gap_of(candidate, coordinates, draws, seed)
-        named: dict[str, Callable[[Candidate], float]] = {
-            "stability": lambda candidate: half_stability(
+        if self.criterion == "stability":
+            return lambda candidate: half_stability(
                 candidate.estimator, X, self.n_resamples, np.random.RandomState(seed), coordinates.weights
-            ),
-            "silhouette": lambda candidate: criteria.silhouette(
-                coordinates,
-                candidate.labels,  # type: ignore[arg-type]
-                np.random.RandomState(0),
-            ),
-            "calinski_harabasz": lambda candidate: criteria.calinski_harabasz(coordinates, candidate.labels),  # type: ignore[arg-type]
-            "bic": lambda candidate: criteria.classification_bic(coordinates, candidate.labels),  # type: ignore[arg-type]
+            )
+        of_labels: dict[str, Callable[[Any], float]] = {
+            "silhouette": lambda labels: criteria.silhouette(coordinates, labels, np.random.RandomState(0)),
+            "calinski_harabasz": lambda labels: criteria.calinski_harabasz(coordinates, labels),
+            "bic": lambda labels: criteria.classification_bic(coordinates, labels),
         }
-        return named[self.criterion]
+        value = of_labels[self.criterion]
+        return lambda candidate: value(candidate.labels)
 
     def _publish(self, tried: list[Candidate], best: Candidate) -> None:
         scores = [candidate.score for candidate in tried]
