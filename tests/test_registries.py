@@ -144,7 +144,8 @@ def copy(tmp_path_factory):
     (package / "views" / "toy.py").write_text(VIEW)
     add_line(package / "registry.py", "METHODS: tuple[Registered, ...] = (\n", METHOD_LINE)
     add_line(package / "views" / "registry.py", "    for view in (\n", VIEW_LINE)
-    return os.environ | {"PYTHONPATH": str(folder), "SCIPY_ARRAY_API": "1", "OMP_NUM_THREADS": "1"}
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return plain | {"PYTHONPATH": str(folder), "SCIPY_ARRAY_API": "1", "OMP_NUM_THREADS": "1"}
 
 
 def run(arguments, environment, folder):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,7 +20,6 @@ from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Float
 from jointclust.views.kinds import strings_of
 from jointclust.views.scaling import AsIs, moments
-from jointclust.views.transformer import Transformer
 
 __all__ = ["LogCounts", "TermWeights", "Topics", "Words"]
 
@@ -229,7 +229,7 @@ class Topics(TermWeights):
         return np.array([f"topic{number}" for number in range(len(self.components_))], dtype=object)
 
 
-class Words(Transformer):
+class Words(TransformerMixin, BaseEstimator):
     """Counts of the words of documents: those that occur in at least two rows and in at most half of them.
 
     X is a list of str; the counts are sparse.
@@ -248,6 +248,7 @@ class Words(Transformer):
     """
 
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the words of documents; a weight of 2 is the row twice."""
         documents = strings_of(X)
         weights = check_sample_weight(sample_weight, np.empty((len(documents), 1)), dtype=np.float64)
         counter = CountVectorizer()
@@ -266,10 +267,12 @@ class Words(Transformer):
         return self
 
     def transform(self, X: Any) -> sp.csr_array:
+        """How often each document has each word."""
         check_is_fitted(self)
         counter = CountVectorizer(vocabulary=self.vocabulary_.tolist(), dtype=np.float64)
         return sp.csr_array(counter.transform(strings_of(X)))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
+        """The words, in the order of the columns."""
         check_is_fitted(self)
         return self.vocabulary_.astype(object)

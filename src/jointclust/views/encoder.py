@@ -215,11 +215,8 @@ class MixedEncoder(Transformer):
             )
         sizes = np.bincount(codes[codes >= 0], weights[codes >= 0], minlength=len(levels))
         shares = sizes / sizes.sum()
-        common, rare = (
-            np.flatnonzero(shares >= self.min_share),
-            np.flatnonzero((shares < self.min_share) & (shares > 0)),
-        )
-        common = common[shares[common] > 0]
+        common = np.flatnonzero((shares >= self.min_share) & (shares > 0))
+        rare = np.flatnonzero((shares < self.min_share) & (shares > 0))
         if common.size + (rare.size > 0) < 2:
             if rare.size:
                 reason = f"each of its {rare.size} levels is rarer than min_share={self.min_share}: lower it"
