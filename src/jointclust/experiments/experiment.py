@@ -88,10 +88,7 @@ class Source:
     def load(self) -> Dataset:
         """The data set, prepared."""
         loaded = datasets.load(self.data, self.data_home) if isinstance(self.data, str) else self.data
-        if self.prepare is None:
-            return loaded
-        shape, order, names = loaded.image_shape, loaded.image_order, loaded.feature_names
-        return Dataset(self.prepare(loaded.data), loaded.target, loaded.name, shape, order, names)
+        return loaded if self.prepare is None else replace(loaded, data=self.prepare(loaded.data))
 
 
 @dataclass(frozen=True)
