@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from jointclust.experiments.findings import Claim
-from jointclust.experiments.verdicts import evidence, gained, judged, untestable
+from jointclust.experiments.findings import Claim, evidence, gained, judged, untestable
 
 
 @pytest.mark.parametrize(

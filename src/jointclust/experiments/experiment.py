@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import os
 import re
@@ -34,7 +33,6 @@ from jointclust.experiments.journal import Journal
 from jointclust.files import replacing
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.rows import threads
-from jointclust.rows.arrays import is_sparse
 from jointclust.selection import criteria
 from jointclust.selection.candidates import check_grid
 from jointclust.selection.references import reference_labels, reference_members
@@ -90,10 +88,7 @@ class Source:
     def load(self) -> Dataset:
         """The data set, prepared."""
         loaded = datasets.load(self.data, self.data_home) if isinstance(self.data, str) else self.data
-        if self.prepare is None:
-            return loaded
-        shape, order, names = loaded.image_shape, loaded.image_order, loaded.feature_names
-        return Dataset(self.prepare(loaded.data), loaded.target, loaded.name, shape, order, names)
+        return loaded if self.prepare is None else replace(loaded, data=self.prepare(loaded.data))
 
 
 @dataclass(frozen=True)
@@ -113,15 +108,15 @@ class Cell:
 
     def run(self, references: NDArray | None = None) -> dict[str, Any]:
         """Fit and evaluate; what goes wrong is written down, not raised."""
-        rows = _rows(self.source)
-        coordinates = rows.coordinates if self.shared else None
+        dataset = _rows(self.source)
+        coordinates = _coordinates(self.source) if self.shared else None
         found: dict[str, Any] = {}
         with collected() as messages:
             began = time.perf_counter()
             try:
-                fitted = _fit(clone(self.estimator), rows.dataset.data, coordinates, self.seed)
+                fitted = _fit(clone(self.estimator), dataset.data, coordinates, self.seed)
                 found["seconds"] = time.perf_counter() - began
-                found |= self._measured(fitted, rows.dataset, references)
+                found |= self._measured(fitted, dataset, references)
             except Exception as error:  # one cell that fails does not end the others
                 found["error"] = f"{type(error).__name__}: {error}"
                 found.setdefault("seconds", time.perf_counter() - began)
@@ -152,26 +147,17 @@ def _fit(estimator: Estimator, X: Matrix, coordinates: Coordinates | None, seed:
     return estimator.fit(X) if coordinates is None else fit_member(estimator, X, coordinates, None, seed)
 
 
-class _Rows:
-    """A data set in a worker, with what many cells share."""
-
-    def __init__(self, dataset: Dataset):
-        self.dataset = dataset
-
-    @functools.cached_property
-    def coordinates(self) -> Coordinates:
-        return decompose(self.dataset.data)
-
-    @functools.cached_property
-    def references(self) -> list[NDArray[Any]]:
-        """Labels of the reference partitions."""
-        members = reference_members(self.dataset.n_classes, self.dataset.data, self.coordinates)
-        return reference_labels(members, self.dataset.data, self.coordinates, np.random.RandomState(0), None)
+# What the cells of a data set share in a worker, which works on one data set after another.
 
 
 @functools.lru_cache(maxsize=2)
-def _rows(source: Source) -> _Rows:
-    return _Rows(source.load())
+def _rows(source: Source) -> Dataset:
+    return source.load()
+
+
+@functools.lru_cache(maxsize=2)
+def _coordinates(source: Source) -> Coordinates:
+    return decompose(_rows(source).data)
 
 
 class Experiment:
@@ -362,10 +348,13 @@ def finish(
 
 
 def _refer(key: str, source: Source) -> tuple[str, dict[str, Any]]:
-    """The labels that label-free choices on these rows compare with; none where the rows are not for our methods."""
+    """What every second member of the consensus finds, to compare with; none where the rows are not for our methods."""
     with threads.single():
         try:
-            return key, {"references": np.asarray(_rows(source).references).tolist()}
+            dataset, coordinates = _rows(source), _coordinates(source)
+            members = reference_members(dataset.n_classes, dataset.data, coordinates)
+            found = reference_labels(members, dataset.data, coordinates, np.random.RandomState(0), None)
+            return key, {"references": np.asarray(found).tolist()}
         except Exception as error:
             return key, {"error": f"{type(error).__name__}: {error}"}
 
@@ -447,15 +436,11 @@ def _with_clusters(estimator: Any, n_clusters: int) -> Estimator:
 
 def _digest(dataset: Dataset) -> str:
     """A fingerprint of rows and classes."""
-    if hasattr(dataset.data, "columns"):
-        return f"{dataset.name} {joblib_hash((dataset.data, np.asarray(dataset.target)))}"
-    X = dataset.data.tocsr() if sp.issparse(dataset.data) else np.asarray(dataset.data)
-    parts = [X.data, X.indices, X.indptr] if is_sparse(X) else [X]
-    found = hashlib.blake2b(f"{X.shape}{X.dtype}".encode(), digest_size=8)
-    for part in parts:
-        found.update(np.ascontiguousarray(part).data)
-    found.update(json.dumps(np.asarray(dataset.target).tolist(), default=str).encode())
-    return f"{dataset.name} {found.hexdigest()}"
+    rows, classes = dataset.data, json.dumps(np.asarray(dataset.target).tolist(), default=str)
+    if sp.issparse(rows):  # without what SciPy notes beside the numbers
+        rows = rows.tocsr()
+        rows = rows.shape, rows.data, rows.indices, rows.indptr
+    return f"{dataset.name} {joblib_hash((rows, classes))}"
 
 
 def frame(rows: list[dict[str, Any]], columns: Sequence[str] | None = None) -> DataFrame:

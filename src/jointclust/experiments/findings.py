@@ -1,9 +1,14 @@
-"""What comes out of reproducing a table or figure of a paper."""
+"""What comes out of reproducing a table or figure of a paper: numbers, and the verdicts on its claims."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,6 +23,9 @@ PAPERS = {
 }
 # What a claim begins with that no paper makes.
 OURS = "Ours: "
+# Fewer pairs can never be told from chance at 5%.
+_LEAST = 6
+_LEVEL = 0.05
 VERDICTS = ("holds", "holds in part", "does not hold", "cannot be tested")
 
 
@@ -90,3 +98,104 @@ class Findings:
     def slug(self) -> str:
         """Its name as a file name: "odc-table-2"."""
         return f"{self.paper}-{self.item}".replace(" ", "-")
+
+
+# -- verdicts: on how many sets a claim holds, and whether the runs are enough to tell ----------------------------
+
+
+def judged(
+    text: str,
+    flags: Mapping[str, bool],
+    because: str,
+    differences: Mapping[str, ArrayLike] | None = None,
+    *,
+    most: bool = False,
+    over: str = "runs",
+) -> Claim:
+    """A verdict by counting: all hold, some do, none does, or there is nothing to count; with the share.
+
+    ``flags`` says whether the claim holds by data set, draw or measure, ``because`` the numbers; ``differences`` and
+    ``over`` are for :func:`evidence`. A claim of ``most`` of them holds where it is true of more than half.
+
+    Examples
+    --------
+    >>> claim = judged("better", {"a": True, "b": False}, "a +0.1, b -0.1")
+    >>> claim.verdict, claim.share
+    ('holds in part', '1 of 2')
+    """
+    tested = "" if differences is None else evidence(differences, over)
+    if not flags:
+        return Claim(text, "cannot be tested", because)
+    n_true = sum(bool(flag) for flag in flags.values())
+    enough = n_true > len(flags) / 2 if most else n_true == len(flags)
+    verdict = "holds" if enough else "holds in part" if n_true else "does not hold"
+    return Claim(text, verdict, because, f"{n_true} of {len(flags)}", tested)
+
+
+def mostly(
+    text: str, parts: Mapping[str, float], because: str, differences: Mapping[str, ArrayLike] | None = None
+) -> Claim:
+    """A claim that holds on each set where a share is more than half."""
+    return judged(text, {name: share > 0.5 for name, share in parts.items()}, because, differences)
+
+
+def evidence(differences: Mapping[str, ArrayLike], over: str = "runs") -> str:
+    """Whether run by run differences tell more than chance: Wilcoxon's signed-rank test of their mean over the sets.
+
+    Runs are paired by their seed. The test is over runs, so it speaks of these data sets, not of others. For or against
+    is the side with the larger sum of ranks, which the test is of: a few runs far off can leave the mean on the other.
+
+    ``differences`` holds by data set what the claim says is positive, one number per run, NaN where a run has none; a
+    data set without any is left out. The answer is "strong" (p < 0.05 for the claim), "weak", or "strong against it",
+    with mean, p and number of what is paired (``over``).
+
+    Examples
+    --------
+    >>> evidence({"a": [0.1, 0.2, 0.1, 0.3, 0.2, 0.15, 0.12]})
+    'strong (+0.167 in the mean, p = 0.016 over 7 paired runs)'
+    >>> evidence({"a": [0.1, 0.2]})
+    'none (2 paired runs are too few for a test)'
+    """
+    given = [np.asarray(one, dtype=float) for one in differences.values()]
+    values = [one for one in given if not np.isnan(one).all()]
+    n = min((len(one) for one in values), default=0)
+    table = np.array([one[:n] for one in values])
+    runs = table[:, ~np.isnan(table).any(axis=0)].mean(axis=0) if values else np.empty(0)
+    if len(runs) < _LEAST:
+        return f"none ({len(runs)} paired {over} are too few for a test)"
+    if not np.any(np.abs(runs) > 1e-12):
+        return f"none (no difference in {len(runs)} paired {over})"
+    p, n_different = float(stats.wilcoxon(runs).pvalue), np.count_nonzero(runs)
+    ranks_for = float(stats.wilcoxon(runs, alternative="greater").statistic)
+    ahead = ranks_for > n_different * (n_different + 1) / 4
+    word = "weak" if p >= _LEVEL else "strong" if ahead else "strong against it"
+    return f"{word} ({runs.mean():+.3f} in the mean, p = {p:.2g} over {len(runs)} paired {over})"
+
+
+def gained(
+    text: str,
+    gains: Mapping[str, tuple[float, float]],
+    because: str,
+    differences: Mapping[str, ArrayLike] | None = None,
+    *,
+    over: str = "runs",
+) -> Claim:
+    """A claim with sizes, of which each counts where at least half of it is there."""
+    half = {name: ours >= claimed / 2 for name, (ours, claimed) in gains.items()}
+    return judged(text, half, because, differences, over=over)
+
+
+def untestable(text: str, needed: Sequence[str], missing: Sequence[str]) -> list[Claim]:
+    """A claim about data of which some are not here; none where all are."""
+    gone = [name for name in needed if name in missing]
+    return [Claim(text, "cannot be tested", f"needs {', '.join(gone)}")] if gone else []
+
+
+def percent(value: float) -> str:
+    """A share for a sentence."""
+    return f"{100 * value:.1f}%"
+
+
+def shares(parts: Mapping[str, float]) -> str:
+    """Shares by name, for a sentence."""
+    return ", ".join(f"{name} {percent(share)}" for name, share in parts.items())

@@ -12,12 +12,11 @@ from sklearn.cluster import KMeans
 from jointclust import datasets
 from jointclust.exceptions import collected
 from jointclust.experiments.experiment import Experiment, Method, frame, pandas
-from jointclust.experiments.findings import Claim, Findings
+from jointclust.experiments.findings import Claim, Findings, judged, percent
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes
 from jointclust.experiments.papers._textbook import RuledDEC, TextbookDEC
 from jointclust.experiments.selection import SELECTIONS, best_parameters, whole
-from jointclust.experiments.verdicts import judged, percent
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.metrics import clustering_accuracy

@@ -10,12 +10,11 @@ from sklearn.cluster import KMeans
 
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Experiment, Grid, Method, Prepare, frame, pandas
-from jointclust.experiments.findings import Claim, Findings
+from jointclust.experiments.findings import Claim, Findings, judged, mostly, shares, untestable
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._dec import DIMENSIONS, FAMILY, NOTES, SETS, listed
 from jointclust.experiments.papers._lab import STARTS, Lab, prepared, with_baseline
 from jointclust.experiments.selection import best_parameters, whole
-from jointclust.experiments.verdicts import judged, mostly, shares, untestable
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ from sklearn.cluster import KMeans
 
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Method, frame, pandas
-from jointclust.experiments.findings import OURS, Claim, Findings
+from jointclust.experiments.findings import OURS, Claim, Findings, judged, mostly, percent, untestable
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, prepared, with_baseline
 from jointclust.experiments.papers._textbook import AnchoredODC, ECFromTen, RMKMCFromTen
 from jointclust.experiments.selection import chosen_runs, paired, summary
-from jointclust.experiments.verdicts import judged, mostly, percent, untestable
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 

@@ -17,10 +17,9 @@ from sklearn.preprocessing import StandardScaler
 
 from jointclust import datasets
 from jointclust.experiments.experiment import Cell, Experiment, Known, Method, Prepare, finish, frame, unfinished
-from jointclust.experiments.findings import Claim
+from jointclust.experiments.findings import Claim, judged
 from jointclust.experiments.journal import Journal
 from jointclust.experiments.selection import paired
-from jointclust.experiments.verdicts import judged
 from jointclust.numerics.kmeans import fewer_restarts
 from jointclust.numerics.partitions import FEW
 from jointclust.subspace.decomposition import decompose

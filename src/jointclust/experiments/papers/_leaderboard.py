@@ -13,12 +13,11 @@ from sklearn.pipeline import Pipeline
 from jointclust import datasets, registry
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.experiments.experiment import Grid, Method, frame, pandas
-from jointclust.experiments.findings import Claim, Findings
+from jointclust.experiments.findings import Claim, Findings, judged
 from jointclust.experiments.papers._lab import STARTS, Lab, grid_of_axes, prepared, unit_scatter
 from jointclust.experiments.papers._opponents import installed
 from jointclust.experiments.ranking import CriticalDifferenceDisplay, Ranking, rank
 from jointclust.experiments.selection import SELECTIONS, scores, summary
-from jointclust.experiments.verdicts import judged
 from jointclust.selection.baseline import UsualRows
 from jointclust.views.preparation import Preparation
 

@@ -12,12 +12,11 @@ from sklearn.preprocessing import normalize
 
 from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Method, frame, pandas
-from jointclust.experiments.findings import Claim, Findings
+from jointclust.experiments.findings import Claim, Findings, judged, mostly, shares, untestable
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, prepared, with_baseline
 from jointclust.experiments.papers._textbook import TotalDisCluster
 from jointclust.experiments.selection import chosen_runs, paired, summary
-from jointclust.experiments.verdicts import judged, mostly, shares, untestable
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 

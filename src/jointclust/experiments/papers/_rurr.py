@@ -14,12 +14,11 @@ from sklearn.decomposition import PCA
 from jointclust.datasets import Dataset
 from jointclust.exceptions import collected
 from jointclust.experiments.experiment import Grid, Method, frame
-from jointclust.experiments.findings import Claim, Findings
+from jointclust.experiments.findings import Claim, Findings, gained, judged, untestable
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, prepared, with_baseline
 from jointclust.experiments.papers._textbook import OrthogonalRidge, RidgeFromTen, RMKMCFromTen, RSFKMFromTen
 from jointclust.experiments.selection import chosen_runs, paired, summary
-from jointclust.experiments.verdicts import gained, judged, untestable
 from jointclust.methods.fuzzy import FuzzyKMeans
 from jointclust.methods.ridge import UncorrelatedRidgeClustering
 

@@ -12,10 +12,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from jointclust.exceptions import collected
 from jointclust.experiments.experiment import frame
-from jointclust.experiments.findings import Claim, Findings
+from jointclust.experiments.findings import Claim, Findings, judged
 from jointclust.experiments.papers._lab import STARTS, Lab, standardised
 from jointclust.experiments.papers._textbook import RidgeFromTen
-from jointclust.experiments.verdicts import judged
 from jointclust.methods.ridge import UncorrelatedRidgeClustering
 
 if TYPE_CHECKING:
