@@ -192,6 +192,7 @@ def test_private_names_of_scikit_learn_are_in_one_file():
         "sklearn.base._fit_context",
         "sklearn.callback.CallbackContext",
         "sklearn.callback.CallbackSupportMixin",
+        "sklearn.cluster._k_means_lloyd.lloyd_iter_chunked_dense",
         "sklearn.utils._param_validation.HasMethods",
         "sklearn.utils._param_validation.Interval",
         "sklearn.utils._param_validation.StrOptions",

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 from sklearn.base import _fit_context
 from sklearn.callback import CallbackContext, CallbackSupportMixin
+from sklearn.cluster._k_means_lloyd import lloyd_iter_chunked_dense as lloyd_step
 from sklearn.utils._param_validation import HasMethods, StrOptions, validate_params
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
@@ -25,6 +26,7 @@ __all__ = [
     "check_sample_weight",
     "fit_context",
     "get_feature_names",
+    "lloyd_step",
     "validate_params",
 ]
 

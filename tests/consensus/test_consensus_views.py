@@ -244,9 +244,10 @@ def test_fair_votes(rng):
 
 def test_projection_and_landmarks(rng):
     X = rng.standard_normal((80, 6)) * [5, 4, 3, 1e-2, 1e-3, 1e-3] + 7
-    view, mass = ViewProjection.fit(decompose(np.vstack([X, X[:10]])), 2, rng)
-    assert mass.sum() == 90
-    assert (mass == 2).sum() == 10
+    view, rows = ViewProjection.fit(decompose(np.vstack([X, X[:10]])), 2, rng)
+    assert rows.mass.sum() == 90
+    assert (rows.mass == 2).sum() == 10
+    np.testing.assert_array_equal(rows.nearest, view.project(X).nearest)
     assert view.landmarks.shape[0] == 80
     seen = view.project(X)
     centred = X - np.vstack([X, X[:10]]).mean(axis=0)

@@ -14,7 +14,7 @@ def test_lloyd_agrees_with_scikit_learn(digits, dtype):
     Y = Y - Y.mean(axis=0)
     start = Y[:10].astype(float)
     ours = km.lloyd(Y, start)
-    theirs = KMeans(10, init=start.astype(dtype), n_init=1, tol=0).fit(Y)
+    theirs = KMeans(10, init=start, n_init=1, tol=0).fit(Y.astype(float))  # as compiled code sees them
     assert ours.inertia == pytest.approx(theirs.inertia_, rel=1e-5)
     assert np.mean(ours.labels == theirs.labels_) > 0.999
 
@@ -28,6 +28,25 @@ def test_restarts_together_equal_restarts_alone(digits, rng):
         np.testing.assert_array_equal(labels[j], alone.labels)
         np.testing.assert_allclose(centers[j], alone.centers)
         assert inertia[j] == pytest.approx(alone.inertia)
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_compiled_code_and_sweep_stop_by_one_rule(digits, rng, monkeypatch, weighted, tol):
+    """Touching clusters, rows without weight, and a center that no row is near to, which both fill alike."""
+    Y = digits.data[:600, :20] - digits.data[:600, :20].mean(axis=0) + 1e-3 * rng.standard_normal((600, 20))
+    weights = rng.randint(0, 3, 600).astype(float) if weighted else None
+    starts = km.plus_plus(Y, 8, 3, rng, weights)
+    starts[0, 3] = 1e3
+    for max_iter in (1, 2, 5, 300):
+        compiled = km.lloyd_many(Y, starts, weights, max_iter=max_iter, tol=tol)
+        with monkeypatch.context() as patch:
+            patch.setattr(km, "_COMPILED", 0)
+            swept = km.lloyd_many(Y, starts, weights, max_iter=max_iter, tol=tol)
+        for labels, others in zip(compiled[0], swept[0], strict=True):
+            np.testing.assert_array_equal(labels, others)
+        np.testing.assert_allclose(compiled[1], swept[1], atol=1e-9)
+        np.testing.assert_allclose(compiled[2], swept[2], rtol=1e-9)
 
 
 def test_inertia_never_rises_and_matches_the_labels(digits, rng):
@@ -191,8 +210,8 @@ def test_a_sample_of_many_clusters_goes_to_rest_before_all_rows_are_looked_at(mo
         "f4"
     )
     seen = []
-    original = km._lloyd_step
-    monkeypatch.setattr(km, "_lloyd_step", lambda Y, *a: seen.append(len(Y)) or original(Y, *a))
+    original = km._compiled_lloyd
+    monkeypatch.setattr(km, "_compiled_lloyd", lambda Y, *a: seen.append(len(Y)) or original(Y, *a))
     km.kmeans(Y, 60, np.random.RandomState(0), n_restarts=1)
     assert seen == sorted(seen)
     assert set(seen) == {20_000, 45_000}

@@ -17,7 +17,7 @@ from jointclust.consensus.known_labels import Examples, rules_of
 from jointclust.consensus.members import EFFORTS, Effort, members_on, n_members_on
 from jointclust.consensus.overrides import override_numbers, override_votes
 from jointclust.consensus.partitions import Partitions
-from jointclust.consensus.projection import ViewProjection, n_landmarks
+from jointclust.consensus.projection import Distinct, ViewProjection, n_landmarks
 from jointclust.consensus.remote_votes import vote_on_all
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesInMemory
 from jointclust.consensus.tree import Tree
@@ -220,9 +220,9 @@ def _fit_panel(
         coordinates = viewed.coordinates(view, sample)
         is_constant &= coordinates.is_constant
         if settings.members is None:
-            projection, masses = ViewProjection.fit(coordinates, settings.n_clusters, rng)
+            projection, landmarks = ViewProjection.fit(coordinates, settings.n_clusters, rng)
             seed = int(rng.randint(_MAX_SEED))
-            new = _fit_own(projection, masses, coordinates, viewed, settings, rng, report)
+            new = _fit_own(projection, landmarks, coordinates, viewed, settings, rng, report)
         else:
             new, columns, seed = _fit_given(settings.members, coordinates, rng, settings.n_jobs, report)
             projection, _ = ViewProjection.fit(coordinates, settings.n_clusters, rng)
@@ -235,7 +235,7 @@ def _fit_panel(
 
 def _fit_own(
     projection: ViewProjection,
-    masses: Float | None,
+    landmarks: Distinct | None,
     coordinates: Coordinates,
     viewed: ViewedData,
     settings: Settings,
@@ -248,7 +248,7 @@ def _fit_own(
         Z, weights = viewed.remote.beside(Z), viewed.remote.beside(weights)
     n_clusters, n_jobs = settings.n_clusters, settings.n_jobs
     with collected(), threads.suited_to(Z.shape[1], n_jobs):
-        return list(members_on(projection, masses, Z, weights, n_clusters, settings.effort, rng, n_jobs, report))
+        return list(members_on(projection, landmarks, Z, weights, n_clusters, settings.effort, rng, n_jobs, report))
 
 
 def _fit_given(

@@ -1,55 +1,59 @@
-"""Members of a consensus: which ones on one view and on several, and how any estimator is fitted on what suits it."""
+"""The members that a consensus fits on the rows of one view."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, Member
-from jointclust.consensus.projection import ViewProjection
-from jointclust.estimators.base import Clusterer, TakesRows
-from jointclust.methods.discriminative import LDAKMeans
-from jointclust.methods.scoring import OptimalDiscriminantClustering
+from jointclust.consensus.projection import Distinct, ViewProjection
+from jointclust.estimators.embedding_first import n_wanted
+from jointclust.methods.discriminative import Discriminant
+from jointclust.methods.scoring_embeddings import RIDGE_SHARE, Shrinkage
 from jointclust.numerics.anchors import anchor_spectrum
-from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
+from jointclust.numerics.graph import (
+    GraphSpectrum,
+    balanced_spectrum,
+    distinct_rows,
+    graph_spectrum,
+    neighbor_graph,
+)
 from jointclust.numerics.kmeans import fewer_restarts, kmeans_on
 from jointclust.rows import as_rows, blocks, threads
 from jointclust.rows.arrays import is_on_gpu, like, to_host
+from jointclust.subspace.alternating import alternate, best_of
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
+from jointclust.subspace.directions import relative_ridge, wanted_components
+from jointclust.subspace.starts import start_labels
 from jointclust.types import Array, Float
 
-# The members on one view: on the evidence page.
-_VARIANCES = (0.7, 0.8, 0.9, 0.95)
-_DISCRIMINANTS = tuple((ridge, init) for ridge in (1e-3, 0.1) for init in ("k-means++", "k-means++", "whitened"))
-_ITERATIONS = 12  # more cost twice the time for a fraction of a point
-_GRAPHS, _EMBEDDED_GRAPHS = (5, 8, 10, 15), (5, 8, 10)
-N_AUTOMATIC = len(_VARIANCES) * len(_DISCRIMINANTS) + len(_GRAPHS) + len(_EMBEDDED_GRAPHS)
-# Rows beyond which the neighbour graphs look at a sample.
-_GRAPH_ROWS = 5_000
-# The members on each of several views: finer partitions beside those of the number asked for, on the evidence page too.
+# Finer partitions beside those of the wanted number: see the evidence page.
 _FINER, _ROWS_PER_CLUSTER = (1.5, 2.0, 3.0), 3
 _NEIGHBORS, _ANCHORS_OF_A_ROW, _RESTARTS = 5, 3, 10
+# Share of the largest variance below which rounding of the directions counts.
+_ROUNDED = 1e-8
+# Relative change at which LDA k-means has converged, and fall of the inertia at which a member's k-means rests: others
+# outvote the last rows that would move.
+_TOL, _NEARLY = 1e-6, 1e-3
 
 
 class Plan(NamedTuple):
-    """Parameters of LDAKMeans; the ridge in units of the mean eigenvalue."""
+    """Parameters of LDA k-means; the ridge in units of the mean eigenvalue, restarts of k-means in each step."""
 
     variance: float
     ridge: float
     init: str
     n_init: int
     max_iter: int
+    n_restarts: int
 
 
-_MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 10), Plan(0.8, 1e-3, "whitened", 2, 10))
-_FINE = Plan(0.9, 0.1, "k-means++", 1, 4)
+_MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 10, 10), Plan(0.8, 1e-3, "whitened", 2, 10, 10))
+_FINE = Plan(0.9, 0.1, "k-means++", 1, 4, 10)
 
 
 class Effort(NamedTuple):
@@ -68,28 +72,6 @@ EFFORTS = {
 }
 
 
-def automatic_members(n_clusters: int, X: Any, coordinates: Coordinates) -> Iterator[Any]:
-    """Unfitted members, of kinds that err in different ways."""
-    for variance in _VARIANCES:
-        level = float(coordinates.keep(variance).eigenvalues.mean()) or 1.0
-        for share, init in _DISCRIMINANTS:
-            yield LDAKMeans(n_clusters, variance=variance, ridge=share * level, init=init, max_iter=_ITERATIONS)
-    sample = _GRAPH_ROWS if coordinates.n_samples > _GRAPH_ROWS else None
-    first, _ = distinct_rows(X if coordinates.weights is None else X[coordinates.present])
-    most = max(2, first.size // 4)  # a graph of everything with everything says nothing
-
-    def graph(n_neighbors: int) -> OptimalDiscriminantClustering:
-        n_neighbors = min(n_neighbors, most)
-        return OptimalDiscriminantClustering(
-            n_clusters, kernel="nearest_neighbors", n_neighbors=n_neighbors, n_landmarks=sample
-        )
-
-    for n_neighbors in _GRAPHS:
-        yield graph(n_neighbors)
-    for n_neighbors in _EMBEDDED_GRAPHS:
-        yield Pipeline([("embedding", OptimalDiscriminantClustering(n_clusters)), ("graph", graph(n_neighbors))])
-
-
 def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FINER) -> list[int]:
     """Numbers of clusters beyond the one asked for, as far as there are rows for them."""
     most = n_rows // _ROWS_PER_CLUSTER
@@ -99,7 +81,7 @@ def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FI
 
 def members_on(
     view: ViewProjection,
-    mass: Float | None,
+    rows: Distinct | None,
     Z: Array,
     weights: Float | None,
     n_clusters: int,
@@ -108,13 +90,13 @@ def members_on(
     n_jobs: int | None,
     report: Callable[[], object],
 ) -> list[Member]:
-    """Fitted members on the rows of a view, seen through a lens: LDA k-means and a neighbour graph, at several scales.
+    """Fitted members on the projected rows of a view: LDA k-means and a neighbour graph, at several scales.
 
-    A finer partition says which rows are surely together, and leaves it to the others which of its groups to join.
+    A finer partition shows which rows belong together; the other members decide which of its groups to join.
     """
-    coordinates = coordinates_of(as_rows(Z), weights, variance=None, max_rank=Z.shape[1], rng=rng)
+    coordinates = _uncorrelated(Z, weights, rng)
     landmarks, device = view.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
-    graph = partial(_from_graph, view, mass, Z[:, : landmarks.shape[1]], weights, device)
+    graph = partial(_from_graph, view, rows, Z[:, : landmarks.shape[1]], weights, device)
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
     main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in _MAIN]
     if device is not None:  # which is there to be fast: of many clusters the luck of a start averages out
@@ -131,8 +113,7 @@ def members_on(
         elif index == len(plans):
             found = graph(None, [n_clusters, *finer], "neighbour graph", seed)
         else:
-            embedding = OptimalDiscriminantClustering(n_clusters, random_state=seed).fit(coordinates)
-            columns = to_host(embedding.components_)[:, : landmarks.shape[1]].T
+            columns = _scored(coordinates, n_clusters)[: landmarks.shape[1]]
             found = graph(columns, [n_clusters], "neighbour graph of ODC", seed)
         for _ in found:
             report()
@@ -146,20 +127,49 @@ def n_members_on(n_clusters: int, n_rows: int, effort: Effort) -> int:
     return effort.times * (len(_MAIN) + 2 + 2 * len(finer_numbers(n_clusters, n_rows, effort.finer)))
 
 
+def _uncorrelated(Z: Array, weights: Float | None, rng: np.random.RandomState) -> Coordinates:
+    """Coordinates of rows whose columns are those of an eigenbasis already, which is not computed again.
+
+    Rounded directions leave small ones beside very large ones correlated; these are decomposed.
+    """
+    rows, values = as_rows(Z), to_host(blocks.column_sums(Z * Z, weights))
+    if values[-1] <= _ROUNDED * values[0]:
+        return coordinates_of(rows, weights, variance=None, max_rank=rows.n_features, rng=rng)
+    mean, basis = np.zeros(values.size), np.eye(values.size)
+    return Coordinates(rows, mean, weights, values, float(values.sum()), exact=True, scores=rows.X, basis=basis)
+
+
 def _discriminant(
     view: ViewProjection, coordinates: Coordinates, n_clusters: int, plan: Plan, seed: int
 ) -> CenterLabels:
-    level = float(coordinates.keep(plan.variance).eigenvalues.mean()) or 1.0
-    options = {**plan._asdict(), "ridge": plan.ridge * level}
-    found = LDAKMeans(n_clusters, random_state=seed, **options).fit(coordinates)
-    projection = np.ascontiguousarray(to_host(found.components_).T)
-    centers = to_host(found.cluster_centers_) + to_host(found.mean_) @ projection
+    """The best of some runs of LDA k-means."""
+    kept = coordinates.keep(plan.variance)
+    ridge = plan.ridge * (float(kept.eigenvalues.mean()) or 1.0)
+    n_components = min(max(wanted_components(n_clusters, kept.rank), 1), kept.rank)
+    states = []
+    for seed_of_run in np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=plan.n_init):
+        rng = np.random.RandomState(seed_of_run)
+        labels = start_labels(plan.init, kept, n_clusters, n_components, rng, _RESTARTS, kept.weights)
+        method = Discriminant(kept, n_components, ridge, rng, plan.n_restarts, _NEARLY)
+        run = alternate(method, kept.clusters(labels, n_clusters), max_iter=plan.max_iter, tol=_TOL)
+        states.append(run.state)
+    best = best_of(states, lambda state: state.objective)
+    projection = np.ascontiguousarray(kept.loadings(best.projection))
+    centers = best.clusters.centers(best.projection)[best.clusters.sizes > 0] + kept.mean @ projection
     return CenterLabels(view, f"LDA k-means, {n_clusters} clusters", projection, centers)
+
+
+def _scored(coordinates: Coordinates, n_clusters: int) -> Float:
+    """The embedding of optimal discriminant clustering: the leading directions, evened out."""
+    q = min(n_wanted(None, n_clusters), coordinates.rank)
+    ridge = relative_ridge("auto", RIDGE_SHARE, coordinates.total_variance, q)
+    shrinkage = Shrinkage(coordinates.eigenvalues[:q], coordinates.total_variance, ridge)
+    return coordinates.loadings(shrinkage.axes(coordinates.rank))
 
 
 def _from_graph(
     view: ViewProjection,
-    mass: Float | None,
+    rows: Distinct | None,
     near: Array,
     weights: Float | None,
     device: Array | None,
@@ -176,18 +186,22 @@ def _from_graph(
     if columns is not None:
         Z, near = Z @ columns, near @ like(columns, near)
     n_components = max(max(numbers) - 1, 1)
-    if mass is None:
+    if rows is None:
         spectrum, mass, which = anchor_spectrum(near, Z, weights, _ANCHORS_OF_A_ROW, n_components, device)
     else:
         first, which = distinct_rows(Z)
-        mass = np.bincount(which, weights=mass).astype(np.float64)
+        mass = np.bincount(which, weights=rows.mass).astype(np.float64)
         n_neighbors = min(_NEIGHBORS, max(2, first.size // 4), first.size)
-        spectrum = graph_spectrum(Z[first], mass, n_neighbors, n_components, device)
+        if columns is None and first.size == len(Z) and n_neighbors <= rows.nearest.shape[1]:
+            graph = neighbor_graph(rows.nearest[:, :n_neighbors], mass)
+            spectrum = balanced_spectrum(graph, mass, n_components, device)
+        else:
+            spectrum = graph_spectrum(Z[first], mass, n_neighbors, n_components, device)
     rng = np.random.RandomState(seed)
     found: list[Member] = []
     for number in (min(number, mass.size) for number in numbers):
         Y = spectral_rows(spectrum, mass, number)
-        labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_RESTARTS)[which]
+        labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_RESTARTS, tol=_NEARLY)[which]
         found.append(LandmarkLabels(view, f"{kind}, {number} clusters", labels.astype(np.uint16), number))
     return found
 
@@ -198,46 +212,3 @@ def spectral_rows(spectrum: GraphSpectrum, mass: Float, n_clusters: int) -> Floa
     values = spectrum.eigenvalues[:q]
     shrunk = values / (values + 0.1 * spectrum.trace / q) if spectrum.trace > 0 else values
     return blocks.unit(spectrum.vectors[:, :q] / np.sqrt(mass)[:, None] * shrunk)
-
-
-def fit_member(
-    member: Any,
-    X: Any,
-    coordinates: Coordinates,
-    weights: Float | None,
-    seed: int,
-    told: dict[str, ArrayLike] | None = None,
-) -> Any:
-    """A member fitted on what suits it: ours on the shared coordinates where they can, others on the rows.
-
-    What else it is told of the rows (``known_labels``, ``groups``) goes to the last step of a pipeline.
-    """
-    told = told or {}
-    names = [
-        name for name, value in member.get_params().items() if name.split("__")[-1] == "random_state" and value is None
-    ]
-    member.set_params(**dict.fromkeys(names, seed))
-    first = member[0] if isinstance(member, Pipeline) and len(member) == 2 else member
-    shared = isinstance(first, Clusterer) and first.takes_coordinates(coordinates)
-    if shared and first is not member:
-        member[1].fit(member[0].fit(coordinates).transform(X), **weight_options(member[1], weights), **told)
-        return member
-    if shared:
-        return member.fit(coordinates, **told)
-    prefix = f"{member.steps[-1][0]}__" if isinstance(member, Pipeline) else ""
-    return member.fit(X, **weight_options(member, weights), **{prefix + name: told[name] for name in told})
-
-
-def weight_options(estimator: Any, weights: Float | None) -> dict[str, Any]:
-    """The sample weights by the name that an estimator, or the last step of a pipeline, takes them under, if any."""
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    if weights is None or not has_fit_parameter(last, "sample_weight"):
-        return {}
-    return {f"{estimator.steps[-1][0]}__sample_weight" if last is not estimator else "sample_weight": weights}
-
-
-def training_labels(member: Any, X: Any) -> NDArray:
-    """A member's labels of the rows it was fitted on, equal to its ``predict`` of them where none is known."""
-    last = member.steps[-1][1] if isinstance(member, Pipeline) else member
-    own = isinstance(last, TakesRows) or not hasattr(member, "predict")
-    return np.asarray(last.labels_ if own else member.predict(X))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +37,13 @@ def n_values(X: Any) -> int:
     return (LANDMARKS + 2 * X.shape[1]) // (8 if is_device_array(X) else 1)
 
 
+class Distinct(NamedTuple):
+    """Landmarks that are the distinct rows: the weight of the rows at each, and its nearest landmarks, first itself."""
+
+    mass: NDArray[np.float64]
+    nearest: NDArray[np.intp]
+
+
 @dataclass(frozen=True, eq=False)
 class ViewProjection:
     """The affine map ``z = V'(x - mean)`` on the directions that carry 95% of the variance, and landmarks in it.
@@ -62,12 +69,10 @@ class ViewProjection:
     scale: float
 
     @classmethod
-    def fit(
-        cls, coordinates: Coordinates, n_clusters: int, rng: np.random.RandomState
-    ) -> tuple[Self, NDArray[np.float64] | None]:
-        """The projection of rows on ``n_clusters - 1`` directions or more, and the weight of the rows at each landmark.
+    def fit(cls, coordinates: Coordinates, n_clusters: int, rng: np.random.RandomState) -> tuple[Self, Distinct | None]:
+        """The projection on ``n_clusters - 1`` directions or more, and what is known of landmarks that are rows.
 
-        The weights are None where the landmarks are anchors: their graph computes them from its links.
+        Nothing is known of anchors: their graph computes it from its links.
         """
         rank = max(coordinates.keep(_VARIANCE).rank, min(n_clusters - 1, coordinates.rank))
         basis = coordinates.loadings(np.eye(coordinates.rank, rank)).astype(np.float32)
@@ -84,8 +89,10 @@ class ViewProjection:
         if number < first.size:
             near = kmeans(near, number, rng, as_rows(near).here(mass), n_restarts=1).centers
         projection = cls(projection.mean, basis, to_host(near).astype(np.float32), 1.0, projection.scale)
-        reach = float(np.median(to_host(projection.project(distinct).distance)))
-        return replace(projection, reach=reach or 1.0), mass if number == first.size else None
+        projected = projection.project(distinct)
+        reach = float(np.median(to_host(projected.distance)))
+        rows_at_landmarks = Distinct(mass, to_host(projected.nearest)) if number == first.size else None
+        return replace(projection, reach=reach or 1.0), rows_at_landmarks
 
     def project(self, rows: Matrix) -> ProjectedRows:
         """Project rows of the view."""

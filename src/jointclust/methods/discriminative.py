@@ -34,10 +34,9 @@ from jointclust.subspace.directions import (
 )
 from jointclust.types import Float, Labels
 
-# Coordinates per component in the coarse part of a start.
-_COARSE = 4
-# Steps of Lloyd's iteration between two projections, where there are many clusters.
-_STEPS = 5
+# Coordinates per component in the coarse part of a start; steps of Lloyd's iteration between two projections, where
+# there are many clusters.
+_COARSE, _STEPS = 4, 5
 
 
 @dataclass
@@ -244,13 +243,15 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
 
 @dataclass
-class _Discriminant(Method):
+class Discriminant(Method):
     """LDA k-means' step: discriminant directions of the labels, scaled to unit within-cluster scatter, then k-means."""
 
     coordinates: Coordinates
     n_components: int
     ridge: float
     rng: np.random.RandomState
+    n_restarts: int = RESTARTS
+    tol: float = 0.0
 
     @property
     def published(self) -> dict[str, float]:
@@ -264,8 +265,8 @@ class _Discriminant(Method):
         projection = self.project(clusters)
         n_clusters, here, Y = clusters.n_clusters, self.coordinates, self.coordinates.seen_together(projection)
         # From new centers: the directions fit the labels they came from so well that Lloyd would never leave those.
-        found = kmeans(Y, n_clusters, self.rng, here.weights, known=here.known, n_restarts=RESTARTS)
-        clusters = clusters.relabelled(renumbered(found.labels, clusters.labels, n_clusters, here.known))
+        best = kmeans(Y, n_clusters, self.rng, here.weights, known=here.known, n_restarts=self.n_restarts, tol=self.tol)
+        clusters = clusters.relabelled(renumbered(best.labels, clusters.labels, n_clusters, here.known))
         return State(clusters, projection, self.objective(clusters, projection))
 
     def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
@@ -368,8 +369,8 @@ class LDAKMeans(JointClusterer):
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
 
-    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminant:
-        return _Discriminant(coordinates, n_components, self._ridge(coordinates), rng)
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Discriminant:
+        return Discriminant(coordinates, n_components, self._ridge(coordinates), rng)
 
     def _ridge(self, coordinates: Coordinates) -> float:
         return automatic_ridge(self.ridge, coordinates)

@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import cholesky, solve_triangular
 
 from jointclust.consensus.members import spectral_rows
-from jointclust.numerics.graph import GraphSpectrum, distinct_rows, graph_spectrum
+from jointclust.numerics.graph import GraphSpectrum, balanced_spectrum, distinct_rows, neighbor_graph, neighbors
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.partitions import centers_of, cluster_sizes
 from jointclust.types import Float, Labels
@@ -60,20 +60,20 @@ class Part:
         unit = _EQUAL * max(float(np.abs(near).max()), np.finfo(float).tiny)
         first, self._which = distinct_rows(np.round(near / unit))
         self._mass = np.bincount(self._which).astype(np.float64)
-        self._distinct = near[first]
+        n_neighbors = min(_NEIGHBORS, max(2, first.size // 4), first.size)
+        self._graph = neighbor_graph(neighbors(near[first], near[first], n_neighbors), self._mass)
         self._tree = linkage(self._Z, "ward")
         self._spectrum: GraphSpectrum | None = None
 
     def look_up_to(self, n_clusters: int) -> Self:
         """Decompose the graph as far as partitions of so many clusters need."""
-        n = len(self._distinct)
-        n_neighbors = min(_NEIGHBORS, max(2, n // 4), n)
-        self._spectrum = graph_spectrum(self._distinct, self._mass, n_neighbors, max(min(n_clusters, n) - 1, 1))
+        n_components = max(min(n_clusters, self._mass.size) - 1, 1)
+        self._spectrum = balanced_spectrum(self._graph, self._mass, n_components)
         return self
 
     def agreement(self, n_clusters: int) -> float:
         """Of the graph with the two others, in the mean; 0 where it could not fail, for want of rows."""
-        if n_clusters > min(len(self._distinct), len(self._Z) // 2):
+        if n_clusters > min(self._mass.size, len(self._Z) // 2):
             return 0.0
         graph = self.graph(n_clusters)
         return (agreement_of(graph, self.ward(n_clusters)) + agreement_of(graph, self.discriminant(n_clusters))) / 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +20,10 @@ from jointclust.types import Array, Float, Matrix
 
 # Rows up to which neighbours are looked up one row after the other; columns up to which a tree finds them faster.
 _FEW, _NARROW = 16, 15
+# Parts of a graph up to which their indicators are a dense matrix.
+_PARTS = 8
+# Relative error of an eigenvalue of a graph; its square is that of the space of eigenvectors.
+_TOLERANCE = 1e-6
 # Pairs of rows that are compared at a time on a device.
 _PAIRS = 2**28
 
@@ -104,20 +109,32 @@ def graph_spectrum(
 ) -> GraphSpectrum:
     """Leading eigenpairs of the centred kernel of the symmetric neighbour graph of distinct rows.
 
-    Every row is linked to its ``n_neighbors`` nearest (itself included), ``A = (N + N')/2``. A diagonal scaling makes
-    it doubly stochastic with respect to the masses m: ``P = EAE``, ``Pm = 1``. The kernel is ``(M^-1 + P)/2``, in the
-    weighted sense ``(I + B)/2`` with ``B = M^1/2 P M^1/2``, whose eigenvalues lie in [-1, 1]. Its first eigenvector is
-    ``m^1/2``, which centring removes; nothing else changes. Where an array on a device is given, the matrix is solved
-    there.
+    The kernel is ``(M^-1 + P)/2`` with the graph P of :func:`neighbor_graph` and the masses m, in the weighted sense
+    ``(I + B)/2`` with ``B = M^1/2 P M^1/2``, whose eigenvalues lie in [-1, 1]. Its first eigenvector is ``m^1/2``,
+    which centring removes; nothing else changes. Where an array on a device is given, the matrix is solved there.
     """
-    n = X.shape[0]
     index = to_host(neighbors(X if device is None else like(X, device, namespace(device).float64), X, n_neighbors))
+    return balanced_spectrum(neighbor_graph(index, mass), mass, n_components, device)
+
+
+def neighbor_graph(index: NDArray[np.intp], mass: Float) -> sp.csr_array:
+    """The balanced graph B of rows with their nearest rows (themselves included).
+
+    The links are ``A = (N + N')/2``. A diagonal scaling makes them doubly stochastic with respect to the masses m:
+    ``P = EAE``, ``Pm = 1`` and ``B = M^1/2 P M^1/2``.
+    """
+    n, n_neighbors = index.shape
     graph = sp.csr_array((np.ones(index.size), index.ravel(), np.arange(0, index.size + 1, n_neighbors)), shape=(n, n))
-    graph = sp.csr_array(graph.maximum(sp.eye_array(n)))  # a row among copies need not find itself
-    graph = (graph + graph.T) / 2
+    if not (index == np.arange(n)[:, None]).any(axis=1).all():  # a row among copies need not find itself
+        graph = sp.csr_array(graph.maximum(sp.eye_array(n)))
     root = np.sqrt(mass)
-    balanced = _doubly_stochastic(sp.csr_array(sp.diags_array(root) @ graph @ sp.diags_array(root)), root)
-    return balanced_spectrum(balanced, mass, n_components, device)
+    return _doubly_stochastic(_scaled(sp.csr_array(graph + graph.T), np.sqrt(0.5) * root), root)
+
+
+def _scaled(matrix: sp.csr_array, scale: Float) -> sp.csr_array:
+    """``EAE`` for the diagonal of E."""
+    values = matrix.data * np.repeat(scale, np.diff(matrix.indptr)) * scale[matrix.indices]
+    return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def balanced_spectrum(
@@ -135,20 +152,22 @@ def balanced_spectrum(
         return GraphSpectrum(np.zeros(1), np.zeros((1, 1)), 0.0, 1)
     wanted = min(n_components, n - 1) - values.size
     if wanted > 0:
-
-        def rest(x: Float) -> Float:
-            x = x.ravel()
-            return 0.5 * (x + balanced @ x) - indicators @ (indicators.T @ x)
-
-        operator = LinearOperator((n, n), matvec=rest, dtype=np.float64)
-        if is_small(n, wanted):
-            more = leading_eigenpairs(operator, wanted)
-        elif device is not None:
+        half = sp.csr_array(0.5 * (sp.eye_array(n) + balanced))
+        if device is not None and not is_small(n, wanted):
             own = like(indicators.toarray(), device, namespace(device).float64)
-            dense = like((0.5 * (sp.eye_array(n) + balanced)).toarray(), own) - own @ own.T
-            more = leading_eigenpairs_on(device, dense, wanted)
+            more = leading_eigenpairs_on(device, like(half.toarray(), own) - own @ own.T, wanted)
+        elif is_small(n, wanted):
+            more = leading_eigenpairs(half.toarray() - (indicators @ indicators.T).toarray(), wanted)
         else:
-            more = lanczos(operator, wanted, 50) or _crowded_at_one(balanced, indicators, wanted)
+            known: Any = indicators.toarray() if n_parts <= _PARTS else indicators
+            back = known.T if n_parts <= _PARTS else sp.csr_array(indicators.T)
+
+            def rest(x: Float) -> Float:
+                x = x.ravel()
+                return half @ x - known @ (back @ x)
+
+            operator = LinearOperator((n, n), matvec=rest, dtype=np.float64)
+            more = lanczos(operator, wanted, 50, _TOLERANCE) or _crowded_at_one(balanced, indicators, wanted)
         values, vectors = np.append(values, more[0]), np.hstack([vectors, more[1]])
     trace = 0.5 * (n + balanced.trace()) - 1.0
     return GraphSpectrum(np.maximum(values, 0.0), vectors, float(trace), n_parts)
@@ -185,7 +204,7 @@ def _doubly_stochastic(matrix: sp.csr_array, target: Float) -> sp.csr_array:
         scale = new
         if change < 1e-13:
             break
-    return sp.csr_array(sp.diags_array(scale) @ matrix @ sp.diags_array(scale))
+    return _scaled(matrix, scale)
 
 
 def _contrasts(sizes: Float, n_columns: int) -> Float:

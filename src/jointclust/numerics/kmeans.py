@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust._sklearn import lloyd_step
 from jointclust.numerics.partitions import (
     FEW,
     Partition,
@@ -21,7 +22,7 @@ from jointclust.numerics.partitions import (
     nearest_of,
     weighted_norm,
 )
-from jointclust.rows import Swept, as_rows, blocks, is_remote, sample_known, sweep
+from jointclust.rows import Swept, as_rows, blocks, is_remote, sample_known, sweep, threads
 from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -33,6 +34,8 @@ _ROUNDS = 4
 _NEARLY = 1e-4
 # Rows up to which k-means goes on until no label changes.
 _EXACT = 50_000
+# Values in memory up to which compiled code iterates; a sweep of more has threads.
+_COMPILED = 2**22
 
 
 def lloyd_many(
@@ -46,9 +49,16 @@ def lloyd_many(
 ) -> tuple[list[Any], Float, Float]:
     """Lloyd's iteration from R sets of centers together; returns labels (n, R), centers (R, c, d), inertias (R,).
 
-    A set rests when its labels stop or its inertia falls by no more than ``tol``, relative. The centers returned are
+    A set rests when no row that has weight changes its label, or when its inertia falls by no more than ``tol``,
+    relative. Compiled code and sweep both stop by this rule and fill empty clusters alike. The centers returned are
     the means of the labels returned. Known labels (not negative) stay.
     """
+    if isinstance(Y, np.ndarray) and known is None and Y.size <= _COMPILED:
+        rows, mass = np.ascontiguousarray(Y, np.float64), np.ones(len(Y)) if weights is None else np.asarray(weights)
+        total = float(mass @ np.einsum("ij,ij->i", rows, rows))
+        with threads.single():
+            runs = [_compiled_lloyd(rows, start, mass, total, max_iter, tol) for start in centers.astype(np.float64)]
+        return [run[0] for run in runs], np.stack([run[1] for run in runs]), np.array([run[2] for run in runs])
     n_sets, n_clusters, _ = centers.shape
     total = weighted_norm(Y, weights)
     centers = centers.copy()
@@ -69,10 +79,32 @@ def lloyd_many(
         if tol > 0:
             resting |= inertia[moving] - within <= tol * within
         centers[moving], inertia[moving] = updated, within
-        for index, found in zip(moving, new, strict=True):
-            labels[index] = found
+        for index, own in zip(moving, new, strict=True):
+            labels[index] = own
         moving = moving[~resting]
         if moving.size == 0:
+            break
+    return labels, centers, inertia
+
+
+def _compiled_lloyd(
+    rows: Float, centers: Float, mass: Float, total: float, max_iter: int, tol: float
+) -> tuple[NDArray[np.int32], Float, float]:
+    """Lloyd's iteration from one set of centers, which are overwritten, by compiled steps over rows in memory."""
+    n_clusters, present = len(centers), slice(None) if mass.all() else np.flatnonzero(mass)
+    updated, sizes, shift, inertia = np.empty_like(centers), np.empty(n_clusters), np.empty(n_clusters), np.inf
+    old, labels = np.empty(len(rows), np.int32), np.full(len(rows), -1, np.int32)
+    for _ in range(max_iter):
+        old, labels = labels, old
+        lloyd_step(rows, mass, centers, updated, sizes, labels, shift, 1)
+        if not np.bincount(labels, mass, n_clusters).all():  # where the step moves centers, but no labels
+            labels = fill_empty(rows, labels, n_clusters, mass)
+            sizes = cluster_sizes(labels, n_clusters, mass)
+            updated = centers_of(rows, labels, n_clusters, mass)
+        within = max(total - float(np.einsum("k,kd,kd->", sizes, updated, updated)), 0.0)
+        rests = np.array_equal(labels[present], old[present]) or (tol > 0 and inertia - within <= tol * within)
+        centers, updated, inertia = updated, centers, within
+        if rests:
             break
     return labels, centers, inertia
 
@@ -137,12 +169,14 @@ def kmeans(
     known: Array | None = None,
     n_restarts: int = 10,
     beat: float = np.inf,
+    tol: float = 0.0,
 ) -> Partition:
     """Best of ``n_restarts`` k-means runs from k-means++ centers.
 
     The restarts race: all make two Lloyd steps, the best third goes on to rest. On many rows they race on a sample,
     and only the winner sees all rows. When all are a tenth above the inertia to ``beat`` after the two steps, from
-    where they never come back, the best is returned as it is. Many clusters have fewer restarts, from better centers.
+    where they never come back, the best is returned as it is. The last run rests at ``tol``, that of many clusters, and
+    of a sample, earlier. Many clusters have fewer restarts, from better centers.
     The clusters of known labels (not negative) start from the rows that have them, which keep them.
     """
     first = np.empty((0, Y.shape[1])) if known is None else known_centers(Y, known, n_clusters, weights)
@@ -156,10 +190,12 @@ def kmeans(
         if not sampled and inertia[better[0]] > 1.1 * beat:
             return Partition(labels[better[0]], centers[better[0]], float(inertia[better[0]]))
         centers = centers[better]
-    if n_restarts > 1 or (many and sampled):
+    if len(centers) > 1 or (sampled and (many or n_restarts > 1)):
         _, centers, inertia = lloyd_many(rows, centers, row_weights, known=row_known, tol=_NEARLY)
         centers = centers[[np.argmin(inertia)]]
-    return lloyd(Y, centers[0], weights, known=known, tol=_NEARLY if sampled else resting_tol(n_clusters))
+    return lloyd(
+        Y, centers[0], weights, known=known, tol=max(tol, _NEARLY) if sampled else resting_tol(n_clusters, tol)
+    )
 
 
 def kmeans_on(
@@ -171,13 +207,14 @@ def kmeans_on(
     *,
     known: Labels | None = None,
     n_restarts: int = 10,
+    tol: float = 0.0,
 ) -> Labels:
     """Labels of :func:`kmeans` of rows in memory, computed on the device of an array if one is given."""
     if device is None:
-        return kmeans(Y, n_clusters, rng, weights, known=known, n_restarts=n_restarts).labels
+        return kmeans(Y, n_clusters, rng, weights, known=known, n_restarts=n_restarts, tol=tol).labels
     rows: Any = like(Y, device, namespace(device).float64)
     there = [None if values is None else as_rows(rows).here(values) for values in (weights, known)]
-    return to_host(kmeans(rows, n_clusters, rng, there[0], known=there[1], n_restarts=n_restarts).labels)
+    return to_host(kmeans(rows, n_clusters, rng, there[0], known=there[1], n_restarts=n_restarts, tol=tol).labels)
 
 
 def sample_rows(
@@ -317,15 +354,12 @@ def plus_plus(
     xp, order = namespace(Y), _canonical_order(Y, weights)
     n, Y = Y.shape[0], xp.take(Y, order, axis=0)
     weight = xp.ones_like(Y[:, 0]) if weights is None else like(xp.take(weights, order), Y)
-    norms = like(blocks.squared_lengths(Y), Y)
+    norms, ones = like(blocks.squared_lengths(Y), Y)[:, None], xp.ones_like(Y[:, :1])
+    # One product makes squared distances of them: |x|^2 - 2x'y + |y|^2.
+    left, right = xp.concat([-2.0 * Y, norms, ones], axis=1), xp.concat([Y, ones, norms], axis=1).T
 
     def distances(rows: Array) -> Array:
-        flat = xp.reshape(rows, (-1,))
-        squared = (-2.0 * xp.take(Y, flat, axis=0)) @ Y.T
-        squared += norms
-        squared += xp.take(norms, flat)[:, None]
-        squared = np.maximum(squared, 0.0, out=squared) if xp is np else xp.clip(squared, 0.0, None)
-        return xp.reshape(squared, (*rows.shape, n))
+        return xp.reshape(xp.take(left, xp.reshape(rows, (-1,)), axis=0) @ right, (*rows.shape, n))
 
     nearest = None
     if len(first):
@@ -348,14 +382,14 @@ def _greedy(
 ) -> Any:
     """Rows (n_sets, n_wanted) drawn by their weight and squared distance from the nearest so far, the best of a few.
 
-    ``distances`` are those of rows (n_sets, t) from all n; ``weight`` is that of the n, or of those of each set;
-    ``nearest`` (n_sets, n) are distances from centers that there are already.
+    ``distances`` makes new arrays of those of rows (n_sets, t) from all n, up to rounding; ``weight`` is that of the n,
+    or of those of each set; ``nearest`` (n_sets, n) are distances from centers that there are already.
     """
     xp, n_trials, chosen = namespace(weight), 2 + int(np.log(n_clusters)), list[Any]()
     if nearest is None:
         everywhere = xp.broadcast_to(weight, (n_sets, weight.shape[-1]))
         start = _draw(everywhere, like(rng.uniform(size=(n_sets, 1)), weight, xp.float64))
-        chosen, nearest = [start[:, 0]], distances(start)[:, 0, :]
+        chosen, nearest = [start[:, 0]], xp.clip(distances(start)[:, 0, :], 0.0, None)
     n_drawn = n_wanted - len(chosen)
     quantiles = like(rng.uniform(size=(n_drawn, n_sets, n_trials)), weight, xp.float64)
     offsets = like(np.arange(n_sets) * n_trials, weight, xp.int64)
@@ -363,11 +397,12 @@ def _greedy(
         mass = nearest * weight
         mass = xp.where(xp.sum(mass, axis=1)[:, None] > 0, mass, weight)  # else every row is a center already
         trials = _draw(mass, quantiles[k, ...])
-        reached = xp.minimum(distances(trials), nearest[:, None, :])
+        reached = distances(trials)
+        reached = xp.minimum(reached, nearest[:, None, :], **({"out": reached} if xp is np else {}))
         costs = reached @ weight if weight.ndim == 1 else xp.matmul(reached, weight[:, :, None])[:, :, 0]
         best = offsets + like(xp.argmin(costs, axis=1), offsets)
         chosen.append(xp.take(xp.reshape(trials, (-1,)), best))
-        nearest = xp.take(xp.reshape(reached, (n_sets * n_trials, -1)), best, axis=0)
+        nearest = xp.clip(xp.take(xp.reshape(reached, (n_sets * n_trials, -1)), best, axis=0), 0.0, None)
     return xp.stack(chosen, axis=1)
 
 
@@ -382,12 +417,17 @@ def _canonical_order(Y: Array, weights: Array | None) -> Array:
 
 def _draw(mass: Array, uniform: Array) -> Array:
     """Row indices at the given quantiles (R, t) of each distribution (R, n); massless rows are never drawn."""
-    xp = namespace(mass)
+    xp, last = namespace(mass), mass.shape[1] - 1
+    if isinstance(mass, np.ndarray):
+        table = np.cumsum(mass, axis=1, dtype=np.float64)
+        levels = np.asarray(uniform) * table[:, -1:]
+        return np.minimum(
+            [row.searchsorted(level, side="right") for row, level in zip(table, levels, strict=True)], last
+        )
     cumulative = xp.cumulative_sum(mass, axis=1, dtype=xp.float64)
     targets = uniform * cumulative[:, -1:]
-    n_pairs = mass.shape[0] * mass.shape[1] * targets.shape[1]
-    if xp is not np and n_pairs < 2**26:  # one comparison of everything beats many small searches on a device
+    if mass.shape[0] * mass.shape[1] * targets.shape[1] < 2**26:  # one comparison beats many small searches there
         below = xp.astype(cumulative[:, None, :] <= targets[:, :, None], xp.int32)
-        return xp.clip(xp.sum(below, axis=2, dtype=xp.int64), None, mass.shape[1] - 1)
+        return xp.clip(xp.sum(below, axis=2, dtype=xp.int64), None, last)
     index = [xp.searchsorted(cumulative[r, :], targets[r, :], side="right") for r in range(mass.shape[0])]
-    return xp.clip(xp.stack(index, axis=0), None, mass.shape[1] - 1)
+    return xp.clip(xp.stack(index, axis=0), None, last)

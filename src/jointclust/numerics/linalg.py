@@ -74,12 +74,13 @@ def is_small(n: int, k: int) -> bool:
     return n <= _SMALL or 4 * k >= n
 
 
-def lanczos(operator: LinearOperator, k: int, max_iter: int = 200) -> tuple[Float, Float] | None:
+def lanczos(operator: LinearOperator, k: int, max_iter: int = 200, tol: float = 0.0) -> tuple[Float, Float] | None:
     """ARPACK's k leading eigenpairs; None when it gave up or a larger eigenvalue is left beside them."""
     n = operator.shape[0]
     start = np.random.RandomState(0).standard_normal(n)
     try:
-        values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=min(n, max(2 * k + 20, 40)), maxiter=max_iter)
+        ncv = min(n, max(2 * k + 20, 40))
+        values, vectors = eigsh(operator, k, which="LA", v0=start, ncv=ncv, maxiter=max_iter, tol=tol)
         values, vectors = values[::-1], vectors[:, ::-1]
         scale = max(abs(values[0]), abs(values[-1]))
 
@@ -89,7 +90,7 @@ def lanczos(operator: LinearOperator, k: int, max_iter: int = 200) -> tuple[Floa
 
         # A Ritz value is a lower bound: whatever is found above the last eigenvalue was lost.
         deflated = LinearOperator((n, n), matvec=rest, dtype=np.float64)
-        left = eigsh(deflated, 1, which="LA", v0=start[::-1], tol=1e-6, maxiter=200, return_eigenvectors=False)
+        left = eigsh(deflated, 1, which="LA", v0=start[::-1], tol=1e-4, maxiter=200, return_eigenvectors=False)
     except ArpackError:
         return None
     return None if left[0] > values[-1] + 1e-9 * scale else (values, vectors)

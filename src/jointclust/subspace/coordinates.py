@@ -24,6 +24,9 @@ from jointclust.rows import (
 from jointclust.rows.arrays import is_device_array, namespace, product, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
+# Entries of a one-hot matrix of labels up to which sums over clusters are a dense product.
+_DENSE = 2**16
+
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -270,6 +273,9 @@ class Coordinates:
 
     def sums(self, labels: Labels, n_clusters: int, weights: Array | None, index: Any = None) -> Float:
         """Weighted sums over the clusters of the coordinates of the rows, or of the rows in ``index``."""
+        if index is None and isinstance(self.scores, np.ndarray) and labels.size * n_clusters <= _DENSE:
+            hot = np.asarray(blocks.one_hot(labels, n_clusters, weights))
+            return hot.T @ self.scores.astype(np.float64, copy=False)
         rows, mean = self._swept
         return self.inside(
             (rows if index is None else rows.take(index)).cluster_sums(labels, n_clusters, weights, mean)
@@ -320,8 +326,8 @@ class Clusters:
         n_moved = n_changed(labels, self.labels)
         if n_moved == 0:
             return self
-        remote = is_remote(labels) or coordinates.rows.is_remote
-        if self._sums is None or remote or 4 * n_moved > coordinates.n_samples:
+        remote, small = is_remote(labels) or coordinates.rows.is_remote, coordinates.n_samples * n_clusters <= _DENSE
+        if self._sums is None or remote or small or 4 * n_moved > coordinates.n_samples:
             return Clusters(coordinates, labels, n_clusters)
         moved = namespace(labels).nonzero(labels != self.labels)[0]
         weights = None if coordinates.weights is None else coordinates.weights[moved]

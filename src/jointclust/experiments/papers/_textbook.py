@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from jointclust._sklearn import StrOptions
 from jointclust.estimators.joint import JointClusterer
 from jointclust.methods.discriminant_kmeans import DisCluster
-from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering, _Discriminant, _Discriminative
+from jointclust.methods.discriminative import Discriminant, DiscriminativeEmbeddedClustering, _Discriminative
 from jointclust.methods.ridge import UncorrelatedRidgeClustering, soft_labels
 from jointclust.methods.robust import RobustEmbeddedClustering
 from jointclust.methods.robust_kmeans import RobustKMeans
@@ -146,7 +146,7 @@ class RuledDEC(DiscriminativeEmbeddedClustering):
 
 
 @dataclass
-class _TotalDiscriminant(_Discriminant):
+class _TotalDiscriminant(Discriminant):
     """Discriminant directions with ``Q'(S_t + ridge I)Q = I``."""
 
     def project(self, clusters: Clusters) -> Float:
