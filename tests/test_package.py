@@ -3,11 +3,13 @@
 import ast
 import graphlib
 import importlib.util
+import inspect
 import re
 import subprocess
 import sys
 import textwrap
 from collections import Counter
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -130,9 +132,51 @@ def test_few_modules_at_the_root():
     assert len(list(SOURCE.glob("*.py"))) <= 12
 
 
-@pytest.mark.parametrize("path", PYTHON_FILES, ids=module_of)
-def test_no_long_files(path):
-    assert len(path.read_text().splitlines()) <= 500
+# Methods of a class over its bases of ours; those that have more than the cap may not grow.
+MOST_METHODS = 40
+LARGER = {}
+HEART = ("consensus", "number", "selection")
+
+
+def own_bases(cls):
+    return [base for base in cls.__mro__ if base.__module__.partition(".")[0] == "jointclust"]
+
+
+def n_methods(cls):
+    """Functions and properties that the class and its bases of ours define."""
+    names = {name for base in own_bases(cls) for name, value in vars(base).items() if is_method(value)}
+    return len(names)
+
+
+def is_method(value):
+    return inspect.isfunction(value) or isinstance(value, property | classmethod | staticmethod | cached_property)
+
+
+def all_classes():
+    for path in PYTHON_FILES:
+        name = module_of(path)
+        module = jc if name == "__init__" else importlib.import_module(f"jointclust.{name}")
+        yield from (cls for cls in vars(module).values() if inspect.isclass(cls) and cls.__module__ == module.__name__)
+
+
+def test_classes_have_few_methods():
+    """A class with two jobs hides something; so does a chain of bases."""
+    large = {cls.__qualname__: n_methods(cls) for cls in all_classes() if n_methods(cls) > MOST_METHODS}
+    assert not {name: number for name, number in large.items() if number > LARGER.get(name, 0)}
+
+
+def test_the_consensus_has_no_chain_of_bases():
+    assert len(own_bases(jc.JointConsensus)) <= 3  # itself, and two at the most
+
+
+@pytest.mark.parametrize("room", HEART)
+def test_each_module_has_one_job(room):
+    """The docstring states it in one sentence without "and"."""
+    for path in (SOURCE / room).glob("*.py"):
+        sentence = ast.get_docstring(ast.parse(path.read_text())).strip()
+        assert sentence.endswith("."), path
+        assert "\n\n" not in sentence, path
+        assert not re.search(r"\band\b|\. ", sentence), path
 
 
 def annotations(path):

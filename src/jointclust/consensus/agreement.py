@@ -56,20 +56,21 @@ class Panel:
 
     def project(self, sources: list[ViewRows], rows: NDArray[np.intp] | slice) -> dict[int, ProjectedRows]:
         """Some rows under the projection of each used view."""
-        return {view: ProjectedRows(self.projections[view], sources[view].take(rows)) for view in self.used_views}
+        return {view: sources[view].project(self.projections[view], rows) for view in self.used_views}
 
     def label(self, sources: list[ViewRows], *, scored: bool, labelled: bool = True) -> tuple[Any, Any]:
         """The members' labels of each row, side by side, and the outlier scores of the row in each used view.
 
-        Either is empty unless it is asked for.
+        Either is empty if it is not wanted.
         """
         members = list(zip(self.members, self.views, strict=True)) if labelled else []
 
         def of_block(block: slice) -> tuple[list[NDArray], list[NDArray]]:
             projected = self.project(sources, block)
             labels = [_labels(member, projected[view]) for member, view in members]
-            scores = [one.distance / float(one.projection.reach) for one in projected.values()] if scored else []
-            return labels, scores
+            if not scored:
+                return labels, []
+            return labels, [rows.distance / float(self.projections[view].reach) for view, rows in projected.items()]
 
         labels, scores = zip(*_by_blocks(of_block, sources[0].rows), strict=True)
         none = np.empty((0, 1), np.float32)

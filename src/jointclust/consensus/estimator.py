@@ -51,7 +51,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     symbol   meaning
     ======== =============================================================================
     F_m      one-hot labels of member m
-    w_m      its weight: each view that has a say has the same, spread over its members
+    w_m      its weight: each view that votes has the same, spread over its members
     M        number of members
     U s      leading singular vectors of B but the first, which is constant
     ======== =============================================================================
@@ -62,8 +62,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     cluster's rows that the row's own group holds in that member, made to sum to one; the label is the largest. New rows
     are voted on through the members' own ``predict``.
 
-    On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with as many
-    clusters as asked for and with 1.5, 2 and 3 times as many. A finer partition says which rows are surely together.
+    On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with ``n_clusters``
+    clusters and with 1.5, 2 and 3 times as many. A finer partition shows which rows belong together.
 
     Labels that are known of some rows spread from these over ``BB'``: a row gets the label that most rows in its groups
     have, in the mean over the members. A linear rule for each view, learned from the known rows, joins the members: it
@@ -79,15 +79,13 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     views : "auto", None or list of str or transformers, default="auto"
         What is done to the data before the members see them. "auto" describes them (:func:`describe`), codes categories
         and dates, fills gaps, and looks at the rows in the views that suit their kind; a view that agrees with none of
-        the others has no say. None takes rows of numbers as they are, and so do Coordinates; or names of views ("as
-        is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log") and transformers.
+        the others has no votes. None takes rows of numbers as they are, as for Coordinates. A list holds names of views
+        ("as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log") and transformers.
     members : "auto" or list of estimators, default="auto"
         Clusterers with ``predict``, which run on every view; each is cloned, with a seed of its own where it has
-        ``random_state=None``. "auto" is the ten above; on rows as they are it is 31, over one decomposition: LDAKMeans
-        at four shares of variance and two ridges, from k-means (twice) and from whitened starts; neighbour graphs of
-        four sizes on the rows, and of three on the embedding of ODC.
+        ``random_state=None``. "auto" is the ten above.
     effort : {"quick", "normal", "thorough"}, default="normal"
-        How much the automatic members on views cost. "quick" fits six on each view, from one start each and to 3,000
+        How much the automatic members cost. "quick" fits six on each view, from one start each and to 3,000
         rows at the most; "thorough" fits each of the ten three times, from other seeds, to 20,000 rows, for three
         times the cost.
     reject_below : float, default=0.0
@@ -113,12 +111,12 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         Distance to the fifth-nearest landmark, in units of its median, in the view where that is largest: large for
         rows unlike any other.
     agreement_ : float
-        Mean adjusted Rand index over the pairs of members that have the number of clusters asked for: near 0 when they
+        Mean adjusted Rand index over the pairs of members that have ``n_clusters`` clusters: near 0 when they
         find different things.
     agreement_matrix_ : array of shape (n_members, n_members)
         The adjusted Rand index of each pair.
     layers_ : list of dict
-        Nested partitions, coarse to fine, made when first asked for: ``n_clusters``, ``labels``, and ``agreement``,
+        Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, and ``agreement``,
         the mean adjusted Rand index with the members, by their weights. Coarser ones join the clusters of ``labels_``,
         finer ones split them, up to four times as many, where the members agree on a split; none rejects rows.
     members_ : list
@@ -185,7 +183,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             Weights of the rows, for the members that take them and for the consensus.
         known_labels : array-like of shape (n_samples,), optional
             Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
-            whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
+            whatever ``predict`` gives; class ``classes_[i]`` is cluster i, and further clusters follow.
         groups : array-like of shape (n_samples,), optional
             Rows of a group get one label, by the sum of their votes; None or NaN is a row by itself. A known label of
             one row is that of its group. The rows have to lie in memory, or on a device.
@@ -267,7 +265,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             check_views(self.views)
         viewed = ViewedData.of(X, self.views, sample_weight, self.max_rank, n_samples)
         if isinstance(viewed.preparations[0], Preparation):
-            _tell_left_out(viewed.preparations[0])
+            _warn_of_unused(viewed.preparations[0])
         return viewed
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -335,7 +333,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return self._training.codes(len(self.members_))
 
     def rows_to_label(self, n: int) -> NDArray[np.intp]:
-        """The rows whose label would tell most, best first: spread over the data, and where the members disagree.
+        """The most informative rows to label, best first: spread over the data, and where the members disagree.
 
         Parameters
         ----------
@@ -618,8 +616,8 @@ class _OfBlocks:
         return self.function(self.agreement, self.agreement.reachable(block))
 
 
-def _tell_left_out(preparation: Preparation) -> None:
-    """Columns that name rows, hold long text beside others or nothing at all are no features, and that is said."""
+def _warn_of_unused(preparation: Preparation) -> None:
+    """Warn of columns that are not used: ids, long text beside other columns, empty ones."""
     found = preparation.description_
     if found.kind == "documents":
         return
@@ -627,4 +625,4 @@ def _tell_left_out(preparation: Preparation) -> None:
     if unused:
         listed = ", ".join(repr(column.name) for column in unused[:5])
         more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
-        tell(f"{listed}{more} left out: ids, long text or empty (description_ says why).", UserWarning)
+        tell(f"{listed}{more} left out: ids, long text or empty (description_ has the reasons).", UserWarning)

@@ -32,6 +32,8 @@ from jointclust.types import Float, Labels
 
 # A view whose agreement with the others is below this share of the largest shows something else: it gets no votes.
 _LEAST_AGREEMENT = 0.3
+# Restarts of the k-means that finds the partition of one view, to compare it with the others.
+_RESTARTS = 6
 _MAX_SEED = np.iinfo(np.int32).max
 
 
@@ -147,7 +149,7 @@ def fit_consensus(
     report: Callable[[], object],
 ) -> FittedConsensus:
     """Fit members to a sample of the rows in each view, and find what they agree on for all rows."""
-    panel, columns, seed, is_constant = _fit_panel(viewed, settings, sample, rng, report)
+    panel, viewed, columns, seed, is_constant = _fit_panel(viewed, settings, sample, rng, report)
     labels, scores = panel.label(viewed.sources, scored=True, labelled=columns is None)
     remote, rng = viewed.remote, np.random.RandomState(seed)
     device = remote.rows if remote is not None and is_on_gpu(remote.rows) else None
@@ -212,10 +214,14 @@ def _fit_panel(
     sample: NDArray[np.intp],
     rng: np.random.RandomState,
     report: Callable[[], object],
-) -> tuple[Panel, NDArray | None, int, bool]:
-    """Fit the members on each view: the panel, the labels of given members, a seed, and whether all rows are equal."""
+) -> tuple[Panel, ViewedData, NDArray | None, int, bool]:
+    """Fit the members on each view.
+
+    Returns the panel, the data with their projections, the labels of given members, a seed, and whether all rows are
+    equal.
+    """
     projections, members, views, labels = list[ViewProjection](), list[Any](), list[int](), list[NDArray]()
-    seed, is_constant = 0, True
+    sources, seed, is_constant = list(viewed.sources), 0, True
     for view in range(len(viewed)):
         coordinates = viewed.coordinates(view, sample)
         is_constant &= coordinates.is_constant
@@ -225,12 +231,15 @@ def _fit_panel(
             new = _fit_own(projection, landmarks, coordinates, viewed, settings, rng, report)
         else:
             new, columns, seed = _fit_given(settings.members, coordinates, rng, settings.n_jobs, report)
-            projection, _ = ViewProjection.fit(coordinates, settings.n_clusters, rng)
+            projection, landmarks = ViewProjection.fit(coordinates, settings.n_clusters, rng)
             labels += columns
+        if landmarks is not None and landmarks.mass.size == viewed.n_samples and viewed.remote is None:
+            sources[view] = replace(sources[view], projected=landmarks.projected)
         projections.append(projection)
         members += new
         views += [view] * len(new)
-    return Panel(projections, members, views), np.column_stack(labels) if labels else None, seed, is_constant
+    panel, viewed = Panel(projections, members, views), replace(viewed, sources=sources)
+    return panel, viewed, np.column_stack(labels) if labels else None, seed, is_constant
 
 
 def _fit_own(
@@ -283,7 +292,10 @@ def _weigh_views(
     view, n_views, n_clusters = np.array(ballots.panel.views), len(viewed), settings.n_clusters
     agreement, compares = np.ones(n_views), settings.weighs_views and n_views > 2
     if compares:
-        each = [ballots.partitions.some(view == number).agreed(n_clusters, rng)[0] for number in range(n_views)]
+        each = [
+            ballots.partitions.some(view == number).agreed(n_clusters, rng, n_restarts=_RESTARTS)[0]
+            for number in range(n_views)
+        ]
         between = Partitions.of(np.column_stack(each), [n_clusters] * n_views, viewed.weights).agreement()
         agreement = (between.sum(axis=1) - 1) / (n_views - 1)
     kept = agreement >= min(_LEAST_AGREEMENT * agreement.max(), agreement.max())  # which may be negative
@@ -333,7 +345,7 @@ def _with_embedding(
 
 
 def _mean_agreement(matrix: Float, sizes: list[int], n_clusters: int) -> float:
-    """The mean over pairs of members with the number of clusters asked for; finer ones differ by design."""
+    """The mean over pairs of members with the wanted number of clusters; finer ones differ by design."""
     alike = np.array([size <= n_clusters for size in sizes])
     alike |= alike.sum() < 2
     pairs = matrix[np.ix_(alike, alike)][np.triu_indices(alike.sum(), 1)]

@@ -24,8 +24,8 @@ from jointclust.numerics.graph import (
 from jointclust.numerics.kmeans import fewer_restarts, kmeans_on
 from jointclust.rows import as_rows, blocks, threads
 from jointclust.rows.arrays import is_on_gpu, like, to_host
-from jointclust.subspace.alternating import alternate, best_of
-from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.alternating import Ending, Run, State, alternate, best_of
+from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.subspace.directions import relative_ridge, wanted_components
 from jointclust.subspace.starts import start_labels
@@ -33,27 +33,28 @@ from jointclust.types import Array, Float
 
 # Finer partitions beside those of the wanted number: see the evidence page.
 _FINER, _ROWS_PER_CLUSTER = (1.5, 2.0, 3.0), 3
-_NEIGHBORS, _ANCHORS_OF_A_ROW, _RESTARTS = 5, 3, 10
+_NEIGHBORS, _ANCHORS_OF_A_ROW, _RESTARTS = 5, 3, 3
+_GRAPH_RESTARTS = 4
 # Share of the largest variance below which rounding of the directions counts.
 _ROUNDED = 1e-8
-# Relative change at which LDA k-means has converged, and fall of the inertia at which a member's k-means rests: others
-# outvote the last rows that would move.
-_TOL, _NEARLY = 1e-6, 1e-3
+# LDA k-means of a member: steps from every start, and steps without a better objective after which it rests.
+_FIRST_STEPS, _PATIENCE = 2, 2
+# Relative change at which a member's iterations rest: the other members outvote the last rows that would move.
+_NEARLY = 1e-3
 
 
 class Plan(NamedTuple):
-    """Parameters of LDA k-means; the ridge in units of the mean eigenvalue, restarts of k-means in each step."""
+    """Parameters of LDA k-means; the ridge in units of the mean eigenvalue."""
 
     variance: float
     ridge: float
     init: str
     n_init: int
     max_iter: int
-    n_restarts: int
 
 
-_MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 10, 10), Plan(0.8, 1e-3, "whitened", 2, 10, 10))
-_FINE = Plan(0.9, 0.1, "k-means++", 1, 4, 10)
+_MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 10), Plan(0.8, 1e-3, "whitened", 2, 10))
+_FINE = Plan(0.9, 0.1, "k-means++", 1, 4)
 
 
 class Effort(NamedTuple):
@@ -73,7 +74,7 @@ EFFORTS = {
 
 
 def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FINER) -> list[int]:
-    """Numbers of clusters beyond the one asked for, as far as there are rows for them."""
+    """Larger numbers of clusters, as far as there are rows for them."""
     most = n_rows // _ROWS_PER_CLUSTER
     numbers = {min(int(np.ceil(factor * n_clusters)), most) for factor in factors}
     return sorted(number for number in numbers if number > n_clusters)
@@ -142,21 +143,28 @@ def _uncorrelated(Z: Array, weights: Float | None, rng: np.random.RandomState) -
 def _discriminant(
     view: ViewProjection, coordinates: Coordinates, n_clusters: int, plan: Plan, seed: int
 ) -> CenterLabels:
-    """The best of some runs of LDA k-means."""
+    """LDA k-means from some starts, of which the best after the first steps goes on."""
     kept = coordinates.keep(plan.variance)
     ridge = plan.ridge * (float(kept.eigenvalues.mean()) or 1.0)
     n_components = min(max(wanted_components(n_clusters, kept.rank), 1), kept.rank)
-    states = []
+    runs = []
     for seed_of_run in np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=plan.n_init):
         rng = np.random.RandomState(seed_of_run)
         labels = start_labels(plan.init, kept, n_clusters, n_components, rng, _RESTARTS, kept.weights)
-        method = Discriminant(kept, n_components, ridge, rng, plan.n_restarts, _NEARLY)
-        run = alternate(method, kept.clusters(labels, n_clusters), max_iter=plan.max_iter, tol=_TOL)
-        states.append(run.state)
+        method = Discriminant(kept, n_components, ridge, rng, _RESTARTS, _NEARLY)
+        runs.append((method, _alternate(method, kept.clusters(labels, n_clusters), _FIRST_STEPS)))
+    method, run = best_of(runs, lambda pair: pair[1].state.objective)
+    states = [run.state]
+    if run.ending is Ending.MAX_ITER:
+        states.append(_alternate(method, run.state.clusters, plan.max_iter - _FIRST_STEPS).state)
     best = best_of(states, lambda state: state.objective)
     projection = np.ascontiguousarray(kept.loadings(best.projection))
     centers = best.clusters.centers(best.projection)[best.clusters.sizes > 0] + kept.mean @ projection
     return CenterLabels(view, f"LDA k-means, {n_clusters} clusters", projection, centers)
+
+
+def _alternate(method: Discriminant, clusters: Clusters, max_iter: int) -> Run[Clusters, State]:
+    return alternate(method, clusters, max_iter=max_iter, tol=_NEARLY, patience=_PATIENCE)
 
 
 def _scored(coordinates: Coordinates, n_clusters: int) -> Float:
@@ -192,8 +200,9 @@ def _from_graph(
         first, which = distinct_rows(Z)
         mass = np.bincount(which, weights=rows.mass).astype(np.float64)
         n_neighbors = min(_NEIGHBORS, max(2, first.size // 4), first.size)
-        if columns is None and first.size == len(Z) and n_neighbors <= rows.nearest.shape[1]:
-            graph = neighbor_graph(rows.nearest[:, :n_neighbors], mass)
+        nearest = to_host(rows.projected.nearest)
+        if columns is None and first.size == len(Z) and n_neighbors <= nearest.shape[1]:
+            graph = neighbor_graph(nearest[:, :n_neighbors], mass)
             spectrum = balanced_spectrum(graph, mass, n_components, device)
         else:
             spectrum = graph_spectrum(Z[first], mass, n_neighbors, n_components, device)
@@ -201,7 +210,7 @@ def _from_graph(
     found: list[Member] = []
     for number in (min(number, mass.size) for number in numbers):
         Y = spectral_rows(spectrum, mass, number)
-        labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_RESTARTS, tol=_NEARLY)[which]
+        labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_GRAPH_RESTARTS, tol=_NEARLY)[which]
         found.append(LandmarkLabels(view, f"{kind}, {number} clusters", labels.astype(np.uint16), number))
     return found
 

@@ -112,6 +112,7 @@ class Partitions:
         rng: np.random.RandomState,
         known: Labels | None = None,
         together: Groups | None = None,
+        n_restarts: int = _RESTARTS,
     ) -> tuple[Labels, list[Float]]:
         """The partition that the members agree on, and how their clusters vote for it.
 
@@ -120,7 +121,7 @@ class Partitions:
         n_known = 0 if known is None else int(known.max()) + 1
         Y = self.embedded(n_clusters)
         Y = Y if together is None else together.averaged(Y)
-        proposed = self._proposed(Y, n_clusters, rng, known)
+        proposed = self._proposed(Y, n_clusters, rng, known, n_restarts)
         if known is not None:
             soft = spread_labels(self, proposed, n_clusters)
             proposed = keep(_largest(soft if together is None else together.averaged(soft)), known)
@@ -131,18 +132,20 @@ class Partitions:
         votes = [table[:, order] for table in votes]
         return _largest(mean_votes(self.codes, votes, self.shares)), votes
 
-    def _proposed(self, Y: Float, n_clusters: int, rng: np.random.RandomState, known: Labels | None) -> Labels:
+    def _proposed(
+        self, Y: Float, n_clusters: int, rng: np.random.RandomState, known: Labels | None, n_restarts: int
+    ) -> Labels:
         """Clusters by k-means. If labels are known: these, and clusters without known rows; -1 for the other rows."""
         n_new = n_clusters if known is None else n_clusters - int(known.max()) - 1
         if known is not None and n_new == 0:
             return known
-        found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, n_restarts=_RESTARTS)
+        found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, n_restarts=n_restarts)
         if known is None:
             return found
         sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (found, found[known >= 0]))
         new = [cluster for cluster in np.argsort(-sizes, kind="stable") if sizes[cluster] > 0 == n_held[cluster]]
         if len(new) < n_new:  # some are to be cut out of the known ones
-            found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, known=known, n_restarts=_RESTARTS)
+            found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, known=known, n_restarts=n_restarts)
             new = list(range(n_clusters - n_new, n_clusters))
         number = np.full(n_clusters, -1, dtype=np.int32)
         number[new[:n_new]] = np.arange(n_clusters - n_new, n_clusters)

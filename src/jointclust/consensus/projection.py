@@ -38,10 +38,10 @@ def n_values(X: Any) -> int:
 
 
 class Distinct(NamedTuple):
-    """Landmarks that are the distinct rows: the weight of the rows at each, and its nearest landmarks, first itself."""
+    """Landmarks that are the distinct rows: the weight of the rows at each, and the distinct rows, projected."""
 
     mass: NDArray[np.float64]
-    nearest: NDArray[np.intp]
+    projected: ProjectedRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +91,8 @@ class ViewProjection:
         projection = cls(projection.mean, basis, to_host(near).astype(np.float32), 1.0, projection.scale)
         projected = projection.project(distinct)
         reach = float(np.median(to_host(projected.distance)))
-        rows_at_landmarks = Distinct(mass, to_host(projected.nearest)) if number == first.size else None
-        return replace(projection, reach=reach or 1.0), rows_at_landmarks
+        landmarks = Distinct(mass, projected) if number == first.size else None
+        return replace(projection, reach=reach or 1.0), landmarks
 
     def project(self, rows: Matrix) -> ProjectedRows:
         """Project rows of the view."""

@@ -1,4 +1,4 @@
-"""The rows whose labels would tell most about the others."""
+"""The most informative rows to label."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class VotesNotKept(TrainingVotes):
     def each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
         raise AttributeError(
             f"The votes for each of the {self.n_samples:,} training rows were not kept with the model: "
-            "predict_proba(X) and confidence(X) tell them again, and predict(X, n_clusters=...) the labels of a layer."
+            "predict_proba(X) and confidence(X) compute them again, predict(X, n_clusters=...) the labels of a layer."
         )
 
     def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:

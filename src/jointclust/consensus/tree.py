@@ -22,7 +22,7 @@ from jointclust.types import Float, Labels
 _PARTS = 6
 # Clusters of the finest layer, for each cluster of the consensus.
 _FINEST = 4
-# Parts stay apart if the members' clusters tell this share of what they could tell about which part a row is in.
+# Parts stay apart if the members' clusters give this share of the information on which part a row is in.
 # Halves of round clusters reach 0.2 to 0.4, classes of real data mostly 0.35 to 0.8.
 _LEAST_SHARE = 1 / 3
 # A member with all rows of two parts in one cluster tells nothing; this share of members counts as telling at least.
@@ -51,7 +51,7 @@ class Weighted(Partitions):
 class Join(NamedTuple):
     """Two sets of rows made one; it keeps the number of the first, which is the smaller one.
 
-    ``lost`` is the information on the members' clusters that the layer loses, ``rank`` says when the join comes,
+    ``lost`` is the information on the members' clusters that the layer loses, ``rank`` the place in the order of joins.
     ``pairs`` and ``own`` count the pairs of rows that become pairs inside a cluster: those that each member has in one
     cluster, and all.
     """
@@ -195,7 +195,7 @@ def _by_size(labels: Labels, weights: Float) -> Labels:
 
 
 def _joined(partitions: Weighted, labels: NDArray, n_clusters: int, least: float = 0.0) -> list[Join]:
-    """Join clusters until there is one, first those that the members hardly tell apart."""
+    """Join clusters until there is one, first those that the members hardly separate."""
     onehot = sp.csr_array((partitions.weights, (labels, np.arange(labels.size))), shape=(n_clusters, labels.size))
     counts = (onehot @ partitions.stacked(np.ones(int(partitions.offsets[-1])))).toarray()
     sizes, shares = onehot.sum(axis=1), np.repeat(partitions.shares, partitions.sizes)

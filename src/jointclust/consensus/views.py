@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
+from jointclust.consensus.projection import ProjectedRows, ViewProjection
 from jointclust.consensus.remote import RemoteRows
 from jointclust.estimators.base import TakesRows
 from jointclust.numerics.groups import Groups
@@ -25,6 +27,8 @@ from jointclust.views.preparation import VIEWS, Preparation
 
 # Rows that the members are fitted on, and rows that are prepared at a time.
 MOST_ROWS, _BLOCK = 10_000, 8_192
+# Values up to which scaled rows are kept; more are scaled block by block when they are needed.
+_KEPT_VALUES = 2**24
 # Directions of sparse rows: later ones are words of few documents.
 _SPARSE_RANK = 100
 
@@ -33,7 +37,7 @@ class RowsAsGiven(TakesRows):
     """Rows of numbers, checked and not changed: the preparation of ``views=None`` and of coordinates."""
 
     view_ = "as is"
-    reason_ = "the rows are taken as they are, as asked for"
+    reason_ = "the rows are used as they are, as you chose"
 
     def fit(self, X: Any) -> Self:
         """Count the columns and note their names."""
@@ -63,11 +67,27 @@ class ViewRows:
 
     rows: Matrix
     scaler: Any
+    projected: ProjectedRows | None = None  # all of them, if this is computed already
+
+    def project(self, projection: ViewProjection, index: NDArray[np.intp] | slice) -> ProjectedRows:
+        """Some of the rows, in ascending order, under the projection of the view."""
+        n_rows = self.rows.shape[0]
+        n_wanted = len(range(n_rows)[index]) if isinstance(index, slice) else index.size
+        if self.projected is not None and n_wanted == n_rows:
+            return self.projected
+        return ProjectedRows(projection, self.take(index))
 
     def take(self, index: NDArray[np.intp] | slice) -> Matrix:
         """Some of the rows in the view."""
-        rows = rows_at(self.rows, index)
-        return rows if self.scaler is None else self.scaler.transform(rows)
+        if self.scaler is None:
+            return rows_at(self.rows, index)
+        if self.rows.shape[0] * self.rows.shape[1] <= _KEPT_VALUES:
+            return rows_at(self._scaled, index)
+        return self.scaler.transform(rows_at(self.rows, index))
+
+    @cached_property
+    def _scaled(self) -> Matrix:
+        return self.scaler.transform(self.rows)
 
 
 def are_numeric(preparations: list[Any]) -> bool:

@@ -395,7 +395,9 @@ def _greedy(
     offsets = like(np.arange(n_sets) * n_trials, weight, xp.int64)
     for k in range(n_drawn):
         mass = nearest * weight
-        mass = xp.where(xp.sum(mass, axis=1)[:, None] > 0, mass, weight)  # else every row is a center already
+        covered = xp.sum(mass, axis=1)[:, None] <= 0
+        if xp is not np or covered.any():  # every row is a center already
+            mass = xp.where(covered, weight, mass)
         trials = _draw(mass, quantiles[k, ...])
         reached = distances(trials)
         reached = xp.minimum(reached, nearest[:, None, :], **({"out": reached} if xp is np else {}))

@@ -84,13 +84,15 @@ def lanczos(operator: LinearOperator, k: int, max_iter: int = 200, tol: float = 
         values, vectors = values[::-1], vectors[:, ::-1]
         scale = max(abs(values[0]), abs(values[-1]))
 
+        back = np.ascontiguousarray(vectors.T)
+
         def rest(x: Float) -> Float:
             x = x.ravel()
-            return operator.matvec(x) - vectors @ ((values + scale) * (vectors.T @ x))
+            return operator.matvec(x) - ((values + scale) * (back @ x)) @ back
 
         # A Ritz value is a lower bound: whatever is found above the last eigenvalue was lost.
         deflated = LinearOperator((n, n), matvec=rest, dtype=np.float64)
-        left = eigsh(deflated, 1, which="LA", v0=start[::-1], tol=1e-4, maxiter=200, return_eigenvectors=False)
+        left = eigsh(deflated, 1, which="LA", v0=start[::-1], tol=1e-3, maxiter=200, return_eigenvectors=False)
     except ArpackError:
         return None
     return None if left[0] > values[-1] + 1e-9 * scale else (values, vectors)

@@ -150,11 +150,12 @@ def alternate(
     max_iter: int,
     tol: float,
     stop: Callable[[], bool] = lambda: False,
+    patience: int = PATIENCE,
 ) -> Run[Start, StateT]:
     """Take steps until the run rests; return the best state visited.
 
     A run rests when its steps say so, when the objective changes by no more than ``tol``, relative, or when nothing
-    better was found in ``PATIENCE`` steps.
+    better was found in ``patience`` steps.
 
     Parameters
     ----------
@@ -168,6 +169,8 @@ def alternate(
         Relative change of the objective at which the run is over.
     stop : callable, optional
         Asked after each step; True ends the run.
+    patience : int
+        Steps without a better objective that end the run.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def alternate(
         if best_state is None or steps.merit(state) > steps.merit(best_state):
             best, best_state = iteration, state
         stopped = stop()
-        if rest or still or iteration - best >= PATIENCE:
+        if rest or still or iteration - best >= patience:
             ending = Ending.CONVERGED
             break
         if stopped:

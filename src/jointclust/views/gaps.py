@@ -21,7 +21,7 @@ from jointclust.views.transformer import Transformer
 
 # Of a column's variance: a column that others tell exactly would else have no noise and decide alone.
 _LEAST_NOISE = 1e-3
-_MOMENT_STEPS, _MOMENT_TOL = 200, 1e-4
+_MOMENT_STEPS, _MOMENT_TOL = 200, 1e-3
 # What the rows add to the moments is learnt from so many, evenly spaced, at most.
 _MOST_ROWS = 5_000
 _AS_GOOD = 1.01
