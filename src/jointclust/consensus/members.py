@@ -22,6 +22,7 @@ from jointclust.numerics.graph import (
     neighbor_graph,
 )
 from jointclust.numerics.kmeans import fewer_restarts, kmeans_on
+from jointclust.numerics.partitions import is_same_partition
 from jointclust.rows import as_rows, blocks, threads
 from jointclust.rows.arrays import is_on_gpu, like, to_host
 from jointclust.subspace.alternating import Ending, Run, State, alternate, best_of
@@ -29,7 +30,7 @@ from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.subspace.directions import relative_ridge, wanted_components
 from jointclust.subspace.starts import start_labels
-from jointclust.types import Array, Float
+from jointclust.types import Array, Float, Labels
 
 # Finer partitions beside those of the wanted number: see the evidence page.
 _FINER, _ROWS_PER_CLUSTER = (1.5, 2.0, 3.0), 3
@@ -143,14 +144,17 @@ def _uncorrelated(Z: Array, weights: Float | None, rng: np.random.RandomState) -
 def _discriminant(
     view: ViewProjection, coordinates: Coordinates, n_clusters: int, plan: Plan, seed: int
 ) -> CenterLabels:
-    """LDA k-means from some starts, of which the best after the first steps goes on."""
+    """LDA k-means from some different starts, of which the best after the first steps goes on."""
     kept = coordinates.keep(plan.variance)
     ridge = plan.ridge * (float(kept.eigenvalues.mean()) or 1.0)
     n_components = min(max(wanted_components(n_clusters, kept.rank), 1), kept.rank)
-    runs = []
+    starts, runs = list[Labels](), []
     for seed_of_run in np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=plan.n_init):
         rng = np.random.RandomState(seed_of_run)
         labels = start_labels(plan.init, kept, n_clusters, n_components, rng, _RESTARTS, kept.weights)
+        if any(is_same_partition(labels, other, n_clusters) for other in starts):
+            continue
+        starts.append(labels)
         method = Discriminant(kept, n_components, ridge, rng, _RESTARTS, _NEARLY)
         runs.append((method, _alternate(method, kept.clusters(labels, n_clusters), _FIRST_STEPS)))
     method, run = best_of(runs, lambda pair: pair[1].state.objective)

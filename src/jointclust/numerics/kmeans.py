@@ -56,8 +56,11 @@ def lloyd_many(
     if isinstance(Y, np.ndarray) and known is None and Y.size <= _COMPILED:
         rows, mass = np.ascontiguousarray(Y, np.float64), np.ones(len(Y)) if weights is None else np.asarray(weights)
         total = float(mass @ np.einsum("ij,ij->i", rows, rows))
+        present = None if mass.all() else np.flatnonzero(mass)
         with threads.single():
-            runs = [_compiled_lloyd(rows, start, mass, total, max_iter, tol) for start in centers.astype(np.float64)]
+            runs = [
+                _compiled_lloyd(rows, one, mass, present, total, max_iter, tol) for one in centers.astype(np.float64)
+            ]
         return [run[0] for run in runs], np.stack([run[1] for run in runs]), np.array([run[2] for run in runs])
     n_sets, n_clusters, _ = centers.shape
     total = weighted_norm(Y, weights)
@@ -88,12 +91,21 @@ def lloyd_many(
 
 
 def _compiled_lloyd(
-    rows: Float, centers: Float, mass: Float, total: float, max_iter: int, tol: float
+    rows: Float,
+    centers: Float,
+    mass: Float,
+    present: NDArray[np.intp] | None,
+    total: float,
+    max_iter: int,
+    tol: float,
 ) -> tuple[NDArray[np.int32], Float, float]:
-    """Lloyd's iteration from one set of centers, which are overwritten, by compiled steps over rows in memory."""
-    n_clusters, present = len(centers), slice(None) if mass.all() else np.flatnonzero(mass)
-    updated, sizes, shift, inertia = np.empty_like(centers), np.empty(n_clusters), np.empty(n_clusters), np.inf
-    old, labels = np.empty(len(rows), np.int32), np.full(len(rows), -1, np.int32)
+    """Lloyd's iteration from one set of centers, which are overwritten, by compiled steps over rows in memory.
+
+    ``present`` are the rows that have mass, None if all have.
+    """
+    n_clusters = len(centers)
+    updated, (sizes, shift), inertia = np.empty_like(centers), np.empty((2, n_clusters)), np.inf
+    labels, old = np.full((2, len(rows)), -1, np.int32)
     for _ in range(max_iter):
         old, labels = labels, old
         lloyd_step(rows, mass, centers, updated, sizes, labels, shift, 1)
@@ -102,7 +114,8 @@ def _compiled_lloyd(
             sizes = cluster_sizes(labels, n_clusters, mass)
             updated = centers_of(rows, labels, n_clusters, mass)
         within = max(total - float(np.einsum("k,kd,kd->", sizes, updated, updated)), 0.0)
-        rests = np.array_equal(labels[present], old[present]) or (tol > 0 and inertia - within <= tol * within)
+        changed = labels != old if present is None else labels[present] != old[present]
+        rests = not changed.any() or (tol > 0 and inertia - within <= tol * within)
         centers, updated, inertia = updated, centers, within
         if rests:
             break

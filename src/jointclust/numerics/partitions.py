@@ -216,6 +216,12 @@ def renumbered(labels: Array, like_these: Array, n_clusters: int, known: Array |
     return looked_up(number.astype(np.int32), labels)
 
 
+def is_same_partition(a: Array, b: Array, n_clusters: int) -> bool:
+    """Whether two labellings differ by the numbers of the clusters alone."""
+    table = sweep(lambda x, y: Swept(sums=[blocks.confusion(x, y, n_clusters)]), a, b, width=2 * n_clusters).sums[0]
+    return bool((np.count_nonzero(table, axis=0) <= 1).all() and (np.count_nonzero(table, axis=1) <= 1).all())
+
+
 def looked_up(numbers: NDArray, labels: Array) -> Labels:
     """``numbers[labels]`` where the labels are."""
     return sweep(lambda a: Swept(rows=[namespace(a).take(like(numbers, a), a, axis=0)]), labels).rows[0]

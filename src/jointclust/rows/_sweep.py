@@ -36,6 +36,9 @@ def sweep(function: Visit, *arrays: Sweepable | None, width: int = 1, budget: in
     ``width`` is the number of values that the function makes of a row. The sums come back as float64 on the host, and
     so do the pieces; arrays with one row per row stay where the rows are.
     """
+    most = block_length(width, budget)
+    if all(array is None or (type(array) is np.ndarray and len(array) <= most) for array in arrays):
+        return _on_host(function(*arrays))  # one block, which needs no engine
     for array in arrays:
         if isinstance(array, Projected):
             array.rows.n_passes += 1

@@ -21,7 +21,9 @@ from jointclust.views.transformer import Transformer
 
 # Of a column's variance: a column that others tell exactly would else have no noise and decide alone.
 _LEAST_NOISE = 1e-3
-_MOMENT_STEPS, _MOMENT_TOL = 200, 1e-3
+_MOMENT_STEPS, _MOMENT_TOL = 200, 1e-4
+# Of these, steps that show how good a rank is.
+_TRIAL_STEPS = 8
 # What the rows add to the moments is learnt from so many, evenly spaced, at most.
 _MOST_ROWS = 5_000
 _AS_GOOD = 1.01
@@ -177,15 +179,13 @@ class LowRankImputer(Transformer):
                     f"{moments.variances.size} columns allow: {most} is used."
                 )
             return moments.model(min(self.n_components, most))
-        models: list[_Model] = []
         errors: list[float] = []
         for rank in (rank for rank in _RANKS if rank <= most):
-            models.append(moments.model(rank))
-            errors.append(moments.left_out_error(models[-1]))
+            errors.append(moments.left_out_error(moments.model(rank, _TRIAL_STEPS)))
             if len(errors) > 2 and min(errors[-2:]) > min(errors):
                 break
         # Directions that add next to nothing cost time.
-        return models[next(k for k, error in enumerate(errors) if error <= _AS_GOOD * min(errors))]
+        return moments.model(_RANKS[next(k for k, error in enumerate(errors) if error <= _AS_GOOD * min(errors))])
 
     def transform(self, X: ArrayLike) -> NDArray:
         return self.fill(X, self.get_feature_names_out())
@@ -295,13 +295,13 @@ class _Moments:
         vectors = self.rows.T @ (left[:, ::-1] / np.sqrt(np.maximum(values[::-1], 1e-12)))
         return np.pad(values[::-1], (0, more)), np.pad(vectors, ((0, 0), (0, more)))
 
-    def model(self, rank: int) -> _Model:
+    def model(self, rank: int, max_iter: int = _MOMENT_STEPS) -> _Model:
         """V and psi of so many directions that explain the moments: factor analysis by EM, from the leading ones."""
         values, vectors = self._leading[0][:rank], self._leading[1][:, :rank]
         left = (self.variances.sum() - values.sum()) / max(self.variances.size - rank, 1)
         loadings = vectors * np.sqrt(np.maximum(values - left, 1e-8))
         noise = np.maximum(self.variances - (loadings**2).sum(axis=1), _LEAST_NOISE)
-        for _ in range(_MOMENT_STEPS):
+        for _ in range(max_iter):
             scaled = loadings / noise[:, None]
             covariance = np.linalg.inv(np.eye(rank) + loadings.T @ scaled)
             with_t = self.times(scaled @ covariance)
