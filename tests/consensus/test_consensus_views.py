@@ -1,8 +1,10 @@
 """The consensus over views: which have a say, what the model keeps, how sure it is, and where rows lie."""
 
 import pickle
+from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -247,7 +249,7 @@ def test_projection_and_landmarks(rng):
     view, rows = ViewProjection.fit(decompose(np.vstack([X, X[:10]])), 2, rng)
     assert rows.mass.sum() == 90
     assert (rows.mass == 2).sum() == 10
-    np.testing.assert_array_equal(rows.nearest, view.project(X).nearest)
+    np.testing.assert_array_equal(rows.projected.nearest, view.project(X).nearest)
     assert view.landmarks.shape[0] == 80
     seen = view.project(X)
     centred = X - np.vstack([X, X[:10]]).mean(axis=0)
@@ -279,3 +281,48 @@ def test_anchors_stand_for_many_rows(rng, monkeypatch):
     heard = Recorder()
     Consensus(60, random_state=0).set_callbacks(heard).fit(X)
     assert heard.done == heard.total
+
+
+@pytest.mark.parametrize("n_clusters", [3, None])
+def test_a_fit_computes_each_thing_once(n_clusters, rng, monkeypatch):
+    """One coding and filling for all views; one scaling and one decomposition for each of them."""
+    group = np.arange(120) % 3
+    size = 5.0 * group + rng.standard_normal(120)
+    size[::11] = np.nan
+    colour = np.array(["red", "green", "blue"])[np.where(np.arange(120) % 7 == 0, 0, group)]
+    table = pd.DataFrame({"size": size, "weight": rng.standard_normal(120) - 4 * group, "colour": colour})
+    calls = Counter()
+
+    def count(module, name):
+        function = getattr(module, name)
+
+        def counted(*arguments, **options):
+            calls[name] += 1
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(module, name, counted)
+
+    count(jc.MixedEncoder, "transform")
+    count(jc.LowRankImputer, "fill")
+    count(views, "coordinates_of")
+    count(views.ViewRows, "take")
+    model = jc.cluster(table, n_clusters, random_state=0)
+    n_views = len(model.views_)
+    assert n_views > 1
+    assert calls["transform"] == calls["fill"] == 1
+    assert calls["coordinates_of"] == n_views
+    assert calls["take"] <= 2 * n_views  # to decompose rows, and to label them, which share what is scaled
+
+
+def test_rows_as_they_are_have_the_same_members(rng):
+    """None, the name of the view and a decomposition are three ways to say it."""
+    X = rng.standard_normal((60, 5)) + 6 * (np.arange(60) % 3)[:, None]
+    plain = Consensus(3, views=None, random_state=0).fit(X)
+    for other in (
+        Consensus(3, views=["as is"], random_state=0).fit(X),
+        Consensus(3, views=None, random_state=0).fit(decompose(X)),
+    ):
+        assert [str(member) for member in plain.members_] == [str(member) for member in other.members_]
+        np.testing.assert_array_equal(plain.groups_of_members(), other.groups_of_members())
+        np.testing.assert_array_equal(plain.labels_, other.labels_)
+        np.testing.assert_allclose(plain.soft_labels_, other.soft_labels_)

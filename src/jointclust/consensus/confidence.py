@@ -1,4 +1,4 @@
-"""The confidence of a label, from its votes and from how unlike other rows its row is."""
+"""The confidence of a label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fit of a consensus: members on each view, and what they agree on."""
+"""The fit of a consensus, from data in their views to what the estimator publishes."""
 
 from __future__ import annotations
 

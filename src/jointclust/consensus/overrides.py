@@ -1,4 +1,4 @@
-"""Votes that replace those of the members: of known classes and of row groups."""
+"""Votes that replace those of the members, for rows with a known label or in a group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partitions of the same rows, and the one that they agree on."""
+"""The partition that several partitions of the same rows agree on."""
 
 from __future__ import annotations
 
