@@ -14,7 +14,7 @@ from jointclust import datasets, registry
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.experiments.experiment import Grid, Method, frame, pandas
 from jointclust.experiments.findings import Claim, Findings, judged
-from jointclust.experiments.papers._lab import STARTS, Lab, grid_of_axes, prepared, unit_scatter
+from jointclust.experiments.papers._lab import STARTS, Lab, grid_of_axes, unit_scatter
 from jointclust.experiments.papers._opponents import installed
 from jointclust.experiments.ranking import CriticalDifferenceDisplay, Ranking, rank
 from jointclust.experiments.selection import SELECTIONS, scores, summary
@@ -75,22 +75,20 @@ def _names(lab: Lab) -> list[str]:
 def _found(lab: Lab) -> DataFrame:
     names = _names(lab)
     own = lab.experiment(on_their_own(), names, 3, label_free=False)
-    ours = lab.experiment(methods(), names, 3, prepare=prepared(names, usual))
+    ours = lab.experiment(methods(), names, 3, prepare=usual)
     taken, given = lab.tables([own, ours])
     # They have no grid, so that both ways of choosing choose the same.
     either = [summary(taken, selections=("oracle",)).assign(selection=selection) for selection in SELECTIONS]
     return pandas().concat([*either, summary(given)], ignore_index=True)
 
 
-def _ranked(found: DataFrame, selection: str) -> Ranking:
-    """A method that left clusters empty in all fits on a data set comes last there."""
-    return rank(scores(found, selection).fillna(0.0))
-
-
 def leaderboard(lab: Lab) -> Findings:
     """Mean ranks and times over all data sets."""
     found = _found(lab)
-    rankings = {selection: _ranked(found, selection) for selection in SELECTIONS}
+    # A method that left clusters empty in all fits on a data set comes last there.
+    rankings = {selection: rank(scores(found, selection).fillna(0.0)) for selection in SELECTIONS}
+    seconds = scores(found, "label-free", "seconds")
+    times = np.exp(np.log(seconds.div(seconds[PLAIN], axis=0)).mean())
     rows = []
     for method in found["method"].unique():
         row: dict[str, Any] = {"method": method}
@@ -101,8 +99,7 @@ def leaderboard(lab: Lab) -> Findings:
                 f"accuracy, {selection}": own["accuracy"].mean(),
                 f"NMI, {selection}": own["nmi"].mean(),
             }
-        row["time over k-means"] = _relative_time(found, method)
-        rows.append(row)
+        rows.append(row | {"time over k-means": times[method]})
     table = frame(rows).sort_values("mean rank, label-free", ignore_index=True)
     here = [name for name in LARGE if datasets.present(name, lab.data_home)]
     notes = [
@@ -158,11 +155,6 @@ def accuracies(lab: Lab) -> Findings:
     ]
     table = found.drop(columns=["accuracy_best", "nmi_std", "nmi_best", "runs", "failures", "collapsed"])
     return Findings("all", "accuracies", "Accuracies behind the leaderboard", table, None, [], notes)
-
-
-def _relative_time(found: DataFrame, method: str) -> float:
-    seconds = found[found["selection"] == "label-free"].pivot(index="dataset", columns="method", values="seconds")
-    return float(np.exp(np.log(seconds[method] / seconds["k-means"]).mean()))
 
 
 def _statistics(ranking: Ranking) -> str:
