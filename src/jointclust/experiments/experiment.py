@@ -443,7 +443,7 @@ def _digest(dataset: Dataset) -> str:
     return f"{dataset.name} {joblib_hash((rows, classes))}"
 
 
-def frame(rows: list[dict[str, Any]], columns: Sequence[str] | None = None) -> DataFrame:
+def frame(rows: Sequence[Mapping[str, Any] | Sequence[Any]], columns: Sequence[str] | None = None) -> DataFrame:
     """A pandas table of rows."""
     return pandas().DataFrame(rows, columns=columns)
 
