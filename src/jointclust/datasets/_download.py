@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -62,7 +63,7 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
     assert folder is not None
     # Another process may be at the same set: each has its own file until it is whole.
     source = folder / f"{UNFINISHED}{uuid.uuid4().hex}-{entry.file_name}"
-    downloader = Resuming(folder / f"{entry.name}-{entry.file_name}", quiet=quiet)
+    downloader = partial(_resumed, path=folder / f"{entry.name}-{entry.file_name}", quiet=quiet)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _silent(pooch.get_logger()):
@@ -145,76 +146,72 @@ def _innermost(error: BaseException) -> str:
     return str(error).strip() or type(error).__name__
 
 
-class Resuming:
-    """A downloader for pooch that goes on where the last one stopped.
+def _resumed(url: str, output_file: str, pooch: object, path: Path, *, quiet: bool) -> None:
+    """Download for pooch, and go on where the last one stopped.
 
     What has come so far is kept in a part: a line with what tells one version of the file from another (its ETag, or
     when it was modified), then its bytes. A second download at the same time has a part of its own.
     """
+    with _claimed(part_of(path, url)) as part:
+        for attempt in range(_ATTEMPTS):
+            try:
+                _fetch(url, part, quiet)
+                break
+            except _InterruptedError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                time.sleep(attempt * _PAUSE)
+        part.seek(0)
+        part.readline()
+        with Path(output_file).open("wb") as whole:
+            shutil.copyfileobj(part, whole)
+        part.truncate(0)
 
-    def __init__(self, path: Path, *, quiet: bool = False):
-        self.path, self.quiet = path, quiet
 
-    def __call__(self, url: str, output_file: str, pooch: object) -> None:
-        with _claimed(part_of(self.path, url)) as part:
-            for attempt in range(_ATTEMPTS):
-                try:
-                    self._fetch(url, part)
-                    break
-                except _InterruptedError:
-                    if attempt == _ATTEMPTS - 1:
-                        raise
-                    time.sleep(attempt * _PAUSE)
-            part.seek(0)
-            part.readline()
-            with Path(output_file).open("wb") as whole:
-                shutil.copyfileobj(part, whole)
-            part.truncate(0)
+def _fetch(url: str, part: BinaryIO, quiet: bool) -> None:
+    import requests
 
-    def _fetch(self, url: str, part: BinaryIO) -> None:
-        import requests
-
-        version, have = _begun(part)
-        # Without compression, so that lengths are those of the file.
-        headers = {"Accept-Encoding": "identity"}
-        if have:
-            headers |= {"Range": f"bytes={have}-", "If-Range": version}
-        with requests.get(url, headers=headers, stream=True, timeout=(_CONNECT, _SILENCE)) as response:
-            given, span = response.headers, response.headers.get("Content-Range", "")
-            whole = span.rpartition("/")[2]
-            partial = have > 0 and response.status_code == requests.codes.partial_content
-            beyond = have > 0 and response.status_code == requests.codes.requested_range_not_satisfiable
-            if partial or beyond:
-                other = given.get("ETag" if version.startswith('"') else "Last-Modified", version) != version
-                expected = span.startswith(f"bytes {have}-") if partial else whole == str(have)
-                if other or not expected:
-                    part.truncate(0)
-                    raise _InterruptedError("the server sent another file, or part of it, than was asked for")
-                if beyond:
-                    return  # it is all there
-            response.raise_for_status()
-            done, length = have if partial else 0, given.get("Content-Length", "")
-            total = int(whole) if whole.isdecimal() else done + int(length) if length.isdecimal() else None
-            if not partial:
+    version, have = _begun(part)
+    # Without compression, so that lengths are those of the file.
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        headers |= {"Range": f"bytes={have}-", "If-Range": version}
+    with requests.get(url, headers=headers, stream=True, timeout=(_CONNECT, _SILENCE)) as response:
+        given, span = response.headers, response.headers.get("Content-Range", "")
+        whole = span.rpartition("/")[2]
+        partial = have > 0 and response.status_code == requests.codes.partial_content
+        beyond = have > 0 and response.status_code == requests.codes.requested_range_not_satisfiable
+        if partial or beyond:
+            other = given.get("ETag" if version.startswith('"') else "Last-Modified", version) != version
+            expected = span.startswith(f"bytes {have}-") if partial else whole == str(have)
+            if other or not expected:
                 part.truncate(0)
-                version = _version(given)
-                part.write(f"{version}\n".encode("latin-1"))
-            with _progress(url, total, self.quiet) as advance:
-                advance(done)
-                failed = None
-                try:
-                    for chunk in response.iter_content(_CHUNK):
-                        part.write(chunk)
-                        done += len(chunk)
-                        advance(done)
-                except requests.RequestException as error:
-                    failed = error
-            # Not every urllib3 says so when less came than was announced.
-            if failed is not None or (total is not None and done < total):
-                kept = ", which are kept: the next try goes on from there" if version else ""
-                raise _InterruptedError(
-                    f"the connection ended after {done} of {total or 'unknown'} bytes{kept}"
-                ) from failed
+                raise _InterruptedError("the server sent another file, or part of it, than was asked for")
+            if beyond:
+                return  # it is all there
+        response.raise_for_status()
+        done, length = have if partial else 0, given.get("Content-Length", "")
+        total = int(whole) if whole.isdecimal() else done + int(length) if length.isdecimal() else None
+        if not partial:
+            part.truncate(0)
+            version = _version(given)
+            part.write(f"{version}\n".encode("latin-1"))
+        with _progress(url, total, quiet) as advance:
+            advance(done)
+            failed = None
+            try:
+                for chunk in response.iter_content(_CHUNK):
+                    part.write(chunk)
+                    done += len(chunk)
+                    advance(done)
+            except requests.RequestException as error:
+                failed = error
+        # Not every urllib3 says so when less came than was announced.
+        if failed is not None or (total is not None and done < total):
+            kept = ", which are kept: the next try goes on from there" if version else ""
+            raise _InterruptedError(
+                f"the connection ended after {done} of {total or 'unknown'} bytes{kept}"
+            ) from failed
 
 
 class _InterruptedError(Exception):

@@ -6,7 +6,7 @@ import csv
 import functools
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -117,10 +117,10 @@ class Lab:
             raise UnfinishedError
         return [plan.table(own, self.journal) for plan, own in zip(plans, cells, strict=True)]
 
-    def finish(self, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+    def finish(self, **options: Any) -> None:
         """Run what was asked for; what fails is not tried again before the next call of the command."""
         for cells, n_jobs in ((self.together, self.n_jobs), (self.alone, 1)):
-            finish(cells, self.journal, n_jobs=n_jobs, progress=progress)
+            finish(cells, self.journal, n_jobs=n_jobs, **options)
             self.tried.update(cell.key for cell in cells)
             cells.clear()
 
