@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import shutil
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -66,7 +65,9 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
     downloader = partial(_resumed, path=folder / f"{entry.name}-{entry.file_name}", quiet=quiet)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _silent(pooch.get_logger()):
+        with ExitStack() as after:
+            after.callback(pooch.get_logger().setLevel, pooch.get_logger().level)
+            pooch.get_logger().setLevel("WARNING")
             pooch.retrieve(entry.url, None, source.name, folder, downloader=downloader)
     except Exception as error:
         raise DatasetError(
@@ -96,16 +97,6 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
     return path
 
 
-@contextmanager
-def _silent(logger: logging.Logger) -> Iterator[None]:
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-
-
 def _check(entry: Entry, X: Matrix, y: ArrayLike) -> None:
     found = (*X.shape, np.unique(y).size)
     expected = (entry.n_samples, entry.n_features, entry.n_classes)
@@ -125,25 +116,23 @@ def by_hand(entry: Entry, folder: Path | None) -> str:
 def _reason(error: Exception, folder: Path) -> str:
     import requests
 
+    innermost: BaseException = error
+    while innermost.__context__ is not None:
+        innermost = innermost.__context__
+    why = str(innermost).strip() or type(innermost).__name__
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"the server answered {error.response.status_code} {error.response.reason}"
     if isinstance(error, requests.Timeout):
         return "the server did not answer in time"
     if isinstance(error, requests.exceptions.SSLError):
-        return f"there is no secure connection to the server ({_innermost(error)})"
+        return f"there is no secure connection to the server ({why})"
     if isinstance(error, requests.ConnectionError):
-        if "Connection aborted" in str(error):
-            return f"the server hung up or does not speak HTTP ({_innermost(error)})"
-        return "the server cannot be reached (is there a network?)"
+        aborted = "Connection aborted" in str(error)
+        hung_up = f"the server hung up or does not speak HTTP ({why})"
+        return hung_up if aborted else "the server cannot be reached (is there a network?)"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror} in the cache {folder}: set JOINTCLUST_CACHE to a folder that can be written to"
     return str(error).rstrip(".")
-
-
-def _innermost(error: BaseException) -> str:
-    while error.__context__ is not None:
-        error = error.__context__
-    return str(error).strip() or type(error).__name__
 
 
 def _resumed(url: str, output_file: str, pooch: object, path: Path, *, quiet: bool) -> None:
@@ -194,7 +183,9 @@ def _fetch(url: str, part: BinaryIO, quiet: bool) -> None:
         total = int(whole) if whole.isdecimal() else done + int(length) if length.isdecimal() else None
         if not partial:
             part.truncate(0)
-            version = _version(given)
+            # What If-Range takes: an ETag unless it is a weak one, else the time of modification.
+            tag = given.get("ETag", "")
+            version = tag if tag.startswith('"') else given.get("Last-Modified", "")
             part.write(f"{version}\n".encode("latin-1"))
         with _progress(url, total, quiet) as advance:
             advance(done)
@@ -221,12 +212,6 @@ class _InterruptedError(Exception):
 def part_of(path: Path, url: str) -> Path:
     """Where what has come so far from this address is kept."""
     return path.with_name(f"{path.name}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.part")
-
-
-def _version(headers: Mapping[str, str]) -> str:
-    """What ``If-Range`` takes: an ETag unless it is a weak one, else the time of modification; "" without either."""
-    tag = headers.get("ETag", "")
-    return tag if tag.startswith('"') else headers.get("Last-Modified", "")
 
 
 def _begun(part: BinaryIO) -> tuple[str, int]:

@@ -16,18 +16,6 @@ from jointclust.types import Float
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "CriticalDifferenceDisplay",
-    "Friedman",
-    "MeanRanks",
-    "Ranking",
-    "critical_difference",
-    "friedman",
-    "groups",
-    "mean_ranks",
-    "rank",
-]
-
 
 class MeanRanks(NamedTuple):
     """The mean rank of each method, in the order of the columns, and how many data sets it is a mean over."""

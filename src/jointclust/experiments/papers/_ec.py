@@ -24,10 +24,7 @@ SETS = ("orl", "coil20", "coil100", "fei", "imm", "yale")
 CURVES = ("PCA + k-means", "PCA + RMKMC", "OLSDA", "EC", "EC (random start)")
 # For the slides' last page.
 ANCHORED = ("usps", "isolet5", "satellite", "segmentation", "digits")
-NOTES = [
-    "EC and OLSDA start from k-means; 'EC (random start)' is the paper's random labels and subspace.",
-    ONE_BUDGET,
-]
+NOTES = ["EC and OLSDA start from k-means; 'EC (random start)' is the paper's random labels and subspace.", ONE_BUDGET]
 _STYLE = {
     "k-means": ("0.45", "--"),
     "RMKMC": ("0.15", ":"),

@@ -262,12 +262,20 @@ def ridge_curves(ax: Axes, table: DataFrame, colours: Mapping[str, str], baselin
     ax.set(xscale="log", xlabel="ridge")
 
 
-def bars(ax: Axes, wide: DataFrame, colours: Mapping[str, str], width: float) -> None:
-    """A group of bars for each data set, one for each method."""
-    for index, (method, colour) in enumerate(colours.items()):
-        places = np.arange(len(wide)) + width * (index - (len(colours) - 1) / 2)
-        ax.bar(places, wide[method], width, label=method, color=colour)
-    ax.set_xticks(range(len(wide)), list(wide.index))
+def bars(
+    table: DataFrame, names: list[str], measures: Sequence[str], colours: Mapping[str, str], inches: float, width: float
+) -> Figure:
+    """A panel for each measure, with a group of bars for each data set, one for each method."""
+    figure, axes = grid_of_axes(len(measures), max(inches * len(names) + 2, 6), 3.6, 1)
+    for ax, measure in zip(axes, measures, strict=True):
+        wide = by_method(table, measure).loc[names]
+        for index, (method, colour) in enumerate(colours.items()):
+            places = np.arange(len(wide)) + width * (index - (len(colours) - 1) / 2)
+            ax.bar(places, wide[method], width, label=method, color=colour)
+        ax.set_xticks(range(len(wide)), list(wide.index))
+        ax.set_ylabel(measure)
+    axes[0].legend(fontsize=7, ncols=5 if len(colours) == 5 else 4)
+    return figure
 
 
 def with_parameter(runs: DataFrame, parameter: str, column: str) -> DataFrame:

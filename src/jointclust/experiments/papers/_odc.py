@@ -115,7 +115,9 @@ def table2(lab: Lab) -> Findings:
         rows += [common.measure_row(found, n, method, measure, metric) for n in shown for method in (*METHODS, *EXTRA)]
         rows += [common.measure_row(found, n, VARIANCE_ONE, measure, metric) for n in names]
     beside = with_baseline(common.beside_paper("odc", "table 2", rows, {SRBCT_ROWS: "srbct"}), "K-means")
-    figure, claims = _bars(beside, shown), _claims(beside, table, names, missing)
+    colours = {method: f"{0.35 + 0.13 * index:.2f}" for index, method in enumerate(METHODS)} | {"ODC": "#c8102e"}
+    figure = common.bars(beside, shown, ("nmi", "error"), colours, 0.9, 0.16)
+    claims = _claims(beside, table, names, missing)
     return Findings("odc", "table 2", "NMI and error", beside, figure, claims, NOTES, missing, used)
 
 
@@ -152,16 +154,6 @@ def _above(nmi: DataFrame, runs: DataFrame, rival: str, sets: Sequence[str], met
         "; ".join(f"{n}: ODC {nmi.loc[n, method]:.3f}, {rival} {nmi.loc[n, rival]:.3f}" for n in sets),
         {n: paired(runs, n, method, rival, "nmi") for n in sets},
     )
-
-
-def _bars(table: DataFrame, names: list[str]) -> Figure:
-    figure, axes = grid_of_axes(2, max(0.9 * len(names) + 2, 6), 3.6, 1)
-    colours = {method: f"{0.35 + 0.13 * index:.2f}" for index, method in enumerate(METHODS)} | {"ODC": "#c8102e"}
-    for ax, measure in zip(axes, ("nmi", "error"), strict=True):
-        common.bars(ax, common.by_method(table, measure).loc[names], colours, 0.16)
-        ax.set_ylabel(measure)
-    axes[0].legend(fontsize=7, ncols=5)
-    return figure
 
 
 def _sweep(lab: Lab, item: str, measure: str, metric: str) -> Findings:

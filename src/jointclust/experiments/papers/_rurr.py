@@ -103,7 +103,9 @@ def table1(lab: Lab) -> Findings:
     table = with_baseline(common.beside_paper("rurr", "table 1", rows), "k-means")
     claims = _claims(table, runs, names, missing)
     notes = [*NOTES, f"Runs for each method, set and parameters: {lab.runs(10)}.", *_collapsed(runs)]
-    return Findings("rurr", "table 1", "Accuracy and NMI", table, _bars(table, names), claims, notes, missing, used)
+    greys = {method: f"{0.3 + 0.055 * index:.2f}" for index, method in enumerate((*METHODS, *EXTRA))}
+    figure = common.bars(table, names, ["accuracy"], greys | _COLOURS, 1.1, 0.08)
+    return Findings("rurr", "table 1", "Accuracy and NMI", table, figure, claims, notes, missing, used)
 
 
 def _collapsed(runs: DataFrame) -> list[str]:
@@ -154,16 +156,6 @@ def _gain_claims(table: DataFrame, runs: DataFrame) -> list[Claim]:
             ahead = {name: paired(chosen_runs(runs, measure), name, "RURR-SL", "RMKMC", measure)}
             claims.append(gained(text, {name: (ours - other, claimed)}, f"{ours:.4f} against {other:.4f}", ahead))
     return claims
-
-
-def _bars(table: DataFrame, names: list[str]) -> Figure:
-    figure, (ax,) = grid_of_axes(1, max(1.1 * len(names) + 2, 6), 3.6)
-    greys = {method: f"{0.3 + 0.055 * index:.2f}" for index, method in enumerate((*METHODS, *EXTRA))}
-    colours = greys | {"RURR-SL": "#c8102e", "URR-SL": "#c46a1b"}
-    common.bars(ax, common.by_method(table, "accuracy").loc[names], colours, 0.08)
-    ax.set_ylabel("accuracy")
-    ax.legend(fontsize=7, ncols=4)
-    return figure
 
 
 # -- what the figures share --------------------------------------------------------------------------------------
