@@ -101,7 +101,7 @@ def figure3(lab: Lab) -> Findings:
     asked = {kind: plans(lab, names, prepare, runs) for kind, (prepare, runs) in PREPARATIONS.items()}
     tables = lab.tables([plan for both in asked.values() for plan in both])
     rows, claims = [], list[Claim]()
-    panels: dict[str, DataFrame] = {}
+    panels: list[tuple[str, str, DataFrame]] = []
     for kind, dec, rest in zip(asked, tables[::2], tables[1::2], strict=True):
         dec, rest = (common.with_parameter(one, "n_components", "dimension") for one in (dec, rest))
         best = chosen(dec)
@@ -112,7 +112,7 @@ def figure3(lab: Lab) -> Findings:
         table["trade-off"] = [behind.get(key, "") for key in table[keys].itertuples(index=False, name=None)]
         table.insert(1, "rows", kind)
         rows.append(table)
-        panels |= {f"{name}, {kind}": table[table["dataset"] == name] for name in names}
+        panels += [(f"{name}, {kind}", "accuracy", table[table["dataset"] == name]) for name in names]
         claims += _claims(table, runs, names, kind)
     claims += untestable("DEC is best on Corel and Pollen", ["corel", "pollen"], missing)
     notes = [
@@ -127,7 +127,7 @@ def figure3(lab: Lab) -> Findings:
         "is the whole search for each dimension by agreement, which sees no classes. The first claim has all shares.",
         "The figure's values are not printed in the paper, so there is no column 'paper'; its claims are tested.",
     ]
-    figure = common.curves(panels, _STYLE, columns=len(names))
+    figure, _ = common.curves(panels, _STYLE, "dimension", columns=len(names))
     title = "Accuracy against the dimension, seven methods"
     table = pandas().concat(rows, ignore_index=True)
     return Findings("dec", "figure 3", title, table, figure, claims, notes, missing, used)

@@ -77,7 +77,8 @@ def figure1(lab: Lab) -> Findings:
     notes = [*_assumed(lab, names, 6), *NOTES, "The figure's values are not printed in the paper; its claim is tested."]
     title = "Accuracy against the dimension, four methods and two baselines"
     claims = _figure1_claims(table, runs, names) + untestable("The same on FEI", ["fei"], missing)
-    figure = common.curves({name: table[table["dataset"] == name] for name in names}, _STYLE)
+    panels = [(name, "accuracy", table[table["dataset"] == name]) for name in names]
+    figure, _ = common.curves(panels, _STYLE, "dimension")
     return Findings("ec", "figure 1", title, table, figure, claims, notes, missing, used)
 
 

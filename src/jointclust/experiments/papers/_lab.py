@@ -237,29 +237,22 @@ def grid_of_axes(n: int, width: float = 4.2, height: float = 3.2, columns: int =
     return figure, panels[:n]
 
 
-def curves(panels: Mapping[str, DataFrame], styles: Mapping[str, tuple[str, str]], columns: int = 3) -> Figure:
-    """Accuracy against the dimension, a panel per title; a method without dimensions is a level line."""
-    figure, axes = grid_of_axes(len(panels), columns=columns)
-    for ax, (title, table) in zip(axes, panels.items(), strict=True):
+def curves(
+    panels: Sequence[tuple[str, str, DataFrame]], styles: Mapping[str, tuple[str, str]], x: str, **size: Any
+) -> tuple[Figure, list[Axes]]:
+    """A measure against the dimension or the ridge, by title, measure and table; what has none is a level line."""
+    figure, axes = grid_of_axes(len(panels), **size)
+    for ax, (title, measure, table) in zip(axes, panels, strict=True):
         for method, (colour, line) in styles.items():
             curve = table[table["method"] == method]
             look = {"color": colour, "ls": line, "lw": 1.2, "label": method}
-            if (curve["dimension"] == "").all():
+            if (curve[x] == "").all():
                 ax.axhline(curve["ours"].iloc[0], **look)
             else:
-                ax.plot(curve["dimension"].astype(int), curve["ours"], marker=".", **look)
-        ax.set(title=title, xlabel="dimension", ylabel="accuracy")
+                ax.plot(curve[x].astype(float), curve["ours"], marker=".", **look)
+        ax.set(title=title, xlabel=x, ylabel=measure, xscale="log" if x == "ridge" else "linear")
     axes[0].legend(fontsize=7)
-    return figure
-
-
-def ridge_curves(ax: Axes, table: DataFrame, colours: Mapping[str, str], baseline: str) -> None:
-    """Methods against their ridge, and plain k-means as a level line."""
-    for method, colour in colours.items():
-        curve = table[table["method"] == method]
-        ax.plot(curve["ridge"].astype(float), curve["ours"], color=colour, marker=".", lw=1.2, label=method)
-    ax.axhline(table[table["method"] == baseline]["ours"].iloc[0], color="0.45", ls="--", lw=1.2, label=baseline)
-    ax.set(xscale="log", xlabel="ridge")
+    return figure, axes
 
 
 def bars(

@@ -14,14 +14,13 @@ from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Method, frame, pandas
 from jointclust.experiments.findings import Claim, Findings, judged, mostly, shares, untestable
 from jointclust.experiments.papers import _lab as common
-from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, with_baseline
+from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, with_baseline
 from jointclust.experiments.papers._textbook import TotalDisCluster
 from jointclust.experiments.selection import chosen_runs, paired, summary
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 SETS = ("orl", "yale", "pie", "srbct", "iris", "yeast", "segmentation", "satellite")
@@ -168,7 +167,13 @@ def _sweep(lab: Lab, item: str, measure: str, metric: str) -> Findings:
     claims = [_sweep_claim(measure, spread), _axes_claim(measure, table, names)]
     notes = [*NOTES, "The figure's values are not printed in the paper; its axes are, and ours are tested by them."]
     title = f"{'NMI' if measure == 'nmi' else 'Error'} against the ridge"
-    figure = _sweep_figure(table, measure)
+    panels = list(table.groupby("dataset", sort=False))
+    shown = [(SHORT.get(name, name), measure, own) for name, own in panels]
+    styles = {"ODC": ("#c8102e", "-"), "K-means": ("0.45", "--")}
+    figure, axes = common.curves(shown, styles, "ridge", width=3.2, height=2.6, columns=4)
+    for ax, (name, _) in zip(axes, panels, strict=True):
+        if name in AXES:
+            ax.axhspan(*AXES[name][measure], color="0.93", zorder=0)
     return Findings("odc", item, title, table, figure, claims, notes, missing, used)
 
 
@@ -195,18 +200,6 @@ def _axes_claim(measure: str, table: DataFrame, names: list[str]) -> Claim:
         low, high = AXES[name][measure]
         inside[name] = float(curve.between(low, high).mean())
     return mostly("ODC's curve lies within the axes of the figure", inside, f"share of ridges within: {shares(inside)}")
-
-
-def _sweep_figure(table: DataFrame, measure: str) -> Figure:
-    panels = list(table.groupby("dataset", sort=False))
-    figure, axes = grid_of_axes(len(panels), 3.2, 2.6, 4)
-    for ax, (name, own) in zip(axes, panels, strict=True):
-        common.ridge_curves(ax, own, {"ODC": "#c8102e"}, "K-means")
-        if name in AXES:
-            ax.axhspan(*AXES[name][measure], color="0.93", zorder=0)
-        ax.set(title=SHORT.get(name, name), ylabel=measure)
-    axes[0].legend(fontsize=7)
-    return figure
 
 
 figure1 = partial(_sweep, item="figure 1", measure="nmi", metric="nmi")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from jointclust.methods.ridge import UncorrelatedRidgeClustering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 SETS = ("imm", "orl", "flower17", "colon", "gt", "ethz53", "fei", "glioma")
@@ -266,7 +264,13 @@ def figure2(lab: Lab) -> Findings:
         ONE_BUDGET,
     ]
     title = "Accuracy and NMI against the ridge"
-    figure = _ridge_figure(table, name, list(units))
+    panels = [
+        (f"{name}, {unit}", measure, table[(table["units"] == unit) & (table["measure"] == measure)])
+        for unit in units
+        for measure in ("accuracy", "nmi")
+    ]
+    styles = {method: (colour, "-") for method, colour in _COLOURS.items()} | {"k-means": ("0.45", "--")}
+    figure, _ = common.curves(panels, styles, "ridge", columns=2)
     return Findings("rurr", "figure 2", title, table, figure, claims, notes, missing, used)
 
 
@@ -301,17 +305,6 @@ def _ridge_claim(table: DataFrame, unit: str, elsewhere: bool) -> Claim:
     text = "best ridge: " + (", ".join(f"{key} {value:g}" for key, value in best.items()) or "none without collapse")
     flags = {} if elsewhere else {key: 1 <= value <= 10 for key, value in best.items()}
     return judged(f"Both are best about a ridge of 1 to 10 on IMM ({unit})", flags, text)
-
-
-def _ridge_figure(table: DataFrame, name: str, units: Sequence[str]) -> Figure:
-    figure, axes = grid_of_axes(2 * len(units), columns=2)
-    panels = [(unit, measure) for unit in units for measure in ("accuracy", "nmi")]
-    for ax, (unit, measure) in zip(axes, panels, strict=True):
-        own = table[(table["units"] == unit) & (table["measure"] == measure)]
-        common.ridge_curves(ax, own, _COLOURS, "k-means")
-        ax.set(ylabel=measure, title=f"{name}, {unit}")
-    axes[0].legend(fontsize=7)
-    return figure
 
 
 # -- the toys ---------------------------------------------------------------------------------------------------
