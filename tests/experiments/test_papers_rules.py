@@ -17,6 +17,8 @@ from jointclust.experiments.papers import (
     _leaderboard,
 )
 
+LAB = _lab.Lab(quick=False)
+
 
 @pytest.fixture(autouse=True)
 def no_window(monkeypatch):
@@ -216,19 +218,19 @@ def test_rules_of_times():
         ]
         return pd.DataFrame(rows)
 
-    found = _dec._time_findings("table 4", "coil20", table({"K-means": 0.1, "PCAKM": 0.2}), [], [], 3.0)
+    found = _dec._time_findings(LAB, "table 4", table({"K-means": 0.1, "PCAKM": 0.2}), 3.0, [], [], shaped=False)
     assert verdicts(found.claims) == ["holds", "holds"]
-    found = _dec._time_findings("table 4", "coil20", table({"K-means": 9, "OCMKM": 5}), [], [], 3.0)
+    found = _dec._time_findings(LAB, "table 4", table({"K-means": 9, "OCMKM": 5}), 3.0, [], [], shaped=False)
     assert verdicts(found.claims) == ["holds in part", "does not hold"]
 
 
 def test_times_say_what_stands_in_and_how_many_runs():
-    ours = {"dataset": "a", "measure": "seconds", "setting": 2, "paper": 1.0, "ours": 1.0, "difference": 0.0}
+    ours = {"dataset": "umist", "measure": "seconds", "setting": 2, "paper": 1.0, "ours": 1.0, "difference": 0.0}
     table = pd.DataFrame([ours | {"method": m} for m in (*_dec.METHODS, "textbook DEC")])
-    found = _dec._time_findings("table 5", "umist", table, ["pollen"], ["umist"], 3.0, 3, 1, shaped=True)
+    found = _dec._time_findings(LAB, "table 5", table, 3.0, ["pollen"], ["umist"], shaped=True)
     assert found.notes[0] == "umist stands in for the missing data and has about their shape."
     assert "(3; of the textbook loop 1)" in found.notes[1]
-    found = _dec._time_findings("table 5", "mixture", table, ["pollen"], ["mixture"], 3.0)
+    found = _dec._time_findings(LAB, "table 5", table, 3.0, ["pollen"], ["umist"], shaped=False)
     assert "another shape" in found.notes[0]
 
 

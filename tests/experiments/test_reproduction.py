@@ -69,7 +69,7 @@ def test_figure3_is_decided_by_what_its_page_says():
     """ORL by ties with OLSDAKM at infinity and by the rows, Umist by the starts of k-means, Isolet by neither."""
     whole, short = (figure3(kind) for kind in (_dec_dimensions.WHOLE, _dec_dimensions.SHORT))
     wide = {name: _dec_dimensions.wide_of(whole, name) for name in ("orl", "umist", "isolet5")}
-    plain, once = (_dec_dimensions._flat(whole, list(wide), m) for m in ("K-means", "K-means (one start)"))
+    plain, once = (_dec_dimensions._flat(whole, m) for m in ("K-means", "K-means (one start)"))
 
     def share(method, level=plain, **options):
         return _dec_dimensions._best_shares(wide, method, level, **options)

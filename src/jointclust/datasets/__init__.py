@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,18 +38,8 @@ __all__ = [
 
 # What a data set may be called: a file name without its ending, no path.
 _NAME = re.compile(r"\w[\w .-]*")
-_GENERATED: dict[str, Callable[..., tuple[NDArray[np.float64], NDArray[np.int64]]]] = {
-    "two_gaussians": two_gaussians,
-    "three_clusters": three_clusters,
-    "multi_clusters": multi_clusters,
-    "mixture": mixture,
-}
-_BUNDLED: dict[str, Callable[..., Any]] = {
-    "iris": sklearn.datasets.load_iris,
-    "digits": sklearn.datasets.load_digits,
-    "wine": sklearn.datasets.load_wine,
-    "breast_cancer": sklearn.datasets.load_breast_cancer,
-}
+_GENERATED = {draw.__name__: draw for draw in (two_gaussians, three_clusters, multi_clusters, mixture)}
+_BUNDLED = ("iris", "digits", "wine", "breast_cancer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,14 +130,9 @@ def _closest(name: str, known: Iterable[str]) -> str:
 
 def _local_path(name: str, data_home: str | os.PathLike[str] | None) -> Path | None:
     """A file or folder under this very name, or under that of the registry."""
-    found: Iterator[Path] = (
-        path
-        for folder in _folders(data_home)
-        for known in dict.fromkeys((name, canonical(name) or name))
-        if _NAME.fullmatch(known)
-        for path in _local.possible_files(folder, known, ENTRIES.get(known))
-    )
-    return next(found, None)
+    names = [known for known in dict.fromkeys((name, canonical(name) or name)) if _NAME.fullmatch(known)]
+    pairs = ((folder, known) for folder in _folders(data_home) for known in names)
+    return next((path for pair in pairs for path in _local.possible_files(*pair, ENTRIES.get(pair[1]))), None)
 
 
 def names(data_home: str | os.PathLike[str] | None = None) -> list[str]:
@@ -250,7 +235,7 @@ def load(
     path = _local_path(name, data_home)
     if path is None and entry is not None:
         if entry.name in _BUNDLED:
-            bunch = _BUNDLED[entry.name]()
+            bunch = getattr(sklearn.datasets, f"load_{entry.name}")()
             columns = np.asarray(bunch.feature_names)
             return Dataset(bunch.data.astype(dtype), bunch.target, entry.name, entry.image_shape, "C", columns)
         if entry.name in _GENERATED:
@@ -335,7 +320,7 @@ def _bring_your_own(entry: Entry, data_home: str | os.PathLike[str] | None) -> s
 
 def _load_file(path: Path, entry: Entry | None, dtype: DTypeLike, image_shape: tuple[int, int] | None) -> Dataset:
     name = entry.name if entry is not None and path.name == entry.file_name else path.stem
-    shape, order = (None, "C") if entry is None else (entry.image_shape, entry.image_order)
+    shape, order = image_layout(entry.name if entry else "")
     if path.is_dir():
         name, shape = path.name, image_shape or shape or (32, 32)
     parts = _local.read(path, entry, dtype, shape, order)

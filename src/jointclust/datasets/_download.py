@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import shutil
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -62,10 +62,12 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
     assert folder is not None
     # Another process may be at the same set: each has its own file until it is whole.
     source = folder / f"{UNFINISHED}{uuid.uuid4().hex}-{entry.file_name}"
-    downloader = Resuming(folder / f"{entry.name}-{entry.file_name}", quiet=quiet)
+    downloader = partial(_resumed, path=folder / f"{entry.name}-{entry.file_name}", quiet=quiet)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _silent(pooch.get_logger()):
+        with ExitStack() as after:
+            after.callback(pooch.get_logger().setLevel, pooch.get_logger().level)
+            pooch.get_logger().setLevel("WARNING")
             pooch.retrieve(entry.url, None, source.name, folder, downloader=downloader)
     except Exception as error:
         raise DatasetError(
@@ -95,16 +97,6 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
     return path
 
 
-@contextmanager
-def _silent(logger: logging.Logger) -> Iterator[None]:
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-
-
 def _check(entry: Entry, X: Matrix, y: ArrayLike) -> None:
     found = (*X.shape, np.unique(y).size)
     expected = (entry.n_samples, entry.n_features, entry.n_classes)
@@ -124,97 +116,93 @@ def by_hand(entry: Entry, folder: Path | None) -> str:
 def _reason(error: Exception, folder: Path) -> str:
     import requests
 
+    innermost: BaseException = error
+    while innermost.__context__ is not None:
+        innermost = innermost.__context__
+    why = str(innermost).strip() or type(innermost).__name__
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"the server answered {error.response.status_code} {error.response.reason}"
     if isinstance(error, requests.Timeout):
         return "the server did not answer in time"
     if isinstance(error, requests.exceptions.SSLError):
-        return f"there is no secure connection to the server ({_innermost(error)})"
+        return f"there is no secure connection to the server ({why})"
     if isinstance(error, requests.ConnectionError):
-        if "Connection aborted" in str(error):
-            return f"the server hung up or does not speak HTTP ({_innermost(error)})"
-        return "the server cannot be reached (is there a network?)"
+        aborted = "Connection aborted" in str(error)
+        hung_up = f"the server hung up or does not speak HTTP ({why})"
+        return hung_up if aborted else "the server cannot be reached (is there a network?)"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror} in the cache {folder}: set JOINTCLUST_CACHE to a folder that can be written to"
     return str(error).rstrip(".")
 
 
-def _innermost(error: BaseException) -> str:
-    while error.__context__ is not None:
-        error = error.__context__
-    return str(error).strip() or type(error).__name__
-
-
-class Resuming:
-    """A downloader for pooch that goes on where the last one stopped.
+def _resumed(url: str, output_file: str, pooch: object, path: Path, *, quiet: bool) -> None:
+    """Download for pooch, and go on where the last one stopped.
 
     What has come so far is kept in a part: a line with what tells one version of the file from another (its ETag, or
     when it was modified), then its bytes. A second download at the same time has a part of its own.
     """
+    with _claimed(part_of(path, url)) as part:
+        for attempt in range(_ATTEMPTS):
+            try:
+                _fetch(url, part, quiet)
+                break
+            except _InterruptedError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                time.sleep(attempt * _PAUSE)
+        part.seek(0)
+        part.readline()
+        with Path(output_file).open("wb") as whole:
+            shutil.copyfileobj(part, whole)
+        part.truncate(0)
 
-    def __init__(self, path: Path, *, quiet: bool = False):
-        self.path, self.quiet = path, quiet
 
-    def __call__(self, url: str, output_file: str, pooch: object) -> None:
-        with _claimed(part_of(self.path, url)) as part:
-            for attempt in range(_ATTEMPTS):
-                try:
-                    self._fetch(url, part)
-                    break
-                except _InterruptedError:
-                    if attempt == _ATTEMPTS - 1:
-                        raise
-                    time.sleep(attempt * _PAUSE)
-            part.seek(0)
-            part.readline()
-            with Path(output_file).open("wb") as whole:
-                shutil.copyfileobj(part, whole)
-            part.truncate(0)
+def _fetch(url: str, part: BinaryIO, quiet: bool) -> None:
+    import requests
 
-    def _fetch(self, url: str, part: BinaryIO) -> None:
-        import requests
-
-        version, have = _begun(part)
-        # Without compression, so that lengths are those of the file.
-        headers = {"Accept-Encoding": "identity"}
-        if have:
-            headers |= {"Range": f"bytes={have}-", "If-Range": version}
-        with requests.get(url, headers=headers, stream=True, timeout=(_CONNECT, _SILENCE)) as response:
-            given, span = response.headers, response.headers.get("Content-Range", "")
-            whole = span.rpartition("/")[2]
-            partial = have > 0 and response.status_code == requests.codes.partial_content
-            beyond = have > 0 and response.status_code == requests.codes.requested_range_not_satisfiable
-            if partial or beyond:
-                other = given.get("ETag" if version.startswith('"') else "Last-Modified", version) != version
-                expected = span.startswith(f"bytes {have}-") if partial else whole == str(have)
-                if other or not expected:
-                    part.truncate(0)
-                    raise _InterruptedError("the server sent another file, or part of it, than was asked for")
-                if beyond:
-                    return  # it is all there
-            response.raise_for_status()
-            done, length = have if partial else 0, given.get("Content-Length", "")
-            total = int(whole) if whole.isdecimal() else done + int(length) if length.isdecimal() else None
-            if not partial:
+    version, have = _begun(part)
+    # Without compression, so that lengths are those of the file.
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        headers |= {"Range": f"bytes={have}-", "If-Range": version}
+    with requests.get(url, headers=headers, stream=True, timeout=(_CONNECT, _SILENCE)) as response:
+        given, span = response.headers, response.headers.get("Content-Range", "")
+        whole = span.rpartition("/")[2]
+        partial = have > 0 and response.status_code == requests.codes.partial_content
+        beyond = have > 0 and response.status_code == requests.codes.requested_range_not_satisfiable
+        if partial or beyond:
+            other = given.get("ETag" if version.startswith('"') else "Last-Modified", version) != version
+            expected = span.startswith(f"bytes {have}-") if partial else whole == str(have)
+            if other or not expected:
                 part.truncate(0)
-                version = _version(given)
-                part.write(f"{version}\n".encode("latin-1"))
-            with _progress(url, total, self.quiet) as advance:
-                advance(done)
-                failed = None
-                try:
-                    for chunk in response.iter_content(_CHUNK):
-                        part.write(chunk)
-                        done += len(chunk)
-                        advance(done)
-                except requests.RequestException as error:
-                    failed = error
-            # Not every urllib3 says so when less came than was announced.
-            if failed is not None or (total is not None and done < total):
-                kept = ", which are kept: the next try goes on from there" if version else ""
-                raise _InterruptedError(
-                    f"the connection ended after {done} of {total or 'unknown'} bytes{kept}"
-                ) from failed
+                raise _InterruptedError("the server sent another file, or part of it, than was asked for")
+            if beyond:
+                return  # it is all there
+        response.raise_for_status()
+        done, length = have if partial else 0, given.get("Content-Length", "")
+        total = int(whole) if whole.isdecimal() else done + int(length) if length.isdecimal() else None
+        if not partial:
+            part.truncate(0)
+            # What If-Range takes: an ETag unless it is a weak one, else the time of modification.
+            tag = given.get("ETag", "")
+            version = tag if tag.startswith('"') else given.get("Last-Modified", "")
+            part.write(f"{version}\n".encode("latin-1"))
+        with _progress(url, total, quiet) as advance:
+            advance(done)
+            failed = None
+            try:
+                for chunk in response.iter_content(_CHUNK):
+                    part.write(chunk)
+                    done += len(chunk)
+                    advance(done)
+            except requests.RequestException as error:
+                failed = error
+        # Not every urllib3 says so when less came than was announced.
+        if failed is not None or (total is not None and done < total):
+            kept = ", which are kept: the next try goes on from there" if version else ""
+            raise _InterruptedError(
+                f"the connection ended after {done} of {total or 'unknown'} bytes{kept}"
+            ) from failed
 
 
 class _InterruptedError(Exception):
@@ -224,12 +212,6 @@ class _InterruptedError(Exception):
 def part_of(path: Path, url: str) -> Path:
     """Where what has come so far from this address is kept."""
     return path.with_name(f"{path.name}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.part")
-
-
-def _version(headers: Mapping[str, str]) -> str:
-    """What ``If-Range`` takes: an ETag unless it is a weak one, else the time of modification; "" without either."""
-    tag = headers.get("ETag", "")
-    return tag if tag.startswith('"') else headers.get("Last-Modified", "")
 
 
 def _begun(part: BinaryIO) -> tuple[str, int]:

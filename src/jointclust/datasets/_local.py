@@ -25,10 +25,9 @@ Labelled = tuple[Any, NDArray[Any]]
 def possible_files(folder: Path, name: str, entry: Entry | None) -> Iterator[Path]:
     """Where in a folder a data set may be, the best first."""
     names = [f"{name}.npz", f"{name}.mat"]
-    if entry is not None and entry.file_name is not None and name == entry.name:
-        names.append(entry.file_name)
-    if entry is not None and entry.label_column is not None and name == entry.name:
-        names.append(f"{name}.csv")
+    if entry is not None and name == entry.name:
+        names += [] if entry.file_name is None else [entry.file_name]
+        names += [] if entry.label_column is None else [f"{name}.csv"]
     try:
         yield from [folder / file for file in names if (folder / file).is_file()]
     except OSError:  # no permission to look, or too long a name
@@ -61,37 +60,31 @@ def read(
     path: Path, entry: Entry | None, dtype: DTypeLike, shape: tuple[int, int] | None, order: str
 ) -> dict[str, Any]:
     """What a file or folder holds: ``data``, ``target`` and, where known, ``feature_names``; images in this form."""
+    found: tuple[Any, ...]
     try:
-        if path.suffix == ".npz" and not path.is_dir():
-            parts = _read_npz(path)
+        if path.is_dir():
+            found = read_images(path, shape or _DEFAULT_SHAPE, order)
+        elif path.suffix == ".npz":
+            found = _read_npz(path)
         elif path.suffix == ".csv" and entry is not None and entry.label_column is not None:
-            parts = _read_mixed(path, entry.label_column)
+            found = _read_mixed(path, entry.label_column)
+        elif entry is not None and path.name == entry.file_name:
+            found = read_source(path, entry)
         else:
-            parts = dict(zip(("data", "target"), _labelled(path, entry, shape, order), strict=True))
+            found = rows_and_labels(path)
     except (ReadError, MemoryError):
         raise
     except ImportError as error:
         raise ReadError(f"{path}: {error}") from error
     except Exception as error:  # whatever a library says of a damaged file
         raise ReadError(f"{path} cannot be read: {error}") from error
-    n_rows, n_columns = parts["data"].shape
-    if n_rows == 0 or n_columns == 0:
-        raise ReadError(f"{path} is empty: it holds {n_rows} rows of {n_columns} columns.")
-    return parts | {"data": _as_type(parts["data"], dtype)}
-
-
-def _as_type(data: Any, dtype: DTypeLike) -> Any:
-    """The numbers as this type; text stays text."""
+    data, *rest = found
+    if 0 in data.shape:
+        raise ReadError(f"{path} is empty: it holds {data.shape[0]} rows of {data.shape[1]} columns.")
+    # Numbers get the type that is asked for; text stays text.
     numeric = data.select_dtypes("number").columns if hasattr(data, "columns") else None
-    return data.astype(dtype if numeric is None else dict.fromkeys(numeric, dtype))
-
-
-def _labelled(path: Path, entry: Entry | None, shape: tuple[int, int] | None, order: str) -> Labelled:
-    if path.is_dir():
-        return read_images(path, shape or _DEFAULT_SHAPE, order)
-    if entry is not None and path.name == entry.file_name:
-        return read_source(path, entry)
-    return rows_and_labels(path)
+    data = data.astype(dtype if numeric is None else dict.fromkeys(numeric, dtype))
+    return dict(zip(("data", "target", "feature_names"), (data, *rest), strict=False))
 
 
 def read_source(path: Path, entry: Entry) -> Labelled:
@@ -100,21 +93,21 @@ def read_source(path: Path, entry: Entry) -> Labelled:
     return _FORMATS[entry.format](path, entry)
 
 
-def _read_npz(path: Path) -> dict[str, Any]:
+def _read_npz(path: Path) -> tuple[Any, ...]:
     data, names, parts = npz_parts(path)
     if "y" not in parts:
         raise ReadError(f"{path} holds {', '.join(parts)}: y is missing.")
     labels = as_labels(path, parts["y"])
     if labels.size != data.shape[0]:
         raise ReadError(f"{path} holds {data.shape[0]} rows but {labels.size} labels.")
-    return {"data": data, "target": labels, "feature_names": None if names is None else np.asarray(names)}
+    return data, labels, None if names is None else np.asarray(names)
 
 
-def _read_mixed(path: Path, label_column: str) -> dict[str, Any]:
+def _read_mixed(path: Path, label_column: str) -> tuple[Any, ...]:
     """A table with columns of text."""
     table = read_table(path, label_column=label_column, categories="keep", missing="keep")
     data = table.data.to_pandas() if isinstance(table.data, Columns) else table.data
-    return {"data": data, "target": as_labels(path, table.classes), "feature_names": np.asarray(table.names)}
+    return data, as_labels(path, table.classes), np.asarray(table.names)
 
 
 # -- images -----------------------------------------------------------------------------------------------------

@@ -122,9 +122,9 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _github(kind: str, repository: str, commit: str, path: str) -> dict[str, Any]:
-    """A file to download, and how it is read."""
-    return {"url": f"https://raw.githubusercontent.com/{repository}/{commit}/{path}", "format": kind}
+def _file(kind: str, path: str, sha256: str) -> dict[str, Any]:
+    """A file on GitHub to download, how it is read, and the checksum of what it holds."""
+    return {"url": f"https://raw.githubusercontent.com/{path}", "format": kind, "sha256": sha256}
 
 
 def _uci(where: str = "") -> dict[str, Any]:
@@ -133,84 +133,74 @@ def _uci(where: str = "") -> dict[str, Any]:
 
 
 _UCI = "UCI repository, CC BY 4.0"
-_FEATURES = "jundongl/scikit-feature", "48cffad"
-_FACES = "yuzhounh/Face-databases", "75d3e1d"
-_SATELLITE = "YannisSch/Statlog_Landstat_Satellite_Project", "6f31538326e860b63b09efdb43a0f76f3973ce29"
-_UMIST = "domainxz/unsupervised-feature-selection-evaluation", "ecb50ba47a12fe7de96f2de18705491abcd340ec"
-_USPS = "hyzhang98/AnchorGAE-torch", "5d29366c5f90b93a41d1f0e96bae746ae1bc5689"
-_SEGMENTATION = "newtonlb/ProjetoAM", "0ec4ab9d39f10362448a519804dfe3fc2e7d908f"
+# Files on GitHub, or folders of such: repository, commit, path.
+_FEATURES = "jundongl/scikit-feature/48cffad/skfeature/data"
+_FACES = "yuzhounh/Face-databases/75d3e1d/faces"
+_LANDSAT = "YannisSch/Statlog_Landstat_Satellite_Project/6f31538326e860b63b09efdb43a0f76f3973ce29/data"
+_UMIST = "domainxz/unsupervised-feature-selection-evaluation/ecb50ba47a12fe7de96f2de18705491abcd340ec/data/umist.mat"
+_USPS = "hyzhang98/AnchorGAE-torch/5d29366c5f90b93a41d1f0e96bae746ae1bc5689/data/usps_all.mat"
+_SEGMENTATION = "newtonlb/ProjetoAM/0ec4ab9d39f10362448a519804dfe3fc2e7d908f/segmentation.test"
+_YEAST = "SijieGuo/classifierDependency/305b0bf8857a60d3b9bcb0770a3735a68fdc2db2/yeast.data"
+_ISOLET = "ma-xu/L21FS/b9d4e8e/data/isolet5.mat"
 _GENERATED = "made by this library, with seed 0"
 _SKLEARN = "comes with scikit-learn"
 _DERIC = "github.com/deric/clustering-benchmark"
 
 _ENTRIES = [
     Entry(
-        "umist", 575, 644, 20,
-        papers={"DEC": "Umist"},
+        "umist", 575, 644, 20, {"DEC": "Umist"},
         source="Sheffield (UMIST) face database, http://images.ee.umist.ac.uk/danny/database.html",
         terms="research use is commonly stated; not checked",
-        **_github("mat", *_UMIST, "data/umist.mat"),
-        sha256="15d3ba3062a1041893a2247b52b2eb179365d918fa9d159720e1f331175c612a",
+        **_file("mat", _UMIST, "15d3ba3062a1041893a2247b52b2eb179365d918fa9d159720e1f331175c612a"),
         image_shape=(28, 23),
         image_order="F",
         note="10 images are exact repeats",
     ),
     Entry(
-        "coil20", 1440, 1024, 20,
-        papers={"DEC": "Coil", "EC": "COIL20"},
+        "coil20", 1440, 1024, 20, {"DEC": "Coil", "EC": "COIL20"},
         source="Columbia COIL-20, http://www1.cs.columbia.edu/CAVE/research/softlib/coil-20.html",
         terms="non-commercial research; cite CUCS-005-96",
-        **_github("mat", *_FEATURES, "skfeature/data/COIL20.mat"),
-        sha256="71bd50596598edb8914a1ecd78cdd566c596af240101d5ab1788c966f86ac148",
+        **_file("mat", f"{_FEATURES}/COIL20.mat", "71bd50596598edb8914a1ecd78cdd566c596af240101d5ab1788c966f86ac148"),
         image_shape=(32, 32),
         image_order="F",
         note="another 32 x 32 version, with other pixel values, goes around under the same name",
     ),
     Entry(
-        "isolet5", 1559, 617, 26,
-        papers={"DEC": "Isolet"},
+        "isolet5", 1559, 617, 26, {"DEC": "Isolet"},
         **_uci("/datasets/ISOLET, part 5"),
-        **_github("mat", "ma-xu/L21FS", "b9d4e8e", "data/isolet5.mat"),
-        sha256="39a6a4e6e8497e5c7993984f7eae666adecf84f0604adb21b83aa572b9f71353",
+        **_file("mat", _ISOLET, "39a6a4e6e8497e5c7993984f7eae666adecf84f0604adb21b83aa572b9f71353"),
     ),
     Entry(
-        "corel", 3000, 36, 30,
-        papers={"DEC": "Corel"},
+        "corel", 3000, 36, 30, {"DEC": "Corel"},
         source="the features of DEC are not published; others of Corel images are at "
         "http://kdd.ics.uci.edu/databases/CorelFeatures/CorelFeatures.data.html",
         terms="not known",
         note="colour histogram (9), edge directions (18) and wavelets (9) of images of 30 topics",
     ),
     Entry(
-        "pollen", 625, 625, 7,
-        papers={"DEC": "Pollen"},
+        "pollen", 625, 625, 7, {"DEC": "Pollen"},
         source="IICBU 2008, http://ome.grc.nia.nih.gov/iicbu2008/pollen/index.html",
         terms="not known",
         image_shape=(25, 25),
     ),
     Entry(
-        "orl", 400, 1024, 40,
-        papers={"DEC": "Orl", "EC": "AT&T", "ODC": "ORL", "RURR-SL": "AT&T"},
+        "orl", 400, 1024, 40, {"DEC": "Orl", "EC": "AT&T", "ODC": "ORL", "RURR-SL": "AT&T"},
         source="AT&T (ORL) face database, http://www.cl.cam.ac.uk/Research/DTG/attarchive/pub/data/att_faces.zip",
         terms="free use; credit Olivetti Research Laboratory",
-        **_github("mat", *_FEATURES, "skfeature/data/ORL.mat"),
-        sha256="be7c37dd3c1b3e75243674be983f353be932a416c3c2729563b5bd5e5b5801d2",
+        **_file("mat", f"{_FEATURES}/ORL.mat", "be7c37dd3c1b3e75243674be983f353be932a416c3c2729563b5bd5e5b5801d2"),
         image_shape=(32, 32),
         image_order="F",
     ),
     Entry(
-        "yale", 165, 1024, 15,
-        papers={"EC": "YALE", "ODC": "Yale"},
+        "yale", 165, 1024, 15, {"EC": "YALE", "ODC": "Yale"},
         source="Yale face database",
         terms="research use; not to be put into a larger published database without permission",
-        **_github("mat", *_FEATURES, "skfeature/data/Yale.mat"),
-        sha256="a19a95e8e9fd210e7b866c9ec9b37469684a5a5ee4d5b39575f10d2dee149971",
+        **_file("mat", f"{_FEATURES}/Yale.mat", "a19a95e8e9fd210e7b866c9ec9b37469684a5a5ee4d5b39575f10d2dee149971"),
         image_shape=(32, 32),
         image_order="F",
     ),
     Entry(
-        "coil100", 7200, 1024, 100,
-        papers={"EC": "COIL100"},
+        "coil100", 7200, 1024, 100, {"EC": "COIL100"},
         source="Columbia COIL-100, as pixels at github.com/muratkirtay/ESANN2018, DATA/pixel/obj1..100.mat",
         terms="non-commercial research; cite CUCS-006-96",
         sha256="6706e8a82cf911207368908c32e70b0c8237c9621cab17b69ea62d891b2e9f32",
@@ -218,108 +208,89 @@ _ENTRIES = [
         note="made from colour images, so pixel values differ from those of the paper",
     ),
     Entry(
-        "fei", 2800, 1024, 200,
-        papers={"EC": "FEI", "RURR-SL": "FEI"},
+        "fei", 2800, 1024, 200, {"EC": "FEI", "RURR-SL": "FEI"},
         source="FEI face database, http://fei.edu.br/cet/facedatabase.html",
         terms="must not be passed on: apply there",
         image_shape=(32, 32),
     ),
     Entry(
-        "imm", 240, 1024, 40,
-        papers={"EC": "IMM", "RURR-SL": "IMM"},
+        "imm", 240, 1024, 40, {"EC": "IMM", "RURR-SL": "IMM"},
         source="IMM face database (DTU), http://www2.imm.dtu.dk/aam/datasets/datasets.html",
         terms="free for research is commonly stated; not checked",
-        **_github("faces", *_FACES, "faces/IMM.mat"),
-        sha256="6d5e448b5d6baa3cff5ecad2d929cc8de7c8aa536c17dbf56abf9fa5fd773201",
+        **_file("faces", f"{_FACES}/IMM.mat", "6d5e448b5d6baa3cff5ecad2d929cc8de7c8aa536c17dbf56abf9fa5fd773201"),
         exact=False,
         image_shape=(32, 32),
         note="resized from 48 x 64, so pixel values differ from those of the papers",
     ),
     Entry(
-        "ar", None, None, None,
-        papers={"EC": "AR"},
+        "ar", None, None, None, {"EC": "AR"},
         source="AR face database, of A. Martinez and R. Benavente",
         terms="must not be passed on: apply to its authors",
         image_shape=(32, 32),
         note="EC does not state its size",
     ),
     Entry(
-        "gt", 750, 1024, 50,
-        papers={"EC": "GT", "RURR-SL": "GT"},
+        "gt", 750, 1024, 50, {"EC": "GT", "RURR-SL": "GT"},
         source="Georgia Tech face database, http://www.anefian.com/research/gt_db.zip",
         terms="research use is commonly stated; not checked",
-        **_github("faces", *_FACES, "faces/GT.mat"),
-        sha256="5563b4bf469b2e9f4a90b1ee465b6c185c8b6ad0f953ecdcb6d372aaddc554c8",
+        **_file("faces", f"{_FACES}/GT.mat", "5563b4bf469b2e9f4a90b1ee465b6c185c8b6ad0f953ecdcb6d372aaddc554c8"),
         exact=False,
         image_shape=(32, 32),
         note="resized from 40 x 30, so pixel values differ from those of the papers",
     ),
     Entry(
-        "usps", 9298, 256, 10,
-        papers={"EC": "USPS"},
+        "usps", 9298, 256, 10, {"EC": "USPS"},
         source="USPS handwritten digits, training and test part",
         terms="commonly used for research; no licence text found",
-        **_github("usps", *_USPS, "data/usps_all.mat"),
-        sha256="5a0faad9cbdb6daeb85b6d70ec2f73313b66c12f53f7621dd36256c15b02d936",
+        **_file("usps", _USPS, "5a0faad9cbdb6daeb85b6d70ec2f73313b66c12f53f7621dd36256c15b02d936"),
         image_shape=(16, 16),
         note="EC does not state which part it used",
     ),
     Entry(
-        "pie", 6800, 1024, 68,
-        papers={"ODC": "PIE"},
+        "pie", 6800, 1024, 68, {"ODC": "PIE"},
         source="CMU Pose, Illumination and Expression database, of Carnegie Mellon University",
         terms="must not be passed on: apply to Carnegie Mellon University",
         image_shape=(32, 32),
     ),
     Entry(
-        "srbct", 63, 2308, 4,
-        papers={"ODC": "SRBCT"},
+        "srbct", 63, 2308, 4, {"ODC": "SRBCT"},
         source="Khan et al. 2001, training part; khan.RData at github.com/ramhiser/datamicroarray",
         terms="published gene expression data; the package is under the MIT licence",
         sha256="25fdcb426c45be0baf651f168c959a66dab53996db7e967b916dfab8ae769f83",
         note="the source is an R file: write x and y to a .mat file",
     ),
     Entry(
-        "iris", 150, 4, 3,
-        papers={"ODC": "Iris"},
+        "iris", 150, 4, 3, {"ODC": "Iris"},
         source=_SKLEARN,
         terms=_UCI,
         sha256="b4fa4a4ae6cbd6e434c6b9cb3a48ec49363b88a16a73920074f4d3dd4ca29041",
         note="ODC prints 4 classes",
     ),
     Entry(
-        "yeast", 1484, 8, 10,
-        papers={"ODC": "Yeast"},
+        "yeast", 1484, 8, 10, {"ODC": "Yeast"},
         **_uci(),
-        **_github("yeast", "SijieGuo/classifierDependency", "305b0bf8857a60d3b9bcb0770a3735a68fdc2db2", "yeast.data"),
-        sha256="aa6febaa18bc199b1339a544095ee05ed2267c86d771d559213be1afde14356d",
+        **_file("yeast", _YEAST, "aa6febaa18bc199b1339a544095ee05ed2267c86d771d559213be1afde14356d"),
         note="classes of 5 to 463 rows",
     ),
     Entry(
-        "segmentation", 2100, 19, 7,
-        papers={"ODC": "Image segmentation"},
+        "segmentation", 2100, 19, 7, {"ODC": "Image segmentation"},
         **_uci(", test part"),
-        **_github("segmentation", *_SEGMENTATION, "segmentation.test"),
-        sha256="9ba2594c64fc05d4a520a91ceb36ad404f8a3320ef9ea726ea082e40ec4db509",
+        **_file("segmentation", _SEGMENTATION, "9ba2594c64fc05d4a520a91ceb36ad404f8a3320ef9ea726ea082e40ec4db509"),
         note="one column is constant, the others differ much in scale",
     ),
     Entry(
-        "satellite", 2000, 36, 6,
-        papers={"ODC": "Statlog landsat satellite"},
+        "satellite", 2000, 36, 6, {"ODC": "Statlog landsat satellite"},
         **_uci(", test part"),
-        **_github("satellite", *_SATELLITE, "data/sat.tst"),
-        sha256="7ed324a00420df5386fadc5bde75629cdf1b6bd81cb16b877ea9ab2785fb3b6c",
+        **_file("satellite", f"{_LANDSAT}/sat.tst", "7ed324a00420df5386fadc5bde75629cdf1b6bd81cb16b877ea9ab2785fb3b6c"),
         note="ODC prints 7 classes: they are numbered 1 to 7, without 6",
     ),
     Entry(
         "satellite_train", 4435, 36, 6,
         **_uci(", training part"),
-        **_github("satellite", *_SATELLITE, "data/sat.trn"),
-        sha256="2819c583ed0ac51c5842e22c8fe79394f570655480102efe2453d10a3fc7f7a6",
+        **_file("satellite", f"{_LANDSAT}/sat.trn", "2819c583ed0ac51c5842e22c8fe79394f570655480102efe2453d10a3fc7f7a6"),
     ),
     Entry(
-        "colon", 62, 2000, 2,
-        papers={"RURR-SL": "COLON"},
+        "colon", 62, 2000, 2, {"RURR-SL": "COLON"},
         source="Alon et al. 1999; alon.RData at github.com/ramhiser/datamicroarray",
         terms="published gene expression data; the package is under the MIT licence",
         sha256="25ab6891ea2a45fd8925205d4adf994f49f02e30f8ef6daeb3d1c2c95a2d468a",
@@ -327,16 +298,13 @@ _ENTRIES = [
         "http://penglab.janelia.org/proj/mRMR/index.htm#data); the source is an R file: write x and y to a .mat file",
     ),
     Entry(
-        "glioma", 50, 4434, 4,
-        papers={"RURR-SL": "GLIOMA"},
+        "glioma", 50, 4434, 4, {"RURR-SL": "GLIOMA"},
         source="http://featureselection.asu.edu/datasets.php",
         terms="no data licence stated",
-        **_github("mat", *_FEATURES, "skfeature/data/GLIOMA.mat"),
-        sha256="3df2cecb1398195f565e34ef9c34376a7d9033bdf111fdf738df7605986913aa",
+        **_file("mat", f"{_FEATURES}/GLIOMA.mat", "3df2cecb1398195f565e34ef9c34376a7d9033bdf111fdf738df7605986913aa"),
     ),
     Entry(
-        "flower17", 1360, 1024, 17,
-        papers={"RURR-SL": "FLOWER17"},
+        "flower17", 1360, 1024, 17, {"RURR-SL": "FLOWER17"},
         source="Oxford 17 category flower data set, http://www.robots.ox.ac.uk/vgg/data0.html",
         terms="research use is commonly stated; not checked",
         sha256="9b4c09d5f7ae400cfbb457e90db282008fb6e0dfa547c8d4ef95ea9fbc9bec22",
@@ -344,8 +312,7 @@ _ENTRIES = [
         note="made from colour images, so pixel values differ from those of the paper; 17 photos are there twice",
     ),
     Entry(
-        "ethz53", 265, 1024, 53,
-        papers={"RURR-SL": "ETHZ53"},
+        "ethz53", 265, 1024, 53, {"RURR-SL": "ETHZ53"},
         source="ETH Zurich object database, http://www.vision.ee.ethz.ch/datasets_extra/Obj_DB.tar.gz",
         terms="not known",
         image_shape=(32, 32),

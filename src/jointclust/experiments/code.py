@@ -20,14 +20,6 @@ def digest(modules: Iterable[str]) -> str:
     """A fingerprint of the text of modules and, where they are of this package, of all that they import from it.
 
     An installed package is known by its version instead, and left out; so is what has no file, as in a notebook.
-
-    Examples
-    --------
-    >>> from jointclust.experiments.code import digest
-    >>> digest(["sklearn.cluster"]) == digest([])
-    True
-    >>> digest(["jointclust.metrics"]) == digest([])
-    False
     """
     return _of_all(frozenset(modules))
 
@@ -43,14 +35,21 @@ def _of_all(modules: frozenset[str]) -> str:
 
 @functools.cache
 def _files(name: str) -> frozenset[Path]:
-    if name.partition(".")[0] == _PACKAGE:
-        return frozenset(_reached(name))
-    module = sys.modules.get(name)
-    try:
-        file = Path(inspect.getsourcefile(module) or "") if module is not None else Path()
-    except TypeError:  # of a notebook, or built in
-        return frozenset()
-    return frozenset() if "site-packages" in file.parts or not file.is_file() else frozenset([file])
+    """The file of a module and, where it is of this package, of all that it imports, one after another."""
+    if name.partition(".")[0] != _PACKAGE:
+        try:
+            file = Path(inspect.getsourcefile(sys.modules[name]) or "")
+        except (KeyError, TypeError):  # not loaded; or of a notebook, or built in
+            return frozenset()
+        return frozenset() if "site-packages" in file.parts or not file.is_file() else frozenset([file])
+    found: set[Path] = set()
+    waiting = [name]
+    while waiting:
+        own = _file(waiting.pop())
+        if own is not None and own not in found:
+            found.add(own)
+            waiting += _imported(own)
+    return frozenset(found)
 
 
 @functools.cache
@@ -61,18 +60,6 @@ def _text(file: Path) -> bytes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree).encode()
-
-
-def _reached(name: str) -> set[Path]:
-    """Files of a module of this package and of all that it imports, one after another."""
-    found: set[Path] = set()
-    waiting = [name]
-    while waiting:
-        file = _file(waiting.pop())
-        if file is not None and file not in found:
-            found.add(file)
-            waiting += _imported(file)
-    return found
 
 
 @functools.cache

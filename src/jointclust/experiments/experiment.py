@@ -47,27 +47,19 @@ Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 # An estimator; or one with a grid, which may be a function of the data set.
 Method = Estimator | tuple[Estimator, Grid | Callable[[Dataset], Grid]]
 Prepare = Callable[[Any], Matrix]
+Progress = Callable[[int, int], None]
 Known = dict[tuple[str, Prepare | None], tuple["Source", Dataset]]
 # What measures labels, and what the label-free choice compares them with.
 _MEASURES, _REFERENCES = ("jointclust.metrics",), ("jointclust.selection.criteria", "jointclust.selection.search")
 # Results of other versions are other results.
 _VERSIONS = f"jointclust {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
-COLUMNS = (
-    "dataset",
-    "method",
-    "parameters",
-    "seed",
-    "accuracy",
-    "nmi",
-    "agreement",
-    "clusters",
-    "empty",
-    "objective",
-    "n_iter",
-    "seconds",
-    "warnings",
-    "error",
-)
+# What is known of a cell, and what is found.
+_CELL = ("dataset", "method", "parameters", "seed")
+_FOUND = ("accuracy", "nmi", "agreement", "clusters", "empty", "objective", "n_iter", "seconds", "warnings", "error")
+
+
+def unheard(done: int, total: int) -> None:
+    """Progress that nobody asked for."""
 
 
 @dataclass(frozen=True)
@@ -275,7 +267,7 @@ class Experiment:
         *,
         n_jobs: int | None = None,
         journal: Journal | None = None,
-        progress: Callable[[int, int], None] = lambda done, total: None,
+        progress: Progress = unheard,
     ) -> DataFrame:
         """Run what has not been run, and return the table.
 
@@ -305,13 +297,16 @@ class Experiment:
             finish(cells, kept, n_jobs=n_jobs, progress=progress)
         table = self.table(cells, kept)
         if out is not None:
-            write(table, out)
+            with replacing(out) as temporary:
+                writer = table.to_parquet if Path(out).suffix == ".parquet" else table.to_csv
+                writer(temporary, index=False)
         return table
 
     def table(self, cells: Sequence[Cell], journal: Journal) -> DataFrame:
         """The table of cells, as far as they are finished."""
-        rows = [_row(cell, journal.get(cell.key) or {}, self.record) for cell in cells]
-        return frame(rows, [*COLUMNS, *self.record])
+        known = ({name: getattr(cell, name) for name in _CELL} | {"warnings": "", "error": ""} for cell in cells)
+        rows = [row | (journal.get(cell.key) or {}) for row, cell in zip(known, cells, strict=True)]
+        return frame(rows, [*_CELL, *_FOUND, *self.record])
 
 
 def unfinished(cells: Iterable[Cell], journal: Journal) -> list[Cell]:
@@ -322,13 +317,7 @@ def unfinished(cells: Iterable[Cell], journal: Journal) -> list[Cell]:
     return sorted(todo.values(), key=lambda cell: (sizes[cell.source.digest], cell.source.digest))
 
 
-def finish(
-    cells: Sequence[Cell],
-    journal: Journal,
-    *,
-    n_jobs: int | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> None:
+def finish(cells: Sequence[Cell], journal: Journal, *, n_jobs: int | None = None, progress: Progress = unheard) -> None:
     """Run the cells that are not finished, and write each down as soon as it is."""
     todo, total = unfinished(cells, journal), len({cell.key for cell in cells})
     done = total - len(todo)
@@ -339,7 +328,8 @@ def finish(
     missing = {key: source for key, source in sources.items() if not _is_done(journal.get(key))}
     for key, result in parallel(delayed(_refer)(key, source) for key, source in missing.items()):
         journal.add(key, result)
-    references = {key: _labels_of(journal.get(key)) for key in sources}
+    found = {key: (journal.get(key) or {}).get("references") for key in sources}
+    references = {key: None if labels is None else np.asarray(labels, dtype=np.int32) for key, labels in found.items()}
     given = ((cell, references[cell.source.references] if cell.label_free else None) for cell in todo)
     for key, result in parallel(delayed(_run)(cell, labels) for cell, labels in given):
         journal.add(key, result)
@@ -359,10 +349,6 @@ def _refer(key: str, source: Source) -> tuple[str, dict[str, Any]]:
             return key, {"error": f"{type(error).__name__}: {error}"}
 
 
-def _labels_of(result: dict[str, Any] | None) -> NDArray | None:
-    return None if result is None or "references" not in result else np.asarray(result["references"], dtype=np.int32)
-
-
 def _run(cell: Cell, references: NDArray | None) -> tuple[str, dict[str, Any]]:
     with threads.single():
         return cell.key, cell.run(references)
@@ -371,11 +357,9 @@ def _run(cell: Cell, references: NDArray | None) -> tuple[str, dict[str, Any]]:
 def _described(estimator: Any) -> str:
     """An estimator in words that no other one has: class, repr, and what a repr shortens or does not tell."""
     words = " ".join(re.sub(r" at 0x\w+", "", estimator.__repr__(N_CHAR_MAX=10**9)).split())
-    told = (type(None), bool, int, float, str)
-    hidden = {
-        name: _fingerprint(value) for name, value in estimator.get_params().items() if not isinstance(value, told)
-    }
-    return " ".join([f"{_path(type(estimator))}: {words}", *(f"{name}={value}" for name, value in hidden.items())])
+    told, given = (type(None), bool, int, float, str), estimator.get_params()
+    hidden = [f"{name}={_fingerprint(value)}" for name, value in given.items() if not isinstance(value, told)]
+    return " ".join([f"{_path(type(estimator))}: {words}", *hidden])
 
 
 def _fingerprint(value: object) -> str:
@@ -399,12 +383,6 @@ def _path(thing: Any) -> str:
 
 def _is_done(result: dict[str, Any] | None) -> bool:
     return result is not None and not result.get("error")
-
-
-def _row(cell: Cell, result: dict[str, Any], record: tuple[str, ...]) -> dict[str, Any]:
-    known = {"dataset": cell.dataset, "method": cell.method, "parameters": cell.parameters, "seed": cell.seed}
-    empty = {"warnings": "", "error": ""}
-    return known | empty | {name: result[name] for name in (*COLUMNS[4:], *record) if name in result}
 
 
 def _parameters(base: Estimator, grid: Grid) -> list[dict[str, Any]]:
@@ -443,7 +421,7 @@ def _digest(dataset: Dataset) -> str:
     return f"{dataset.name} {joblib_hash((rows, classes))}"
 
 
-def frame(rows: list[dict[str, Any]], columns: Sequence[str] | None = None) -> DataFrame:
+def frame(rows: Sequence[Mapping[str, Any] | Sequence[Any]], columns: Sequence[str] | None = None) -> DataFrame:
     """A pandas table of rows."""
     return pandas().DataFrame(rows, columns=columns)
 
@@ -455,12 +433,3 @@ def pandas() -> ModuleType:
     except ImportError as error:
         raise ImportError("Experiments need pandas: pip install 'jointclust[experiments]'.") from error
     return pandas
-
-
-def write(table: DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a table to a .csv or .parquet file, whole or not at all."""
-    with replacing(path) as temporary:
-        if Path(path).suffix == ".parquet":
-            table.to_parquet(temporary, index=False)
-        else:
-            table.to_csv(temporary, index=False)

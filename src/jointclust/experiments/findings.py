@@ -116,12 +116,6 @@ def judged(
 
     ``flags`` says whether the claim holds by data set, draw or measure, ``because`` the numbers; ``differences`` and
     ``over`` are for :func:`evidence`. A claim of ``most`` of them holds where it is true of more than half.
-
-    Examples
-    --------
-    >>> claim = judged("better", {"a": True, "b": False}, "a +0.1, b -0.1")
-    >>> claim.verdict, claim.share
-    ('holds in part', '1 of 2')
     """
     tested = "" if differences is None else evidence(differences, over)
     if not flags:
@@ -153,8 +147,6 @@ def evidence(differences: Mapping[str, ArrayLike], over: str = "runs") -> str:
     --------
     >>> evidence({"a": [0.1, 0.2, 0.1, 0.3, 0.2, 0.15, 0.12]})
     'strong (+0.167 in the mean, p = 0.016 over 7 paired runs)'
-    >>> evidence({"a": [0.1, 0.2]})
-    'none (2 paired runs are too few for a test)'
     """
     given = [np.asarray(one, dtype=float) for one in differences.values()]
     values = [one for one in given if not np.isnan(one).all()]

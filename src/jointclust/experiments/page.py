@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
@@ -17,6 +17,7 @@ from urllib.parse import quote
 import numpy as np
 
 from jointclust._version import __version__
+from jointclust.experiments.experiment import frame
 from jointclust.experiments.findings import OURS, PAPERS, VERDICTS, Claim, Findings
 from jointclust.files import replacing
 from jointclust.showing.style import shared_style
@@ -85,43 +86,26 @@ def write_page(
 # -- the files --------------------------------------------------------------------------------------------------
 
 
-def _files(findings: Iterable[Findings]) -> dict[str, str]:
+def _files(findings: Sequence[Findings]) -> dict[str, str]:
     """Name and text of every file but the page."""
-    files = {"claims.csv": _claims_csv(findings), "notes.csv": _notes_csv(findings)}
-    slugs = set()
+    slugs = [one.slug for one in findings]
+    claims = [(f.paper, f.item, c.text, c.verdict, c.share, c.evidence, c.because) for f in findings for c in f.claims]
+    kinds = {"note": "notes", "missing data": "missing", "stand-in": "stand_ins"}
+    notes = [(f.paper, f.item, kind, text) for f in findings for kind in kinds for text in getattr(f, kinds[kind])]
+    head = ["paper", "item", "claim", "verdict", "share", "evidence", "because"]
+    files = {"claims.csv": _csv(frame(claims, head)), "notes.csv": _csv(frame(notes, [*head[:2], "kind", "note"]))}
     for one in findings:
-        if Path(one.slug).name != one.slug or one.slug in slugs:
+        if Path(one.slug).name != one.slug or slugs.count(one.slug) > 1:
             raise ValueError(f"{one.paper} {one.item}: {one.slug!r} is no file name, or another one's.")
-        slugs.add(one.slug)
         if one.table is not None:
-            files[f"{one.slug}.csv"] = one.table.to_csv(index=False, float_format=_plain, lineterminator="\n")
+            files[f"{one.slug}.csv"] = _csv(one.table)
         if one.figure is not None:
             files[f"{one.slug}.svg"] = _svg(one.figure, one.slug)
     return files
 
 
-def _claims_csv(findings: Iterable[Findings]) -> str:
-    head = ["paper", "item", "claim", "verdict", "share", "evidence", "because"]
-    parts = [(one, (c.text, c.verdict, c.share, c.evidence, c.because)) for one, c in _claims(findings)]
-    return _csv([head, *([one.paper, one.item, *texts] for one, texts in parts)])
-
-
-def _notes_csv(findings: Iterable[Findings]) -> str:
-    rows = [["paper", "item", "kind", "note"]]
-    for one in findings:
-        kinds = {"note": one.notes, "missing data": one.missing, "stand-in": one.stand_ins}
-        rows += [[one.paper, one.item, kind, text] for kind, texts in kinds.items() for text in texts]
-    return _csv(rows)
-
-
-def _csv(rows: Iterable[Sequence[str]]) -> str:
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(rows)
-    return stream.getvalue()
-
-
-def _claims(findings: Iterable[Findings]) -> list[tuple[Findings, Claim]]:
-    return [(one, claim) for one in findings for claim in one.claims]
+def _csv(table: DataFrame) -> str:
+    return table.to_csv(index=False, float_format=_plain, lineterminator="\n")
 
 
 def _plain(value: float) -> str:
@@ -151,20 +135,21 @@ def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, fa
     papers: dict[str, list[Findings]] = {}
     for one in findings:
         papers.setdefault(one.paper, []).append(one)
+    contents, sections = "", []
+    for paper, found in papers.items():
+        items = "".join(f"<li>{_link(one)}: {escape(one.title)}</li>" for one in found)
+        contents += f"<dt>{_name(paper)}</dt><dd><ul>{items}</ul></dd>"
+        articles = "\n".join(_article(one, files) for one in found)
+        about = f"<h2>{_name(paper)}</h2>\n<p>{escape(PAPERS.get(paper, ''))}</p>"
+        sections.append(f'<section aria-label="{_name(paper)}">{about}\n{articles}\n</section>')
+    known = (f"<div><dt>{escape(key)}</dt><dd>{escape(str(value))}</dd></div>" for key, value in facts.items())
     return Template(_resource("page.html")).substitute(
         title=escape(title),
         style=shared_style() + _resource("page.css"),
-        facts="".join(
-            f"<div><dt>{escape(key)}</dt><dd>{escape(str(value))}</dd></div>" for key, value in facts.items()
-        ),
-        contents=_contents(papers) if papers else "<p>There are no findings.</p>",
+        facts="".join(known),
+        contents=f"<dl>{contents}</dl>" if papers else "<p>There are no findings.</p>",
         verdicts=_verdicts(papers),
-        papers="\n".join(
-            f'<section aria-label="{_name(paper)}"><h2>{_name(paper)}</h2>\n<p>{escape(PAPERS.get(paper, ""))}</p>\n'
-            + "\n".join(_article(one, files) for one in found)
-            + "\n</section>"
-            for paper, found in papers.items()
-        ),
+        papers="\n".join(sections),
         version=escape(__version__),
     )
 
@@ -177,45 +162,29 @@ def _name(paper: str) -> str:
     return "All papers" if paper == "all" else escape(paper.upper())
 
 
-def _link(one: Findings, text: str) -> str:
-    return f'<a href="#{quote(one.slug)}">{escape(text)}</a>'
-
-
-def _contents(papers: Mapping[str, Sequence[Findings]]) -> str:
-    lines = [
-        f"<dt>{_name(paper)}</dt><dd><ul>"
-        + "".join(f"<li>{_link(one, one.item)}: {escape(one.title)}</li>" for one in found)
-        + "</ul></dd>"
-        for paper, found in papers.items()
-    ]
-    return f"<dl>{''.join(lines)}</dl>"
-
-
-def _count(claims: Iterable[tuple[Findings, Claim]], verdict: str) -> int:
-    """How many of a paper's own claims have a verdict."""
-    return sum(claim.verdict == verdict for _, claim in claims if not claim.text.startswith(OURS))
+def _link(one: Findings) -> str:
+    return f'<a href="#{quote(one.slug)}">{escape(one.item)}</a>'
 
 
 def _verdicts(papers: Mapping[str, Sequence[Findings]]) -> str:
-    claims = {paper: _claims(found) for paper, found in papers.items()}
-    if not any(claims.values()):
+    """How many of a paper's own claims have each verdict, and every claim in short."""
+    counts, each = [], []
+    for paper, found in papers.items():
+        claims = [(one, claim) for one in found for claim in one.claims]
+        own = Counter(claim.verdict for _, claim in claims if not claim.text.startswith(OURS))
+        cells = (f'<td class="number">{own[verdict] or _NONE}</td>' for verdict in VERDICTS)
+        counts.append(f'<tr><th scope="row">{_name(paper)}</th>{"".join(cells)}</tr>')
+        each += [
+            f"<tr><td>{_name(paper)}</td><td>{_link(one)}</td>"
+            f"<td>{_tag(claim.verdict)}</td><td>{escape(claim.share)}</td>"
+            f'<td class="text">{escape(claim.text)}</td></tr>'
+            for one, claim in claims
+        ]
+    if not each:
         return "<p>There are no claims.</p>"
-    counts = [
-        f'<tr><th scope="row">{_name(paper)}</th>'
-        + "".join(f'<td class="number">{_count(found, v) or _NONE}</td>' for v in VERDICTS)
-        + "</tr>"
-        for paper, found in claims.items()
-    ]
-    each = [
-        f"<tr><td>{_name(one.paper)}</td><td>{_link(one, one.item)}</td>"
-        f"<td>{_tag(claim.verdict)}</td><td>{escape(claim.share)}</td>"
-        f'<td class="text">{escape(claim.text)}</td></tr>'
-        for found in claims.values()
-        for one, claim in found
-    ]
     head = ["<th></th>", *(f'<th scope="col" class="number">{_tag(verdict)}</th>' for verdict in VERDICTS)]
     columns = [f'<th scope="col">{name}</th>' for name in ("paper", "item", "verdict", "on", "claim")]
-    return _box("Counts of verdicts", head, counts) + _box("Claims", columns, each) + _file("claims.csv")
+    return _box("Counts of verdicts", head, counts) + _box("Claims", columns, each) + _beside("claims.csv")
 
 
 def _tag(verdict: str) -> str:
@@ -232,7 +201,7 @@ def _box(label: str, head: Sequence[str], rows: Sequence[str]) -> str:
     )
 
 
-def _file(*names: str) -> str:
+def _beside(*names: str) -> str:
     links = " and ".join(f'<a href="{quote(name)}">{escape(name)}</a>' for name in names)
     return f'<p class="note">Beside this page: {links}</p>' if names else ""
 
@@ -241,29 +210,29 @@ def _file(*names: str) -> str:
 
 
 def _article(one: Findings, files: Mapping[str, str]) -> str:
-    beside = [name for name in (f"{one.slug}.svg", f"{one.slug}.csv") if name in files]
-    stand_ins, notes = escape(", ".join(one.stand_ins)), [f"<li>{escape(note)}</li>" for note in one.notes]
-    parts = [
-        _missing(one.missing),
-        f'<p class="stand-ins"><b>Stand-ins</b>, which are not in the paper: {stand_ins}</p>' if stand_ins else "",
-        _figure(one, files),
-        "" if one.table is None else _table(f"{one.item}: {one.title}", one.table),
-        _file(*beside),
+    heading, parts = f"{one.item[:1].upper()}{one.item[1:]}: {one.title}", []
+    if one.missing:
+        hints = ", ".join(f"<code>jointclust datasets {escape(name)}</code>" for name in one.missing)
+        shown = escape(", ".join(one.missing))
+        parts.append(f'<p class="missing"><b>Missing data:</b> {shown}. How to get them: {hints}</p>')
+    if one.stand_ins:
+        shown = escape(", ".join(one.stand_ins))
+        parts.append(f'<p class="stand-ins"><b>Stand-ins</b>, which are not in the paper: {shown}</p>')
+    if svg := files.get(f"{one.slug}.svg"):
+        image = svg[svg.index("<svg") :]
+        parts.append(f'<div class="figure" role="img" aria-label="{escape(one.title)}" tabindex="0">{image}</div>')
+    if one.table is not None:
+        parts.append(_table(f"{one.item}: {one.title}", one.table))
+    parts += [
+        _beside(*(name for name in (f"{one.slug}.svg", f"{one.slug}.csv") if name in files)),
         _list("Claims", "claims", [_claim(claim) for claim in one.claims]),
-        _list("How our protocol differs", "notes", notes),
+        _list("How our protocol differs", "notes", [f"<li>{escape(note)}</li>" for note in one.notes]),
     ]
-    heading = f"{one.item[:1].upper()}{one.item[1:]}: {one.title}"
     return f'<article id="{escape(one.slug)}"><h3>{escape(heading)}</h3>\n{"".join(parts)}</article>'
 
 
 def _list(title: str, kind: str, items: Sequence[str]) -> str:
     return f'<h4>{title}</h4><ul class="{kind}">{"".join(items)}</ul>' if items else ""
-
-
-def _missing(names: Sequence[str]) -> str:
-    hints = ", ".join(f"<code>jointclust datasets {escape(name)}</code>" for name in names)
-    shown = escape(", ".join(names))
-    return f'<p class="missing"><b>Missing data:</b> {shown}. How to get them: {hints}</p>' if names else ""
 
 
 def _claim(claim: Claim) -> str:
@@ -273,34 +242,22 @@ def _claim(claim: Claim) -> str:
     return f"<li>{_tag(claim.verdict)}{share} {escape(claim.text)} {why}</li>"
 
 
-def _figure(one: Findings, files: Mapping[str, str]) -> str:
-    svg = files.get(f"{one.slug}.svg")
-    if svg is None:
-        return ""
-    image = svg[svg.index("<svg") :]
-    return f'<div class="figure" role="img" aria-label="{escape(one.title)}" tabindex="0">{image}</div>'
-
-
 def _table(title: str, table: DataFrame) -> str:
-    columns = [_column(str(name), values, table) for name, values in table.items()]
-    head = [f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind, _ in columns]
-    rows = [f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for *_, cells in columns), strict=True)]
-    return _box(title, head, rows)
-
-
-def _column(name: str, values: Series, table: DataFrame) -> tuple[str, str, list[str]]:
-    """Name, class and cells of a column; what is compared has the same digits."""
-    if not _is_number(values):
-        known = values.astype(object).where(values.notna(), _NONE)
-        return name, "", [f"<td>{escape(str(value))}</td>" for value in known]
-    compared = [other for other in ("paper", "ours") if other in table and _is_number(table[other])]
-    digits = _digits(table[compared] if compared and name in (*compared, "difference") else values)
-    cell = _difference if name == "difference" else _number
-    return name, ' class="number"', [cell(value, digits) for value in values.to_numpy(float, na_value=np.nan)]
-
-
-def _is_number(values: Series) -> bool:
-    return values.dtype.kind in "iuf"
+    """A table in its box; what is compared, and the difference, have the same digits."""
+    numbers = [name for name, values in table.items() if values.dtype.kind in "iuf"]
+    compared = [name for name in ("paper", "ours") if name in numbers]
+    head, columns = [], []
+    for name, values in table.items():
+        kind = ' class="number"' if name in numbers else ""
+        head.append(f'<th scope="col"{kind}>{escape(str(name))}</th>')
+        if name in numbers:
+            digits = _digits(table[compared] if compared and name in (*compared, "difference") else values)
+            known = values.to_numpy(float, na_value=np.nan)
+            columns.append([_number(value, digits, signed=name == "difference") for value in known])
+        else:
+            known = values.astype(object).where(values.notna(), _NONE)
+            columns.append([f"<td>{escape(str(value))}</td>" for value in known])
+    return _box(title, head, [f"<tr>{''.join(cells)}</tr>" for cells in zip(*columns, strict=True)])
 
 
 def _digits(values: Series | DataFrame) -> int:
@@ -312,18 +269,14 @@ def _digits(values: Series | DataFrame) -> int:
     return 2 if known[known > 0].min() >= 1 else 4
 
 
-def _number(value: float, digits: int) -> str:
-    small = 0 < abs(value) < 0.5 * 10.0**-digits
-    return _cell(_NONE if np.isnan(value) else f"{value:.1e}" if small else f"{value:.{digits}f}")
-
-
-def _difference(value: float, digits: int) -> str:
-    """Signed and coloured, unless it is nothing as far as digits are shown."""
-    value = round(float(value), digits)
-    if not value < 0 and not value > 0:
-        return _number(abs(value), digits)
-    return _cell(f"{value:+.{digits}f}", " more" if value > 0 else " less")
-
-
-def _cell(text: str, kind: str = "") -> str:
+def _number(value: float, digits: int, *, signed: bool) -> str:
+    """A cell; a difference has its sign and colour, unless it is nothing as far as digits are shown."""
+    value, kind = (round(float(value), digits) + 0.0 if signed else value), ""
+    text = f"{value:.{digits}f}"
+    if np.isnan(value):
+        text = _NONE
+    elif signed and value != 0:
+        text, kind = f"{value:+.{digits}f}", " more" if value > 0 else " less"
+    elif 0 < abs(value) < 0.5 * 10.0**-digits:
+        text = f"{value:.1e}"
     return f'<td class="number{kind}">{text.replace("-", _MINUS)}</td>'

@@ -16,18 +16,6 @@ from jointclust.types import Float
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "CriticalDifferenceDisplay",
-    "Friedman",
-    "MeanRanks",
-    "Ranking",
-    "critical_difference",
-    "friedman",
-    "groups",
-    "mean_ranks",
-    "rank",
-]
-
 
 class MeanRanks(NamedTuple):
     """The mean rank of each method, in the order of the columns, and how many data sets it is a mean over."""
@@ -79,18 +67,6 @@ class Ranking:
 def mean_ranks(scores: ArrayLike) -> MeanRanks:
     """Mean rank of every method over the data sets: 1 for the best score, the mean of their ranks for equal ones.
 
-    Parameters
-    ----------
-    scores : DataFrame or array-like of shape (n_datasets, n_methods)
-        Greater is better. A data set with a missing score (NaN) is left out.
-
-    Returns
-    -------
-    ranks : array of shape (n_methods,)
-        In the order of the columns.
-    n_datasets : int
-        Data sets that were used.
-
     Examples
     --------
     >>> mean_ranks([[0.9, 0.8, 0.7], [0.6, 0.6, 0.5], [0.9, 0.8, float("nan")]])
@@ -137,12 +113,8 @@ def friedman(scores: ArrayLike) -> Friedman:
     chi_square = min((k - 1) * float((ranks.sum(axis=0) ** 2).sum()) / spread, n * (k - 1))
     left = n * (k - 1) - chi_square
     f = (n - 1) * chi_square / left if left > 1e-12 * n * k else np.inf
-    return Friedman(
-        chi_square,
-        float(stats.chi2.sf(chi_square, k - 1)),
-        f,
-        float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))),
-    )
+    p_values = stats.chi2.sf(chi_square, k - 1), stats.f.sf(f, k - 1, (k - 1) * (n - 1))
+    return Friedman(chi_square, float(p_values[0]), f, float(p_values[1]))
 
 
 def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) -> float:
@@ -181,19 +153,7 @@ def critical_difference(n_methods: int, n_datasets: int, alpha: float = 0.05) ->
 
 
 def groups(ranks: ArrayLike, cd: float) -> list[tuple[int, ...]]:
-    """Maximal sets, of two or more, of neighbouring methods whose ranks differ by less than ``cd``.
-
-    Parameters
-    ----------
-    ranks : array-like of shape (n_methods,)
-        Mean ranks, in any order.
-    cd : float
-        The critical difference.
-
-    Returns
-    -------
-    sets : list of tuples of int
-        Indices into ``ranks``, best first.
+    """Maximal sets, of two or more, of neighbouring methods whose ranks differ by less than ``cd``, best first.
 
     Examples
     --------
@@ -235,21 +195,15 @@ def rank(scores: ArrayLike, alpha: float = 0.05) -> Ranking:
     (('DEC', 'k-means'), (1.0, 2.0))
     """
     ranks, n_datasets = mean_ranks(scores)
-    test = friedman(scores)
+    statistic, p_value, *_ = friedman(scores)
     names = _names(scores, ranks.size)
     if len(set(names)) < len(names):
         raise ValueError(f"Every method needs a name of its own; got {names}.")
     order = np.argsort(ranks, kind="stable")
+    methods, means = tuple(names[index] for index in order), tuple(ranks[order].tolist())
     cd = critical_difference(ranks.size, n_datasets, alpha)
-    return Ranking(
-        methods=tuple(names[index] for index in order),
-        mean_ranks=tuple(float(ranks[index]) for index in order),
-        n_datasets=n_datasets,
-        statistic=test.chi_square,
-        p_value=test.p_value,
-        critical_difference=cd,
-        groups=tuple(tuple(names[index] for index in group) for group in groups(ranks, cd)),
-    )
+    alike = tuple(tuple(names[index] for index in group) for group in groups(ranks, cd))
+    return Ranking(methods, means, n_datasets, statistic, p_value, cd, alike)
 
 
 def _names(scores: object, n_methods: int) -> list[str]:
@@ -318,7 +272,8 @@ class CriticalDifferenceDisplay(Display):
         """Draw on ``ax``, or on new axes; options go to ``plot``, for the bars."""
         found = self.ranking
         k = len(found.methods)
-        bars = _stacked([(self._rank(group[0]), self._rank(group[-1])) for group in found.groups])
+        where = dict(zip(found.methods, found.mean_ranks, strict=True))
+        bars = _stacked([(where[group[0]], where[group[-1]]) for group in found.groups])
         top = 1 + 0.6 * (1 + max((level for *_, level in bars), default=-1))  # where the names begin, in lines
         lines = top + (k + 1) // 2
         width = 4.4 + 0.1 * k + 0.16 * max(map(len, found.methods))
@@ -339,9 +294,6 @@ class CriticalDifferenceDisplay(Display):
             f"mean rank over {found.n_datasets} data sets, the best at the left (Friedman p = {found.p_value:.2g})"
         )
         return self
-
-    def _rank(self, method: str) -> float:
-        return self.ranking.mean_ranks[self.ranking.methods.index(method)]
 
     def _name(self, ax: Axes, top: float) -> None:
         """The better half at the left, from the top down; the rest at the right, from the bottom up: no lines cross."""

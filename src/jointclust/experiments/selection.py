@@ -45,13 +45,13 @@ def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, .
     for (dataset, method), group in whole(table).groupby(["dataset", "method"], sort=False):
         for selection in selections:
             column = SELECTIONS[selection] or metric
-            chosen = best_parameters(group, column)
+            chosen, runs = best_parameters(group, column), group.assign(**dict.fromkeys(_MEASURED, float("nan")))
             if chosen is not None:
-                rows.append(_row(dataset, method, selection, chosen, group[group["parameters"] == chosen]))
-            elif group["empty"].gt(0).any() or group[column].notna().any():
-                rows.append(
-                    _row(dataset, method, selection, "", group.assign(**dict.fromkeys(_MEASURED, float("nan"))))
-                )
+                runs = group[group["parameters"] == chosen]
+            elif not group["empty"].gt(0).any() and not group[column].notna().any():
+                continue
+            known = {"dataset": dataset, "method": method, "selection": selection, "parameters": chosen or ""}
+            rows.append(known | _means(runs))
     return frame(rows)
 
 
@@ -100,8 +100,8 @@ def _check(selection: str) -> None:
         raise ValueError(f"selection is one of {', '.join(SELECTIONS)}; got {selection!r}.")
 
 
-def _row(dataset: str, method: str, selection: str, parameters: str, runs: DataFrame) -> dict[str, Any]:
-    row: dict[str, Any] = {"dataset": dataset, "method": method, "selection": selection, "parameters": parameters}
+def _means(runs: DataFrame) -> dict[str, Any]:
+    row: dict[str, Any] = {}
     for name in ("accuracy", "nmi"):
         row |= {name: runs[name].mean(), f"{name}_std": runs[name].std(ddof=0), f"{name}_best": runs[name].max()}
     failed = int((runs["error"] != "").sum())

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jointclust.experiments.experiment import frame
+from jointclust.experiments.experiment import Progress, frame, unheard
 from jointclust.experiments.findings import PAPERS, Claim, Findings
 from jointclust.experiments.journal import Journal
 from jointclust.experiments.papers import _dec, _dec_dimensions, _ec, _leaderboard, _odc, _rurr, _theory
@@ -93,17 +93,15 @@ def _honest(item: Item, found: Findings) -> Findings:
     """A claim about data of which most are missing has not been tested, whatever the rest or the stand-ins say."""
     if len(found.missing) > len(item.datasets) / 2:
         what = f"needs {', '.join(found.missing)}"
-        found.claims = [
-            claim
-            if claim.verdict == "cannot be tested"
-            else Claim(claim.text, "cannot be tested", f"{what}. Without: {claim.because}", claim.share)
-            for claim in found.claims
-        ]
+        for index, claim in enumerate(found.claims):
+            if claim.verdict != "cannot be tested":
+                because = f"{what}. Without: {claim.because}"
+                found.claims[index] = Claim(claim.text, "cannot be tested", because, claim.share)
     return found
 
 
-def _silently(title: str) -> AbstractContextManager[Callable[[int, int], None]]:
-    return nullcontext(lambda done, total: None)
+def _silently(title: str) -> AbstractContextManager[Progress]:
+    return nullcontext(unheard)
 
 
 def reproduce(
@@ -113,7 +111,7 @@ def reproduce(
     quick: bool = True,
     n_jobs: int | None = None,
     data_home: str | os.PathLike[str] | None = None,
-    around: Callable[[str], AbstractContextManager[Callable[[int, int], None]]] = _silently,
+    around: Callable[[str], AbstractContextManager[Progress]] = _silently,
 ) -> list[Findings]:
     """Run items and write their tables, figures and one page to a folder.
 
@@ -156,23 +154,19 @@ def reproduce(
     return found
 
 
-def _made(
-    wanted: Sequence[Item], lab: Lab, around: Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
-) -> list[Findings]:
+def _made(wanted: Sequence[Item], lab: Lab, around: Callable[..., AbstractContextManager[Progress]]) -> list[Findings]:
     """Every item, in turns: what is finished is made, and what the others still ask for is run together."""
     found: dict[Item, Findings] = {}
     while True:
         for item in (one for one in wanted if one not in found):
-            try:
+            with suppress(UnfinishedError):
                 found[item] = _honest(item, item.run(lab))
-            except UnfinishedError:
-                continue
         waiting = [f"{one.paper.upper()} {one.name}" for one in wanted if one not in found]
         if not waiting:
             return [found[item] for item in wanted]
         more = f" and {len(waiting) - 2} more" if len(waiting) > 2 else ""
         with around(", ".join(waiting[:2]) + more) as progress:
-            lab.finish(progress)
+            lab.finish(progress=progress)
 
 
 def differences(found: Sequence[Findings]) -> DataFrame:

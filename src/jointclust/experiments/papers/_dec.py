@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from jointclust import datasets
 from jointclust.exceptions import collected
 from jointclust.experiments.experiment import Experiment, Method, frame, pandas
-from jointclust.experiments.findings import Claim, Findings, judged, percent
+from jointclust.experiments.findings import Claim, Findings, judged, shares
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes
 from jointclust.experiments.papers._textbook import RuledDEC, TextbookDEC
@@ -90,7 +91,7 @@ def trade_off_runs(lab: Lab, names: list[str]) -> DataFrame:
 
 def _over(lab: Lab, names: list[str], trade_offs: list[float]) -> DataFrame:
     table = lab.run({"DEC": (DEC(), {"trade_off": trade_offs})}, names, 20, shared=True)
-    return table.assign(trade_off=[json.loads(text)["trade_off"] for text in table["parameters"]])
+    return common.with_parameter(table, "trade_off", "trade_off")
 
 
 def _best(runs: DataFrame, column: str | None) -> float:
@@ -115,6 +116,7 @@ def figure5(lab: Lab) -> Findings:
     names, missing, used = lab.find(("umist", "coil20", "isolet5"))
     table = trade_off_runs(lab, names)
     chosen = chosen_trade_offs(table)
+    texts = [f"{n}: " + ", ".join(f"{way} {value:g}" for way, value in found.items()) for n, found in chosen.items()]
     table = table[table["level"] != "label-free"]
     grouped = table.groupby(["dataset", "trade_off"], sort=True)[["accuracy", "nmi", "agreement"]]
     means = grouped.mean().reset_index()
@@ -128,12 +130,11 @@ def figure5(lab: Lab) -> Findings:
         coarse = one[one["trade_off"].isin(COARSE)]["accuracy"]
         fine = one[~one["trade_off"].isin(COARSE)]["accuracy"]
         spread[name], steady[name] = float(np.ptp(coarse)), float(np.ptp(fine))
-    claims = _trade_off_claims(spread, steady)
     notes = [
         *NOTES[:2],
         "The fine level is the paper's, but for COIL20, where it is 2 to 6: its optimum lies at the edge of 2 to 4.",
         f"{lab.runs(20)} runs; the paper has 50.",
-        "Chosen: " + "; ".join(f"{n}: {_trade_offs(found)}" for n, found in chosen.items()) + ".",
+        f"Chosen: {'; '.join(texts)}.",
         ONE_BUDGET,
     ]
     plain = lab.run({"K-means": KMeans(n_init=STARTS)}, names, 20, shared=True, label_free=False)
@@ -141,6 +142,7 @@ def figure5(lab: Lab) -> Findings:
     rows = means.rename(columns={"accuracy": "ours"}).assign(method="DEC", measure="accuracy")
     rows = rows[["dataset", "method", "measure", "trade_off", "ours", "k-means", "sd", "nmi", "agreement"]]
     title = "Accuracy against the trade-off, on two levels"
+    claims = _trade_off_claims(spread, steady)
     return Findings("dec", "figure 5", title, rows, figure, claims, notes, missing, used)
 
 
@@ -162,10 +164,6 @@ def _trade_off_claims(spread: dict[str, float], steady: dict[str, float]) -> lis
 
 def listed(values: dict[str, float]) -> str:
     return ", ".join(f"{name} {value:.3f}" for name, value in values.items())
-
-
-def _trade_offs(found: dict[str, float]) -> str:
-    return ", ".join(f"{selection} {value:g}" for selection, value in found.items())
 
 
 # -- the toy ----------------------------------------------------------------------------------------------------
@@ -280,13 +278,12 @@ def figure4(lab: Lab) -> Findings:
     trade_offs = chosen_trade_offs(trade_off_runs(lab, names))
     tables = lab.tables([plan for name in names for plan in _plans(lab, name, trade_offs[name]["oracle"])])
     over, at_c, plain = (pandas().concat(tables[start::3], ignore_index=True) for start in range(3))
-    at_c["end"] = [history[-1] for history in at_c["objective_history_"]]
-    rows = [_rule_row(name, "K-means", "accuracy", "", own["accuracy"]) for name, own in plain.groupby("dataset")]
-    for (name, title, parameters), own in over.groupby(["dataset", "method", "parameters"], sort=False):
-        rows.append(_rule_row(name, title, "accuracy", json.loads(parameters)["n_components"], own["accuracy"]))
-    for (name, title), own in at_c.groupby(["dataset", "method"], sort=False):
-        rows.append(_rule_row(name, title, "objective at the end", "c - 1", own["end"]))
-        rows.append(_rule_row(name, title, "objective kept", "c - 1", own["objective"]))
+    at_c = at_c.assign(end=[history[-1] for history in at_c["objective_history_"]], dimension="c - 1")
+    measured = pandas().concat([plain.sort_values("dataset", kind="stable"), over])
+    rows = common.mean_rows(common.with_parameter(measured, "n_components", "dimension"), "accuracy", "dimension")
+    columns = {"objective at the end": "end", "objective kept": "objective"}
+    kept = [common.mean_rows(at_c, column, "dimension", measure=measure) for measure, column in columns.items()]
+    rows += [row for both in zip(*kept, strict=True) for row in both]
     table = common.with_baseline(frame(rows), "K-means")
     claims = [claim for reading in READINGS for claim in _figure4_claims(table, names, reading, at_c, over)]
     claims.append(_convergence(at_c))
@@ -306,69 +303,48 @@ def figure4(lab: Lab) -> Findings:
     return Findings("dec", "figure 4", title, table, figure, claims, notes, missing, used)
 
 
-def _rule_row(name: str, rule: str, measure: str, d: int | str, values: Series) -> dict[str, Any]:
-    return common.mean_row(values, dataset=name, method=rule, measure=measure, dimension=d)
-
-
 def _figure4_claims(
     table: DataFrame, names: list[str], reading: str, at_c: DataFrame | None = None, over: DataFrame | None = None
 ) -> list[Claim]:
     """What the paper says of "comparison", for one reading of the rules; with the runs, how sure that is."""
     own = {rule: title for title, (rule, how) in TITLES.items() if how == reading or rule == "fixed"}
-    shown = [own[rule] for rule in RULES]
-    objective = common.by_method(table, "objective at the end")[shown]
-    accuracy = table[table["measure"] == "accuracy"].groupby(["dataset", "method"])["ours"].mean().unstack()[shown]
-    most, first = objective.max(axis=1), own["comparison"]
-    higher = {n: bool(objective.loc[n, first] >= most[n] - 1e-9 * abs(most[n])) for n in names}
-    better = {n: bool(accuracy.loc[n, first] >= accuracy.loc[n].max()) for n in names}
-
-    def values(found: DataFrame, digits: str) -> str:
-        return "; ".join(f"{n}: " + ", ".join(f"{m} {found.loc[n, m]:{digits}}" for m in shown) for n in names)
-
-    def ahead(runs: DataFrame, column: str, relative: bool) -> dict[str, np.ndarray]:
-        found = {}
-        for n in names:
-            per = runs[runs["dataset"] == n].groupby(["seed", "method"])[column].mean().unstack()[shown]
-            rival = per.drop(columns=first).mean().idxmax()
-            found[n] = ((per[first] - per[rival]) / (per.abs().mean().mean() if relative else 1.0)).to_numpy()
-        return found
-
-    how = READINGS[reading]
-    return [
-        judged(
-            f"'comparison' ends with at least the mean objective of the other two rules{how}",
-            higher,
-            f"at the end of the runs, as the figure shows it: {values(objective, '.6g')}",
-            None if at_c is None else ahead(at_c, "end", relative=True),
-        ),
-        judged(
-            f"'comparison' has the higher accuracy{how}",
-            better,
-            "means over dimensions: " + values(accuracy, ".4f"),
-            None if over is None else ahead(over, "accuracy", relative=False),
-        ),
+    shown, first = [own[rule] for rule in RULES], own["comparison"]
+    objective = common.by_method(table, "objective at the end")
+    accuracy = table[table["measure"] == "accuracy"].groupby(["dataset", "method"])["ours"].mean().unstack()
+    text, said = "ends with at least the mean objective of the other two rules", "at the end of the runs, as the figure"
+    asked = [
+        (text, f"{said} shows it: ", objective, ".6g", 1e-9, at_c, "end"),
+        ("has the higher accuracy", "means over dimensions: ", accuracy, ".4f", 0.0, over, "accuracy"),
     ]
+    claims = []
+    for text, because, means, digits, rounding, runs, column in asked:
+        wide = means.loc[names, shown]
+        flags = wide[first] >= wide.max(axis=1) - rounding * wide.max(axis=1).abs()
+        values = "; ".join(
+            f"{n}: " + ", ".join(f"{m} {v:{digits}}" for m, v in row.items()) for n, row in wide.iterrows()
+        )
+        ahead: dict[str, NDArray] = {}
+        for n, given in () if runs is None else runs.groupby("dataset", sort=False):
+            per = given.groupby(["seed", "method"])[column].mean().unstack()[shown]
+            rival = per.drop(columns=first).mean().idxmax()
+            # Objectives by their size, accuracies as they are.
+            ahead[n] = ((per[first] - per[rival]) / (per.abs().mean().mean() if rounding else 1.0)).to_numpy()
+        words = f"'comparison' {text}{READINGS[reading]}"
+        claims.append(judged(words, dict(flags), because + values, ahead or None))
+    return claims
 
 
 def _convergence(runs: DataFrame) -> Claim:
     """The objective of 'comparison' never falls, whatever the reading; how often that of the others does."""
     falls = {
-        title: float(np.mean([_falls(one) for one in _of(runs, title)])) for title in dict.fromkeys(runs["method"])
+        title: float(np.mean([np.any(np.diff(one) < -1e-9 * abs(one[-1])) for one in histories]))
+        for title, histories in runs.groupby("method", sort=False)["objective_history_"]
     }
-    text = ", ".join(f"{title} {percent(share)}" for title, share in falls.items())
     return judged(
         "'comparison' converges: its objective never falls",
         {title: share == 0 for title, share in falls.items() if title.startswith("comparison")},
-        f"runs in which it fell: {text}",
+        f"runs in which it fell: {shares(falls)}",
     )
-
-
-def _of(runs: DataFrame, title: str) -> list[list[float]]:
-    return list(runs[runs["method"] == title]["objective_history_"])
-
-
-def _falls(history: list[float]) -> bool:
-    return bool(np.any(np.diff(history) < -1e-9 * abs(history[-1])))
 
 
 def _rules_figure(names: list[str], table: DataFrame, runs: DataFrame) -> Figure:
@@ -378,8 +354,8 @@ def _rules_figure(names: list[str], table: DataFrame, runs: DataFrame) -> Figure
     for top, bottom, name in zip(axes[: len(names)], axes[len(names) :], names, strict=True):
         for title, (rule, reading) in TITLES.items():
             look = {"color": colours[rule], "ls": lines[reading], "lw": 1.2}
-            kept = _of(runs[runs["dataset"] == name], title)
-            length = max(len(one) for one in kept)
+            kept = runs[(runs["dataset"] == name) & (runs["method"] == title)]["objective_history_"]
+            length = max(map(len, kept))
             # A run that has ended stays where it ended.
             mean = np.mean([np.r_[one, np.full(length - len(one), one[-1])] for one in kept], axis=0)
             top.plot(np.arange(1, length + 1), mean, marker=".", label=title, **look)
@@ -394,52 +370,34 @@ def _rules_figure(names: list[str], table: DataFrame, runs: DataFrame) -> Figure
 # -- time --------------------------------------------------------------------------------------------------------
 
 
-def _times(item: str, name: str, dimensions: list[int], like: str | None = None) -> Callable[[Lab], Findings]:
-    """An item about the time on a data set; ``like``, which has about its shape, stands in where that is missing."""
-
-    def reproduce(lab: Lab) -> Findings:
-        names, missing, used = lab.find(
-            (name,), stand_ins=common.STAND_INS if like is None else (like, *common.STAND_INS)
-        )
-        names, used = names[:1], used[:1]
-        dataset = lab.load(names[0])
-        dims = [d for d in lab.few(dimensions) if d <= min(dataset.data.shape)]
-        few = [d for d in dims if d < dataset.n_classes] or [dataset.n_classes - 1]
-        trade_off = chosen_trade_offs(trade_off_runs(lab, names))[names[0]]["oracle"]
-        methods: dict[str, Method] = {"K-means": KMeans(n_init=STARTS)}
-        methods |= {m: (model, {"n_components": few if m == "LDAKM" else dims}) for m, model in FAMILY.items()}
-        methods["DEC"] = (DEC(trade_off=trade_off), {"n_components": dims})
-        book: dict[str, Method] = {"textbook DEC": (TextbookDEC(trade_off=trade_off), {"n_components": dims})}
-        plans = [
-            lab.experiment({m: methods[m] for m in METHODS}, names, 3, label_free=False),
-            lab.experiment(book, names, 1, label_free=False),
-        ]
-        # One process, so that nothing else of ours runs beside what is timed.
-        rows = []
-        for one in lab.tables(plans, alone=True):
-            for (method, parameters), runs in one.groupby(["method", "parameters"], sort=False):
-                for d in [json.loads(parameters)["n_components"]] if method != "K-means" else dims:
-                    known = {"dataset": names[0], "method": method, "measure": "seconds", "setting": d}
-                    rows.append(common.mean_row(runs["seconds"], **known))
-        seconds = common.beside_paper("dec", item, rows, {names[0]: name} if used else None)
-        shaped = used == [like]
-        return _time_findings(item, names[0], seconds, missing, used, trade_off, lab.runs(3), lab.runs(1), shaped)
-
-    return reproduce
+def _times(lab: Lab, item: str, name: str, dimensions: list[int], like: str = "") -> Findings:
+    """The time on a data set; ``like``, which has about its shape, stands in where that is missing."""
+    names, missing, used = lab.find((name,), stand_ins=[one for one in (like, *common.STAND_INS) if one])
+    names, used = names[:1], used[:1]
+    dataset = lab.load(names[0])
+    dims = [d for d in lab.few(dimensions) if d <= min(dataset.data.shape)]
+    few = [d for d in dims if d < dataset.n_classes] or [dataset.n_classes - 1]
+    trade_off = chosen_trade_offs(trade_off_runs(lab, names))[names[0]]["oracle"]
+    methods: dict[str, Method] = {"K-means": KMeans(n_init=STARTS)}
+    methods |= {m: (model, {"n_components": few if m == "LDAKM" else dims}) for m, model in FAMILY.items()}
+    methods["DEC"] = (DEC(trade_off=trade_off), {"n_components": dims})
+    book: dict[str, Method] = {"textbook DEC": (TextbookDEC(trade_off=trade_off), {"n_components": dims})}
+    asked = [({m: methods[m] for m in METHODS}, 3), (book, 1)]
+    plans = [lab.experiment(given, names, runs, label_free=False) for given, runs in asked]
+    # One process, so that nothing else of ours runs beside what is timed.
+    runs = pandas().concat(lab.tables(plans, alone=True), ignore_index=True)
+    rows = common.mean_rows(common.with_parameter(runs, "n_components", "setting"), "seconds", "setting")
+    # Plain k-means, which has no dimension, stands beside each.
+    rows = [row | {"setting": d} for row in rows for d in ([row["setting"]] if row["setting"] else dims)]
+    seconds = common.beside_paper("dec", item, rows, {names[0]: name} if used else None)
+    return _time_findings(lab, item, seconds, trade_off, missing, used, shaped=used == [like])
 
 
 def _time_findings(
-    item: str,
-    name: str,
-    table: DataFrame,
-    missing: list[str],
-    used: list[str],
-    trade_off: float,
-    n_runs: int = 3,
-    n_textbook: int = 1,
-    shaped: bool = False,
+    lab: Lab, item: str, table: DataFrame, trade_off: float, missing: list[str], used: list[str], *, shaped: bool
 ) -> Findings:
     """What the seconds say; ``shaped`` where what stands in has about the shape of the missing data."""
+    name = table["dataset"].iloc[0]
     means = table.groupby("method", sort=False)[["paper", "ours"]].mean()
     ratio = {m: float(means.loc[m, "ours"] / means.loc["DEC", "ours"]) for m in means.index}
     printed = {m: float(means.loc[m, "paper"] / means.loc["DEC", "paper"]) for m in METHODS}
@@ -464,9 +422,9 @@ def _time_findings(
     instead = [f"{name} stands in for the missing data and {alike}."] if used else []
     notes = [
         *instead,
-        "Seconds on this machine, one thread, whole fits (decomposition included), means over runs "
-        f"({n_runs}; of the textbook loop {n_textbook}), trade-off {trade_off:g}. The paper's are of 50 runs of MATLAB "
-        "code on a 3.2 GHz machine of 2014: compare ratios, not seconds.",
+        f"Seconds on this machine, one thread, whole fits (decomposition included), means over runs ({lab.runs(3)}; of "
+        f"the textbook loop {lab.runs(1)}), trade-off {trade_off:g}. The paper's are of 50 runs of MATLAB code on a "
+        "3.2 GHz machine of 2014: compare ratios, not seconds.",
         NOTES[2],
         ONE_BUDGET,
         f"The textbook loop (form S_w, full eigendecomposition, nearest centroid) takes {ratio['textbook DEC']:.2g} "
@@ -479,7 +437,7 @@ def _time_findings(
     return Findings("dec", item, f"Time on {name}", table, figure, claims, notes, missing, used)
 
 
-table4 = _times("table 4", "coil20", [6, 8, 10, 12, 14])
+table4 = partial(_times, item="table 4", name="coil20", dimensions=[6, 8, 10, 12, 14])
 # 3000 x 36 and 625 x 625 in the paper; 2000 x 36 and 575 x 644 here.
-table5 = _times("table 5", "corel", [2, 4, 6, 8, 10], "satellite")
-table6 = _times("table 6", "pollen", [4, 8, 12, 16, 20], "umist")
+table5 = partial(_times, item="table 5", name="corel", dimensions=[2, 4, 6, 8, 10], like="satellite")
+table6 = partial(_times, item="table 6", name="pollen", dimensions=[4, 8, 12, 16, 20], like="umist")

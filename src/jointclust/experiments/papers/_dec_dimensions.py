@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +12,12 @@ from jointclust.experiments.experiment import Experiment, Grid, Method, Prepare,
 from jointclust.experiments.findings import Claim, Findings, judged, mostly, shares, untestable
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._dec import DIMENSIONS, FAMILY, NOTES, SETS, listed
-from jointclust.experiments.papers._lab import STARTS, Lab, prepared, with_baseline
+from jointclust.experiments.papers._lab import STARTS, Lab, with_baseline
 from jointclust.experiments.selection import best_parameters, whole
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 # DEC's special cases are PCAKM, OCMKM, MMCKM and OLSDAKM; beside them the paper's coarse level, and more where the best
 # ones lie.
@@ -28,6 +27,7 @@ TRADE_OFFS = sorted([*SPECIAL, 1.5, 3.0, 4.0, 6.0, 11.0, 16.0, 26.0])
 WHOLE, SHORT = "all directions", "leading directions"
 PREPARATIONS: dict[str, tuple[Prepare | None, int]] = {WHOLE: (None, 10), SHORT: (common.leading, 6)}
 OTHERS = ("PCAKM", "LDAKM", "OCMKM", "MMCKM", "OLSDAKM")
+JOINT = ["OCMKM", "MMCKM", "OLSDAKM", "DEC"]
 # The coarse level of figure 5, which is all that the paper says of where it looks.
 LEAST, MOST = 1.0, 26.0
 RANGE, ONCE, FREE = "DEC (1 to 26)", "DEC (one trade-off)", "DEC (label-free)"
@@ -49,11 +49,6 @@ _STYLE = {
 }
 
 
-def _dimensions(lab: Lab, dataset: Dataset, most: int) -> list[int]:
-    most = min(most, *dataset.data.shape)
-    return [d for d in lab.few(DIMENSIONS[dataset.name]) if d <= most] or [most]
-
-
 def _searched(lab: Lab) -> list[float]:
     return SPECIAL if lab.quick else TRADE_OFFS
 
@@ -62,7 +57,8 @@ def plans(lab: Lab, names: list[str], prepare: Prepare | None, runs: int) -> lis
     """DEC over dimensions and trade-offs, with agreement; the others over dimensions."""
 
     def over(dataset: Dataset, most: int = 10**9) -> dict[str, list[Any]]:
-        return {"n_components": _dimensions(lab, dataset, most)}
+        most = min(most, *dataset.data.shape)
+        return {"n_components": [d for d in lab.few(DIMENSIONS[dataset.name]) if d <= most] or [most]}
 
     def both(dataset: Dataset) -> Grid:
         return over(dataset) | {"trade_off": _searched(lab)}
@@ -72,10 +68,9 @@ def plans(lab: Lab, names: list[str], prepare: Prepare | None, runs: int) -> lis
 
     plain: dict[str, Method] = {"K-means": KMeans(n_init=STARTS), "K-means (one start)": KMeans(n_init=1)}
     given = {name: (model, lda if name == "LDAKM" else over) for name, model in FAMILY.items()}
-    rows = prepared(names, prepare)
     return [
-        lab.experiment({"DEC": (DEC(), both)}, names, runs, shared=True, prepare=rows),
-        lab.experiment({**plain, **given}, names, runs, shared=True, label_free=False, prepare=rows),
+        lab.experiment({"DEC": (DEC(), both)}, names, runs, shared=True, prepare=prepare),
+        lab.experiment({**plain, **given}, names, runs, shared=True, label_free=False, prepare=prepare),
     ]
 
 
@@ -84,20 +79,20 @@ def chosen(runs: DataFrame) -> DataFrame:
 
     A fit with an empty cluster is no candidate.
     """
-    runs = whole(runs).assign(trade_off=[json.loads(text)["trade_off"] for text in runs["parameters"]])
+    runs = common.with_parameter(whole(runs), "trade_off", "trade_off")
     runs["parameters"] = runs["trade_off"].astype(str)
-    within = runs[runs["trade_off"].between(LEAST, MOST)]
-    ways = {"DEC": (runs, "accuracy"), RANGE: (within, "accuracy"), FREE: (runs, "agreement")}
-    each, once = ["dataset", "dimension"], ["dataset"]
-    found = [_at_best(own, each, column).assign(method=method) for method, (own, column) in ways.items()]
-    found.append(_at_best(within, once, "accuracy").assign(method=ONCE))
+    within, each = runs[runs["trade_off"].between(LEAST, MOST)], ["dataset", "dimension"]
+    found = [
+        own[own["parameters"] == best_parameters(own, column)].assign(method=method)
+        for method, given, per, column in (
+            ("DEC", runs, each, "accuracy"),
+            (RANGE, within, each, "accuracy"),
+            (FREE, runs, each, "agreement"),
+            (ONCE, within, ["dataset"], "accuracy"),
+        )
+        for _, own in given.groupby(per, sort=False)
+    ]
     return pandas().concat(found, ignore_index=True)
-
-
-def _at_best(runs: DataFrame, per: list[str], column: str) -> DataFrame:
-    """Runs at the trade-off with the largest mean of a column, chosen in each group."""
-    groups = [own for _, own in runs.groupby(per, sort=False)]
-    return pandas().concat([own[own["parameters"] == best_parameters(own, column)] for own in groups])
 
 
 def figure3(lab: Lab) -> Findings:
@@ -106,16 +101,18 @@ def figure3(lab: Lab) -> Findings:
     asked = {kind: plans(lab, names, prepare, runs) for kind, (prepare, runs) in PREPARATIONS.items()}
     tables = lab.tables([plan for both in asked.values() for plan in both])
     rows, claims = [], list[Claim]()
-    panels: dict[str, DataFrame] = {}
+    panels: list[tuple[str, str, DataFrame]] = []
     for kind, dec, rest in zip(asked, tables[::2], tables[1::2], strict=True):
-        dec, rest = common.by_dimension(dec), common.by_dimension(rest)
+        dec, rest = (common.with_parameter(one, "n_components", "dimension") for one in (dec, rest))
         best = chosen(dec)
         runs = pandas().concat([rest, best], ignore_index=True)
         table = with_baseline(frame(common.dimension_rows(runs)), "K-means")
-        table["trade-off"] = _trade_offs(table, best)
+        keys = ["dataset", "method", "dimension"]
+        behind = best.groupby(keys)["trade_off"].first().to_dict()
+        table["trade-off"] = [behind.get(key, "") for key in table[keys].itertuples(index=False, name=None)]
         table.insert(1, "rows", kind)
         rows.append(table)
-        panels |= {f"{name}, {kind}": table[table["dataset"] == name] for name in names}
+        panels += [(f"{name}, {kind}", "accuracy", table[table["dataset"] == name]) for name in names]
         claims += _claims(table, runs, names, kind)
     claims += untestable("DEC is best on Corel and Pollen", ["corel", "pollen"], missing)
     notes = [
@@ -130,17 +127,10 @@ def figure3(lab: Lab) -> Findings:
         "is the whole search for each dimension by agreement, which sees no classes. The first claim has all shares.",
         "The figure's values are not printed in the paper, so there is no column 'paper'; its claims are tested.",
     ]
-    figure = common.curves(panels, _STYLE, columns=len(names))
+    figure, _ = common.curves(panels, _STYLE, "dimension", columns=len(names))
     title = "Accuracy against the dimension, seven methods"
     table = pandas().concat(rows, ignore_index=True)
     return Findings("dec", "figure 3", title, table, figure, claims, notes, missing, used)
-
-
-def _trade_offs(table: DataFrame, runs: DataFrame) -> list[float | str]:
-    """The trade-off behind each row of DEC."""
-    first = runs.groupby(["dataset", "method", "dimension"])["trade_off"].first().to_dict()
-    keys = zip(table["dataset"], table["method"], table["dimension"], strict=True)
-    return [first.get(key, "") for key in keys]
 
 
 def wide_of(table: DataFrame, name: str) -> DataFrame:
@@ -152,15 +142,11 @@ def wide_of(table: DataFrame, name: str) -> DataFrame:
 def _claims(table: DataFrame, runs: DataFrame, names: list[str], kind: str) -> list[Claim]:
     where = f" ({kind})"
     wide = {name: wide_of(table, name) for name in names}
-    plain, once = (_flat(table, names, method) for method in ("K-means", "K-means (one start)"))
-    rivals = ["K-means", *OTHERS]
+    plain, once = (_flat(table, method) for method in ("K-means", "K-means (one start)"))
     best = _best_shares(wide, "DEC", plain)
     above, easier = _best_shares(wide, "DEC", plain, ties=False), _best_shares(wide, "DEC", once)
     others = "; ".join(f"{words}: {shares(_best_shares(wide, way, plain))}" for way, words in READINGS.items())
-    joint = {
-        n: float(np.mean(one[["OCMKM", "MMCKM", "OLSDAKM", "DEC"]].mean(axis=1) > one["PCAKM"]))
-        for n, one in wide.items()
-    }
+    joint = {n: float(np.mean(one[JOINT].mean(axis=1) > one["PCAKM"])) for n, one in wide.items()}
     claims = [
         mostly(
             f"DEC has the highest accuracy in most cases, on every set{where}",
@@ -168,37 +154,34 @@ def _claims(table: DataFrame, runs: DataFrame, names: list[str], kind: str) -> l
             "share of dimensions at which DEC is best (trade-off chosen for each by the classes, 0 and infinity among "
             f"them, ties counted): {shares(best)}; at which it is above all others: {shares(above)}. With the "
             f"trade-off {others}. With k-means of one start as its rival: {shares(easier)}",
-            {n: common.lead(runs, n, "DEC", rivals) for n in names},
+            {n: common.lead(runs, n, "DEC", ["K-means", *OTHERS]) for n in names},
         ),
         mostly(
             f"Joint methods do better than PCA, then k-means{where}",
             joint,
             "share of dimensions at which the mean of OCMKM, MMCKM, OLSDAKM and DEC is above PCAKM: " + shares(joint),
-            {n: _joint_lead(runs, n) for n in names},
+            {n: np.mean([common.lead(runs, n, m, ["PCAKM"]) for m in JOINT], axis=0) for n in names},
         ),
     ]
     return claims if kind == SHORT else [*claims, *_more_claims(wide, plain, runs)]
 
 
+def _leads(wide: dict[str, DataFrame], method: str, level: dict[str, float]) -> dict[str, Series]:
+    """How far a way of choosing DEC's trade-off is above all other methods, dimension by dimension."""
+    return {n: one[method] - np.maximum(one[list(OTHERS)].max(axis=1), level[n]) for n, one in wide.items()}
+
+
 def _best_shares(
     wide: dict[str, DataFrame], method: str, level: dict[str, float], *, ties: bool = True
 ) -> dict[str, float]:
-    """The share of dimensions at which a way of choosing DEC's trade-off is not below (or above) all other methods."""
-    found = {}
-    for name, one in wide.items():
-        others = np.maximum(one[list(OTHERS)].max(axis=1), level[name])
-        found[name] = float(np.mean(one[method] >= others if ties else one[method] > others))
-    return found
+    """The share of dimensions at which it is not below them, or above."""
+    leads = _leads(wide, method, level)
+    return {name: float(np.mean(lead >= 0 if ties else lead > 0)) for name, lead in leads.items()}
 
 
-def _flat(table: DataFrame, names: list[str], method: str) -> dict[str, float]:
+def _flat(table: DataFrame, method: str) -> dict[str, float]:
     """Means of a method without dimensions, by data set."""
-    own = table[table["method"] == method].set_index("dataset")["ours"]
-    return {name: float(own[name]) for name in names}
-
-
-def _joint_lead(runs: DataFrame, name: str) -> np.ndarray:
-    return np.mean([common.lead(runs, name, m, ["PCAKM"]) for m in ("OCMKM", "MMCKM", "OLSDAKM", "DEC")], axis=0)
+    return table[table["method"] == method].set_index("dataset")["ours"].to_dict()
 
 
 def _more_claims(wide: dict[str, DataFrame], plain: dict[str, float], runs: DataFrame) -> list[Claim]:
@@ -223,9 +206,7 @@ def _more_claims(wide: dict[str, DataFrame], plain: dict[str, float], runs: Data
     ]
     if "isolet5" not in wide:
         return claims + untestable("DEC gains clearly over PCAKM on Isolet", ["isolet5"], ["isolet5"])
-    best = {
-        n: float((one["DEC"] - np.maximum(one[list(OTHERS)].max(axis=1), plain[n])).mean()) for n, one in wide.items()
-    }
+    best = {n: float(lead.mean()) for n, lead in _leads(wide, "DEC", plain).items()}
     gain = {n: float((one["DEC"] - one["PCAKM"]).mean()) for n, one in wide.items()}
     return [
         *claims,

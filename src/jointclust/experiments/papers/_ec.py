@@ -11,7 +11,7 @@ from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Method, frame, pandas
 from jointclust.experiments.findings import OURS, Claim, Findings, judged, mostly, percent, untestable
 from jointclust.experiments.papers import _lab as common
-from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, prepared, with_baseline
+from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, with_baseline
 from jointclust.experiments.papers._textbook import AnchoredODC, ECFromTen, RMKMCFromTen
 from jointclust.experiments.selection import chosen_runs, paired, summary
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
@@ -24,10 +24,7 @@ SETS = ("orl", "coil20", "coil100", "fei", "imm", "yale")
 CURVES = ("PCA + k-means", "PCA + RMKMC", "OLSDA", "EC", "EC (random start)")
 # For the slides' last page.
 ANCHORED = ("usps", "isolet5", "satellite", "segmentation", "digits")
-NOTES = [
-    "EC and OLSDA start from k-means; 'EC (random start)' is the paper's random labels and subspace.",
-    ONE_BUDGET,
-]
+NOTES = ["EC and OLSDA start from k-means; 'EC (random start)' is the paper's random labels and subspace.", ONE_BUDGET]
 _STYLE = {
     "k-means": ("0.45", "--"),
     "RMKMC": ("0.15", ":"),
@@ -39,17 +36,12 @@ _STYLE = {
 }
 
 
-def _dimensions(dataset: Dataset, n: int) -> list[int]:
-    """Some of the dimensions that there are, spread over them."""
-    rank = min(dataset.data.shape)
-    return np.unique(np.linspace(rank / n, rank, n).round().clip(1).astype(int)).tolist()
-
-
 def methods(lab: Lab) -> dict[str, Method]:
     """The two baselines and the four methods over dimensions, and EC from the paper's start; one budget."""
 
-    def grid(dataset: Dataset) -> dict[str, list[int]]:
-        return {"n_components": _dimensions(dataset, 3 if lab.quick else 6)}
+    def grid(dataset: Dataset) -> dict[str, list[int]]:  # dimensions spread over those that there are
+        n, rank = 3 if lab.quick else 6, min(dataset.data.shape)
+        return {"n_components": np.unique(np.linspace(rank / n, rank, n).round().clip(1).astype(int)).tolist()}
 
     return {
         "k-means": KMeans(n_init=STARTS),
@@ -79,13 +71,14 @@ def _assumed(lab: Lab, names: list[str], runs: int) -> list[str]:
 def figure1(lab: Lab) -> Findings:
     """Accuracy against the dimension."""
     names, missing, used = lab.find(SETS)
-    runs = lab.run(methods(lab), names, 6, shared=True, label_free=False, prepare=prepared(names, common.leading))
-    runs = common.by_dimension(runs)
+    runs = lab.run(methods(lab), names, 6, shared=True, label_free=False, prepare=common.leading)
+    runs = common.with_parameter(runs, "n_components", "dimension")
     table = with_baseline(frame(common.dimension_rows(runs)), "k-means")
     notes = [*_assumed(lab, names, 6), *NOTES, "The figure's values are not printed in the paper; its claim is tested."]
     title = "Accuracy against the dimension, four methods and two baselines"
     claims = _figure1_claims(table, runs, names) + untestable("The same on FEI", ["fei"], missing)
-    figure = common.curves({name: table[table["dataset"] == name] for name in names}, _STYLE)
+    panels = [(name, "accuracy", table[table["dataset"] == name]) for name in names]
+    figure, _ = common.curves(panels, _STYLE, "dimension")
     return Findings("ec", "figure 1", title, table, figure, claims, notes, missing, used)
 
 
@@ -115,13 +108,12 @@ def table1(lab: Lab) -> Findings:
     names, missing, used = lab.find(("ar", "gt", "usps"))
     shown = ("k-means", "RMKMC", "OLSDA", "EC", "EC (random start)", "k-means (one start)")
     chosen = {method: given for method, given in methods(lab).items() if method in shown}
-    runs = lab.run(chosen, names, 10, shared=True, prepare=prepared(names, common.leading))
-    found, rows = summary(runs), []
-    for name in names:
-        for measure, metric in (("error", "accuracy"), ("nmi", "nmi")):
-            rows += [common.measure_row(found, name, method, measure, metric) for method in shown]
+    runs = lab.run(chosen, names, 10, shared=True, prepare=common.leading)
+    found, measures = summary(runs), {"error": "accuracy", "nmi": "nmi"}
+    cells = [(name, method, measure) for name in names for measure in measures for method in shown]
+    rows = [common.measure_row(found, *cell, measures[cell[-1]]) for cell in cells]
     table = with_baseline(common.beside_paper("ec", "table 1", rows), "k-means")
-    claims = [_table1_claim(table, chosen_runs(runs), names, measure) for measure in ("error", "nmi")]
+    claims = [_table1_claim(table, chosen_runs(runs), names, measure) for measure in measures]
     claims += untestable("The same on AR", ["ar"], missing)
     notes = [
         *_assumed(lab, names, 10),
@@ -157,17 +149,11 @@ def slides(lab: Lab) -> Findings:
         for kind, anchors in (("rows", "rows"), ("anchors", "k-means"))
     }
     exact = OptimalDiscriminantClustering(kernel="rbf")
-    plain = lab.experiment({"k-means": KMeans(n_init=STARTS)}, names, 10, label_free=False)
     small = [name for name in names if lab.load(name).data.shape[0] <= 3000]
-    whole = [lab.experiment({"all rows": exact}, small, 10, label_free=False)] if small else []
-    runs = pandas().concat(
-        lab.tables([plain, lab.experiment(given, names, 10, label_free=False), *whole]), ignore_index=True
-    )
-    rows = [
-        common.mean_row(own, dataset=name, method=method, measure="nmi")
-        for (name, method), own in runs.groupby(["dataset", "method"], sort=False)["nmi"]
-    ]
-    table = with_baseline(frame(rows), "k-means")
+    asked = [({"k-means": KMeans(n_init=STARTS)}, names), (given, names), ({"all rows": exact}, small)]
+    plans = [lab.experiment(methods, data, 10, label_free=False) for methods, data in asked if data]
+    runs = pandas().concat(lab.tables(plans), ignore_index=True)
+    table = with_baseline(frame(common.mean_rows(runs, "nmi")), "k-means")
     claims = [_anchor_claim(table, runs, names, m) for m in lab.few([50, 100, 200])]
     notes = [
         "The slides end with what is to come: progress on the generation of anchors is needed, and there is a method "

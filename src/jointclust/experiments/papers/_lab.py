@@ -6,7 +6,7 @@ import csv
 import functools
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from jointclust import datasets
-from jointclust.experiments.experiment import Cell, Experiment, Known, Method, Prepare, finish, frame, unfinished
+from jointclust.experiments.experiment import Cell, Experiment, Known, Method, finish, frame, unfinished
 from jointclust.experiments.findings import Claim, judged
 from jointclust.experiments.journal import Journal
 from jointclust.experiments.selection import paired
@@ -27,9 +27,10 @@ from jointclust.subspace.decomposition import decompose
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
 _T = TypeVar("_T")
+Data = Sequence[str] | Sequence[datasets.Dataset]
 # Neither is in a paper; they take the place of sets that are not here, so that every item can be tried.
 STAND_INS = ("digits", "mixture")
 QUICK_RUNS = 3
@@ -54,21 +55,10 @@ class UnfinishedError(Exception):
 
 @dataclass
 class Lab:
-    """Where and how items are run.
+    """Where and how items are run: with an open journal, through which they share their cells.
 
     An item is a function of finished cells. One that asks for others stops there, and they are run together with those
     of all items, so that no process waits for an item to end.
-
-    Attributes
-    ----------
-    journal : Journal
-        Open; the items share their cells through it.
-    quick : bool
-        Three runs and short grids instead of the paper's.
-    n_jobs : int
-        Processes.
-    data_home : path-like or None
-        For :func:`jointclust.datasets.load`.
     """
 
     journal: Journal = field(default_factory=Journal)
@@ -101,19 +91,16 @@ class Lab:
 
     def load(self, name: str) -> datasets.Dataset:
         """A data set."""
-        if (name, None) in self.known:
-            return self.known[name, None][1]
-        return datasets.load(name, self.data_home)
+        known = self.known.get((name, None))
+        return datasets.load(name, self.data_home) if known is None else known[1]
 
-    def experiment(
-        self, methods: Mapping[str, Method], data: Sequence[str | datasets.Dataset], runs: int, **options: Any
-    ) -> Experiment:
-        """A plan, with so many seeds."""
+    def experiment(self, methods: Mapping[str, Method], data: Data, runs: int, **options: Any) -> Experiment:
+        """A plan, with so many seeds; ``prepare`` may be one function for all sets."""
+        if callable(prepare := options.get("prepare")):
+            options["prepare"] = dict.fromkeys(data, prepare)
         return Experiment(methods, data, range(self.runs(runs)), data_home=self.data_home, **options)
 
-    def run(
-        self, methods: Mapping[str, Method], data: Sequence[str | datasets.Dataset], runs: int, **options: Any
-    ) -> DataFrame:
+    def run(self, methods: Mapping[str, Method], data: Data, runs: int, **options: Any) -> DataFrame:
         """The table of one plan."""
         return self.tables([self.experiment(methods, data, runs, **options)])[0]
 
@@ -130,10 +117,10 @@ class Lab:
             raise UnfinishedError
         return [plan.table(own, self.journal) for plan, own in zip(plans, cells, strict=True)]
 
-    def finish(self, progress: Callable[[int, int], None] = lambda done, total: None) -> None:
+    def finish(self, **options: Any) -> None:
         """Run what was asked for; what fails is not tried again before the next call of the command."""
         for cells, n_jobs in ((self.together, self.n_jobs), (self.alone, 1)):
-            finish(cells, self.journal, n_jobs=n_jobs, progress=progress)
+            finish(cells, self.journal, n_jobs=n_jobs, **options)
             self.tried.update(cell.key for cell in cells)
             cells.clear()
 
@@ -152,7 +139,6 @@ def beside_paper(
 
     ``known_as`` names the printed data set of one that was prepared in another way.
     """
-    printed_as = known_as or {}
     keys = ("dataset", "method", "measure", "setting")
     printed = {
         tuple(row[key] for key in keys): float(row["value"])
@@ -161,12 +147,11 @@ def beside_paper(
     }
     joined = []
     for row in rows:
-        asked = row | {"dataset": printed_as.get(row["dataset"], row["dataset"])}
+        asked = row | {"dataset": (known_as or {}).get(row["dataset"], row["dataset"])}
         value = printed.get(tuple(str(asked.get(key, "")) for key in keys))
         known = {key: row[key] for key in keys if key in row}
         difference = None if value is None else row["ours"] - value
-        rest = {key: found for key, found in row.items() if key not in (*keys, "ours")}
-        joined.append(known | {"paper": value, "ours": row["ours"], "difference": difference} | rest)
+        joined.append(known | {"paper": value, "ours": row["ours"], "difference": difference} | row)
     return frame(joined)
 
 
@@ -189,9 +174,13 @@ def measure_row(found: DataFrame, dataset: str, method: str, measure: str, metri
     }
 
 
-def mean_row(values: Series, **known: Any) -> dict[str, Any]:
-    """A row of a table: what is known of it, and mean and standard deviation of our values."""
-    return known | {"ours": values.mean(), "sd": values.std(ddof=0)}
+def mean_rows(runs: DataFrame, column: str, *more: str, measure: str = "") -> list[dict[str, Any]]:
+    """Mean and standard deviation of a column, for each data set, method and what more tells the rows apart."""
+    rows = []
+    for (dataset, method, *rest), own in runs.groupby(["dataset", "method", *more], sort=False)[column]:
+        known = {"dataset": dataset, "method": method, "measure": measure or column}
+        rows.append(known | dict(zip(more, rest, strict=True)) | {"ours": own.mean(), "sd": own.std(ddof=0)})
+    return rows
 
 
 def by_method(table: DataFrame, measure: str) -> DataFrame:
@@ -248,52 +237,49 @@ def grid_of_axes(n: int, width: float = 4.2, height: float = 3.2, columns: int =
     return figure, panels[:n]
 
 
-def curves(panels: Mapping[str, DataFrame], styles: Mapping[str, tuple[str, str]], columns: int = 3) -> Figure:
-    """Accuracy against the dimension, a panel per title; a method without dimensions is a level line."""
-    figure, axes = grid_of_axes(len(panels), columns=columns)
-    for ax, (title, table) in zip(axes, panels.items(), strict=True):
+def curves(
+    panels: Sequence[tuple[str, str, DataFrame]], styles: Mapping[str, tuple[str, str]], x: str, **size: Any
+) -> tuple[Figure, list[Axes]]:
+    """A measure against the dimension or the ridge, by title, measure and table; what has none is a level line."""
+    figure, axes = grid_of_axes(len(panels), **size)
+    for ax, (title, measure, table) in zip(axes, panels, strict=True):
         for method, (colour, line) in styles.items():
             curve = table[table["method"] == method]
             look = {"color": colour, "ls": line, "lw": 1.2, "label": method}
-            if (curve["dimension"] == "").all():
+            if (curve[x] == "").all():
                 ax.axhline(curve["ours"].iloc[0], **look)
             else:
-                ax.plot(curve["dimension"].astype(int), curve["ours"], marker=".", **look)
-        ax.set(title=title, xlabel="dimension", ylabel="accuracy")
+                ax.plot(curve[x].astype(float), curve["ours"], marker=".", **look)
+        ax.set(title=title, xlabel=x, ylabel=measure, xscale="log" if x == "ridge" else "linear")
     axes[0].legend(fontsize=7)
+    return figure, axes
+
+
+def bars(
+    table: DataFrame, names: list[str], measures: Sequence[str], colours: Mapping[str, str], inches: float, width: float
+) -> Figure:
+    """A panel for each measure, with a group of bars for each data set, one for each method."""
+    figure, axes = grid_of_axes(len(measures), max(inches * len(names) + 2, 6), 3.6, 1)
+    for ax, measure in zip(axes, measures, strict=True):
+        wide = by_method(table, measure).loc[names]
+        for index, (method, colour) in enumerate(colours.items()):
+            places = np.arange(len(wide)) + width * (index - (len(colours) - 1) / 2)
+            ax.bar(places, wide[method], width, label=method, color=colour)
+        ax.set_xticks(range(len(wide)), list(wide.index))
+        ax.set_ylabel(measure)
+    axes[0].legend(fontsize=7, ncols=5 if len(colours) == 5 else 4)
     return figure
 
 
-def ridge_curves(ax: Axes, table: DataFrame, colours: Mapping[str, str], baseline: str) -> None:
-    """Methods against their ridge, and plain k-means as a level line."""
-    for method, colour in colours.items():
-        curve = table[table["method"] == method]
-        ax.plot(curve["ridge"].astype(float), curve["ours"], color=colour, marker=".", lw=1.2, label=method)
-    ax.axhline(table[table["method"] == baseline]["ours"].iloc[0], color="0.45", ls="--", lw=1.2, label=baseline)
-    ax.set(xscale="log", xlabel="ridge")
-
-
-def bars(ax: Axes, wide: DataFrame, colours: Mapping[str, str], width: float) -> None:
-    """A group of bars for each data set, one for each method."""
-    for index, (method, colour) in enumerate(colours.items()):
-        places = np.arange(len(wide)) + width * (index - (len(colours) - 1) / 2)
-        ax.bar(places, wide[method], width, label=method, color=colour)
-    ax.set_xticks(range(len(wide)), list(wide.index))
-
-
-def by_dimension(runs: DataFrame) -> DataFrame:
-    """Runs with their dimension as a column, empty for methods that have none."""
-    found = [json.loads(text).get("n_components", "") for text in runs["parameters"]]
-    return runs.assign(dimension=found)
+def with_parameter(runs: DataFrame, parameter: str, column: str) -> DataFrame:
+    """Runs with a parameter as a column, empty for methods that have none."""
+    return runs.assign(**{column: [json.loads(text).get(parameter, "") for text in runs["parameters"]]})
 
 
 def dimension_rows(runs: DataFrame) -> list[dict[str, Any]]:
     """A row of means for each data set, method and dimension."""
-    rows = []
-    for (dataset, method, d), own in runs.groupby(["dataset", "method", "dimension"], sort=False):
-        row = mean_row(own["accuracy"], dataset=dataset, method=method, measure="accuracy", dimension=d)
-        rows.append(row | {"nmi": own["nmi"].mean()})
-    return rows
+    both = (mean_rows(runs, measure, "dimension") for measure in ("accuracy", "nmi"))
+    return [row | {"nmi": other["ours"]} for row, other in zip(*both, strict=True)]
 
 
 def lead(runs: DataFrame, dataset: str, method: str, rivals: Sequence[str]) -> NDArray:
@@ -345,8 +331,3 @@ def leading(X: NDArray) -> NDArray:
     """Rows in the leading directions, which carry 90% of the variance."""
     kept = decompose(X).keep(LEADING)
     return np.asarray(kept.leading(kept.rank))
-
-
-def prepared(names: Sequence[str], prepare: Prepare | None) -> dict[str, Prepare]:
-    """The same preparation of all sets; none where it is None."""
-    return {} if prepare is None else dict.fromkeys(names, prepare)

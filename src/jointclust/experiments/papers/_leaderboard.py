@@ -14,9 +14,9 @@ from jointclust import datasets, registry
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.experiments.experiment import Grid, Method, frame, pandas
 from jointclust.experiments.findings import Claim, Findings, judged
-from jointclust.experiments.papers._lab import STARTS, Lab, grid_of_axes, prepared, unit_scatter
+from jointclust.experiments.papers._lab import STARTS, Lab, grid_of_axes, unit_scatter
 from jointclust.experiments.papers._opponents import installed
-from jointclust.experiments.ranking import CriticalDifferenceDisplay, Ranking, rank
+from jointclust.experiments.ranking import CriticalDifferenceDisplay, rank
 from jointclust.experiments.selection import SELECTIONS, scores, summary
 from jointclust.selection.baseline import UsualRows
 from jointclust.views.preparation import Preparation
@@ -33,12 +33,6 @@ DEFAULT, PLAIN, PREPARED = "default (consensus)", "k-means", "prepared k-means"
 def usual(X: Any) -> NDArray:
     """Rows as a practised user prepares them for k-means, scaled to unit scatter, which k-means does not see."""
     return unit_scatter(np.asarray(UsualRows().fit_transform(X)))
-
-
-def on_their_own() -> dict[str, Method]:
-    """What takes the data as they come: the default, which prepares them itself, and k-means, which does not."""
-    kmeans = Pipeline([("numbers", Preparation("as is")), ("k-means", KMeans(n_init=STARTS))])
-    return {DEFAULT: JointConsensus(), PLAIN: kmeans}
 
 
 def methods() -> dict[str, Method]:
@@ -58,8 +52,8 @@ def methods() -> dict[str, Method]:
 
 def reducing() -> list[str]:
     """Methods that keep only directions with a share of the variance, whatever rows they are given."""
-    given = {name: method if isinstance(method, tuple) else (method, {}) for name, method in methods().items()}
-    return [name for name, (estimator, _) in given.items() if getattr(estimator, "variance", None) is not None]
+    given = {name: method[0] if isinstance(method, tuple) else method for name, method in methods().items()}
+    return [name for name, estimator in given.items() if getattr(estimator, "variance", None) is not None]
 
 
 def _of_dataset(grid: registry.Grid) -> Grid | Callable[[datasets.Dataset], Grid]:
@@ -67,30 +61,26 @@ def _of_dataset(grid: registry.Grid) -> Grid | Callable[[datasets.Dataset], Grid
     return (lambda dataset: grid(dataset.n_classes)) if callable(grid) else grid
 
 
-def _names(lab: Lab) -> list[str]:
-    found = [name for name in datasets.names(lab.data_home) if name in datasets.registry() and name not in LEFT_OUT]
-    return [name for name in found if name in ("iris", "wine", "mixture")] if lab.quick else found
-
-
 def _found(lab: Lab) -> DataFrame:
-    names = _names(lab)
-    own = lab.experiment(on_their_own(), names, 3, label_free=False)
-    ours = lab.experiment(methods(), names, 3, prepare=prepared(names, usual))
+    names = [name for name in datasets.names(lab.data_home) if name in datasets.registry() and name not in LEFT_OUT]
+    names = [name for name in names if name in ("iris", "wine", "mixture")] if lab.quick else names
+    # What takes the data as they come: the default, which prepares them itself, and k-means, which does not.
+    kmeans = Pipeline([("numbers", Preparation("as is")), ("k-means", KMeans(n_init=STARTS))])
+    own = lab.experiment({DEFAULT: JointConsensus(), PLAIN: kmeans}, names, 3, label_free=False)
+    ours = lab.experiment(methods(), names, 3, prepare=usual)
     taken, given = lab.tables([own, ours])
     # They have no grid, so that both ways of choosing choose the same.
     either = [summary(taken, selections=("oracle",)).assign(selection=selection) for selection in SELECTIONS]
     return pandas().concat([*either, summary(given)], ignore_index=True)
 
 
-def _ranked(found: DataFrame, selection: str) -> Ranking:
-    """A method that left clusters empty in all fits on a data set comes last there."""
-    return rank(scores(found, selection).fillna(0.0))
-
-
 def leaderboard(lab: Lab) -> Findings:
     """Mean ranks and times over all data sets."""
     found = _found(lab)
-    rankings = {selection: _ranked(found, selection) for selection in SELECTIONS}
+    # A method that left clusters empty in all fits on a data set comes last there.
+    rankings = {selection: rank(scores(found, selection).fillna(0.0)) for selection in SELECTIONS}
+    seconds = scores(found, "label-free", "seconds")
+    times = np.exp(np.log(seconds.div(seconds[PLAIN], axis=0)).mean())
     rows = []
     for method in found["method"].unique():
         row: dict[str, Any] = {"method": method}
@@ -101,9 +91,13 @@ def leaderboard(lab: Lab) -> Findings:
                 f"accuracy, {selection}": own["accuracy"].mean(),
                 f"NMI, {selection}": own["nmi"].mean(),
             }
-        row["time over k-means"] = _relative_time(found, method)
-        rows.append(row)
+        rows.append(row | {"time over k-means": times[method]})
     table = frame(rows).sort_values("mean rank, label-free", ignore_index=True)
+    tests = [
+        f"{selection}: chi-square {one.statistic:.1f}, p = {one.p_value:.2g}, critical difference "
+        f"{one.critical_difference:.2f} ranks"
+        for selection, one in rankings.items()
+    ]
     here = [name for name in LARGE if datasets.present(name, lab.data_home)]
     notes = [
         f"{found['dataset'].nunique()} data sets, {lab.runs(3)} runs each: {', '.join(found['dataset'].unique())}."
@@ -122,7 +116,7 @@ def leaderboard(lab: Lab) -> Findings:
         "both. Fits with an empty cluster are no candidates; a method that has no others on a set is last there.",
         "The number of clusters is the number of classes, but UMAP + HDBSCAN and Leiden, where installed, find their "
         "own, which costs them accuracy where it differs.",
-        "Friedman and Nemenyi at 5%: " + "; ".join(f"{key}: {_statistics(one)}" for key, one in rankings.items()) + ".",
+        f"Friedman and Nemenyi at 5%: {'; '.join(tests)}.",
         f"Time: geometric mean over the data sets of the mean time of a fit over that of '{PLAIN}' with ten starts. "
         "The time to prepare rows is in that of these two alone. The default was chosen on half of these data sets.",
     ]
@@ -158,15 +152,3 @@ def accuracies(lab: Lab) -> Findings:
     ]
     table = found.drop(columns=["accuracy_best", "nmi_std", "nmi_best", "runs", "failures", "collapsed"])
     return Findings("all", "accuracies", "Accuracies behind the leaderboard", table, None, [], notes)
-
-
-def _relative_time(found: DataFrame, method: str) -> float:
-    seconds = found[found["selection"] == "label-free"].pivot(index="dataset", columns="method", values="seconds")
-    return float(np.exp(np.log(seconds[method] / seconds["k-means"]).mean()))
-
-
-def _statistics(ranking: Ranking) -> str:
-    return (
-        f"chi-square {ranking.statistic:.1f}, p = {ranking.p_value:.2g}, critical difference "
-        f"{ranking.critical_difference:.2f} ranks"
-    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,14 +14,13 @@ from jointclust.datasets import Dataset
 from jointclust.experiments.experiment import Method, frame, pandas
 from jointclust.experiments.findings import Claim, Findings, judged, mostly, shares, untestable
 from jointclust.experiments.papers import _lab as common
-from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, prepared, with_baseline
+from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, with_baseline
 from jointclust.experiments.papers._textbook import TotalDisCluster
 from jointclust.experiments.selection import chosen_runs, paired, summary
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 SETS = ("orl", "yale", "pie", "srbct", "iris", "yeast", "segmentation", "satellite")
@@ -96,11 +95,10 @@ def methods(lab: Lab) -> dict[str, Method]:
 def _runs(lab: Lab) -> tuple[DataFrame, list[str], list[str], list[str]]:
     """All methods on all sets, with unit features; SRBCT again with unit rows, ODC again with variance one."""
     names, missing, used = lab.find(SETS)
-    plans = [lab.experiment(methods(lab), names, 10, shared=True, prepare=prepared(names, common.unit_features))]
-    if "srbct" in names:
-        plans.append(lab.experiment(methods(lab), ["srbct"], 10, shared=True, prepare={"srbct": normalize}))
-    scaled = {VARIANCE_ONE: methods(lab)["ODC"]}
-    plans.append(lab.experiment(scaled, names, 10, shared=True, prepare=prepared(names, common.standardised)))
+    given, again = methods(lab), [name for name in names if name == "srbct"]
+    scaled: dict[str, Method] = {VARIANCE_ONE: given["ODC"]}
+    asked = [(given, names, common.unit_features), (given, again, normalize), (scaled, names, common.standardised)]
+    plans = [lab.experiment(one, data, 10, shared=True, prepare=prepare) for one, data, prepare in asked if data]
     tables = lab.tables(plans)
     tables[1:-1] = [one.assign(dataset=SRBCT_ROWS) for one in tables[1:-1]]
     return pandas().concat(tables, ignore_index=True), names, missing, used
@@ -116,7 +114,9 @@ def table2(lab: Lab) -> Findings:
         rows += [common.measure_row(found, n, method, measure, metric) for n in shown for method in (*METHODS, *EXTRA)]
         rows += [common.measure_row(found, n, VARIANCE_ONE, measure, metric) for n in names]
     beside = with_baseline(common.beside_paper("odc", "table 2", rows, {SRBCT_ROWS: "srbct"}), "K-means")
-    figure, claims = _bars(beside, shown), _claims(beside, table, names, missing)
+    colours = {method: f"{0.35 + 0.13 * index:.2f}" for index, method in enumerate(METHODS)} | {"ODC": "#c8102e"}
+    figure = common.bars(beside, shown, ("nmi", "error"), colours, 0.9, 0.16)
+    claims = _claims(beside, table, names, missing)
     return Findings("odc", "table 2", "NMI and error", beside, figure, claims, NOTES, missing, used)
 
 
@@ -133,7 +133,14 @@ def _claims(table: DataFrame, runs: DataFrame, names: list[str], missing: list[s
     claims.append(common.best_claim(text, nmi.loc[five], "ODC", others, by_nmi, "nmi"))
     text = "ODC's error is the lowest on all sets"
     claims.append(common.best_claim(text, error.loc[names], "ODC", others, by_error, "accuracy", least=True))
-    return [*claims, *_smaller_claims(error, names, missing)]
+    for name, method in (("srbct", "NC"), ("iris", "DisKmeans")):
+        if name in names:
+            pair = float(error.loc[name, method]), float(error.loc[name, "ODC"])
+            text = f"{method} has almost the same error as ODC on {name}"
+            claims.append(judged(text, {name: abs(pair[0] - pair[1]) < 0.02}, f"{pair[0]:.3f} and {pair[1]:.3f}"))
+    why = "the paper gives no measure for it"
+    claims.append(Claim("DisCluster does dramatically differently by NMI and by error", "cannot be tested", why))
+    return claims + untestable("The same on PIE", ["pie"], missing)
 
 
 def _above(nmi: DataFrame, runs: DataFrame, rival: str, sets: Sequence[str], method: str = "ODC") -> Claim:
@@ -148,48 +155,26 @@ def _above(nmi: DataFrame, runs: DataFrame, rival: str, sets: Sequence[str], met
     )
 
 
-def _smaller_claims(error: DataFrame, names: list[str], missing: list[str]) -> list[Claim]:
-    claims = []
-    for name, method in (("srbct", "NC"), ("iris", "DisKmeans")):
-        if name in names:
-            pair = float(error.loc[name, method]), float(error.loc[name, "ODC"])
-            text = f"{method} has almost the same error as ODC on {name}"
-            claims.append(judged(text, {name: abs(pair[0] - pair[1]) < 0.02}, f"{pair[0]:.3f} and {pair[1]:.3f}"))
-    why = "the paper gives no measure for it"
-    claims.append(Claim("DisCluster does dramatically differently by NMI and by error", "cannot be tested", why))
-    return claims + untestable("The same on PIE", ["pie"], missing)
-
-
-def _bars(table: DataFrame, names: list[str]) -> Figure:
-    figure, axes = grid_of_axes(2, max(0.9 * len(names) + 2, 6), 3.6, 1)
-    colours = {method: f"{0.35 + 0.13 * index:.2f}" for index, method in enumerate(METHODS)} | {"ODC": "#c8102e"}
-    for ax, measure in zip(axes, ("nmi", "error"), strict=True):
-        common.bars(ax, common.by_method(table, measure).loc[names], colours, 0.16)
-        ax.set_ylabel(measure)
-    axes[0].legend(fontsize=7, ncols=5)
-    return figure
-
-
-def _sweep(item: str, measure: str, metric: str) -> Callable[[Lab], Findings]:
-    def reproduce(lab: Lab) -> Findings:
-        runs, names, missing, used = _runs(lab)
-        rows = []
-        for name in dict.fromkeys(runs["dataset"]):
-            own = runs[(runs["dataset"] == name) & runs["method"].isin(("K-means", "ODC"))]
-            for (method, parameters), group in own.groupby(["method", "parameters"], sort=False):
-                known = {"dataset": name, "method": method, "measure": measure}
-                row = common.mean_row(group[metric], **known, ridge=json.loads(parameters).get("ridge", ""))
-                rows.append(row | {"ours": 1 - row["ours"]} if measure == "error" else row)
-        odc = runs[runs["method"] == "ODC"].groupby(["dataset", "parameters"])[["nmi", "accuracy"]].mean()
-        spread = {n: {one: float(np.ptp(odc.loc[n, one])) for one in ("nmi", "accuracy")} for n in names}
-        table = with_baseline(frame(rows), "K-means")
-        claims = [_sweep_claim(measure, spread), _axes_claim(measure, table, names)]
-        notes = [*NOTES, "The figure's values are not printed in the paper; its axes are, and ours are tested by them."]
-        title = f"{'NMI' if measure == 'nmi' else 'Error'} against the ridge"
-        figure = _sweep_figure(table, list(dict.fromkeys(runs["dataset"])), measure)
-        return Findings("odc", item, title, table, figure, claims, notes, missing, used)
-
-    return reproduce
+def _sweep(lab: Lab, item: str, measure: str, metric: str) -> Findings:
+    """A measure against the ridge."""
+    runs, names, missing, used = _runs(lab)
+    own = common.with_parameter(runs[runs["method"].isin(("K-means", "ODC"))], "ridge", "ridge")
+    table = with_baseline(frame(common.mean_rows(own, metric, "ridge", measure=measure)), "K-means")
+    if measure == "error":
+        table[["ours", "k-means"]] = 1 - table[["ours", "k-means"]]
+    odc = runs[runs["method"] == "ODC"].groupby(["dataset", "parameters"])[["nmi", "accuracy"]].mean()
+    spread = {n: {one: float(np.ptp(odc.loc[n, one])) for one in ("nmi", "accuracy")} for n in names}
+    claims = [_sweep_claim(measure, spread), _axes_claim(measure, table, names)]
+    notes = [*NOTES, "The figure's values are not printed in the paper; its axes are, and ours are tested by them."]
+    title = f"{'NMI' if measure == 'nmi' else 'Error'} against the ridge"
+    panels = list(table.groupby("dataset", sort=False))
+    shown = [(SHORT.get(name, name), measure, own) for name, own in panels]
+    styles = {"ODC": ("#c8102e", "-"), "K-means": ("0.45", "--")}
+    figure, axes = common.curves(shown, styles, "ridge", width=3.2, height=2.6, columns=4)
+    for ax, (name, _) in zip(axes, panels, strict=True):
+        if name in AXES:
+            ax.axhspan(*AXES[name][measure], color="0.93", zorder=0)
+    return Findings("odc", item, title, table, figure, claims, notes, missing, used)
 
 
 def _sweep_claim(measure: str, spread: dict[str, dict[str, float]]) -> Claim:
@@ -217,17 +202,5 @@ def _axes_claim(measure: str, table: DataFrame, names: list[str]) -> Claim:
     return mostly("ODC's curve lies within the axes of the figure", inside, f"share of ridges within: {shares(inside)}")
 
 
-def _sweep_figure(table: DataFrame, names: list[str], measure: str) -> Figure:
-    figure, axes = grid_of_axes(len(names), 3.2, 2.6, 4)
-    for ax, name in zip(axes, names, strict=True):
-        own = table[table["dataset"] == name]
-        common.ridge_curves(ax, own, {"ODC": "#c8102e"}, "K-means")
-        if name in AXES:
-            ax.axhspan(*AXES[name][measure], color="0.93", zorder=0)
-        ax.set(title=SHORT.get(name, name), ylabel=measure)
-    axes[0].legend(fontsize=7)
-    return figure
-
-
-figure1 = _sweep("figure 1", "nmi", "nmi")
-figure2 = _sweep("figure 2", "error", "accuracy")
+figure1 = partial(_sweep, item="figure 1", measure="nmi", metric="nmi")
+figure2 = partial(_sweep, item="figure 2", measure="error", metric="accuracy")

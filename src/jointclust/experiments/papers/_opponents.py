@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from random import Random
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +19,15 @@ from jointclust.experiments.experiment import Method
 _DIMENSIONS = 10
 
 
+@dataclass(eq=False, repr=False)
 class UMAPHDBSCAN(ClusterMixin, BaseEstimator):
     """HDBSCAN in a UMAP of ten dimensions: as many clusters as it finds; rows that it calls noise are one more."""
 
-    def __init__(self, n_neighbors: int = 15, min_cluster_size: int = 15, random_state: int | None = None):
-        self.n_neighbors = n_neighbors
-        self.min_cluster_size = min_cluster_size
-        self.random_state = random_state
+    n_neighbors: int = 15
+    min_cluster_size: int = 15
+    random_state: int | None = None
 
     def fit(self, X: NDArray, y: object = None) -> Self:
-        """Embed, then cluster."""
         from umap import UMAP
 
         n_components = min(_DIMENSIONS, X.shape[1], len(X) - 2)
@@ -42,16 +42,15 @@ class UMAPHDBSCAN(ClusterMixin, BaseEstimator):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class Leiden(ClusterMixin, BaseEstimator):
     """Leiden's communities of the neighbour graph, as single-cell tools cluster: as many as the resolution gives."""
 
-    def __init__(self, n_neighbors: int = 15, resolution: float = 1.0, random_state: int | None = None):
-        self.n_neighbors = n_neighbors
-        self.resolution = resolution
-        self.random_state = random_state
+    n_neighbors: int = 15
+    resolution: float = 1.0
+    random_state: int | None = None
 
     def fit(self, X: NDArray, y: object = None) -> Self:
-        """Link neighbours, then find communities."""
         import igraph
 
         links = kneighbors_graph(X, min(self.n_neighbors, len(X) - 1)).tocoo()
@@ -65,8 +64,8 @@ class Leiden(ClusterMixin, BaseEstimator):
 
 def installed() -> dict[str, Method]:
     """Those whose packages are here, with a few values of what decides their number of clusters."""
-    needs: dict[str, tuple[tuple[str, ...], tuple[Any, dict[str, list[Any]]]]] = {
-        "UMAP + HDBSCAN": (("umap",), (UMAPHDBSCAN(), {"min_cluster_size": [5, 15, 30]})),
-        "Leiden": (("igraph",), (Leiden(), {"resolution": [0.5, 1.0, 2.0]})),
-    }
-    return {name: method for name, (packages, method) in needs.items() if all(map(find_spec, packages))}
+    known: list[tuple[str, str, Method]] = [
+        ("UMAP + HDBSCAN", "umap", (UMAPHDBSCAN(), {"min_cluster_size": [5, 15, 30]})),
+        ("Leiden", "igraph", (Leiden(), {"resolution": [0.5, 1.0, 2.0]})),
+    ]
+    return {name: method for name, package, method in known if find_spec(package)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from jointclust.exceptions import collected
 from jointclust.experiments.experiment import Grid, Method, frame
 from jointclust.experiments.findings import Claim, Findings, gained, judged, untestable
 from jointclust.experiments.papers import _lab as common
-from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, prepared, with_baseline
+from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, with_baseline
 from jointclust.experiments.papers._textbook import OrthogonalRidge, RidgeFromTen, RMKMCFromTen, RSFKMFromTen
 from jointclust.experiments.selection import chosen_runs, paired, summary
 from jointclust.methods.fuzzy import FuzzyKMeans
@@ -24,7 +22,6 @@ from jointclust.methods.ridge import UncorrelatedRidgeClustering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 SETS = ("imm", "orl", "flower17", "colon", "gt", "ethz53", "fei", "glioma")
@@ -96,16 +93,17 @@ def methods(lab: Lab) -> dict[str, Method]:
 def table1(lab: Lab) -> Findings:
     """Accuracy and NMI, eight sets, six methods."""
     names, missing, used = lab.find(SETS)
-    prepare = prepared(names, common.unit_scatter) | {"colon": common.log_unit_scatter}
+    prepare = dict.fromkeys(names, common.unit_scatter) | {"colon": common.log_unit_scatter}
     runs = lab.run(methods(lab), names, 10, shared=True, prepare=prepare)
-    rows = []
-    for measure in ("accuracy", "nmi"):
-        found = summary(runs, measure)
-        rows += [common.measure_row(found, n, method, measure, measure) for n in names for method in (*METHODS, *EXTRA)]
+    shown = [(name, method) for name in names for method in (*METHODS, *EXTRA)]
+    found = {measure: summary(runs, measure) for measure in ("accuracy", "nmi")}
+    rows = [common.measure_row(own, *cell, measure, measure) for measure, own in found.items() for cell in shown]
     table = with_baseline(common.beside_paper("rurr", "table 1", rows), "k-means")
     claims = _claims(table, runs, names, missing)
     notes = [*NOTES, f"Runs for each method, set and parameters: {lab.runs(10)}.", *_collapsed(runs)]
-    return Findings("rurr", "table 1", "Accuracy and NMI", table, _bars(table, names), claims, notes, missing, used)
+    greys = {method: f"{0.3 + 0.055 * index:.2f}" for index, method in enumerate((*METHODS, *EXTRA))}
+    figure = common.bars(table, names, ["accuracy"], greys | _COLOURS, 1.1, 0.08)
+    return Findings("rurr", "table 1", "Accuracy and NMI", table, figure, claims, notes, missing, used)
 
 
 def _collapsed(runs: DataFrame) -> list[str]:
@@ -122,13 +120,10 @@ def _collapsed(runs: DataFrame) -> list[str]:
 
 
 def _claims(table: DataFrame, runs: DataFrame, names: list[str], missing: list[str]) -> list[Claim]:
-    claims = []
-    for measure, text in (
-        ("accuracy", "RURR-SL is the most accurate of the six methods on every set"),
-        ("nmi", "RURR-SL has the highest NMI in most cases"),
-    ):
+    claims, others = [], list(METHODS[:5])
+    most = "RURR-SL is the most accurate of the six methods on every set"
+    for measure, text in (("accuracy", most), ("nmi", "RURR-SL has the highest NMI in most cases")):
         wide, best = common.by_method(table, measure).loc[names], chosen_runs(runs, measure)
-        others = list(METHODS[:5])
         claims.append(common.best_claim(text, wide, "RURR-SL", others, best, measure, most=measure == "nmi"))
     claims += [_against(table, runs, names, rival) for rival in ("URR-SL", "URR-SL (alpha tuned)", "k-means")]
     claims += _gain_claims(table, runs)
@@ -137,20 +132,13 @@ def _claims(table: DataFrame, runs: DataFrame, names: list[str], missing: list[s
 
 def _against(table: DataFrame, runs: DataFrame, names: list[str], rival: str) -> Claim:
     """Whether RURR-SL is better than one rival, by both measures."""
-    wide = table.pivot(index="dataset", columns=["measure", "method"], values="ours")
+    both = {measure: common.by_method(table, measure)[["RURR-SL", rival]] for measure in ("accuracy", "nmi")}
     best = chosen_runs(runs, "accuracy")
     known = {"k-means": "plain k-means"}.get(rival, rival)
     return judged(
         f"RURR-SL is better than {known} in accuracy and NMI",
-        {
-            f"{n} {measure}": bool(wide.loc[n, (measure, "RURR-SL")] > wide.loc[n, (measure, rival)])
-            for n in names
-            for measure in ("accuracy", "nmi")
-        },
-        "; ".join(
-            f"{n}: {wide.loc[n, ('accuracy', 'RURR-SL')]:.3f} against {wide.loc[n, ('accuracy', rival)]:.3f}"
-            for n in names
-        ),
+        {f"{n} {m}": bool(wide.loc[n, "RURR-SL"] > wide.loc[n, rival]) for n in names for m, wide in both.items()},
+        "; ".join("{}: {:.3f} against {:.3f}".format(n, *both["accuracy"].loc[n]) for n in names),
         {n: paired(best, n, "RURR-SL", rival, "accuracy") for n in names},
     )
 
@@ -158,24 +146,14 @@ def _against(table: DataFrame, runs: DataFrame, names: list[str], rival: str) ->
 def _gain_claims(table: DataFrame, runs: DataFrame) -> list[Claim]:
     """The two gains that the paper prints in its text."""
     claims = []
-    wide = table.pivot(index="dataset", columns=["measure", "method"], values="ours")
     for name, measure, claimed in (("flower17", "accuracy", 0.0268), ("imm", "nmi", 0.0963)):
+        wide = common.by_method(table, measure)
         if name in wide.index:
-            ours, other = (float(wide.loc[name, (measure, method)]) for method in ("RURR-SL", "RMKMC"))
+            ours, other = wide.loc[name, ["RURR-SL", "RMKMC"]]
             text = f"On {name} RURR-SL is {100 * claimed:.2f} points above the runner-up, RMKMC, in {measure}"
             ahead = {name: paired(chosen_runs(runs, measure), name, "RURR-SL", "RMKMC", measure)}
             claims.append(gained(text, {name: (ours - other, claimed)}, f"{ours:.4f} against {other:.4f}", ahead))
     return claims
-
-
-def _bars(table: DataFrame, names: list[str]) -> Figure:
-    figure, (ax,) = grid_of_axes(1, max(1.1 * len(names) + 2, 6), 3.6)
-    greys = {method: f"{0.3 + 0.055 * index:.2f}" for index, method in enumerate((*METHODS, *EXTRA))}
-    colours = greys | {"RURR-SL": "#c8102e", "URR-SL": "#c46a1b"}
-    common.bars(ax, common.by_method(table, "accuracy").loc[names], colours, 0.08)
-    ax.set_ylabel("accuracy")
-    ax.legend(fontsize=7, ncols=4)
-    return figure
 
 
 # -- what the figures share --------------------------------------------------------------------------------------
@@ -273,7 +251,7 @@ def figure2(lab: Lab) -> Findings:
         "k-means": KMeans(n_init=STARTS),
     }
     units = {"pixels / 255": common.bytes_to_one, "unit scatter": common.unit_scatter}
-    plans = [lab.experiment(given, [name], 10, shared=True, prepare={name: f}) for f in units.values()]
+    plans = [lab.experiment(given, [name], 10, shared=True, prepare=prepare) for prepare in units.values()]
     tables = dict(zip(units, lab.tables(plans), strict=True))
     table = with_baseline(frame([row for unit, runs in tables.items() for row in _ridge_rows(runs, unit)]), "k-means")
     claims = [_ridge_claim(table, unit, bool(used)) for unit in units]
@@ -286,18 +264,25 @@ def figure2(lab: Lab) -> Findings:
         ONE_BUDGET,
     ]
     title = "Accuracy and NMI against the ridge"
-    figure = _ridge_figure(table, name, list(units))
+    panels = [
+        (f"{name}, {unit}", measure, table[(table["units"] == unit) & (table["measure"] == measure)])
+        for unit in units
+        for measure in ("accuracy", "nmi")
+    ]
+    styles = {method: (colour, "-") for method, colour in _COLOURS.items()} | {"k-means": ("0.45", "--")}
+    figure, _ = common.curves(panels, styles, "ridge", columns=2)
     return Findings("rurr", "figure 2", title, table, figure, claims, notes, missing, used)
 
 
 def _ridge_rows(runs: DataFrame, unit: str) -> list[dict[str, Any]]:
-    rows = []
-    for (name, method, parameters), own in runs.groupby(["dataset", "method", "parameters"], sort=False):
-        for measure in ("accuracy", "nmi"):
-            known = {"dataset": name, "method": method, "measure": measure, "units": unit}
-            row = common.mean_row(own[measure], **known, ridge=json.loads(parameters).get("ridge", ""))
-            rows.append(row | {"empty clusters": int((own["empty"] > 0).sum())})
-    return rows
+    runs = common.with_parameter(runs.assign(units=unit, collapsed=runs["empty"] > 0), "ridge", "ridge")
+    both = [common.mean_rows(runs, measure, "units", "ridge") for measure in ("accuracy", "nmi")]
+    empty = runs.groupby(["method", "ridge"], sort=False)["collapsed"].sum()
+    return [
+        row | {"empty clusters": int(empty[row["method"], row["ridge"]])}
+        for rows in zip(*both, strict=True)
+        for row in rows
+    ]
 
 
 def _best_ridges(table: DataFrame, unit: str) -> dict[str, float]:
@@ -322,17 +307,6 @@ def _ridge_claim(table: DataFrame, unit: str, elsewhere: bool) -> Claim:
     return judged(f"Both are best about a ridge of 1 to 10 on IMM ({unit})", flags, text)
 
 
-def _ridge_figure(table: DataFrame, name: str, units: Sequence[str]) -> Figure:
-    figure, axes = grid_of_axes(2 * len(units), columns=2)
-    panels = [(unit, measure) for unit in units for measure in ("accuracy", "nmi")]
-    for ax, (unit, measure) in zip(axes, panels, strict=True):
-        own = table[(table["units"] == unit) & (table["measure"] == measure)]
-        common.ridge_curves(ax, own, _COLOURS, "k-means")
-        ax.set(ylabel=measure, title=f"{name}, {unit}")
-    axes[0].legend(fontsize=7)
-    return figure
-
-
 # -- the toys ---------------------------------------------------------------------------------------------------
 
 
@@ -349,11 +323,7 @@ def _toy(lab: Lab, name: str) -> tuple[DataFrame, DataFrame]:
     # Runs on the same draw are no samples of the toy: the draws are, and the test pairs these.
     by_draw = runs.groupby(["method", "dataset"], sort=False)["accuracy"].mean().reset_index()
     by_draw = by_draw.rename(columns={"dataset": "seed"}).assign(dataset=name)
-    rows = [
-        common.mean_row(own, dataset=name, method=method, measure="accuracy")
-        for method, own in by_draw.groupby("method", sort=False)["accuracy"]
-    ]
-    return by_draw, with_baseline(frame(rows), "k-means")
+    return by_draw, with_baseline(frame(common.mean_rows(by_draw, "accuracy")), "k-means")
 
 
 def _ends(lab: Lab, name: str) -> DataFrame:
@@ -361,11 +331,8 @@ def _ends(lab: Lab, name: str) -> DataFrame:
     rows = []
     for draw in range(lab.runs(10)):
         for method, model in _fitted(gaussians(name, draw)[0], TOYS[name][0], random_state=draw).items():
-            found = {
-                "objective": model.objective_history_[-1],
-                "lower bound": model.lower_bound_,
-                _ZEROS: _zeros(model),
-            }
+            end, bound = model.objective_history_[-1], model.lower_bound_
+            found = {"objective": end, "lower bound": bound, _ZEROS: _zeros(model)}
             known = {"dataset": name, "method": method, "draw": draw}
             rows += [known | {"measure": measure, "ours": value} for measure, value in found.items()]
     return frame(rows)
@@ -373,10 +340,7 @@ def _ends(lab: Lab, name: str) -> DataFrame:
 
 def _with_ends(table: DataFrame, ends: DataFrame) -> DataFrame:
     """The table with their means over the draws below it."""
-    rows = table.to_dict("records")
-    for (name, method, measure), own in ends.groupby(["dataset", "method", "measure"], sort=False)["ours"]:
-        rows.append(common.mean_row(own, dataset=name, method=method, measure=measure))
-    return frame(rows)
+    return frame([*table.to_dict("records"), *common.mean_rows(ends, "ours", "measure")])
 
 
 def _toy_notes(lab: Lab, name: str, shown: str) -> list[str]:

@@ -31,26 +31,17 @@ from jointclust.types import Float, Labels
 _STARTS = 10
 
 
+@dataclass(eq=False, repr=False)
 class TextbookDEC(ClusterMixin, BaseEstimator):
     """PCA and k-means, then form S_w, full eigendecomposition, nearest centroid, until the labels rest."""
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int = 2,
-        trade_off: float = 1.5,
-        max_iter: int = 100,
-        random_state: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.trade_off = trade_off
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_clusters: int = 8
+    n_components: int = 2
+    trade_off: float = 1.5
+    max_iter: int = 100
+    random_state: int | None = None
 
     def fit(self, X: NDArray, y: object = None) -> Self:
-        """Run the loop."""
         X = X - X.mean(axis=0)
         total = X.T @ X
         Q = scipy.linalg.eigh(total)[1][:, ::-1][:, : self.n_components]
@@ -99,39 +90,20 @@ class _Printed(_Discriminative):
         return draws[int(np.argmin(losses))], min(losses)
 
 
+@dataclass(eq=False, repr=False)
 class RuledDEC(DiscriminativeEmbeddedClustering):
     """DEC from one start for every rule, the best of ten k-means in PCA's subspace, with the rules as they are read.
 
-    Parameters
-    ----------
-    reading : {"ours", "letter", "restarts"}, default="ours"
-        How "comparison" and "minimization" draw: as the library does; random labellings for the old centroids, in every
-        step, as equations 24 and 26 are printed; or k-means from random rows, in every step, as they may be meant.
+    By ``reading``, "comparison" and "minimization" draw as the library does ("ours"); random labellings for the old
+    centroids, in every step, as equations 24 and 26 are printed ("letter"); or k-means from random rows, in every step,
+    as they may be meant ("restarts").
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **DiscriminativeEmbeddedClustering._parameter_constraints,
         "reading": [StrOptions({"ours", "letter", "restarts"})],
     }
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_components: int | None = None,
-        trade_off: float = 1.5,
-        update_rule: str = "comparison",
-        reading: str = "ours",
-        random_state: int | None = None,
-    ):
-        super().__init__(
-            n_clusters,
-            n_components=n_components,
-            trade_off=trade_off,
-            update_rule=update_rule,
-            random_state=random_state,
-        )
-        self.reading = reading
+    reading: str = "ours"
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Printed:
         return _Printed(**vars(super()._method(coordinates, n_components, rng)), reading=self.reading)
@@ -194,19 +166,18 @@ class RSFKMFromTen(RobustSparseFuzzyKMeans):
         return start_labels(kind, coordinates, self.n_clusters, n_components, rng, _STARTS, weights)
 
 
+@dataclass(eq=False, repr=False)
 class OrthogonalRidge(ClusterMixin, BaseEstimator):
     """RURR-SL with ``Z'Z = I`` in place of the uncorrelated constraint, by generalised power iteration (its ref. 31).
 
     The ridge is then a constant and vanishes. Runs until the hard labels rest.
     """
 
-    def __init__(self, n_clusters: int = 8, *, max_iter: int = 100, random_state: int | None = None):
-        self.n_clusters = n_clusters
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_clusters: int = 8
+    max_iter: int = 100
+    random_state: int | None = None
 
     def fit(self, X: NDArray | Coordinates, y: object = None) -> Self:
-        """Run the alternation."""
         here = decompose(X)
         rows = np.asarray(here.leading(here.rank), dtype=np.float64)
         labels = KMeans(self.n_clusters, n_init=_STARTS, random_state=self.random_state).fit(rows).labels_
@@ -240,24 +211,16 @@ def power_iteration(diagonal: Float, linear: Float, start: Float, n_steps: int =
     return Z
 
 
+@dataclass(eq=False, repr=False)
 class AnchoredODC(ClusterMixin, BaseEstimator):
     """Kernel ODC on a few landmarks (Nystroem): rows drawn at random, or anchors, the centers of a k-means."""
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        anchors: str = "rows",
-        n_landmarks: int = 100,
-        random_state: int | None = None,
-    ):
-        self.n_clusters = n_clusters
-        self.anchors = anchors
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
+    n_clusters: int = 8
+    anchors: str = "rows"
+    n_landmarks: int = 100
+    random_state: int | None = None
 
     def fit(self, X: NDArray, y: object = None) -> Self:
-        """Landmarks, features, then linear ODC."""
         m = min(self.n_landmarks, len(X))
         if self.anchors == "k-means":
             landmarks = KMeans(m, n_init=1, max_iter=20, random_state=self.random_state).fit(X).cluster_centers_

@@ -43,18 +43,15 @@ def regressed(X: NDArray, Y: NDArray, ridge: float) -> tuple[NDArray, NDArray]:
     return W, Y.mean(axis=0) - X.mean(axis=0) @ W
 
 
-def alternated(
-    X: NDArray, labels: NDArray, n_clusters: int, ridge: float, n_steps: int = 1000
-) -> tuple[NDArray, float]:
+def alternated(X: NDArray, labels: NDArray, n_clusters: int, ridge: float) -> tuple[NDArray, float]:
     """Labels and objective where the alternation of equation 2 ends that starts from these labels."""
     one = np.eye(n_clusters)
-    for _ in range(n_steps):
+    for _ in range(1000):
         W, e = regressed(X, one[labels], ridge)
         before, labels = labels, np.argmax(X @ W + e, axis=1)
         if np.array_equal(before, labels):
             break
-    W, e = regressed(X, one[labels], ridge)
-    return labels, ridge_objective(X, W, e, one[labels], ridge)
+    return labels, ridge_objective(X, *regressed(X, one[labels], ridge), one[labels], ridge)
 
 
 def _solutions(X: NDArray, c: int, ridge: float) -> dict[str, tuple[float, int, int | str]]:
@@ -86,21 +83,19 @@ def equation3(lab: Lab) -> Findings:
                 | {"clusters": clusters, _RANK: rank, "classes": dataset.n_classes}
                 for method, (value, clusters, rank) in found.items()
             ]
-    table = frame(rows)
-    notes = [
+    table, title = frame(rows), "The trivial solution of ridge regression"
+    note = (
         f"Standardised rows; ridges {', '.join(f'{ridge:g}' for ridge in _RIDGES)}. 'alternated from them' descends in "
         "equation 2 from k-means' labels: it need not reach the trivial solution, which is the least of all, not the "
-        "nearest.",
-    ]
-    title = "The trivial solution of ridge regression"
-    return Findings("rurr", "equation 3", title, table, None, _trivial_claims(table), notes)
+        "nearest."
+    )
+    return Findings("rurr", "equation 3", title, table, None, _trivial_claims(table), [note])
 
 
 def _trivial_claims(table: DataFrame) -> list[Claim]:
     own = dict(list(table.groupby("method")))
-    keys = [f"{n}, {r:g}" for n, r in zip(own["RURR-SL"]["dataset"], own["RURR-SL"]["ridge"], strict=True)]
     trivial, started, kept = own["trivial solution"]["ours"], own["k-means' labels"]["ours"], own["RURR-SL"]
-    full = [rank == c for rank, c in zip(kept[_RANK], kept["classes"], strict=True)]
+    keys = [f"{n}, {r:g}" for n, r in zip(kept["dataset"], kept["ridge"], strict=True)]
     return [
         judged(
             "With free labels ridge regression has a trivial solution, one cluster and W = 0, at the lower bound 0 "
@@ -111,7 +106,7 @@ def _trivial_claims(table: DataFrame) -> list[Claim]:
         ),
         judged(
             "The uncorrelated constraint prevents it: Z has rank c (theorem 4)",
-            dict(zip(keys, full, strict=True)),
+            dict(zip(keys, kept[_RANK] == kept["classes"], strict=True)),
             f"objectives of RURR-SL from {kept['ours'].min():.3g}, ranks {', '.join(str(r) for r in kept[_RANK])}",
         ),
     ]
@@ -131,9 +126,8 @@ def relaxed_solution(features: NDArray, q: int, ridge: float, rng: np.random.Ran
     for _ in range(20_000):
         image = X.T @ Y
         M = scipy.linalg.cho_solve(total, image)  # spans the generalised eigenvectors; M'(total)M = image'M
-        left, singular, _ = np.linalg.svd(
-            X @ M @ scipy.linalg.inv(scipy.linalg.cholesky(image.T @ M)), full_matrices=False
-        )
+        scaled = X @ M @ scipy.linalg.inv(scipy.linalg.cholesky(image.T @ M))
+        left, singular, _ = np.linalg.svd(scaled, full_matrices=False)
         before, Y, value = Y, left[:, :q], float(np.sum(singular**2))
         if np.linalg.norm(Y - before @ (before.T @ Y)) < 1e-10:
             break
@@ -181,14 +175,14 @@ def within(Y: NDArray, basis: NDArray) -> float:
 
 def theorem3(lab: Lab) -> Findings:
     """Discriminative clustering, relaxed, is spectral clustering."""
-    rows: list[dict[str, Any]] = []
-    for name in SETS:
-        dataset = lab.load(name)
-        X, q = standardised(dataset.data)[:_ROWS], dataset.n_classes - 1
-        for kernel in ("linear", "rbf"):
-            known = {"dataset": name, "method": kernel, "measure": "sine of the angle"}
-            rows += [known | row for row in _angles(X, q, kernel)]
-    table = frame(rows)
+    table = frame(
+        [
+            {"dataset": data.name, "method": kernel, "measure": "sine of the angle"} | row
+            for data in map(lab.load, SETS)
+            for kernel in ("linear", "rbf")
+            for row in _angles(standardised(data.data)[:_ROWS], data.n_classes - 1, kernel)
+        ]
+    )
     notes = [
         f"Problem 3 is solved by turns from random scores, not by the formula it is compared with; the first {_ROWS} "
         f"rows of each set, standardised; ridges {', '.join(f'{share:g}' for share in _SHARES)} in units of the mean "
