@@ -46,7 +46,7 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
     notes.csv, index.html (the items of this call), and cells.jsonl, from which
     a run that was stopped goes on.
     """
-    voice = Voice.of(given)
+    voice = Voice(given)
     try:
         import matplotlib  # noqa: F401  (asked for before hours of work)
         import pandas  # noqa: F401
@@ -77,11 +77,9 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
 
 
 def _list(voice: Voice, wanted: list[Item]) -> None:
-    columns: dict[str, list[Any]] = {"paper": [], "item": [], "title": [], "missing data": []}
-    for one in wanted:
-        missing = [name for name in one.datasets if not datasets.present(name)]
-        for column, value in zip(columns, (one.paper, one.name, one.title, ", ".join(missing)), strict=True):
-            columns[column].append(value)
+    missing = [", ".join(name for name in one.datasets if not datasets.present(name)) for one in wanted]
+    known = {"paper": [one.paper for one in wanted], "item": [one.name for one in wanted]}
+    columns = known | {"title": [one.title for one in wanted], "missing data": missing}
     voice.table(columns, columns)
 
 

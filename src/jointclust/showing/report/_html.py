@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from jointclust.showing.report._pack import SHAPES, looks
-from jointclust.showing.style import PALETTE
+from jointclust.showing.style import PALETTE, SHAPES, looks
 
 _LOOKS = looks()
 # What the page's words mean, by the word.
@@ -86,11 +85,6 @@ def swatch(code: int) -> str:
     """Colour and shape of a cluster, as on the map."""
     shape = code // len(PALETTE) % SHAPES
     return f'<i class="swatch s{shape}" style="background:{_LOOKS[code % len(_LOOKS)]}"></i>'
-
-
-def row_link(row: int, name: str) -> str:
-    """A row's name, which leads to the row."""
-    return f'<a href="#map" data-row="{row}">{escape(name)}</a>'
 
 
 def feature_link(name: str, index: int | None) -> str:

@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 
 from jointclust.showing import rules
 from jointclust.showing.explain import ClusterExplanation
-from jointclust.showing.report import _pack
 from jointclust.showing.report._content import Content, steady_word
 from jointclust.showing.report._html import (
     alike,
     feature_link,
     number_cell,
-    row_link,
     section,
     short,
     shown,
@@ -23,6 +21,7 @@ from jointclust.showing.report._html import (
     table,
     term,
 )
+from jointclust.showing.report._payload import picture
 
 _MATRIX_ROWS = 400
 _CLASSES = 60
@@ -44,7 +43,7 @@ def sure(content: Content) -> str:
     return f'<p class="sure">{escape(content.sure())}</p><dl class="facts">{facts}</dl>'
 
 
-def beware(content: Content) -> str:
+def warnings(content: Content) -> str:
     """What to read first."""
     found = "".join(f"<li>{escape(text)}</li>" for text in content.advice())
     return section("Beware", f"<ul>{found}</ul>" if found else "", kind="warnings")
@@ -52,47 +51,28 @@ def beware(content: Content) -> str:
 
 def clusters(content: Content) -> str:
     """One line per cluster, to sort."""
-    optional = {
-        "stability": content.steadiness is not None,
-        "confidence": content.confidence is not None,
-        "silhouette": content.silhouette is not None,
-        "main class": content.classes is not None,
-        "set apart by": content.image is None and content.n_clusters > 1,
-    }
-    columns = ["cluster", "rows", *(name for name, wanted in optional.items() if wanted)]
-    known = {"stability", "confidence", "silhouette"}
+    of_each = {"stability": content.steadiness, "confidence": content.mean_confidence}
+    of_each["silhouette"] = None if content.silhouette is None else content.silhouette[0]
+    measured = {name: values for name, values in of_each.items() if values is not None}
+    has_features = content.image is None and content.n_clusters > 1
+    sorted_by = ["cluster", "rows", *measured, *([] if content.classes is None else ["main class"])]
     head = [
-        f'<th scope="col" aria-sort="none">{term(name) if name in known else name}'
-        '<button type="button" class="sort js" aria-label="Sort by ' + name + '"></button></th>'
-        if name != "set apart by"
-        else name
-        for name in columns
+        f'<th scope="col" aria-sort="none">{term(name) if name in measured else name}'
+        f'<button type="button" class="sort js" aria-label="Sort by {name}"></button></th>'
+        for name in sorted_by
     ]
-    rows = [_cluster_line(content, cluster, columns) for cluster in range(content.n_clusters)]
+    rows = []
+    for k, size in enumerate(content.fitted.profile.sizes.tolist()):
+        link = f'{swatch(k)} <a href="#cluster-{k}" data-name="{k}">Cluster {k}</a>'
+        line = [f'<td data-sort="{k}">{link}</td>', number_cell(size, f"{size:,}")]
+        for value in (_at(values, k) for values in measured.values()):
+            line.append(number_cell(value, "" if value is None else f"{value:.2f}"))
+        if content.classes is not None:
+            main = content.main_class(k)
+            line.append("" if main is None else f"{escape(main[0])}\u00a0({main[1]:.0%})")
+        rows.append([*line, f'<td class="apart">{_top_features(content, k)}</td>'] if has_features else line)
+    head += ["set apart by"] if has_features else []
     return section("Overview", table(head, rows, kind="sortable"), name="overview")
-
-
-def _cluster_line(content: Content, cluster: int, columns: list[str]) -> list[str]:
-    size = int(content.fitted.profile.sizes[cluster])
-    values = {
-        "stability": _at(content.steadiness, cluster),
-        "confidence": _mean_of(content.confidence, content.fitted.labels == cluster),
-        "silhouette": _at(None if content.silhouette is None else content.silhouette[0], cluster),
-    }
-    cells = {
-        "cluster": f'<td data-sort="{cluster}">{swatch(cluster)} <a href="#cluster-{cluster}" '
-        f'data-name="{cluster}">Cluster {cluster}</a></td>',
-        "rows": number_cell(size, f"{size:,}"),
-        "set apart by": f'<td class="apart">{_top_features(content, cluster)}</td>',
-    }
-    cells |= {name: number_cell(value, "" if value is None else f"{value:.2f}") for name, value in values.items()}
-    main = content.main_class(cluster)
-    cells["main class"] = "" if main is None else f"{escape(main[0])}\u00a0({main[1]:.0%})"
-    return [cells[name] for name in columns]
-
-
-def _mean_of(values: NDArray | None, own: NDArray[np.bool_]) -> float | None:
-    return None if values is None or not own.any() else float(values[own].mean())
 
 
 def _at(values: NDArray | None, cluster: int) -> float | None:
@@ -116,16 +96,7 @@ def classes(content: Content) -> str:
     more = f"<p>{len(names) - _CLASSES} more classes are not shown.</p>" if len(names) > _CLASSES else ""
     largest = max(int(counts.max()), 1)
     head = ["cluster", *(escape(name) for name in names[:_CLASSES])]
-    rows = [
-        [
-            f'{swatch(cluster)} <span data-name="{cluster}">Cluster {cluster}</span>',
-            *(
-                f'<td class="number heat" style="--heat:{count / largest:.2f}">{count or "·"}</td>'
-                for count in counts[cluster, :_CLASSES]
-            ),
-        ]
-        for cluster in range(content.n_clusters)
-    ]
+    rows = [[_named(k), *(_heat_cell(n / largest, n or "·") for n in own[:_CLASSES])] for k, own in enumerate(counts)]
     return section("Clusters and classes", table(head, rows) + more, name="classes")
 
 
@@ -137,25 +108,30 @@ def heat_map(content: Content) -> str:
     if not groups:
         return ""
     head = ["feature", *(f"{swatch(k)} {k}" for k in range(content.n_clusters))]
-    rows = []
+    rows, profile = [], content.fitted.profile
     for name, *others in groups:
         index = content.index_of[name]
-        cells = (_heat_cell(content, cluster, index) for cluster in range(content.n_clusters))
-        rows.append([feature_link(name, index) + alike(name, others), *cells])
-    told = (
-        f"<p>The {term('effect')} of the features that set clusters apart most; click one to colour the map by it.</p>"
-    )
-    return section("Features and clusters", told + table(head, rows, kind="heated"), name="heat")
+        line = [feature_link(name, index) + alike(name, others)]
+        columns = (values[:, index] for values in (profile.effects, profile.means, profile.rest))
+        for value, here, rest in zip(*columns, strict=True):
+            kind, text = " above" if value > 0 else " below", f"{value:+.1f}" if abs(value) >= 0.05 else "0"
+            hint = f' title="mean {short(here)}, elsewhere {short(rest)}"'
+            line.append(_heat_cell(min(abs(value) / 3, 1.0), text, kind, hint))
+        rows.append(line)
+    told = f"The {term('effect')} of the features that set clusters apart most; click one to colour the map by it."
+    return section("Features and clusters", f"<p>{told}</p>{table(head, rows, kind='heated')}", name="heat")
 
 
-def _heat_cell(content: Content, cluster: int, feature: int) -> str:
-    value = content.fitted.profile.effects[cluster, feature]
-    strength = min(abs(value) / 3, 1.0)
-    here, rest = content.fitted.profile.means[cluster, feature], content.fitted.profile.rest[cluster, feature]
-    hint = f"mean {short(here)}, elsewhere {short(rest)}"
-    kind = "above" if value > 0 else "below"
-    text = f"{value:+.1f}" if abs(value) >= 0.05 else "0"
-    return f'<td class="number heat {kind}" style="--heat:{strength:.2f}" title="{hint}">{text}</td>'
+def _heat_cell(strength: float, text: object, kind: str = "", hint: str = "") -> str:
+    return f'<td class="number heat{kind}" style="--heat:{strength:.2f}"{hint}>{text}</td>'
+
+
+def _number(text: str) -> str:
+    return f'<td class="number">{text}</td>'
+
+
+def _named(cluster: int) -> str:
+    return f'{swatch(cluster)} <span data-name="{cluster}">Cluster {cluster}</span>'
 
 
 def soft(content: Content) -> str:
@@ -165,7 +141,7 @@ def soft(content: Content) -> str:
         return ""
     order = np.lexsort((-np.asarray(found).max(axis=1), content.fitted.labels))
     order = order[np.linspace(0, order.size - 1, min(order.size, _MATRIX_ROWS)).astype(int)]
-    source = _pack.picture(np.asarray(found)[order].T, (0.0, 1.0), coloured=True)
+    source = picture(np.asarray(found)[order].T, (0.0, 1.0), coloured=True)
     return section(
         "Soft labels",
         f"<p>The {term('votes')}. One column per row of the data, sorted by cluster; one line per cluster; bright is "
@@ -181,14 +157,8 @@ def uncertain(content: Content) -> str:
         ("Least certain rows", "confidence", ".2f", content.least_certain()),
         ("Rows unlike any other", "outlier score", ".3g", content.unlike()),
     ):
-        lines = [
-            [
-                row_link(row, content.row_name(row)),
-                str(content.fitted.labels[row]),
-                f'<td class="number">{value:{digits}}</td>',
-            ]
-            for row, value in rows
-        ]
+        labels = content.fitted.labels
+        lines = [[_row(content, row), str(labels[row]), _number(f"{value:{digits}}")] for row, value in rows]
         found += section(title, table(["row", "cluster", term(word)], lines) if lines else "")
     return found
 
@@ -254,10 +224,7 @@ def views(content: Content) -> str:
     found = getattr(content.fitted.clusterer, "views_", None)
     if not found:
         return ""
-    rows = [
-        [escape(view["name"]), f'<td class="number">{view["weight"]:.2f}</td>', escape(view["reason"])]
-        for view in found
-    ]
+    rows = [[escape(one["name"]), _number(f"{one['weight']:.2f}"), escape(one["reason"])] for one in found]
     return section("Views of the data", table(["view", "weight", "why"], rows, kind="texts"), name="views")
 
 
@@ -268,10 +235,8 @@ def chosen_features(content: Content) -> str:
         return ""
     listed = ", ".join(feature_link(content.fitted.names[index], index) for index in found[:200])
     more = f" and {len(found) - 200} more" if len(found) > 200 else ""
-    told = (
-        f"<p>The method keeps {len(found)} of {len(content.fitted.names)} features; the others have no part in it.</p>"
-    )
-    return section("Chosen features", f"{told}<p>{listed}{more}</p>", name="chosen")
+    told = f"The method keeps {len(found)} of {len(content.fitted.names)} features; the others have no part in it."
+    return section("Chosen features", f"<p>{told}</p><p>{listed}{more}</p>", name="chosen")
 
 
 def parameters(content: Content) -> str:
@@ -319,8 +284,7 @@ def _card(content: Content, cluster: int) -> str:
     lines.append(_prototypes(content, "Most typical", profile.nearest[cluster]))
     lines.append(_prototypes(content, "Least typical", profile.farthest[cluster]))
     return (
-        f'<article class="card" id="cluster-{cluster}"><h3>{swatch(cluster)} '
-        f'<span data-name="{cluster}">Cluster {cluster}</span></h3>{"".join(lines)}'
+        f'<article class="card" id="cluster-{cluster}"><h3>{_named(cluster)}</h3>{"".join(lines)}'
         f'<p class="actions js"><button type="button" data-only="{cluster}">Show only this</button> '
         f'<button type="button" data-select="{cluster}">Select its rows</button></p></article>'
     )
@@ -366,17 +330,22 @@ def _mean(value: float, kind: str) -> str:
     return rules.shown(value, kind, 4) if kind == "date" else short(value)
 
 
+def _row(content: Content, row: int) -> str:
+    """A row's name, which leads to the row."""
+    return f'<a href="#map" data-row="{row}">{escape(str(row) if content.ids is None else content.ids[row])}</a>'
+
+
 def _prototypes(content: Content, title: str, rows: NDArray[np.intp]) -> str:
     if len(rows) == 0:
         return ""
-    links = [row_link(int(row), content.row_name(int(row))) for row in rows]
+    links = [_row(content, int(row)) for row in rows]
     if content.image is None:
         return f'<p class="rows">{title}: {", ".join(links)}</p>'
     shape, order = content.image
     images = content.fitted.data[np.asarray(rows)]
     images = images.toarray() if hasattr(images, "toarray") else np.asarray(images)
     pictures = "".join(
-        f'<figure><img alt="" src="{_pack.picture(image.reshape(shape, order=order))}">'
+        f'<figure><img alt="" src="{picture(image.reshape(shape, order=order))}">'
         f"<figcaption>{link}</figcaption></figure>"
         for link, image in zip(links, images, strict=True)
     )
