@@ -66,7 +66,9 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
         models.check_known(given["method"])
     source = _read(voice, data, given, out)
     X, known = source.table.data, known_labels(source.table)
-    has_views = models.has_views(given["method"], given["scale"], settings)
+    # A consensus looks at views of the data itself, and so takes them as they come.
+    is_consensus = issubclass(models.method_of(given["method"]), jc.JointConsensus)
+    has_views = is_consensus and given["scale"] == "auto" and "views" not in settings
     steps = preparing.preparation(given["scale"], given["missing"], X, has_views=has_views)
     size = *preparing.shape_of(X), clusters, settings.get("effort", "normal")
     if has_views:
@@ -122,7 +124,9 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
         search = jc.LabelFreeSearch(grids, criterion=given["criterion"], random_state=given["seed"])
         with models.heard(search, progress):
             search.fit(known)
-    table = _tried(search)
+    results: Any = search.results_
+    table = {key: results[key] for key in ("estimator", "params", "score", "seconds", "warnings")}
+    table["params"] = [", ".join(f"{key}={value}" for key, value in row.items()) for row in table["params"]]
     fitted = Fitted(preparing.joined(steps, search.best_estimator_, names), X, names, prepared=rows, coded=coded)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}
@@ -215,15 +219,9 @@ def _grids(
     if isinstance(clusters, int | None):
         known, number, found = models.counted(rows, clusters, given["seed"], progress)
         return known, [(method(number), grid) for method, grid in pairs], found
-    given_ones = models.among(clusters) or []
-    numbers = [*range(given_ones[0], given_ones[1] + 1)] if isinstance(clusters, str) else [*given_ones]
+    wanted = models.among(clusters) or []
+    numbers = [*range(wanted[0], wanted[1] + 1)] if isinstance(clusters, str) else [*wanted]
     return rows, [(method(numbers[0]), {**grid, "n_clusters": numbers}) for method, grid in pairs], None
-
-
-def _tried(search: Any) -> dict[str, list[Any]]:
-    params = [", ".join(f"{key}={value}" for key, value in row.items()) for row in search.results_["params"]]
-    found = {key: search.results_[key] for key in ("estimator", "params", "score", "seconds", "warnings")}
-    return found | {"params": params}
 
 
 def _pairs(methods: tuple[str, ...], grid: tuple[str, ...]) -> list[Pair]:

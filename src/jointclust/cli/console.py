@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -85,9 +84,9 @@ class Voice:
                     task = progress.add_task(text, total=total)
 
                     def show(done: int, total: int | None = None, what: str = "", **more: Any) -> None:
-                        told = Far(done, total, what, **more)
-                        far = f"{text.split()[0]}: {told}" if what else text
-                        progress.update(task, completed=done, total=told.whole, description=far)
+                        told, whole = far(done, total, what, **more)
+                        description = f"{text.split()[0]}: {told}" if what else text
+                        progress.update(task, completed=done, total=whole, description=description)
 
                     yield show
         finally:
@@ -101,14 +100,14 @@ class Voice:
 
         def tell(done: int, total: int | None = None, what: str = "", **more: Any) -> None:
             nonlocal last, heard, doing, began
-            now, told = time.perf_counter(), Far(done, total, what, **more)
+            now, (told, whole) = time.perf_counter(), far(done, total, what, **more)
             if what != doing:
                 doing, began = what, heard
             heard = now
-            if told.whole and now - last >= _SECONDS_PER_LINE and _ENOUGH <= done / told.whole < 1:
+            if whole and now - last >= _SECONDS_PER_LINE and _ENOUGH <= done / whole < 1:
                 last = now
-                left = lasting((now - began) * (told.whole - done) / done)
-                self.say(f"  {told} ({done / told.whole:.0%}), {'at most' if told.at_most else 'about'} {left} left")
+                left = lasting((now - began) * (whole - done) / done)
+                self.say(f"  {told} ({done / whole:.0%}), {'at most' if 'at_most' in more else 'about'} {left} left")
 
         return tell
 
@@ -150,30 +149,18 @@ class Voice:
         Console().print(drawn)
 
 
-@dataclass(frozen=True)
-class Far:
-    """How far something is: so much of (at most) so much, which takes a share of the time.
+def far(
+    done: int, total: int | None = None, what: str = "", at_most: bool = False, share: float = 1.0
+) -> tuple[str, float | None]:
+    """How far something is, in words, and how much there is: what is counted takes but a share of the time.
 
     Examples
     --------
-    >>> str(Far(3, 30, "member")), Far(3, 30, "member", share=0.5).whole
+    >>> far(3, 30, "member", share=0.5)
     ('member 3 of 30', 60.0)
     """
-
-    done: int
-    total: int | None
-    what: str
-    at_most: bool = False
-    share: float = 1.0
-
-    @property
-    def whole(self) -> float | None:
-        return None if not self.total else self.total / self.share
-
-    def __str__(self) -> str:
-        if self.done == self.total and self.share < 1:
-            return "votes on all rows"
-        return f"{self.what} {self.done} of {'at most ' if self.at_most else ''}{self.total}" if self.what else "done"
+    told = f"{what} {done} of {'at most ' if at_most else ''}{total}" if what else "done"
+    return "votes on all rows" if done == total and share < 1 else told, total / share if total else None
 
 
 def lasting(seconds: float) -> str:

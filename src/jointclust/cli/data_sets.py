@@ -85,9 +85,8 @@ def _export(dataset: jc.datasets.Dataset, path: Path, *, force: bool, raw: bool)
         columns = [np.asarray(column) for _, column in dataset.data.items()] if mixed else dataset.data.T
         write_table(path, dict(zip(header, columns, strict=True)) | {"class": dataset.target}, raw=raw)
         return
-    parts = {"X": dataset.data} if dense else {key: getattr(dataset.data, key) for key in ("data", "indices", "indptr")}
-    if not dense:
-        parts["shape"] = np.asarray(dataset.data.shape)
+    stored = ("data", "indices", "indptr", "shape")
+    parts = {"X": dataset.data} if dense else {key: np.asarray(getattr(dataset.data, key)) for key in stored}
     if names is not None:
         parts["feature_names"] = np.asarray(names, dtype=str)
     with written(path) as temporary:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import time
+import timeit
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -101,11 +101,6 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Pr
             f"{hint(name, sorted(known))}"
         )
     return cls(n_clusters, **{"random_state": seed, **settings})
-
-
-def has_views(method: str, scale: str, settings: dict[str, object]) -> bool:
-    """Whether the method looks at views of the data itself, and so takes them as they come."""
-    return scale == "auto" and issubclass(method_of(method), jc.JointConsensus) and "views" not in settings
 
 
 def counted(
@@ -213,11 +208,4 @@ def _slowness() -> float:
     """How many times longer this machine, as busy as it is, takes for a little work of the kind that fits do."""
     rng = np.random.RandomState(0)
     rows, centers = rng.standard_normal((4000, 50)), rng.standard_normal((50, 20))
-
-    def probed() -> float:
-        began = time.perf_counter()
-        for _ in range(30):
-            (rows @ centers).argmin(axis=1)
-        return time.perf_counter() - began
-
-    return sorted(probed() for _ in range(3))[1] / _PROBE
+    return sorted(timeit.repeat(lambda: (rows @ centers).argmin(axis=1), repeat=3, number=30))[1] / _PROBE

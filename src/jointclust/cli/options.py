@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 from jointclust.cli.models import Clusters, hint
 from jointclust.cli.preparing import SCALES
@@ -85,11 +84,6 @@ def _delimiter(context: click.Context, option: click.Parameter, text: str | None
     return found
 
 
-def method_names(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
-    """What a shell offers after --method."""
-    return [CompletionItem(entry.name) for entry in METHODS if entry.name.startswith(begun)]
-
-
 def choice(name: str, values: Sequence[str], help: str) -> Callable[[F], F]:
     """One of some values, the first of which is the default."""
     return click.option(name, type=click.Choice(values), default=values[0], show_default=True, help=help)
@@ -102,8 +96,7 @@ def missing(help: str) -> Callable[[F], F]:
 
 def out(metavar: str, help: str, default: str | None = None) -> Callable[[F], F]:
     """Where the results go."""
-    has_default = default is not None
-    return click.option("-o", "--out", default=default, show_default=has_default, type=FILE, metavar=metavar, help=help)
+    return click.option("-o", "--out", default=default, show_default=True, type=FILE, metavar=metavar, help=help)
 
 
 # A path for shells to complete; whether it can be read, the readers say.
@@ -182,7 +175,7 @@ method = click.option(
     default="consensus",
     show_default=True,
     metavar="NAME",
-    shell_complete=method_names,
+    shell_complete=lambda context, option, begun: [one.name for one in METHODS if one.name.startswith(begun)],
     help=f"One of {', '.join(entry.name for entry in METHODS)}.",
 )
 force = click.option("--force", is_flag=True, help="Replace files that are there.")
@@ -243,16 +236,3 @@ def names_of(texts: tuple[str, ...]) -> list[str] | None:
     ['a', 'b', 'c, d']
     """
     return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row] if texts else None
-
-
-def image_shape(text: str, n_features: int) -> tuple[int, int]:
-    """Height and width from text such as 32x32, checked against the number of features."""
-    try:
-        height, width = (int(part) for part in text.lower().split("x"))
-    except ValueError:
-        raise click.UsageError(f"--image-shape {text}: write it as HEIGHTxWIDTH, such as 32x32.") from None
-    if min(height, width) < 1:
-        raise click.UsageError(f"--image-shape {text}: height and width are at least 1.")
-    if height * width != n_features:
-        raise click.UsageError(f"--image-shape {text} makes {height * width} pixels; the data have {n_features}.")
-    return height, width

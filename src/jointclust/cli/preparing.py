@@ -8,7 +8,6 @@ from typing import Any
 import click
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler
@@ -42,9 +41,13 @@ _AS_READ = {"number": "number", "count": "number", "category": "text", "boolean"
 
 def arranged(table: Table, *, text_column: str | None = None, missing: str = "auto") -> Table:
     """The table with its documents or columns by name, and without the column that names the rows."""
-    if text_column is not None:
-        return replace(table, data=documents_of(table, text_column), names=None)
     data, names = table.data, table.names
+    if text_column is not None:
+        column = data[text_column] if isinstance(data, Columns) else None
+        if column is None or column.dtype != object:
+            raise ReadError(f"--text-column {text_column}: the column holds no text.")
+        texts = ["" if value is None else str(value) for value in column]
+        return replace(table, data=np.array(texts, dtype=object), names=None)
     if sp.issparse(data):
         return table  # its names are words, or genes
     if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
@@ -63,14 +66,6 @@ def arranged(table: Table, *, text_column: str | None = None, missing: str = "au
         ids = ids.astype(np.int64)
     notes = [*table.notes, f"Column {name!r} names the rows: it is their id, and no feature."]
     return replace(table, data=rest, names=rest.names, ids=ids, id_column=name, notes=notes)
-
-
-def documents_of(table: Table, name: str) -> NDArray[np.object_]:
-    """The texts of a column, empty where there is none."""
-    column = table.data[name] if isinstance(table.data, Columns) else None
-    if column is None or column.dtype != object:
-        raise ReadError(f"--text-column {name}: the column holds no text.")
-    return np.array(["" if value is None else str(value) for value in column], dtype=object)
 
 
 def shape_of(data: Any) -> tuple[int, int]:
@@ -133,11 +128,6 @@ def preparations_of(model: Any) -> list[Preparation]:
     return found
 
 
-def notes_of(model: Any) -> list[str]:
-    """What was done to the data, and why, a line each."""
-    return list(dict.fromkeys(note for preparation in preparations_of(model) for note in preparation.notes_))
-
-
 def views_of(model: Any) -> list[tuple[str, str]]:
     """The views that were taken, and why."""
     last, found = last_step(model), preparations_of(model)
@@ -153,12 +143,6 @@ def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
     if names is not None:
         first.feature_names_in_ = np.asarray(names, dtype=object)
     return model
-
-
-def wants_text(model: Any) -> bool:
-    """Whether a model was fitted on documents rather than on columns."""
-    first = first_preparation(model)
-    return getattr(first, "description_", None) is not None and not hasattr(first, "n_features_in_")
 
 
 def reading_for(model: Any) -> dict[str, Any]:

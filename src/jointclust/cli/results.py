@@ -19,7 +19,6 @@ import jointclust as jc
 from jointclust.cli import preparing, runs
 from jointclust.cli.console import Voice, counted, shown
 from jointclust.cli.errors import in_options
-from jointclust.cli.options import image_shape
 from jointclust.cli.reading import InputFile, identities
 from jointclust.cli.runs import class_column, class_names, command_line, embedding_columns, origins
 from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
@@ -28,7 +27,7 @@ from jointclust.readers._cells import is_gap
 from jointclust.selection.stability import resampled_jaccard
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.plots import EmbeddingDisplay
-from jointclust.types import Float, Labels, Matrix
+from jointclust.types import Float, Labels
 
 # Rows and components that the bootstrap looks at, at the most.
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
@@ -87,7 +86,8 @@ def verdict(found: jc.ClusterNumber) -> str:
 
 def finish(run: Outcome) -> None:
     """Say what was done to the data and how the number of clusters was chosen; write the folder, its record last."""
-    notes = preparing.notes_of(run.fitted.model)
+    preparations = preparing.preparations_of(run.fitted.model)
+    notes = list(dict.fromkeys(note for one in preparations for note in one.notes_))
     for note in notes:
         run.voice.say(note)
     if run.number is not None:
@@ -199,30 +199,34 @@ def stability_of(fitted: Fitted, n_resamples: int, seed: int) -> Float | None:
     rows, labels, clusterer = fitted.rows, fitted.labels, fitted.clusterer
     rng, n = np.random.RandomState(seed), rows.shape[0]
     sample = np.arange(n) if n <= _STABILITY_ROWS else np.sort(rng.permutation(n)[:_STABILITY_ROWS])
-    n_clusters, own = int(labels.max()) + 1, labels[sample]
-    small = _leading_components(rows[sample], max(_STABILITY_COLUMNS, getattr(clusterer, "n_components", None) or 0))
+    n_clusters, own, small = int(labels.max()) + 1, labels[sample], rows[sample]
     if n_clusters == 1 or sample.size < max(2 * n_clusters, _FEW_ROWS):
         return None  # nothing to tell apart, or too few rows for a resample to hold it
+    most = max(_STABILITY_COLUMNS, getattr(clusterer, "n_components", None) or 0)
+    if small.shape[1] > most:
+        reduce = TruncatedSVD if sp.issparse(small) else PCA
+        small = reduce(min(most, min(small.shape) - 1), random_state=0).fit_transform(small)
     found = resampled_jaccard(clusterer, small, own, n_clusters, n_resamples, rng)
     absent = np.bincount(own, minlength=n_clusters) == 0
     return np.where(absent, np.nan, found)
 
 
-def _leading_components(rows: Matrix, most: int) -> Matrix:
-    if rows.shape[1] <= most:
-        return rows
-    reduce = TruncatedSVD if sp.issparse(rows) else PCA
-    return reduce(min(most, min(rows.shape) - 1), random_state=0).fit_transform(rows)
-
-
 def image_of(source: InputFile, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
     """Shape of rows that are images: as the user says, or as the data sets of that name are."""
-    n_features = preparing.shape_of(source.table.data)[1]
-    if given["image_shape"] is not None:
-        return image_shape(given["image_shape"], n_features), given["image_order"]
-    known, order = jc.datasets.image_layout(Path(source.path).name.split(".")[0])
-    is_known = known is not None and known[0] * known[1] == n_features
-    return (known, order) if is_known else (None, given["image_order"])
+    n_features, text = preparing.shape_of(source.table.data)[1], given["image_shape"]
+    if text is None:
+        known, order = jc.datasets.image_layout(Path(source.path).name.split(".")[0])
+        is_known = known is not None and known[0] * known[1] == n_features
+        return (known, order) if is_known else (None, given["image_order"])
+    try:
+        height, width = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise click.UsageError(f"--image-shape {text}: write it as HEIGHTxWIDTH, such as 32x32.") from None
+    if min(height, width) < 1:
+        raise click.UsageError(f"--image-shape {text}: height and width are at least 1.")
+    if height * width != n_features:
+        raise click.UsageError(f"--image-shape {text} makes {height * width} pixels; the data have {n_features}.")
+    return (height, width), given["image_order"]
 
 
 def _check_same_data(run: Outcome) -> None:

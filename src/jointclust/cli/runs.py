@@ -36,10 +36,6 @@ class SavedRun:
     model: Predictor
     record: dict[str, Any]
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return self.record.get("parameters", {})
-
 
 def saved_run(path: str) -> SavedRun:
     """A run from its folder, or from its model alone."""
@@ -106,7 +102,7 @@ def write_record(folder: Path, **content: object) -> None:
 
 # Options that change what is said or where it goes, not what is found.
 _ASIDE = {"quiet", "verbose", "as_json", "config", "force", "out", "plot"}
-_SOURCES = {
+_SOURCES: dict[ParameterSource | None, str] = {
     ParameterSource.COMMANDLINE: "you",
     ParameterSource.DEFAULT_MAP: "config file",
     ParameterSource.ENVIRONMENT: "environment",
@@ -137,8 +133,7 @@ def command_line(context: click.Context) -> str:
 
 
 def _source(context: click.Context, name: str) -> str:
-    source = context.get_parameter_source(name)
-    return "default" if source is None else _SOURCES.get(source, "default")
+    return _SOURCES.get(context.get_parameter_source(name), "default")
 
 
 # Columns beyond which one range stands for all: then they are pixels, words or genes, of one unit.

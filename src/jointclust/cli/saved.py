@@ -23,7 +23,7 @@ from jointclust.cli.runs import SavedRun, class_column, embedding_columns, outsi
 from jointclust.cli.writing import STDOUT, claim_table, write_annotated, write_table
 from jointclust.exceptions import collected
 from jointclust.readers import Columns, ReadError, Table
-from jointclust.showing.fitted import Fitted, last_step
+from jointclust.showing.fitted import Fitted, first_preparation, last_step
 from jointclust.types import Predictor
 
 _TABLES = (".csv", ".parquet", ".h5ad")
@@ -43,8 +43,7 @@ _EXAMPLE = '{"names": {"0": "setosa"}, "merged": [[1, 4]]}'
 @options.missing("auto as the model does; mean and median are those of DATA.")
 @options.reading
 @options.writing
-@click.pass_context
-def predict(context: click.Context, model: str, data: str, out: str, embedding: str | None, **given: Any) -> None:
+def predict(model: str, data: str, out: str, embedding: str | None, **given: Any) -> None:
     """Label the rows of DATA with the model of a RUN: its folder, or its model.skops.
 
     DATA needs the columns that the model was fitted on, in any order; others are left aside. Without names (.npy,
@@ -76,15 +75,17 @@ def predict(context: click.Context, model: str, data: str, out: str, embedding: 
 
 def _read_for(voice: Voice, run: SavedRun, data: str, given: dict[str, Any], *, whole: bool) -> InputFile:
     """Data as the model wants them; what the run remembers stands for what is not given."""
-    text = given["text_column"] or run.parameters.get("text_column")
-    if text is None and preparing.wants_text(run.model):
+    before: dict[str, Any] = run.record.get("parameters", {})
+    text = given["text_column"] or before.get("text_column")
+    first = first_preparation(run.model)
+    if text is None and first is not None and not hasattr(first, "n_features_in_"):
         raise click.UsageError("The model was fitted on texts: name their column with --text-column.")
     fill = given["missing"] in ("mean", "median")
     asked: dict[str, Any] = {"missing": "keep"} if text else preparing.reading_for(run.model)
     if given["missing"] != "auto" and not text:
         asked["missing"] = "keep" if fill else "refuse"
     given = given | {"text_column": text}
-    if given["no_header"] is None and run.parameters.get("no_header"):
+    if given["no_header"] is None and before.get("no_header"):
         given["no_header"] = True  # what comes without names comes without them again
     source = read_data(voice, data, given, run.record.get("input", {}).get("id_column"), whole, **asked)
     table = source.table
@@ -124,10 +125,8 @@ def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
 def _beside(source: InputFile, columns: dict[str, Any]) -> dict[str, Any]:
     """The columns of the file, then those of the labels, under names of their own."""
     found: dict[str, Any] = dict(source.columns or {})
-    for name, values in columns.items():
-        if name != "id":
-            found[name if name not in found else f"jointclust_{name}"] = values
-    return found
+    own = {f"jointclust_{name}" if name in found else name: one for name, one in columns.items() if name != "id"}
+    return found | own
 
 
 def _tell(voice: Voice, columns: dict[str, Any], outside: str, files: list[Path]) -> None:

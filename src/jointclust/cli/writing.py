@@ -86,9 +86,8 @@ def claim_table(
     path = Path(name)
     _check_ending(path, what, endings)
     if path.suffix == ".parquet" and not can_write_parquet():
-        raise OutputError(
-            f"{path}: writing Parquet needs pyarrow: pip install 'jointclust[files]', or name a .csv file."
-        )
+        needed = "writing Parquet needs pyarrow: pip install 'jointclust[files]', or name a .csv file."
+        raise OutputError(f"{path}: {needed}")
     claim_file(path, force=force)
 
 

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ import numpy as np
 from jointclust._version import __version__
 from jointclust.experiments.findings import OURS, PAPERS, VERDICTS, Claim, Findings
 from jointclust.files import replacing
-from jointclust.showing.style import shared_style
+from jointclust.showing.style import resource
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -151,9 +150,9 @@ def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, fa
     papers: dict[str, list[Findings]] = {}
     for one in findings:
         papers.setdefault(one.paper, []).append(one)
-    return Template(_resource("page.html")).substitute(
+    return Template(resource("experiments/page.html")).substitute(
         title=escape(title),
-        style=shared_style() + _resource("page.css"),
+        style=resource("showing/style.css") + resource("experiments/page.css"),
         facts="".join(
             f"<div><dt>{escape(key)}</dt><dd>{escape(str(value))}</dd></div>" for key, value in facts.items()
         ),
@@ -167,10 +166,6 @@ def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, fa
         ),
         version=escape(__version__),
     )
-
-
-def _resource(name: str) -> str:
-    return resources.files("jointclust.experiments").joinpath(name).read_text(encoding="utf-8")
 
 
 def _name(paper: str) -> str:

@@ -92,10 +92,8 @@ class Fitted:
         n_rows = self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
         if labels.size != n_rows:
             if not hasattr(self.model, "predict"):
-                raise ValueError(
-                    f"X has {n_rows} rows, the model was fitted on {labels.size} and has no predict: "
-                    "give the rows of fit."
-                )
+                why = f"the model was fitted on {labels.size} and has no predict: give the rows of fit."
+                raise ValueError(f"X has {n_rows} rows, {why}")
             return to_host(self.model.predict(self.X))
         is_rejected = np.any(labels < 0) and self.soft_labels is not None
         return np.asarray(self.soft_labels).argmax(axis=1) if is_rejected else labels
@@ -203,14 +201,12 @@ class Fitted:
         """What makes each cluster, in words."""
         if self.explained is not None:
             return self.explained
-        own = getattr(self.model, "feature_names_in_", None)
+        names = getattr(self.model, "feature_names_in_", None)
         description = getattr(first_preparation(self.model), "description_", None)
-        features = features_in(at_hand(self.X), self.column_names, own, description)
-        expected = getattr(self.model, "n_features_in_", features.n_columns)
-        if features.n_columns is not None and features.n_columns != expected:
-            raise ValueError(
-                f"X has {features.n_columns} columns and the model was fitted on {expected}: give the same."
-            )
+        features = features_in(at_hand(self.X), self.column_names, names, description)
+        own, expected = features.n_columns, getattr(self.model, "n_features_in_", features.n_columns)
+        if own is not None and own != expected:
+            raise ValueError(f"X has {own} columns and the model was fitted on {expected}: give the same.")
         places = self.embedding if hasattr(self.model, "transform") else None
         is_plain = places is not None and not sp.issparse(places) and places.shape[1] <= _FEW_COMPONENTS
         return explained(features, self.labels, places if is_plain else None)

@@ -86,10 +86,10 @@ def beside(rows: Rows, Y: Float, labels: Labels) -> Float:
     """The next principal direction of the rows, as wide as the clusters are in their only one: these look round."""
     Y = Y - Y.mean(axis=0)
     inside = Y - centers_of(Y, labels, int(labels.max()) + 1, None)[labels]
-    return next_direction(rows, Y) * (float(inside.std()) or 1.0)
+    return _next_direction(rows, Y) * (float(inside.std()) or 1.0)
 
 
-def next_direction(rows: Rows, Y: Float) -> Float:
+def _next_direction(rows: Rows, Y: Float) -> Float:
     """Leading principal component of what the embedding leaves of the rows, with unit variance."""
     mean = np.asarray(rows.T @ np.ones(len(Y))).ravel() / len(Y)
     explained = np.linalg.pinv(Y.T @ Y) @ (np.asarray((rows.T @ Y).T) - np.outer(Y.sum(axis=0), mean))

@@ -15,9 +15,9 @@ SCALE = ("#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59
 SHAPES, _SHADES = 4, (0.0, -0.25, 0.35)
 
 
-def shared_style() -> str:
-    """Style sheet to put before a page's own."""
-    return resources.files("jointclust.showing").joinpath("style.css").read_text(encoding="utf-8")
+def resource(name: str) -> str:
+    """A file of this library: the style sheet to put before a page's own, or a part of a page."""
+    return resources.files("jointclust").joinpath(name).read_text(encoding="utf-8")
 
 
 def looks() -> list[str]:

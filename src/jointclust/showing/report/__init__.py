@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -25,9 +24,8 @@ from jointclust.showing.explain import Explanation
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.report import _sections
 from jointclust.showing.report._content import Content
-from jointclust.showing.report._html import glossary
 from jointclust.showing.report._payload import features, payload, script_json
-from jointclust.showing.style import shared_style
+from jointclust.showing.style import resource
 from jointclust.types import Float, Predictor
 
 __all__ = ["Shown", "show", "write_report"]
@@ -202,26 +200,22 @@ _PARTS = (*_FOUND, "views", "objective", "parameters", "made", "cards")
 
 def page(content: Content) -> str:
     """The whole file, with as many features as there is room for."""
-    script = "".join(_resource(f"script/{name}.js") for name in (*_DRAWING, *_EXPLORING))
+    script = "".join(resource(f"showing/report/script/{name}.js") for name in (*_DRAWING, *_EXPLORING))
     # Only this very script may run, whatever a cell of the data holds.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = payload(content)
-    template = Template(_resource("page.html"))
+    template = Template(resource("showing/report/page.html"))
     texts = {
         "title": escape(content.title),
         "policy": f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:",
-        "style": shared_style() + _resource("report.css"),
+        "style": resource("showing/style.css") + resource("showing/report/report.css"),
         "script": script,
-        "words": glossary(),
+        "words": _sections.glossary(),
         "version": escape(__version__),
     } | {name: getattr(_sections, name)(content) for name in _PARTS}
     bare = template.substitute(texts, data=script_json({**data, "features": []}))
     room = int(content.most_megabytes * 1e6) - len(bare.encode())
     return template.substitute(texts, data=script_json({**data, "features": features(content, room)}))
-
-
-def _resource(name: str) -> str:
-    return resources.files("jointclust.showing.report").joinpath(name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)

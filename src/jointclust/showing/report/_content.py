@@ -77,15 +77,7 @@ class Content:
         if self.n_clusters == 1:
             why = "there is nothing to be sure of" if self.number is None else self.number.verdict
             return f"All rows are in one cluster: {why}."
-        told, marks = self._evidence()
-        if not told:
-            return "How sure these clusters are was not measured: no stability was given."
-        word = "Not sure" if min(marks) == 0 else "Sure" if min(marks) == 2 else "Fairly sure"
-        return f"{word}: {'; '.join(told)}."
-
-    def _evidence(self) -> tuple[list[str], list[int]]:
-        """What is known, each with 0 for bad, 1 for fair, 2 for good."""
-        told, marks = [], []
+        told, marks = [], []  # what is known, each with 0 for bad, 1 for fair, 2 for good
         if self.number is not None:
             told.append(f"the data show {self.number.verdict}")
             doubt = not self.number.has_structure or self.number.confidence < 0.5
@@ -99,7 +91,9 @@ class Content:
             between = float(np.mean(self.confidence < _UNSURE))
             told.append(f"{_share(between)} of the rows sit between clusters")
             marks.append(0 if between > 1 / 3 else 2 if between < 0.1 else 1)
-        return told, marks
+        if not told:
+            return "How sure these clusters are was not measured: no stability was given."
+        return f"{('Not sure', 'Fairly sure', 'Sure')[min(marks)]}: {'; '.join(told)}."
 
     def advice(self) -> list[str]:
         """What to beware of, in plain words: what the fit warned of, and what the numbers show."""
@@ -182,27 +176,17 @@ class Content:
         values, sizes = np.unique(self.classes[self.fitted.labels == cluster], return_counts=True)
         return str(values[sizes.argmax()]), float(sizes.max() / sizes.sum())
 
-    def contingency(self) -> tuple[list[str], NDArray[np.intp]] | None:
-        """Names of the classes, and how many rows of each are in each cluster."""
-        if self.classes is None:
-            return None
-        found, codes = np.unique(self.classes, return_inverse=True)
-        counts = np.zeros((self.n_clusters, found.size), np.intp)
-        np.add.at(counts, (self.fitted.labels, codes.ravel()), 1)
+    @cached_property
+    def class_codes(self) -> tuple[list[str], NDArray[np.intp]]:
+        """Names of the known classes, sorted as people do, and which of them each row has."""
+        found, codes = np.unique(np.asarray(self.classes), return_inverse=True)
         order = natural_order(found.tolist())
-        return found[order].tolist(), counts[:, order]
+        return found[order].tolist(), np.argsort(order)[codes.ravel()]
 
     @cached_property
     def telling(self) -> NDArray[np.intp]:
         """Features by their largest effect in any cluster, the largest first."""
         return np.argsort(-np.abs(self.fitted.profile.effects).max(axis=0), kind="stable")
-
-    def chosen_features(self) -> list[int] | None:
-        """Features that a sparse method keeps, where it is one."""
-        support = getattr(self.fitted.clusterer, "support_", None)
-        if support is None or len(support) != len(self.fitted.names):
-            return None
-        return [int(index) for index in self.telling if support[index]]
 
 
 def _ascending(values: Float, wanted: NDArray[np.bool_]) -> list[tuple[int, float]]:

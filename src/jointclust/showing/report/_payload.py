@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.showing.report._content import Content, natural_order
+from jointclust.showing.report._content import Content
 from jointclust.showing.style import PALETTE, SCALE, looks, scale_colours
 from jointclust.types import Float
 
@@ -69,15 +69,15 @@ def _axes(content: Content) -> list[dict[str, Any]]:
 def _columns(content: Content) -> list[dict[str, Any]]:
     # All clusters by their numbers, also those without rows: one colour is one cluster on the whole page.
     names = [str(cluster) for cluster in range(content.n_clusters)]
-    found: list[dict[str, Any] | None] = [category("cluster", names, content.fitted.labels)]
-    if content.classes is not None:
-        found.append(categories("class", content.classes))
+    found = [category("cluster", names, content.fitted.labels)]
+    if content.classes is not None and len(content.class_codes[0]) <= _MOST_CATEGORIES:
+        found.append(category("class", *content.class_codes))
     if content.confidence is not None:
         found.append(numbers("confidence", content.confidence))
     for name, attribute in (("weight", "sample_weights_"), ("outlier score", "outlier_scores_")):
         if hasattr(content.fitted.clusterer, attribute):
             found.append(numbers(name, getattr(content.fitted.clusterer, attribute)))
-    return [column for column in found if column is not None]
+    return found
 
 
 def _votes(content: Content) -> dict[str, Any] | None:
@@ -145,15 +145,6 @@ def numbers(name: str, values: NDArray[Any]) -> dict[str, object]:
     missing = 255 if most <= 255 else 65535
     codes = np.where(known, np.round((np.where(known, values, low) - low) / step), missing)
     return {"name": name, "kind": "number", "min": low, "step": step, **coded(codes, missing)}
-
-
-def categories(name: str, values: NDArray[Any]) -> dict[str, object] | None:
-    """A column of names, sorted as people do; None where there are more of them than codes."""
-    found, codes = np.unique(values, return_inverse=True)
-    if found.size > _MOST_CATEGORIES:
-        return None
-    order = natural_order(found.tolist())
-    return category(name, found[order].tolist(), np.argsort(order)[codes.ravel()])
 
 
 def category(name: str, names: list[str], codes: NDArray[Any]) -> dict[str, object]:

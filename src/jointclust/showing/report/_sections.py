@@ -1,7 +1,8 @@
-"""The parts of the page that need no script."""
+"""The parts of the page that need no script, as HTML: all text goes through ``escape``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
@@ -10,18 +11,8 @@ from numpy.typing import NDArray
 from jointclust.showing import rules
 from jointclust.showing.explain import ClusterExplanation
 from jointclust.showing.report._content import Content, steady_word
-from jointclust.showing.report._html import (
-    alike,
-    feature_link,
-    number_cell,
-    section,
-    short,
-    shown,
-    swatch,
-    table,
-    term,
-)
 from jointclust.showing.report._payload import picture
+from jointclust.showing.style import PALETTE, SHAPES, looks
 
 _MATRIX_ROWS = 400
 _CLASSES = 60
@@ -31,6 +22,28 @@ _FEATURES, _RULES = 6, 2
 # Rules that hold of fewer rows than this share tell little.
 _TELLING = 0.5
 _CARDS = 100
+_LOOKS = looks()
+# What the page's words mean, by the word.
+WORDS = {
+    "agreement": "How alike the members of the consensus cluster the rows: the mean adjusted Rand index over pairs of "
+    "them, 1 where all find the same and near 0 where each finds something else.",
+    "confidence": "How likely a row's label is right, 0 to 1: for a consensus made from the votes so that about 80% of "
+    "the rows with confidence 0.8 belong where they are; for a soft method the label's own probability.",
+    "effect": "Cohen's d: the difference between the mean in the cluster and the mean of all other rows, in standard "
+    "deviations. 0.8 is large, 3 means that the two hardly overlap. It describes and tests nothing: the same rows made "
+    "the clusters.",
+    "stability": "Whether a cluster would be found again: the mean Jaccard index with its best match over resamples of "
+    "the rows or, for a consensus, over its members. Below 0.6 it is not stable, from 0.85 on stable, between them "
+    "fairly stable.",
+    "silhouette": "How much nearer a row is to its own cluster than to the next one, -1 to 1, in the embedding and on "
+    "at most 2,000 rows. Above 0.5 clusters are well apart, near 0 they touch.",
+    "outlier score": "How far a row is from the rows that are nearest to it, in units of what is usual.",
+    "votes": "The share of the members' votes, or the probability, that a row has for each cluster.",
+    "direction": "The embedding, turned so that its first direction has the largest variance. The share is that of "
+    "the embedding's variance; the features named are those that go with it most, by correlation.",
+    "layer": "Nested clusterings of the consensus: coarser ones join its clusters, finer ones split them where its "
+    "members agree on a split.",
+}
 
 
 def sure(content: Content) -> str:
@@ -64,9 +77,10 @@ def clusters(content: Content) -> str:
     rows = []
     for k, size in enumerate(content.fitted.profile.sizes.tolist()):
         link = f'{swatch(k)} <a href="#cluster-{k}" data-name="{k}">Cluster {k}</a>'
-        line = [f'<td data-sort="{k}">{link}</td>', number_cell(size, f"{size:,}")]
+        line = [f'<td data-sort="{k}">{link}</td>', number_cell(f"{size:,}", more=f' data-sort="{size}"')]
         for value in (_at(values, k) for values in measured.values()):
-            line.append(number_cell(value, "" if value is None else f"{value:.2f}"))
+            text, sort = ("", "") if value is None else (f"{value:.2f}", value)
+            line.append(number_cell(text, more=f' data-sort="{sort}"'))
         if content.classes is not None:
             main = content.main_class(k)
             line.append("" if main is None else f"{escape(main[0])}\u00a0({main[1]:.0%})")
@@ -89,14 +103,15 @@ def _top_features(content: Content, cluster: int) -> str:
 
 def classes(content: Content) -> str:
     """How many rows of each known class are in each cluster."""
-    found = content.contingency()
-    if found is None:
+    if content.classes is None:
         return ""
-    names, counts = found
+    names, codes = content.class_codes
+    counts = np.zeros((content.n_clusters, len(names)), np.intp)
+    np.add.at(counts, (content.fitted.labels, codes), 1)
     more = f"<p>{len(names) - _CLASSES} more classes are not shown.</p>" if len(names) > _CLASSES else ""
     largest = max(int(counts.max()), 1)
-    head = ["cluster", *(escape(name) for name in names[:_CLASSES])]
-    rows = [[_named(k), *(_heat_cell(n / largest, n or "·") for n in own[:_CLASSES])] for k, own in enumerate(counts)]
+    head = ["cluster", *map(escape, names[:_CLASSES])]
+    rows = [[_named(k), *(_heat_cell(n or "·", n / largest) for n in own[:_CLASSES])] for k, own in enumerate(counts)]
     return section("Clusters and classes", table(head, rows) + more, name="classes")
 
 
@@ -116,18 +131,14 @@ def heat_map(content: Content) -> str:
         for value, here, rest in zip(*columns, strict=True):
             kind, text = " above" if value > 0 else " below", f"{value:+.1f}" if abs(value) >= 0.05 else "0"
             hint = f' title="mean {short(here)}, elsewhere {short(rest)}"'
-            line.append(_heat_cell(min(abs(value) / 3, 1.0), text, kind, hint))
+            line.append(_heat_cell(text, min(abs(value) / 3, 1.0), kind, hint))
         rows.append(line)
     told = f"The {term('effect')} of the features that set clusters apart most; click one to colour the map by it."
     return section("Features and clusters", f"<p>{told}</p>{table(head, rows, kind='heated')}", name="heat")
 
 
-def _heat_cell(strength: float, text: object, kind: str = "", hint: str = "") -> str:
-    return f'<td class="number heat{kind}" style="--heat:{strength:.2f}"{hint}>{text}</td>'
-
-
-def _number(text: str) -> str:
-    return f'<td class="number">{text}</td>'
+def _heat_cell(text: object, strength: float, kind: str = "", hint: str = "") -> str:
+    return number_cell(text, f" heat{kind}", f' style="--heat:{strength:.2f}"{hint}')
 
 
 def _named(cluster: int) -> str:
@@ -158,7 +169,7 @@ def uncertain(content: Content) -> str:
         ("Rows unlike any other", "outlier score", ".3g", content.unlike()),
     ):
         labels = content.fitted.labels
-        lines = [[_row(content, row), str(labels[row]), _number(f"{value:{digits}}")] for row, value in rows]
+        lines = [[_row(content, row), str(labels[row]), number_cell(f"{value:{digits}}")] for row, value in rows]
         found += section(title, table(["row", "cluster", term(word)], lines) if lines else "")
     return found
 
@@ -224,15 +235,16 @@ def views(content: Content) -> str:
     found = getattr(content.fitted.clusterer, "views_", None)
     if not found:
         return ""
-    rows = [[escape(one["name"]), _number(f"{one['weight']:.2f}"), escape(one["reason"])] for one in found]
+    rows = [[escape(one["name"]), number_cell(f"{one['weight']:.2f}"), escape(one["reason"])] for one in found]
     return section("Views of the data", table(["view", "weight", "why"], rows, kind="texts"), name="views")
 
 
 def chosen_features(content: Content) -> str:
     """The features that a sparse method keeps."""
-    found = content.chosen_features()
-    if found is None:
+    support = getattr(content.fitted.clusterer, "support_", None)
+    if support is None or len(support) != len(content.fitted.names):
         return ""
+    found = [int(index) for index in content.telling if support[index]]
     listed = ", ".join(feature_link(content.fitted.names[index], index) for index in found[:200])
     more = f" and {len(found) - 200} more" if len(found) > 200 else ""
     told = f"The method keeps {len(found)} of {len(content.fitted.names)} features; the others have no part in it."
@@ -350,3 +362,90 @@ def _prototypes(content: Content, title: str, rows: NDArray[np.intp]) -> str:
         for link, image in zip(links, images, strict=True)
     )
     return f'<p class="rows">{title}</p><div class="images">{pictures}</div>'
+
+
+# -- pieces ---------------------------------------------------------------------------------------------------------
+
+
+def term(word: str, text: str | None = None) -> str:
+    """A word that says what it means: as a hint, and behind a link."""
+    anchor, shown = _anchor(word), escape(text or word)
+    return f'<a class="term" href="#{anchor}" title="{escape(WORDS[word])}">{shown}</a>'
+
+
+def _anchor(word: str) -> str:
+    return "word-" + word.replace(" ", "-")
+
+
+def glossary() -> str:
+    """All words with their meaning."""
+    return "".join(
+        f'<div id="{_anchor(word)}"><dt>{escape(word)}</dt><dd>{escape(meaning)}</dd></div>'
+        for word, meaning in WORDS.items()
+    )
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, kind: str = "") -> str:
+    """A table of cells that are HTML already, each row headed by its first, in a box that scrolls sideways."""
+    top = "".join(cell if cell.startswith("<th") else f'<th scope="col">{cell}</th>' for cell in head)
+    body = "".join("<tr>" + "".join(_cells(row)) + "</tr>" for row in rows)
+    attributes = f' class="{kind}"' if kind else ""
+    return (
+        f'<div class="wide" tabindex="0"><table{attributes}><thead><tr>{top}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cells(row: Iterable[str]) -> Iterable[str]:
+    for place, cell in enumerate(row):
+        if cell.startswith("<td"):
+            yield cell
+        else:
+            yield f'<th scope="row">{cell}</th>' if place == 0 else f"<td>{cell}</td>"
+
+
+def number_cell(text: object, kind: str = "", more: str = "") -> str:
+    """A cell of a number."""
+    return f'<td class="number{kind}"{more}>{text}</td>'
+
+
+def section(title: str, body: str, *, name: str = "", kind: str = "") -> str:
+    """A part of the page with a heading; nothing where there is nothing to show."""
+    if not body:
+        return ""
+    attributes = (f' id="{name}"' if name else "") + (f' class="{kind}"' if kind else "")
+    return f'<section{attributes} aria-label="{escape(title)}"><h2>{escape(title)}</h2>{body}</section>\n'
+
+
+def swatch(code: int) -> str:
+    """Colour and shape of a cluster, as on the map."""
+    shape = code // len(PALETTE) % SHAPES
+    return f'<i class="swatch s{shape}" style="background:{_LOOKS[code % len(_LOOKS)]}"></i>'
+
+
+def feature_link(name: str, index: int | None) -> str:
+    """A feature's name, which colours the map where the page carries it."""
+    shown = escape(name).replace("_", "_<wbr>")
+    return shown if index is None else f'<a href="#map" data-feature="{index}">{shown}</a>'
+
+
+def alike(name: str, others: Sequence[str]) -> str:
+    """Features that say the same as one; levels of its own column by the level alone."""
+    if not others:
+        return ""
+    column, sign, _ = name.partition(" = ")
+    names = [other.removeprefix(column + sign) if sign else other for other in others]
+    listed = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    return f' <small title="{escape(", ".join(names))}">as {escape(listed)}</small>'
+
+
+def short(value: float) -> str:
+    """A number in few digits."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
+
+
+def shown(value: object) -> str:
+    """A value of any kind as text that is safe in HTML."""
+    if isinstance(value, dict):
+        return ", ".join(f"{shown(key)}: {shown(one)}" for key, one in value.items())
+    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))
