@@ -20,7 +20,9 @@ from jointclust.number.estimate import ClusterNumber
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.layout import directions
 from jointclust.showing.profile import profile
-from jointclust.showing.report._pack import looks, natural_order, numbers, picture
+from jointclust.showing.report._content import natural_order
+from jointclust.showing.report._payload import numbers, picture
+from jointclust.showing.style import looks
 from registered import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")

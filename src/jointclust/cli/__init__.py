@@ -18,7 +18,7 @@ __all__ = ["main"]
 # Commands by name: the module of each, which is loaded when it is called, and how its help begins.
 COMMANDS = {
     "apply-names": (
-        "labelling",
+        "saved",
         "Name and merge the clusters of a RUN as a file of NAMES says, which its report exports.",
     ),
     "compare": ("commands", "Fit the whole family and the usual alternatives on DATA, side by side."),
@@ -32,10 +32,10 @@ COMMANDS = {
     ),
     "fit": ("commands", "Cluster the rows of DATA and write labels, embedding, model and report."),
     "number": ("commands", "Say how many clusters DATA have: members of different kinds agree on that number most."),
-    "predict": ("predicting", "Label the rows of DATA with the model of a RUN: its folder, or its model.skops."),
+    "predict": ("saved", "Label the rows of DATA with the model of a RUN: its folder, or its model.skops."),
     "reproduce": ("reproduce", "Run the experiments of the four papers again and put ours beside theirs."),
     "select": ("commands", "Try methods and parameters on DATA, choose one without labels, write it like `fit`."),
-    "suggest": ("labelling", "Choose the rows of a RUN whose class would tell most, for someone to fill in."),
+    "suggest": ("saved", "Choose the rows of a RUN whose class would tell most, for someone to fill in."),
 }
 
 

@@ -13,9 +13,9 @@ import jointclust as jc
 from jointclust import default
 from jointclust.cli import models, options, preparing
 from jointclust.cli.console import Voice
-from jointclust.cli.models import Clusters, announced, members_share
+from jointclust.cli.models import Clusters
 from jointclust.cli.reading import InputFile, arranged, known_labels
-from jointclust.cli.results import Outcome, finish, image_of
+from jointclust.cli.results import Outcome, finish, image_of, verdict
 from jointclust.cli.writing import claim_folder, claim_plot, claim_table, save_drawing, write_result
 from jointclust.exceptions import collected
 from jointclust.number.estimate import counted_in
@@ -33,31 +33,19 @@ Pair = tuple[Any, dict[str, list[Any]]]
 _TABLES = (".csv", ".json", ".parquet")
 _out_folder = options.out("FOLDER", "Folder for the results.", "run")
 _out_file = options.out("FILE", "Write the result to this file, too (.csv, .json, .parquet).")
-_results = options.together(
-    click.option("--plot", type=options.FILE, metavar="FILE", help="Draw a map of the rows (.svg, .png or .pdf)."),
-    options.images,
-    options.stability,
-    options.report,
-    options.config,
-    options.writing,
-    options.speaking,
-)
 
 
 @click.command()
-@options.data
-@options.clusters
+@options.data_and_clusters
 @_out_folder
 @options.method
 @click.option("--components", type=click.IntRange(1), metavar="N", help="Dimensions of the embedding.")
 @click.option("--trade-off", metavar="NUMBER", help="DEC's trade-off: 0 to inf, or pca, ocm, mmc, olsda.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other parameter of the method.")
-@options.scaling
-@options.seed
-@options.columns
+@options.preparing
 @options.known
 @options.reading
-@_results
+@options.results
 @click.pass_context
 def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given: Any) -> None:
     """Cluster the rows of DATA and write labels, embedding, model and report.
@@ -71,25 +59,29 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
     (or .csv), model.skops, report.html and, last, run.json.
     To repeat a run exactly: jointclust fit --config run/run.json --out again
     """
-    voice = Voice.of(given)
-    settings = _settings(given)
+    voice = Voice(given)
+    settings = models.settings_of(given)
     models.clusterer(given["method"], 2, given["seed"], **settings)  # names are right, before reading
     if given["known_column"] is not None or given["known_rows"] is not None:
         models.check_known(given["method"])
     source = _read(voice, data, given, out)
     X, known = source.table.data, known_labels(source.table)
-    has_views = models.has_views(given["method"], given["scale"], settings)
+    # A consensus looks at views of the data itself, and so takes them as they come.
+    is_consensus = issubclass(models.method_of(given["method"]), jc.JointConsensus)
+    has_views = is_consensus and given["scale"] == "auto" and "views" not in settings
     steps = preparing.preparation(given["scale"], given["missing"], X, has_views=has_views)
     size = *preparing.shape_of(X), clusters, settings.get("effort", "normal")
     if has_views:
-        voice.say(announced(*size))
+        voice.say(models.announced(size))
         settings = {"views": "auto", **settings}
     estimator = models.clusterer(given["method"], 2, given["seed"], **settings)
     with voice.step("fit", f"Fitting {preparing.size_of(X)}") as progress, collected() as messages:
         rows, coded = preparing.prepared(steps, X, given["scale"])
         if isinstance(estimator, jc.JointConsensus) and has_views:
-            among, report = models.wanted(clusters), models.numbers_done(progress)
-            with models.heard(estimator, progress, members_share(*size)):
+            among = clusters if isinstance(clusters, int) else models.among(clusters)
+            members, votes, _ = models.costs(size)
+            report = models.numbers_done(progress)
+            with models.heard(estimator, progress, members / (members + votes)):
                 fit = default.fit_rows(estimator, rows, among, known, models.n_classes(known), report)
             found, coded, embedding = fit.number, fit.coded, fit.embedding
         else:
@@ -97,12 +89,11 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
             embedding = None
     model, names = preparing.joined(steps, estimator, source.table.names), source.table.names
     fitted = Fitted(model, X, names, prepared=rows, coded=coded, embedded=embedding)
-    _finish(Outcome(voice, Path(out), source, fitted, context, messages), {}, found)
+    finish(Outcome(voice, Path(out), source, fitted, context, messages, found))
 
 
 @click.command()
-@options.data
-@options.clusters
+@options.data_and_clusters
 @_out_folder
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Method to try; repeat for more (default: four)."
@@ -113,18 +104,16 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
     ["agreement", "stability", "silhouette", "calinski_harabasz", "bic"],
     "What to choose by; none of them sees labels.",
 )
-@options.scaling
-@options.seed
-@options.columns
+@options.preparing
 @options.reading
-@_results
+@options.results
 @click.pass_context
 def select(context: click.Context, data: str, clusters: Clusters, out: str, **given: Any) -> None:
     """Try methods and parameters on DATA, choose one without labels, write it like `fit`.
 
     The folder also gets candidates.csv: everything that was tried.
     """
-    voice = Voice.of(given)
+    voice = Voice(given)
     pairs = _pairs(given["methods"], given["grid"])
     source = _read(voice, data, given, out)
     X, names = source.table.data, source.table.names
@@ -135,34 +124,31 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
         search = jc.LabelFreeSearch(grids, criterion=given["criterion"], random_state=given["seed"])
         with models.heard(search, progress):
             search.fit(known)
-    table = _tried(search)
+    results: Any = search.results_
+    table = {key: results[key] for key in ("estimator", "params", "score", "seconds", "warnings")}
+    table["params"] = [", ".join(f"{key}={value}" for key, value in row.items()) for row in table["params"]]
     fitted = Fitted(preparing.joined(steps, search.best_estimator_, names), X, names, prepared=rows, coded=coded)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}
     # By another criterion the number is that of the candidate which it prefers.
     found = search.number_ if found is None and given["criterion"] == "agreement" else found
-    _finish(Outcome(voice, Path(out), source, fitted, context, messages, tried=table), chosen, found)
+    finish(Outcome(voice, Path(out), source, fitted, context, messages, found, chosen, table))
 
 
 @click.command()
-@options.data
-@options.clusters
+@options.data_and_clusters
 @_out_file
 @click.option(
     "--method", "methods", multiple=True, metavar="NAME", help="Method to compare; repeat (default: all, and others)."
 )
-@options.scaling
-@options.seed
-@options.columns
+@options.preparing
 @options.reading
 @options.writing
-@options.speaking
 def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> None:
     """Fit the whole family and the usual alternatives on DATA, side by side."""
-    voice = Voice.of(given)
+    voice = Voice(given)
     methods = {name: models.method_of(name) for name in given["methods"]}
-    if out is not None:
-        claim_table(Path(out), force=given["force"], endings=_TABLES)
+    claim_table(out, force=given["force"], endings=_TABLES)
     table = arranged(voice, data, given).table
     steps = preparing.preparation(given["scale"], given["missing"], table.data)
     with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}") as progress, collected() as messages:
@@ -172,30 +158,24 @@ def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> Non
         found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
     voice.warn(messages)
     if counted is not None:
-        voice.say(f"Number of clusters: {_verdict(counted)}")
-    if out is not None:
-        write_result(Path(out), found, found, raw=given["raw_cells"])
+        voice.say(f"Number of clusters: {verdict(counted)}")
+    write_result(out, found, found, raw=given["raw_cells"])
     if not given["quiet"] or given["as_json"]:
         voice.table(found, found)
 
 
 @click.command()
-@options.data
-@options.clusters
+@options.data_and_clusters
 @_out_file
 @click.option("--plot", type=options.FILE, metavar="FILE", help="Draw the curve (.svg, .png or .pdf).")
-@options.scaling
-@options.seed
-@options.columns
+@options.preparing
 @options.reading
 @options.writing
-@options.speaking
 def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **given: Any) -> None:
     """Say how many clusters DATA have: members of different kinds agree on that number most."""
-    voice = Voice.of(given)
+    voice = Voice(given)
     claim_plot(plot, force=given["force"])
-    if out is not None:
-        claim_table(Path(out), force=given["force"], endings=_TABLES)
+    claim_table(out, force=given["force"], endings=_TABLES)
     X = arranged(voice, data, given).table.data
     among = models.among(clusters)
     with voice.step("number", f"Counting clusters in {preparing.size_of(X)}") as progress, collected() as messages:
@@ -210,19 +190,14 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
     voice.warn(messages)
     keys = ("n_clusters", "suggestions", "scores", "confidence", "has_structure", "verdict", "table")
     facts = {key: getattr(found, key) for key in keys}
-    if out is not None:
-        curve = {name: column for name, column in found.table.items() if name != "repeats"}
-        write_result(Path(out), curve, facts)
+    write_result(out, {name: column for name, column in found.table.items() if name != "repeats"}, facts)
     if plot is not None:
         save_drawing(found.plot(), plot)
     lines = [
         f"{k:4d}  {score:.2f}  {'#' * round(40 * max(score, 0.0))}{'  <' if k == found.n_clusters else ''}"
         for k, score in found.scores.items()
     ]
-    voice.result("\n".join([*lines, _verdict(found)]), facts)
-
-
-# -- before and after a fit ---------------------------------------------------------------------------------------
+    voice.result("\n".join([*lines, verdict(found)]), facts)
 
 
 def _read(voice: Voice, data: str, given: dict[str, Any], out: str) -> InputFile:
@@ -232,42 +207,6 @@ def _read(voice: Voice, data: str, given: dict[str, Any], out: str) -> InputFile
     source = arranged(voice, data, given)
     image_of(source, given)  # is right, before the work
     return source
-
-
-def _finish(run: Outcome, chosen: dict[str, tuple[Any, str]], found: jc.ClusterNumber | None) -> None:
-    """Say what was done to the data and how the number of clusters was chosen; write all."""
-    run.notes.extend(preparing.notes_of(run.fitted.model))
-    for note in run.notes:
-        run.voice.say(note)
-    views = preparing.views_of(run.fitted.model)
-    names = ["view"] if len(views) == 1 else [f"view {number}" for number in range(1, len(views) + 1)]
-    run.chosen.update({**dict(zip(names, views, strict=True)), **chosen})
-    if found is not None:
-        run.voice.say(f"Number of clusters: {_verdict(found)}")
-        scores = {number: round(score, 3) for number, score in found.scores.items()}
-        run.chosen["number of clusters"] = (found.n_clusters, f"found in the data: {found.verdict}")
-        run.chosen["agreement by number of clusters"] = (scores, "measured")
-    finish(run)
-
-
-def _verdict(found: jc.ClusterNumber) -> str:
-    """How many clusters there are, and the numbers that it could be, with their scores."""
-    listed = [f"{number} ({found.scores[number]:.2f})" for number in found.suggestions if number in found.scores]
-    candidates = f" Candidates, with the agreement of members: {', '.join(listed)}." if listed else ""
-    return f"{found.verdict}.{candidates}"
-
-
-# -- methods and their parameters ---------------------------------------------------------------------------------
-
-
-def _settings(given: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of the estimator that were set on the command line."""
-    trade_off = given.get("trade_off")
-    direct = {
-        "n_components": given.get("components"),
-        "trade_off": None if trade_off is None else models.literal(trade_off),
-    }
-    return {key: value for key, value in direct.items() if value is not None} | models.settings_of(given["settings"])
 
 
 def _grids(
@@ -280,41 +219,22 @@ def _grids(
     if isinstance(clusters, int | None):
         known, number, found = models.counted(rows, clusters, given["seed"], progress)
         return known, [(method(number), grid) for method, grid in pairs], found
-    numbers = models.listed(clusters)
+    wanted = models.among(clusters) or []
+    numbers = [*range(wanted[0], wanted[1] + 1)] if isinstance(clusters, str) else [*wanted]
     return rows, [(method(numbers[0]), {**grid, "n_clusters": numbers}) for method, grid in pairs], None
-
-
-def _tried(search: Any) -> dict[str, list[Any]]:
-    results = search.results_
-    params = [", ".join(f"{key}={value}" for key, value in row.items()) for row in results["params"]]
-    return {"estimator": results["estimator"], "params": params} | {
-        key: results[key] for key in ("score", "seconds", "warnings")
-    }
 
 
 def _pairs(methods: tuple[str, ...], grid: tuple[str, ...]) -> list[Pair]:
     """Methods with the values to try; a value belongs to the methods that have its parameter."""
     if not methods and grid:
         raise click.UsageError("--grid needs --method: say whose parameters these are.")
-    values = {name: text if isinstance(text, list) else _values(text) for name, text in map(_named, grid)}
+    if not methods:
+        return [(models.method_of(name), values) for name, values in TRIED_BY_DEFAULT.items()]
+    texts = models.named("--grid", grid, "NAME=VALUE,VALUE")
+    tried = {name: [models.literal(part.strip()) for part in text.split(",")] for name, text in texts.items()}
     pairs: list[Pair] = []
-    used: set[str] = set()
-    for name in methods or tuple(TRIED_BY_DEFAULT):
-        method = models.method_of(name)
-        own = {key: found for key, found in values.items() if key in method().get_params()}
-        used |= own.keys()
-        pairs.append((method, own if methods else TRIED_BY_DEFAULT[name]))
-    if unused := sorted(values.keys() - used):
+    for method in map(models.method_of, methods):
+        pairs.append((method, {name: tried[name] for name in tried if name in method().get_params()}))
+    if unused := sorted(tried.keys() - {name for _, own in pairs for name in own}):
         raise click.UsageError(f"--grid {unused[0]}: none of {', '.join(methods)} has such a parameter.")
     return pairs
-
-
-def _named(pair: str) -> tuple[str, str]:
-    name, sign, text = pair.partition("=")
-    if not sign:
-        raise click.UsageError(f"--grid {pair}: write it as NAME=VALUE,VALUE.")
-    return name, text
-
-
-def _values(text: str) -> list[object]:
-    return [models.literal(part.strip()) for part in text.split(",")]

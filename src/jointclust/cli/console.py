@@ -6,22 +6,13 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import click
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 
 from jointclust._sklearn import CallbackContext
@@ -40,68 +31,42 @@ _TASKS = {"member", "candidate", "reference"}
 class TasksDone:
     """A callback that tells how far a fit is: in members, candidates, or iterations of at most so many.
 
-    Parameters
-    ----------
-    progress : callable
-        Told what is done, and of how much.
-    share : float
-        Part of the time that the tasks take; the rest comes after them.
+    The tasks take a share of the time; the rest comes after them.
     """
 
     def __init__(self, progress: Callable[..., None], share: float = 1.0):
         self.progress, self.share, self.done = progress, share, Counter[str]()
 
-    def setup(self, estimator: object, context: CallbackContext) -> None:
-        """Nothing to do before the fit."""
+    def setup(self, estimator: object, context: CallbackContext, **_: object) -> None:
+        """Nothing to do before the fit, after it, or when a task begins."""
 
-    def teardown(self, estimator: object, context: CallbackContext) -> None:
-        """Nothing to do after it."""
-
-    def on_fit_task_begin(self, estimator: object, context: CallbackContext, **_: object) -> None:
-        """Nothing to tell when a task begins."""
+    teardown = on_fit_task_begin = setup
 
     def on_fit_task_end(self, estimator: object, context: CallbackContext, **_: object) -> bool:
         """One task more."""
-        name = context.task_name
+        name, run = context.task_name, context.parent
+        self.done[name] += 1
         if name in _TASKS:
-            self.done[name] += 1
-            self.progress(self.done[name], total=context.parent.max_subtasks, what=name, share=self.share)
+            self.progress(self.done[name], total=run.max_subtasks, what=name, share=self.share)
         elif name == "iteration":
-            self.done[name] += 1
-            run = context.parent
             total = (run.max_subtasks or 0) * (run.parent.max_subtasks or 1)
             self.progress(self.done[name], total=total or None, what=name, at_most=True)
         return False
 
 
 class Voice:
-    """Progress on the error stream, results on the output stream.
+    """Progress on the error stream, results on the output stream, as the options of a command say.
 
-    Parameters
-    ----------
-    quiet, verbose : bool
-        Say nothing; say more than others want to know.
-    as_json : bool
-        Results as JSON.
-    beside_output : bool
-        Whether something else goes to the output stream, so that what is said of it goes to the other.
+    Where something else goes to the output stream, what is said of it goes to the other.
     """
 
-    def __init__(
-        self, *, quiet: bool = False, as_json: bool = False, verbose: bool = False, beside_output: bool = False
-    ):
-        self.quiet, self.as_json, self.verbose = quiet, as_json, verbose and not quiet
-        self.beside_output = beside_output
-        self.console = Console(stderr=True, highlight=False)
-        self.seconds: dict[str, float] = {}
-
-    @classmethod
-    def of(cls, given: dict[str, Any], *, beside_output: bool = False) -> Self:
-        """As the options of a command say."""
+    def __init__(self, given: Mapping[str, Any], *, beside_output: bool = False):
         if beside_output and given["as_json"]:
             raise click.UsageError("--json and --out - both go to standard output: name a file with --out.")
-        wanted = {name: given[name] for name in ("quiet", "as_json", "verbose")}
-        return cls(**wanted, beside_output=beside_output)
+        self.quiet, self.as_json, self.beside_output = given["quiet"], given["as_json"], beside_output
+        self.verbose = given["verbose"] and not self.quiet
+        self.console = Console(stderr=True, highlight=False)
+        self.seconds: dict[str, float] = {}
 
     @contextmanager
     def step(self, key: str, text: str, total: int | None = None) -> Iterator[Callable[..., None]]:
@@ -109,19 +74,19 @@ class Voice:
         began = time.perf_counter()
         try:
             if self.quiet or not self.console.is_terminal:
-                if not self.quiet:
-                    click.echo(text, err=True)
+                self.say(text)
                 yield self._lines(began)
             else:
-                columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn())
-                times = (TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(elapsed_when_finished=True))
-                with Progress(*columns, *times, console=self.console, transient=True) as progress:
+                what = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
+                left = bars.TimeRemainingColumn(elapsed_when_finished=True)
+                columns = (*what, bars.TaskProgressColumn(), bars.TimeElapsedColumn(), left)
+                with bars.Progress(*columns, console=self.console, transient=True) as progress:
                     task = progress.add_task(text, total=total)
 
                     def show(done: int, total: int | None = None, what: str = "", **more: Any) -> None:
-                        told = Far(done, total, what, **more)
-                        far = f"{text.split()[0]}: {told}" if what else text
-                        progress.update(task, completed=done, total=told.whole, description=far)
+                        told, whole = far(done, total, what, **more)
+                        description = f"{text.split()[0]}: {told}" if what else text
+                        progress.update(task, completed=done, total=whole, description=description)
 
                     yield show
         finally:
@@ -135,19 +100,14 @@ class Voice:
 
         def tell(done: int, total: int | None = None, what: str = "", **more: Any) -> None:
             nonlocal last, heard, doing, began
-            now, told = time.perf_counter(), Far(done, total, what, **more)
+            now, (told, whole) = time.perf_counter(), far(done, total, what, **more)
             if what != doing:
                 doing, began = what, heard
             heard = now
-            if self.quiet or not told.whole or now - last < _SECONDS_PER_LINE:
-                return
-            if not _ENOUGH <= done / told.whole < 1:
-                return
-            last = now
-            left = lasting((now - began) * (told.whole - done) / done)
-            click.echo(
-                f"  {told} ({done / told.whole:.0%}), {'at most' if told.at_most else 'about'} {left} left", err=True
-            )
+            if whole and now - last >= _SECONDS_PER_LINE and _ENOUGH <= done / whole < 1:
+                last = now
+                left = lasting((now - began) * (whole - done) / done)
+                self.say(f"  {told} ({done / whole:.0%}), {'at most' if 'at_most' in more else 'about'} {left} left")
 
         return tell
 
@@ -176,54 +136,31 @@ class Voice:
     def table(self, columns: Columns, data: object) -> None:
         """A table: drawn on a terminal, tab-separated in a pipe."""
         if self.as_json:
-            click.echo(json.dumps(data, indent=2, default=as_json))
+            self.result("", data)
             return
         rows = [[shown(value) for value in row] for row in zip(*columns.values(), strict=True)]
         if not sys.stdout.isatty():
             for row in [list(columns), *rows]:
                 click.echo("\t".join(row))
             return
-        drawn = Table()
-        for name in columns:
-            drawn.add_column(name)
+        drawn = Table(*columns)
         for row in rows:
             drawn.add_row(*(cell.replace("[", "\\[") for cell in row))
         Console().print(drawn)
 
 
-@dataclass(frozen=True)
-class Far:
-    """How far something is.
-
-    Attributes
-    ----------
-    done, total : int
-        So much of so much, or of at most so much.
-    what : str
-        Of what; without a name, only the share is told.
-    share : float
-        Part of the time that this takes.
+def far(
+    done: int, total: int | None = None, what: str = "", at_most: bool = False, share: float = 1.0
+) -> tuple[str, float | None]:
+    """How far something is, in words, and how much there is: what is counted takes but a share of the time.
 
     Examples
     --------
-    >>> str(Far(3, 30, "member")), Far(3, 30, "member", share=0.5).whole
+    >>> far(3, 30, "member", share=0.5)
     ('member 3 of 30', 60.0)
     """
-
-    done: int
-    total: int | None
-    what: str
-    at_most: bool = False
-    share: float = 1.0
-
-    @property
-    def whole(self) -> float | None:
-        return None if not self.total else self.total / self.share
-
-    def __str__(self) -> str:
-        if self.done == self.total and self.share < 1:
-            return "votes on all rows"
-        return f"{self.what} {self.done} of {'at most ' if self.at_most else ''}{self.total}" if self.what else "done"
+    told = f"{what} {done} of {'at most ' if at_most else ''}{total}" if what else "done"
+    return "votes on all rows" if done == total and share < 1 else told, total / share if total else None
 
 
 def lasting(seconds: float) -> str:
@@ -240,13 +177,7 @@ def lasting(seconds: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things.
-
-    Examples
-    --------
-    >>> counted(1, "cluster"), counted(3, "cluster")
-    ('1 cluster', '3 clusters')
-    """
+    """A number of things: 1 cluster, 3 clusters."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -21,14 +21,13 @@ from jointclust.readers._matrix import told_apart
 @options.out("FILE", "Write the data set to this file, too.")
 @click.option("--download", is_flag=True, help="Fetch the data set from its public source first.")
 @options.writing
-@options.speaking
 def datasets(name: str | None, out: str | None, download: bool, **given: Any) -> None:
     """List the data sets that are known, or tell what there is to know of the one called NAME.
 
     With --out it is written to a .csv or .npz file. Local ones are the .npz and .mat files, and
     the folders of images, of the folder that JOINTCLUST_DATA names and of the cache.
     """
-    voice = Voice.of(given)
+    voice = Voice(given)
     registry = jc.datasets.registry()
     known = sorted({*registry, *jc.datasets.names()})
     if name is None:
@@ -63,20 +62,12 @@ def _facts(name: str) -> dict[str, object]:
     entry, place = jc.datasets.registry().get(name), jc.datasets.present(name)
     if entry is None:
         return {"name": name, "where": place}
+    papers = ", ".join(f"{paper} ({alias})" for paper, alias in entry.papers.items())
     apart = "can be downloaded" if entry.url else f"bring your own: {entry.source}"
-    return {
-        "name": name,
-        "rows": entry.n_samples,
-        "columns": entry.n_features,
-        "classes": entry.n_classes,
-        "image_shape": entry.image_shape,
-        "papers": ", ".join(f"{paper} ({alias})" for paper, alias in entry.papers.items()) or None,
-        "where": place or apart,
-        "source": entry.source,
-        "url": entry.url,
-        "terms": entry.terms or None,
-        "note": entry.note or None,
-    }
+    size = {"rows": entry.n_samples, "columns": entry.n_features, "classes": entry.n_classes}
+    origin = {"papers": papers or None, "where": place or apart, "source": entry.source, "url": entry.url}
+    more = {"terms": entry.terms or None, "note": entry.note or None}
+    return {"name": name, **size, "image_shape": entry.image_shape, **origin, **more}
 
 
 def _export(dataset: jc.datasets.Dataset, path: Path, *, force: bool, raw: bool) -> None:
@@ -94,9 +85,8 @@ def _export(dataset: jc.datasets.Dataset, path: Path, *, force: bool, raw: bool)
         columns = [np.asarray(column) for _, column in dataset.data.items()] if mixed else dataset.data.T
         write_table(path, dict(zip(header, columns, strict=True)) | {"class": dataset.target}, raw=raw)
         return
-    parts = {"X": dataset.data} if dense else {key: getattr(dataset.data, key) for key in ("data", "indices", "indptr")}
-    if not dense:
-        parts["shape"] = np.asarray(dataset.data.shape)
+    stored = ("data", "indices", "indptr", "shape")
+    parts = {"X": dataset.data} if dense else {key: np.asarray(getattr(dataset.data, key)) for key in stored}
     if names is not None:
         parts["feature_names"] = np.asarray(names, dtype=str)
     with written(path) as temporary:

@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
 import jointclust as jc
-from jointclust.cli import commands, data_sets, options, predicting
+from jointclust.cli import commands, data_sets, options, saved
 from jointclust.cli.console import Voice
 from jointclust.exceptions import collected
 from jointclust.types import Labels
@@ -22,11 +22,11 @@ from jointclust.types import Labels
 @options.out("FOLDER", "Folder for the files.", "jointclust-demo")
 @options.force
 @options.speaking
-def demo(out: str, force: bool, quiet: bool, as_json: bool, verbose: bool) -> None:
+def demo(out: str, force: bool, **given: Any) -> None:
     """Show what jointclust does, in a minute, on handwritten digits; ends with the path of a report to open."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    voice = Voice(quiet=quiet, as_json=as_json, verbose=verbose)
+    voice = Voice(given)
     extra = [*(["--force"] if force else []), "--quiet"]
     digits, run, model = str(folder / "digits.csv"), str(folder / "run"), str(folder / "run" / "model.skops")
 
@@ -36,14 +36,14 @@ def demo(out: str, force: bool, quiet: bool, as_json: bool, verbose: bool) -> No
     told = ["--label-column", "class", "--image-shape", "8x8"]
     _call(voice, commands.fit, [digits, "--clusters", "10", *told, "--out", run], extra)
     voice.say("\nThe saved model labels new rows:")
-    _call(voice, predicting.predict, [run, digits, "--out", str(folder / "labels.csv")], extra)
+    _call(voice, saved.predict, [run, digits, "--out", str(folder / "labels.csv")], extra)
     voice.say("\nAgainst the known classes, which no method saw:")
     table = _comparison(jc.load(model).labels_)
     report = (folder / "run" / "report.html").resolve()
-    if not quiet:
+    if not voice.quiet:
         voice.table(table, {"table": table, "report": str(report)})
-    if not as_json:
-        click.echo(f"\nOpen {report}" if not quiet else str(report))
+    if not voice.as_json:
+        click.echo(str(report) if voice.quiet else f"\nOpen {report}")
 
 
 def _call(voice: Voice, command: click.Command, arguments: list[str], extra: list[str]) -> None:

@@ -41,13 +41,7 @@ def _read_error() -> type[Exception]:
 
 
 def in_options(text: str) -> str:
-    """A message of the library in the words of the command line.
-
-    Examples
-    --------
-    >>> in_options("n_clusters=5 exceeds the number of rows (3): lower n_clusters.")
-    '--clusters 5 exceeds the number of rows (3): lower --clusters.'
-    """
+    """A message of the library in the words of the command line: ``n_clusters=5`` is ``--clusters 5`` there."""
     named = _PARAMETER.sub(lambda found: _OPTIONS[found[1]] + " " * found[0].endswith("="), text)
     return _SETTING.sub(r"--set \1=", named)
 

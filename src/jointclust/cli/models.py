@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import time
+import timeit
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +27,8 @@ from jointclust.types import Predictor
 Clusters = int | str | list[int] | None
 # Classes of rows, None where none is known; or none at all.
 Known = NDArray[np.object_] | None
+# Rows, columns, clusters and effort of a fit.
+Size = tuple[int, int, Clusters, str]
 
 
 def hint(name: str, known: list[str]) -> str:
@@ -40,10 +42,8 @@ def method_of(name: str) -> type[BaseEstimator]:
     methods = {entry.name: entry.cls for entry in registry.METHODS}
     found = methods | {cls.__name__.lower(): cls for cls in methods.values()}
     if name.lower().replace("-", "") == "kmeans":
-        raise click.UsageError(
-            f"--method {name}: k-means is --method dec --trade-off 1 here; jointclust compare sets scikit-learn's "
-            "beside all methods."
-        )
+        here = "k-means is --method dec --trade-off 1 here; jointclust compare sets scikit-learn's beside all methods."
+        raise click.UsageError(f"--method {name}: {here}")
     if name.lower() not in found:
         raise click.UsageError(f"There is no method {name!r}. {hint(name, list(methods))}")
     return found[name.lower()]
@@ -63,18 +63,25 @@ def literal(text: str) -> object:
         return text
 
 
-def settings_of(pairs: tuple[str, ...]) -> dict[str, Any]:
-    """Parameters from ``name=value`` texts."""
-    found = {}
-    for pair in pairs:
-        name, sign, value = pair.partition("=")
-        if not sign:
-            raise click.UsageError(f"--set {pair}: write it as NAME=VALUE.")
+def named(option: str, pairs: tuple[str, ...], written: str = "NAME=VALUE") -> dict[str, str]:
+    """Texts by name, from pairs such as ``name=text``."""
+    if wrong := [pair for pair in pairs if "=" not in pair]:
+        raise click.UsageError(f"{option} {wrong[0]}: write it as {written}.")
+    return {name: text for name, _, text in (pair.partition("=") for pair in pairs)}
+
+
+def settings_of(given: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the estimator that were set on the command line."""
+    found: dict[str, Any] = {}
+    if given["components"] is not None:
+        found["n_components"] = given["components"]
+    if given["trade_off"] is not None:
+        found["trade_off"] = literal(given["trade_off"])
+    for name, text in named("--set", given["settings"]).items():
         if name in ("n_clusters", "random_state"):
-            raise click.UsageError(
-                f"--set {name}: there is {'--clusters' if name == 'n_clusters' else '--seed'} for it."
-            )
-        found[name] = literal(value)
+            option = "--clusters" if name == "n_clusters" else "--seed"
+            raise click.UsageError(f"--set {name}: there is {option} for it.")
+        found[name] = literal(text)
     return found
 
 
@@ -86,19 +93,14 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Pr
         settings = {"views": None, **settings}  # the rows are prepared already
         if str(settings["views"]).lower() == "none":
             settings["views"] = None
-    options = {"n_components": "--components", "trade_off": "--trade-off"}
-    for name in settings:
-        if name not in known:
-            raise click.UsageError(
-                f"{options.get(name, '--set ' + name)} does not go with --method {method}: {cls.__name__} has no "
-                f"parameter {name}. {hint(name, sorted(known))}"
-            )
+    if wrong := [name for name in settings if name not in known]:
+        name = wrong[0]
+        option = {"n_components": "--components", "trade_off": "--trade-off"}.get(name, f"--set {name}")
+        raise click.UsageError(
+            f"{option} does not go with --method {method}: {cls.__name__} has no parameter {name}. "
+            f"{hint(name, sorted(known))}"
+        )
     return cls(n_clusters, **{"random_state": seed, **settings})
-
-
-def has_views(method: str, scale: str, settings: dict[str, object]) -> bool:
-    """Whether the method looks at views of the data itself, and so takes them as they come."""
-    return scale == "auto" and issubclass(method_of(method), jc.JointConsensus) and "views" not in settings
 
 
 def counted(
@@ -122,19 +124,6 @@ def among(given: Clusters) -> Numbers | None:
         low, high = given.split("-")
         return int(low), int(high)
     return [given] if isinstance(given, int) else given
-
-
-def wanted(given: Clusters) -> int | Numbers | None:
-    """The same, and one number as it is."""
-    return given if isinstance(given, int) else among(given)
-
-
-def listed(given: str | list[int]) -> list[int]:
-    """Every number of a range, or of a list."""
-    if isinstance(given, list):
-        return given
-    low, high = given.split("-")
-    return list(range(int(low), int(high) + 1))
 
 
 def check_known(method: str) -> None:
@@ -184,56 +173,39 @@ _EFFORTS = {"quick": (0.25, 0.55), "normal": (1.0, 1.0), "thorough": (3.0, 3.0)}
 _CLUSTERS, _SHORT = 10, 30.0
 
 
-def announced(n_rows: int, n_columns: int, clusters: Clusters, effort: str) -> str:
+def announced(size: Size) -> str:
     """What to say before a long fit, and how to have it faster; nothing before a short one."""
-    n_clusters = clusters if isinstance(clusters, int) else None
-    seconds = estimate(n_rows, n_columns, n_clusters, effort) * _slowness()
+    seconds = sum(costs(size)) * _slowness()
     if seconds < _SHORT:
         return ""
     ways = ["--method ldakm (a fraction of that)"]
-    if effort != "quick":
+    if size[3] != "quick":
         ways.insert(0, "--set effort=quick (half or less)")
-    if n_clusters is None:
+    if not isinstance(size[2], int):
         ways.insert(0, "--clusters N (no search for their number)")
     return f"This takes about {lasting(seconds)}. Faster: {', '.join(ways)}."
 
 
-def estimate(n_rows: int, n_columns: int, n_clusters: int | None, effort: str = "normal") -> float:
-    """Seconds of one processor that a consensus takes.
+def costs(size: Size) -> tuple[float, float, float]:
+    """Seconds of one processor that a consensus takes: its members, the votes on all rows, the number of clusters.
 
-    Members are fitted to 10,000 rows at the most, and all rows are voted on.
+    Members are fitted to 10,000 rows at the most.
 
     Examples
     --------
-    >>> estimate(1_000_000, 50, 10) > 3 * estimate(200_000, 50, 10)
+    >>> sum(costs((1_000_000, 50, 10, "normal"))) > 3 * sum(costs((200_000, 50, 10, "normal")))
     True
     """
-    share = min(n_rows, MOST_ROWS) / MOST_ROWS
-    count = 0.0 if n_clusters is not None else share * _NUMBER + min(n_rows / 1000, 1) * _SMALL_NUMBER
-    return sum(_members_and_votes(n_rows, n_columns, n_clusters, effort)) + count
-
-
-def members_share(n_rows: int, n_columns: int, clusters: Clusters, effort: str) -> float:
-    """Part of the time of a fit that the members take; votes on all rows take the rest."""
-    members, votes = _members_and_votes(n_rows, n_columns, clusters if isinstance(clusters, int) else None, effort)
-    return members / (members + votes)
-
-
-def _members_and_votes(n_rows: int, n_columns: int, n_clusters: int | None, effort: str) -> tuple[float, float]:
-    members = min(n_rows, MOST_ROWS) / MOST_ROWS * (_FIT + _CLUSTER * (n_clusters or _CLUSTERS) + _COLUMN * n_columns)
+    n_rows, n_columns, clusters, effort = size
+    n_clusters, share = clusters if isinstance(clusters, int) else None, min(n_rows, MOST_ROWS) / MOST_ROWS
+    members = share * (_FIT + _CLUSTER * (n_clusters or _CLUSTERS) + _COLUMN * n_columns)
+    number = 0.0 if n_clusters is not None else share * _NUMBER + min(n_rows / 1000, 1) * _SMALL_NUMBER
     of_members, of_votes = _EFFORTS.get(effort, (1.0, 1.0))
-    return members * of_members, _ROW * n_rows * of_votes
+    return members * of_members, _ROW * n_rows * of_votes, number
 
 
 def _slowness() -> float:
     """How many times longer this machine, as busy as it is, takes for a little work of the kind that fits do."""
     rng = np.random.RandomState(0)
     rows, centers = rng.standard_normal((4000, 50)), rng.standard_normal((50, 20))
-
-    def probed() -> float:
-        began = time.perf_counter()
-        for _ in range(30):
-            (rows @ centers).argmin(axis=1)
-        return time.perf_counter() - began
-
-    return sorted(probed() for _ in range(3))[1] / _PROBE
+    return sorted(timeit.repeat(lambda: (rows @ centers).argmin(axis=1), repeat=3, number=30))[1] / _PROBE

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 from jointclust.cli.models import Clusters, hint
 from jointclust.cli.preparing import SCALES
@@ -43,18 +42,18 @@ def _configured(context: click.Context, option: click.Parameter, path: str | Non
     except (json.JSONDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise ReadError(f"--config {path} is neither TOML nor a run.json: {error}") from error
     known = {
-        name.lstrip("-").replace("-", "_"): str(parameter.name)
+        name.lstrip("-").replace("-", "_"): parameter
         for parameter in context.command.params
         for name in (str(parameter.name), *parameter.opts)
         if name.startswith("--") or not name.startswith("-")
     }
-    several = {parameter.name for parameter in context.command.params if getattr(parameter, "multiple", False)}
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in values.items():
         if name.replace("-", "_") not in known:
             raise click.UsageError(f"--config {path} sets {name!r}. {hint(name, sorted(known))}")
-        key = known[name.replace("-", "_")]
-        found[key] = [value] if key in several and isinstance(value, str | int | float) else value
+        parameter = known[name.replace("-", "_")]
+        is_one_of_many = getattr(parameter, "multiple", False) and isinstance(value, str | int | float)
+        found[str(parameter.name)] = [value] if is_one_of_many else value
     context.default_map = {**(context.default_map or {}), **found}
     return path
 
@@ -85,11 +84,6 @@ def _delimiter(context: click.Context, option: click.Parameter, text: str | None
     return found
 
 
-def method_names(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
-    """What a shell offers after --method."""
-    return [CompletionItem(entry.name) for entry in METHODS if entry.name.startswith(begun)]
-
-
 def choice(name: str, values: Sequence[str], help: str) -> Callable[[F], F]:
     """One of some values, the first of which is the default."""
     return click.option(name, type=click.Choice(values), default=values[0], show_default=True, help=help)
@@ -102,28 +96,22 @@ def missing(help: str) -> Callable[[F], F]:
 
 def out(metavar: str, help: str, default: str | None = None) -> Callable[[F], F]:
     """Where the results go."""
-    has_default = default is not None
-    return click.option("-o", "--out", default=default, show_default=has_default, type=FILE, metavar=metavar, help=help)
+    return click.option("-o", "--out", default=default, show_default=True, type=FILE, metavar=metavar, help=help)
 
 
 # A path for shells to complete; whether it can be read, the readers say.
 FILE = click.Path(readable=False)
 data = click.argument("data", metavar="DATA", type=FILE)
-clusters = click.option(
-    "-k",
-    "--clusters",
-    multiple=True,
-    callback=_clusters,
-    metavar="N",
-    help="Number of clusters, a range such as 2-8, or repeated: what to choose among (default: found in the data).",
-)
-config = click.option(
-    "--config",
-    type=FILE,
-    is_eager=True,
-    callback=_configured,
-    metavar="FILE",
-    help="Options from a TOML file, or a run.json.",
+data_and_clusters = together(
+    data,
+    click.option(
+        "-k",
+        "--clusters",
+        multiple=True,
+        callback=_clusters,
+        metavar="N",
+        help="Number of clusters, a range such as 2-8, or repeated: what to choose among (default: found in the data).",
+    ),
 )
 reading = together(
     click.option("--format", type=click.Choice(list(FORMATS)), help="Format of DATA, where its name does not tell."),
@@ -176,47 +164,21 @@ known = together(
         help="A table with an id and a class of some rows (as suggest writes it), in place of a column of DATA.",
     ),
 )
-scaling = together(
+preparing = together(
     choice("--scale", SCALES, "How to scale the columns: auto as suits the kind of data; becomes part of the model."),
     missing("auto fills them from the row's others; becomes part of the model."),
+    click.option("--seed", type=int, default=0, show_default=True, help="Seed: the same one, the same result."),
+    columns,
 )
-seed = click.option("--seed", type=int, default=0, show_default=True, help="Seed: the same one, the same result.")
 method = click.option(
     "--method",
     default="consensus",
     show_default=True,
     metavar="NAME",
-    shell_complete=method_names,
+    shell_complete=lambda context, option, begun: [one.name for one in METHODS if one.name.startswith(begun)],
     help=f"One of {', '.join(entry.name for entry in METHODS)}.",
 )
-images = together(
-    click.option("--image-shape", metavar="HxW", help="Rows are images of this height and width, such as 32x32."),
-    choice("--image-order", ["C", "F"], "Whether pixels are stored row by row (C) or column by column (F)."),
-)
-stability = click.option(
-    "--resamples",
-    type=click.IntRange(0),
-    default=10,
-    show_default=True,
-    help="Bootstrap resamples for the stability of each cluster (the consensus needs none).",
-)
-report = click.option(
-    "--report-megabytes",
-    type=click.FloatRange(0, min_open=True),
-    default=12,
-    show_default=True,
-    metavar="N",
-    help="Size of report.html, at the most: a larger one carries more features to colour the map by.",
-)
 force = click.option("--force", is_flag=True, help="Replace files that are there.")
-writing = together(
-    force,
-    click.option(
-        "--raw-cells",
-        is_flag=True,
-        help="Keep text that begins with = + - @ as it is in CSV; else an apostrophe keeps it from being a formula.",
-    ),
-)
 speaking = together(
     click.option("--quiet", is_flag=True, help="Say nothing but errors."),
     click.option(
@@ -224,6 +186,44 @@ speaking = together(
     ),
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     click.option("--debug", is_flag=True, expose_value=False, help="Show where an error came from."),
+)
+writing = together(
+    force,
+    click.option(
+        "--raw-cells",
+        is_flag=True,
+        help="Keep text that begins with = + - @ as it is in CSV; else an apostrophe keeps it from being a formula.",
+    ),
+    speaking,
+)
+results = together(
+    click.option("--plot", type=FILE, metavar="FILE", help="Draw a map of the rows (.svg, .png or .pdf)."),
+    click.option("--image-shape", metavar="HxW", help="Rows are images of this height and width, such as 32x32."),
+    choice("--image-order", ["C", "F"], "Whether pixels are stored row by row (C) or column by column (F)."),
+    click.option(
+        "--resamples",
+        type=click.IntRange(0),
+        default=10,
+        show_default=True,
+        help="Bootstrap resamples for the stability of each cluster (the consensus needs none).",
+    ),
+    click.option(
+        "--report-megabytes",
+        type=click.FloatRange(0, min_open=True),
+        default=12,
+        show_default=True,
+        metavar="N",
+        help="Size of report.html, at the most: a larger one carries more features to colour the map by.",
+    ),
+    click.option(
+        "--config",
+        type=FILE,
+        is_eager=True,
+        callback=_configured,
+        metavar="FILE",
+        help="Options from a TOML file, or a run.json.",
+    ),
+    writing,
 )
 
 
@@ -236,18 +236,3 @@ def names_of(texts: tuple[str, ...]) -> list[str] | None:
     ['a', 'b', 'c, d']
     """
     return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row] if texts else None
-
-
-def image_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
-    """Height and width from text such as 32x32, checked against the number of features."""
-    if text is None:
-        return None
-    try:
-        height, width = (int(part) for part in text.lower().split("x"))
-    except ValueError:
-        raise click.UsageError(f"--image-shape {text}: write it as HEIGHTxWIDTH, such as 32x32.") from None
-    if min(height, width) < 1:
-        raise click.UsageError(f"--image-shape {text}: height and width are at least 1.")
-    if height * width != n_features:
-        raise click.UsageError(f"--image-shape {text} makes {height * width} pixels; the data have {n_features}.")
-    return height, width

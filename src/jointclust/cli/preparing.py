@@ -8,7 +8,6 @@ from typing import Any
 import click
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler
@@ -16,6 +15,7 @@ from sklearn.utils import get_tags
 
 import jointclust as jc
 from jointclust.readers import Columns, ReadError, Table
+from jointclust.showing.fitted import first_preparation, last_step
 from jointclust.views.kinds import naming_column
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import SCALES as VIEWS_BY_SCALE
@@ -41,9 +41,13 @@ _AS_READ = {"number": "number", "count": "number", "category": "text", "boolean"
 
 def arranged(table: Table, *, text_column: str | None = None, missing: str = "auto") -> Table:
     """The table with its documents or columns by name, and without the column that names the rows."""
-    if text_column is not None:
-        return replace(table, data=documents_of(table, text_column), names=None)
     data, names = table.data, table.names
+    if text_column is not None:
+        column = data[text_column] if isinstance(data, Columns) else None
+        if column is None or column.dtype != object:
+            raise ReadError(f"--text-column {text_column}: the column holds no text.")
+        texts = ["" if value is None else str(value) for value in column]
+        return replace(table, data=np.array(texts, dtype=object), names=None)
     if sp.issparse(data):
         return table  # its names are words, or genes
     if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
@@ -55,26 +59,13 @@ def arranged(table: Table, *, text_column: str | None = None, missing: str = "au
         notes = [asked.format(name, "names the rows", "id") for name in names or [] if name.lower() in _ROW_NAMES]
         return replace(table, notes=table.notes + notes)
     name = naming_column(data) if table.ids is None else None
-    if name is not None:
-        note = f"Column {name!r} names the rows: it is their id, and no feature."
-        return _named_by(replace(table, data=data, notes=[*table.notes, note]), name)
-    return replace(table, data=data, names=data.names)
-
-
-def _named_by(table: Table, name: str) -> Table:
-    ids = table.data[name]
-    whole = ids.dtype.kind == "f" and bool(np.all(ids == np.rint(ids)))
-    rest = table.data.without(name)
-    found = ids.astype(np.int64) if whole else ids
-    return replace(table, data=rest, names=rest.names, ids=found, id_column=name)
-
-
-def documents_of(table: Table, name: str) -> NDArray[np.object_]:
-    """The texts of a column, empty where there is none."""
-    column = table.data[name] if isinstance(table.data, Columns) else None
-    if column is None or column.dtype != object:
-        raise ReadError(f"--text-column {name}: the column holds no text.")
-    return np.array(["" if value is None else str(value) for value in column], dtype=object)
+    if name is None:
+        return replace(table, data=data, names=data.names)
+    ids, rest = data[name], data.without(name)
+    if ids.dtype.kind == "f" and np.all(ids == np.rint(ids)):
+        ids = ids.astype(np.int64)
+    notes = [*table.notes, f"Column {name!r} names the rows: it is their id, and no feature."]
+    return replace(table, data=rest, names=rest.names, ids=ids, id_column=name, notes=notes)
 
 
 def shape_of(data: Any) -> tuple[int, int]:
@@ -85,9 +76,8 @@ def shape_of(data: Any) -> tuple[int, int]:
 def size_of(data: Any) -> str:
     """The same in words."""
     n_rows, n_columns = shape_of(data)
-    return (
-        f"{n_rows} {'documents' if len(data.shape) == 1 else 'rows'}, {n_columns} column{'s' if n_columns > 1 else ''}"
-    )
+    rows = "documents" if len(data.shape) == 1 else "rows"
+    return f"{n_rows} {rows}, {n_columns} column{'s' if n_columns > 1 else ''}"
 
 
 def preparation(scale: str, missing: str, data: Any, *, has_views: bool = False) -> Steps:
@@ -138,15 +128,9 @@ def preparations_of(model: Any) -> list[Preparation]:
     return found
 
 
-def notes_of(model: Any) -> list[str]:
-    """What was done to the data, and why, a line each."""
-    return list(dict.fromkeys(note for preparation in preparations_of(model) for note in preparation.notes_))
-
-
 def views_of(model: Any) -> list[tuple[str, str]]:
     """The views that were taken, and why."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    found = preparations_of(model)
+    last, found = last_step(model), preparations_of(model)
     if isinstance(last, jc.JointConsensus) and found and found[0] in last.preparations:
         return [(f"{view['name']} (weight {view['weight']:.2f})", view["reason"]) for view in last.views_]
     return [(preparation.view_, preparation.reason_) for preparation in found]
@@ -161,29 +145,14 @@ def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
     return model
 
 
-def _first(model: Any) -> Any:
-    """What new data come to first."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
-    return (preparations_of(first) or [first])[0] if isinstance(first, jc.JointConsensus) else first
-
-
-def wants_text(model: Any) -> bool:
-    """Whether a model was fitted on documents rather than on columns."""
-    first = _first(model)
-    return getattr(first, "description_", None) is not None and not hasattr(first, "n_features_in_")
-
-
 def reading_for(model: Any) -> dict[str, Any]:
     """How new data have to be read for a model."""
-    first = _first(model)
+    first = first_preparation(model) or (model.steps[0][1] if isinstance(model, Pipeline) else model)
     names = getattr(first, "feature_names_in_", None)
-    asked: dict[str, Any] = {
-        "wanted": None if names is None else [str(name) for name in names],
-        "n_features": getattr(model, "n_features_in_", None),
-    }
+    wanted = None if names is None else [str(name) for name in names]
+    asked = {"wanted": wanted, "n_features": getattr(model, "n_features_in_", None)}
     if not isinstance(first, Preparation):
-        missing = "keep" if hasattr(first, "statistics_") else "refuse"
-        return asked | {"categories": "drop", "missing": missing}
+        return asked | {"categories": "drop", "missing": "keep" if hasattr(first, "statistics_") else "refuse"}
     columns = first.description_.columns if names is not None else []
     kinds = {column.name: _AS_READ[column.kind] for column in columns if column.kind in _AS_READ}
     return asked | {"categories": "keep", "missing": "keep", "kinds": kinds or None}

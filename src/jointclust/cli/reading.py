@@ -25,30 +25,15 @@ from jointclust.readers._table import no_such_column
 
 # What messages call standard input.
 STDIN = "stdin"
-_READING = (
-    "format",
-    "id_column",
-    "label_column",
-    "categories",
-    "encoding",
-    "delimiter",
-    "decimal",
-    "no_header",
-    "missing",
-)
+# Options that readers take as they are.
+_READING = ("id_column", "label_column", "categories", "encoding", "delimiter", "decimal", "missing")
 # Where known classes come from another file and no column of it is named, they are in this one.
 _CLASSES = "class"
 
 
 @dataclass(frozen=True, eq=False)
 class InputFile:
-    """Data as read, and how to recognise the file again.
-
-    Attributes
-    ----------
-    columns : dict of name to values, or None
-        Every column as it is written, where that was asked for.
-    """
+    """Data as read, how to recognise the file again, and every column as it is written where that was asked for."""
 
     table: Table
     path: str
@@ -56,44 +41,44 @@ class InputFile:
     format: str
     columns: Mapping[str, Sequence[Any]] | None = None
 
-    @property
-    def name(self) -> str:
-        return STDIN if self.path == "-" else Path(self.path).name
 
-
-def load_data(
-    voice: Voice,
-    path: str,
-    *,
-    format: str | None,
-    no_header: bool | None,
-    missing: str = "refuse",
-    categories: str = "refuse",
-    remembered: str | None = None,
-    whole: bool = False,
-    **options: Any,
+def read_data(
+    voice: Voice, data: str, given: dict[str, Any], remembered: str | None = None, whole: bool = False, **more: Any
 ) -> InputFile:
-    """Read a file, or standard input, which is kept in a temporary file meanwhile.
+    """DATA as they are: a file, or standard input, which is kept in a temporary file meanwhile.
 
     A remembered name of the id column, unlike one that is given, need not be there. The whole of a file are its columns
-    as they are written.
+    as they are written. ``more`` goes before what the user gave.
     """
-    kind = format or ("csv" if path == "-" else format_of(path))
-    options |= {
-        "header": None if no_header is None else not no_header,
-        "missing": "refuse" if missing == "refuse" else "keep",
-        "categories": "keep" if categories == "auto" else categories,
-    }
-    with _as_file(path, format) as file, _called(file, path):
+    asked = _asked(given) | more
+    asked["header"] = None if given["no_header"] is None else not given["no_header"]
+    asked["missing"] = "refuse" if asked.get("missing", "refuse") == "refuse" else "keep"
+    asked["categories"] = "keep" if asked.get("categories") == "auto" else asked.get("categories", "refuse")
+    kind = given["format"] or ("csv" if data == "-" else format_of(data))
+    with _as_file(data, kind) as file:
         size = file.stat().st_size if file.is_file() else None
-        with voice.step("read", f"Reading {STDIN if path == '-' else path}", size) as progress:
-            table = _read(file, kind, remembered, options | {"progress": progress})
-            columns = as_written(file, kind, **options) if whole else None
+        with voice.step("read", f"Reading {STDIN if data == '-' else data}", size) as progress:
+            table = _read(file, kind, remembered, asked | {"progress": progress})
+            columns = as_written(file, kind, **asked) if whole else None
             with file.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
     for note in table.notes:
         voice.say(note)
-    return InputFile(table, path if path == "-" else str(Path(path).resolve()), digest, kind, columns)
+    return InputFile(table, data if data == "-" else str(Path(data).resolve()), digest, kind, columns)
+
+
+def _asked(given: dict[str, Any]) -> dict[str, Any]:
+    """What the user wants to be read, and how."""
+    asked: dict[str, Any] = {key: given[key] for key in _READING if key in given}
+    asked |= {key: options.names_of(given[key]) for key in ("columns", "drop") if key in given}
+    if given.get("known_column") is not None and given["known_rows"] is None:
+        asked["known_column"] = _checked_known(given)
+    text = given["text_column"]
+    if text is not None:
+        if asked.get("columns") or asked.get("drop"):
+            raise click.UsageError("--text-column is the only feature: leave out --columns and --drop.")
+        asked |= {"columns": [text], "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
+    return asked
 
 
 def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]) -> Table:
@@ -110,44 +95,23 @@ def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]
 
 
 @contextmanager
-def _as_file(path: str, format: str | None) -> Iterator[Path]:
+def _as_file(path: str, kind: str) -> Iterator[Path]:
+    """Errors call standard input by its own name, not by that of a temporary file."""
     if path != "-":
         yield Path(path)
         return
-    with tempfile.NamedTemporaryFile(prefix="stdin-", suffix=f".{format or 'csv'}") as spooled:
+    with tempfile.NamedTemporaryFile(prefix="stdin-", suffix=f".{kind}") as spooled:
         shutil.copyfileobj(sys.stdin.buffer, spooled)
         spooled.flush()
-        yield Path(spooled.name)
-
-
-@contextmanager
-def _called(file: Path, path: str) -> Iterator[None]:
-    """Errors call standard input by its own name, not by that of a temporary file."""
-    try:
-        yield
-    except ReadError as error:
-        if path != "-":
-            raise
-        raise ReadError(str(error).replace(str(file), STDIN)) from error
+        try:
+            yield Path(spooled.name)
+        except ReadError as error:
+            raise ReadError(str(error).replace(spooled.name, STDIN)) from error
 
 
 def identities(table: Table) -> NDArray:
     """Names of the rows."""
     return np.arange(table.data.shape[0]) if table.ids is None else table.ids
-
-
-def read_data(voice: Voice, data: str, given: dict[str, Any], **more: Any) -> InputFile:
-    """DATA as they are; ``more`` goes before what the user gave."""
-    asked: dict[str, Any] = {key: given[key] for key in _READING if key in given}
-    asked |= {key: options.names_of(given[key]) for key in ("columns", "drop") if key in given}
-    if given.get("known_column") is not None and given["known_rows"] is None:
-        asked["known_column"] = _checked_known(given)
-    text = given["text_column"]
-    if text is not None:
-        if asked.get("columns") or asked.get("drop"):
-            raise click.UsageError("--text-column is the only feature: leave out --columns and --drop.")
-        asked |= {"columns": [text], "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
-    return load_data(voice, data, **{**asked, **more})
 
 
 def arranged(voice: Voice, data: str, given: dict[str, Any]) -> InputFile:
@@ -197,11 +161,9 @@ def _known_of(table: Table, file: str, column: str) -> NDArray[np.object_]:
     present = set(rows)
     strangers = [name for name, value in names.items() if name not in present and not is_gap(value)]
     if strangers:
-        raise ReadError(
-            f"{path}: no row of the data is called {strangers[0]!r}"
-            + (f", nor {len(strangers) - 1} others" if len(strangers) > 1 else "")
-            + ". Is --id-column the one of the run that they come from?"
-        )
+        others = f", nor {len(strangers) - 1} others" if len(strangers) > 1 else ""
+        where = "Is --id-column the one of the run that they come from?"
+        raise ReadError(f"{path}: no row of the data is called {strangers[0]!r}{others}. {where}")
     if len(names) < len(columns["id"]):
         raise ReadError(f"{path}: an id occurs twice. Name each row once.")
     return np.array([names.get(name, "") for name in rows], dtype=object)

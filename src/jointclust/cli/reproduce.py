@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +45,7 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
     notes.csv, index.html (the items of this call), and cells.jsonl, from which
     a run that was stopped goes on.
     """
-    voice = Voice.of(given)
+    voice = Voice(given)
     try:
         import matplotlib  # noqa: F401  (asked for before hours of work)
         import pandas  # noqa: F401
@@ -65,11 +64,8 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
         return
     folder = Path(out)
     _check_folder(folder)
-
-    def around(title: str) -> AbstractContextManager[Callable[..., None]]:
-        return voice.step("cells", title)
-
     try:
+        around = partial(voice.step, "cells")
         found = papers.reproduce(wanted, folder, quick=quick, n_jobs=jobs, around=around)
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror or error}. What was finished is in cells.jsonl.") from error
@@ -77,11 +73,9 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
 
 
 def _list(voice: Voice, wanted: list[Item]) -> None:
-    columns: dict[str, list[Any]] = {"paper": [], "item": [], "title": [], "missing data": []}
-    for one in wanted:
-        missing = [name for name in one.datasets if not datasets.present(name)]
-        for column, value in zip(columns, (one.paper, one.name, one.title, ", ".join(missing)), strict=True):
-            columns[column].append(value)
+    missing = [", ".join(name for name in one.datasets if not datasets.present(name)) for one in wanted]
+    known = {"paper": [one.paper for one in wanted], "item": [one.name for one in wanted]}
+    columns = known | {"title": [one.title for one in wanted], "missing data": missing}
     voice.table(columns, columns)
 
 
@@ -101,17 +95,13 @@ def _tell(voice: Voice, found: list[Findings], folder: Path) -> None:
     lines, data = [], []
     for one in found:
         counts = Counter(claim.verdict for claim in one.claims)
-        verdicts = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        told = {"claims": [f"{number} {verdict}" for verdict, number in counts.items()], "missing data": one.missing}
         parts = [f"{one.paper.upper()} {one.item}"]
-        if verdicts:
-            parts.append(f"claims: {verdicts}")
-        if one.missing:
-            parts.append(f"missing data: {', '.join(one.missing)}")
+        parts += [f"{what}: {', '.join(listed)}" for what, listed in told.items() if listed]
         if one.stand_ins:
             parts.append(f"run on {', '.join(one.stand_ins)} instead, which the paper does not use")
         lines.append("; ".join(parts))
         known = {"paper": one.paper, "item": one.item, "missing": one.missing, "stand_ins": one.stand_ins}
         data.append(known | {"claims": [vars(claim) for claim in one.claims]})
     page = (folder / "index.html").resolve()
-    text = "\n".join([*lines, f"Open {page}"])
-    voice.result(text, {"items": data, "page": str(page)})
+    voice.result("\n".join([*lines, f"Open {page}"]), {"items": data, "page": str(page)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +16,18 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
-from jointclust.cli import preparing
+from jointclust.cli import preparing, runs
 from jointclust.cli.console import Voice, counted, shown
 from jointclust.cli.errors import in_options
-from jointclust.cli.options import image_shape
 from jointclust.cli.reading import InputFile, identities
-from jointclust.cli.runs import (
-    class_column,
-    class_names,
-    command_line,
-    embedding_columns,
-    origins,
-    ranges_of,
-    write_record,
-)
+from jointclust.cli.runs import class_column, class_names, command_line, embedding_columns, origins
 from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
 from jointclust.readers import Table
 from jointclust.readers._cells import is_gap
 from jointclust.selection.stability import resampled_jaccard
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.plots import EmbeddingDisplay
-from jointclust.types import Float, Labels, Matrix
+from jointclust.types import Float, Labels
 
 # Rows and components that the bootstrap looks at, at the most.
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
@@ -51,23 +43,7 @@ _RULES, _FEATURES = 2, 5
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A fitted model and all that is known of how it came about.
-
-    Attributes
-    ----------
-    fitted : Fitted
-        The model, its rows, and what is shown of them.
-    context : click.Context
-        The call.
-    messages : list of str
-        What the fit warned of, in the words of the command line.
-    chosen : dict of name to (value, who chose it)
-        Parameters found on the way.
-    tried : dict of columns or None
-        All candidates, where there were several.
-    notes : list of str
-        What was done to the data, and why.
-    """
+    """A fitted model and all that is known of how it came about: what the fit warned of, found and tried."""
 
     voice: Voice
     folder: Path
@@ -75,9 +51,22 @@ class Outcome:
     fitted: Fitted
     context: click.Context
     messages: list[str]
-    chosen: dict[str, tuple[Any, str]] = field(default_factory=dict)
+    number: jc.ClusterNumber | None = None
+    best: dict[str, tuple[Any, str]] = field(default_factory=dict)
     tried: dict[str, list[Any]] | None = None
-    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def chosen(self) -> dict[str, tuple[Any, str]]:
+        """Parameters found on the way, and who chose them."""
+        views = preparing.views_of(self.fitted.model)
+        found: dict[str, tuple[Any, str]]
+        found = {"view" if len(views) == 1 else f"view {place}": view for place, view in enumerate(views, 1)}
+        found |= self.best
+        if self.number is not None:
+            scores = {number: round(score, 3) for number, score in self.number.scores.items()}
+            found["number of clusters"] = (self.number.n_clusters, f"found in the data: {self.number.verdict}")
+            found["agreement by number of clusters"] = (scores, "measured")
+        return found
 
     @property
     def given(self) -> dict[str, Any]:
@@ -88,8 +77,21 @@ class Outcome:
         return [*self.source.table.notes, *map(in_options, self.messages)]
 
 
+def verdict(found: jc.ClusterNumber) -> str:
+    """How many clusters there are, and the numbers that it could be, with their scores."""
+    listed = [f"{number} ({found.scores[number]:.2f})" for number in found.suggestions if number in found.scores]
+    candidates = f" Candidates, with the agreement of members: {', '.join(listed)}." if listed else ""
+    return f"{found.verdict}.{candidates}"
+
+
 def finish(run: Outcome) -> None:
-    """Write the folder of a run, its record last."""
+    """Say what was done to the data and how the number of clusters was chosen; write the folder, its record last."""
+    preparations = preparing.preparations_of(run.fitted.model)
+    notes = list(dict.fromkeys(note for one in preparations for note in one.notes_))
+    for note in notes:
+        run.voice.say(note)
+    if run.number is not None:
+        run.voice.say(f"Number of clusters: {verdict(run.number)}")
     _check_same_data(run)
     _describe(run)
     fitted, table = run.fitted, run.source.table
@@ -112,7 +114,7 @@ def finish(run: Outcome) -> None:
     rows, columns = preparing.shape_of(table.data)
     known = {"rows": rows, "columns": columns, "id_column": table.id_column}
     parameters = {name: value for name, (value, _) in origins(run.context).items()}
-    write_record(
+    runs.write_record(
         run.folder,
         command=run.context.info_name,
         command_line=command_line(run.context),
@@ -120,10 +122,10 @@ def finish(run: Outcome) -> None:
         chosen={name: value for name, (value, _) in run.chosen.items()},
         input={"path": run.source.path, "sha256": run.source.sha256, **known},
         result=result,
-        notes=run.notes,
+        notes=notes,
         warnings=run.warnings,
         seconds={key: round(value, 3) for key, value in run.voice.seconds.items()},
-        fitted=ranges_of(fitted.data, fitted.names),
+        fitted=runs.ranges_of(fitted.data, fitted.names),
     )
     _say(run, result, [*files, "run.json"])
 
@@ -176,7 +178,7 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
             stability=stability,
             image_shape=shape,
             image_order=order,
-            title="standard input" if run.source.path == "-" else run.source.name,
+            title="standard input" if run.source.path == "-" else Path(run.source.path).name,
             parameters=origins(run.context) | run.chosen,
             candidates=run.tried,
             warnings=run.warnings,
@@ -197,30 +199,34 @@ def stability_of(fitted: Fitted, n_resamples: int, seed: int) -> Float | None:
     rows, labels, clusterer = fitted.rows, fitted.labels, fitted.clusterer
     rng, n = np.random.RandomState(seed), rows.shape[0]
     sample = np.arange(n) if n <= _STABILITY_ROWS else np.sort(rng.permutation(n)[:_STABILITY_ROWS])
-    n_clusters, own = int(labels.max()) + 1, labels[sample]
-    small = _leading_components(rows[sample], max(_STABILITY_COLUMNS, getattr(clusterer, "n_components", None) or 0))
+    n_clusters, own, small = int(labels.max()) + 1, labels[sample], rows[sample]
     if n_clusters == 1 or sample.size < max(2 * n_clusters, _FEW_ROWS):
         return None  # nothing to tell apart, or too few rows for a resample to hold it
+    most = max(_STABILITY_COLUMNS, getattr(clusterer, "n_components", None) or 0)
+    if small.shape[1] > most:
+        reduce = TruncatedSVD if sp.issparse(small) else PCA
+        small = reduce(min(most, min(small.shape) - 1), random_state=0).fit_transform(small)
     found = resampled_jaccard(clusterer, small, own, n_clusters, n_resamples, rng)
     absent = np.bincount(own, minlength=n_clusters) == 0
     return np.where(absent, np.nan, found)
 
 
-def _leading_components(rows: Matrix, most: int) -> Matrix:
-    if rows.shape[1] <= most:
-        return rows
-    reduce = TruncatedSVD if sp.issparse(rows) else PCA
-    return reduce(min(most, min(rows.shape) - 1), random_state=0).fit_transform(rows)
-
-
 def image_of(source: InputFile, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
     """Shape of rows that are images: as the user says, or as the data sets of that name are."""
-    n_features = preparing.shape_of(source.table.data)[1]
-    shape = image_shape(given["image_shape"], n_features)
-    known, order = jc.datasets.image_layout(Path(source.path).name.split(".")[0])
-    if shape is None and known is not None and known[0] * known[1] == n_features:
-        return known, order
-    return shape, given["image_order"]
+    n_features, text = preparing.shape_of(source.table.data)[1], given["image_shape"]
+    if text is None:
+        known, order = jc.datasets.image_layout(Path(source.path).name.split(".")[0])
+        is_known = known is not None and known[0] * known[1] == n_features
+        return (known, order) if is_known else (None, given["image_order"])
+    try:
+        height, width = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise click.UsageError(f"--image-shape {text}: write it as HEIGHTxWIDTH, such as 32x32.") from None
+    if min(height, width) < 1:
+        raise click.UsageError(f"--image-shape {text}: height and width are at least 1.")
+    if height * width != n_features:
+        raise click.UsageError(f"--image-shape {text} makes {height * width} pixels; the data have {n_features}.")
+    return (height, width), given["image_order"]
 
 
 def _check_same_data(run: Outcome) -> None:
@@ -259,11 +265,7 @@ def _say(run: Outcome, result: dict[str, Any], files: list[str]) -> None:
     drawn = [] if run.given["plot"] is None else [run.given["plot"]]
     lines.append(f"Wrote {', '.join([*files, *drawn])}")
     lines.append(f"Open {(run.folder / 'report.html').resolve()}")
-    told = {
-        "out": str(run.folder.resolve()),
-        "files": files,
-        "warnings": [in_options(message) for message in run.messages],
-    }
+    told = {"out": str(run.folder.resolve()), "files": files, "warnings": list(map(in_options, run.messages))}
     run.voice.result("\n".join(lines), result | told)
 
 
@@ -307,11 +309,11 @@ def _main_class(classes: NDArray[Any] | None, own: NDArray[np.bool_]) -> dict[st
     """The most frequent of the classes that are only for judging, and its share of the rows that have one."""
     if classes is None:
         return {}
-    known = [str(name) for name in classes[own] if not is_gap(str(name))]
-    if not known:
+    known = classes[own][_is_known(classes[own])].astype(str)
+    if known.size == 0:
         return {"main_class": "", "main_class_share": None}
     values, sizes = np.unique(known, return_counts=True)
-    return {"main_class": str(values[sizes.argmax()]), "main_class_share": round(sizes.max() / len(known), 3)}
+    return {"main_class": str(values[sizes.argmax()]), "main_class_share": round(sizes.max() / known.size, 3)}
 
 
 def _cell(name: str, value: Any) -> object:
@@ -342,4 +344,4 @@ def evaluation(table: Table, labels: Labels) -> dict[str, float]:
 
 
 def _is_known(classes: NDArray) -> NDArray[np.bool_]:
-    return np.array([not is_gap(str(value)) for value in classes])
+    return np.array([not is_gap(str(value)) for value in classes], dtype=bool)

@@ -6,7 +6,7 @@ import importlib.metadata
 import json
 import platform
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import jointclust as jc
 from jointclust.cli.writing import RECORD, read_cells, write_json
 from jointclust.readers import ReadError
+from jointclust.rows.blocks import stretches
 from jointclust.showing.fitted import features_of, last_step
 from jointclust.types import Float, Labels, Predictor
 
@@ -29,26 +30,11 @@ _PACKAGES = ("jointclust", "numpy", "scipy", "scikit-learn", "skops")
 
 @dataclass(frozen=True, eq=False)
 class SavedRun:
-    """A model from the disk, and the record of the run that it comes from; empty where there is none.
-
-    Attributes
-    ----------
-    folder : Path
-        Where they lie.
-    """
+    """A model from the disk, and the record of the run that it comes from; empty where there is none."""
 
     folder: Path
     model: Predictor
     record: dict[str, Any]
-
-    @property
-    def id_column(self) -> str | None:
-        """The column that named the rows of the fit."""
-        return self.record.get("input", {}).get("id_column")
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        return self.record.get("parameters", {})
 
 
 def saved_run(path: str) -> SavedRun:
@@ -109,19 +95,14 @@ def embedding_columns(ids: NDArray, Y: NDArray) -> dict[str, Any]:
 
 def write_record(folder: Path, **content: object) -> None:
     """run.json: all that is needed to judge a run and to repeat it."""
-    versions = {name: importlib.metadata.version(name) for name in _PACKAGES}
-    record = {
-        "jointclust": jc.__version__,
-        "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"python": platform.python_version(), **versions},
-        **content,
-    }
-    write_json(folder / RECORD, record)
+    versions = {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in _PACKAGES}
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    write_json(folder / RECORD, {"jointclust": jc.__version__, "written": now, "versions": versions, **content})
 
 
 # Options that change what is said or where it goes, not what is found.
 _ASIDE = {"quiet", "verbose", "as_json", "config", "force", "out", "plot"}
-_SOURCES = {
+_SOURCES: dict[ParameterSource | None, str] = {
     ParameterSource.COMMANDLINE: "you",
     ParameterSource.DEFAULT_MAP: "config file",
     ParameterSource.ENVIRONMENT: "environment",
@@ -152,8 +133,7 @@ def command_line(context: click.Context) -> str:
 
 
 def _source(context: click.Context, name: str) -> str:
-    source = context.get_parameter_source(name)
-    return "default" if source is None else _SOURCES.get(source, "default")
+    return _SOURCES.get(context.get_parameter_source(name), "default")
 
 
 # Columns beyond which one range stands for all: then they are pixels, words or genes, of one unit.
@@ -162,7 +142,10 @@ _MOST = 1000
 
 def ranges_of(data: Any, names: list[str]) -> dict[str, Any]:
     """For the record of a run: lowest and highest value of each feature, or of all where these are many."""
-    low, high = _ends(data)
+    if sp.issparse(data):
+        low, high = (end.toarray().ravel().astype(float) for end in (data.min(axis=0), data.max(axis=0)))
+    else:
+        low, high = (end.reduce(data).astype(float) for end in (np.fmin, np.fmax))  # gaps count nowhere
     if len(names) > _MOST:
         return {"lowest": [float(low.min())], "highest": [float(high.max())], "features": None}
     return {"lowest": low.tolist(), "highest": high.tolist(), "features": names}
@@ -196,26 +179,11 @@ def outside_of(recorded: dict[str, Any] | None, model: Predictor, X: Any) -> str
     )
 
 
-def _blocks(data: Any) -> Iterator[tuple[slice, Float]]:
-    """Some rows after others, dense, and which they are."""
-    size = max(2**22 // max(data.shape[1], 1), 1)
-    for start in range(0, data.shape[0], size):
-        block = data[start : start + size]
-        yield slice(start, start + size), np.asarray(block.toarray() if sp.issparse(block) else block, dtype=float)
-
-
-def _ends(data: Any) -> tuple[Float, Float]:
-    """Lowest and highest value of each column; gaps count nowhere."""
-    if sp.issparse(data):
-        return data.min(axis=0).toarray().ravel().astype(float), data.max(axis=0).toarray().ravel().astype(float)
-    ends = [(np.fmin.reduce(block), np.fmax.reduce(block)) for _, block in _blocks(data)]
-    return np.fmin.reduce([low for low, _ in ends]), np.fmax.reduce([high for _, high in ends])
-
-
 def _farthest(data: Any, low: Float, high: Float) -> tuple[np.ndarray, Float]:
     """Of each row, the column that lies farthest beyond the limits, -1 where none does, and its value there."""
     columns, values = np.full(data.shape[0], -1), np.zeros(data.shape[0])
-    for rows, block in _blocks(data):
+    for rows in stretches(data.shape[0], max(2**22 // max(data.shape[1], 1), 1)):
+        block = np.asarray(data[rows].toarray() if sp.issparse(data) else data[rows], dtype=float)
         beyond = np.nan_to_num(np.maximum(low - block, block - high) / (high - low), nan=-np.inf)
         worst = beyond.argmax(axis=1)
         each = np.arange(len(block))

@@ -27,17 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # run.json comes last: where it is, all the others are, and belong together.
-OUTPUTS = (
-    "labels.csv",
-    "named_labels.csv",
-    "clusters.csv",
-    "clusters.json",
-    "embedding.parquet",
-    "embedding.csv",
-    "candidates.csv",
-    "model.skops",
-    "report.html",
-)
+_LABELS = ("labels.csv", "named_labels.csv", "clusters.csv", "clusters.json")
+OUTPUTS = (*_LABELS, "embedding.parquet", "embedding.csv", "candidates.csv", "model.skops", "report.html")
 RECORD = "run.json"
 # Columns by name, each with one value per row.
 NamedColumns = Mapping[str, Sequence[Any] | NDArray[Any]]
@@ -47,9 +38,18 @@ STDOUT = Path("-")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Errors of the disk, as a user understands them."""
+    try:
+        yield
+    except OSError as error:
+        raise output_error(path, error) from error
+
+
 def claim_folder(folder: Path, *, force: bool) -> None:
     """Make sure, before the work begins, that its results can be written."""
-    try:
+    with _errors_of(folder):
         folder.mkdir(parents=True, exist_ok=True)
         present = [name for name in (*OUTPUTS, RECORD) if (folder / name).exists()]
         if present and not force:
@@ -57,10 +57,7 @@ def claim_folder(folder: Path, *, force: bool) -> None:
         if force:
             for leftover in folder.glob(f"{UNFINISHED}*"):
                 leftover.unlink()
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED):
-            pass
-    except OSError as error:
-        raise output_error(folder, error) from error
+        tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED).close()
 
 
 def claim_file(path: Path, *, force: bool, option: str = "--out") -> None:
@@ -69,36 +66,34 @@ def claim_file(path: Path, *, force: bool, option: str = "--out") -> None:
         raise OutputError(f"{path} is a folder: name a file in it.")
     if path.exists() and not force:
         raise OutputError(f"{path} is there already: choose another {option}, or add --force.")
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=UNFINISHED):
-            pass
-    except OSError as error:
-        raise output_error(path, error) from error
+    with _errors_of(path):
+        tempfile.NamedTemporaryFile(dir=path.parent, prefix=UNFINISHED).close()
 
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
     """As :func:`jointclust.files.replacing`, with errors that a user understands."""
-    try:
-        with replacing(path) as temporary:
-            yield temporary
-    except OSError as error:
-        raise output_error(path, error) from error
+    with _errors_of(path), replacing(path) as temporary:
+        yield temporary
 
 
 def claim_table(
-    path: Path, *, force: bool, endings: tuple[str, ...] = (".csv", ".parquet"), what: str = "a table"
+    name: str | Path | None, *, force: bool, endings: tuple[str, ...] = (".csv", ".parquet"), what: str = "a table"
 ) -> None:
-    """Make sure, before the work, that a table can be written to a file, or to standard output."""
-    if path == STDOUT:
+    """Make sure, before the work, that a table can be written to a file, if to one, or to standard output."""
+    if name is None or Path(name) == STDOUT:
         return
+    path = Path(name)
+    _check_ending(path, what, endings)
+    if path.suffix == ".parquet" and not can_write_parquet():
+        needed = "writing Parquet needs pyarrow: pip install 'jointclust[files]', or name a .csv file."
+        raise OutputError(f"{path}: {needed}")
+    claim_file(path, force=force)
+
+
+def _check_ending(path: Path, what: str, endings: tuple[str, ...]) -> None:
     if path.suffix not in endings:
         raise OutputError(f"{path}: {what} goes to a {', '.join(endings[:-1])} or {endings[-1]} file.")
-    if path.suffix == ".parquet" and not can_write_parquet():
-        raise OutputError(
-            f"{path}: writing Parquet needs pyarrow: pip install 'jointclust[files]', or name a .csv file."
-        )
-    claim_file(path, force=force)
 
 
 def read_cells(path: Path) -> dict[str, list[str]]:
@@ -119,10 +114,8 @@ def write_table(path: Path, columns: NamedColumns, *, raw: bool = False) -> None
             import pyarrow as pa
             import pyarrow.parquet as parquet
 
-            arrays = {}
-            for name, values in columns.items():
-                is_text = isinstance(values, np.ndarray) and values.dtype.kind == "O"
-                arrays[name] = pa.array(list(values) if is_text else values)
+            texts = [name for name, one in columns.items() if isinstance(one, np.ndarray) and one.dtype.kind == "O"]
+            arrays = {name: pa.array(list(one) if name in texts else one) for name, one in columns.items()}
             parquet.write_table(pa.table(arrays), temporary)
             return
         with temporary.open("w", encoding="utf-8", newline="") as stream:
@@ -135,12 +128,12 @@ def write_json(path: Path, data: object) -> None:
         temporary.write_text(json.dumps(data, indent=2, default=as_json, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def write_result(path: Path, columns: NamedColumns, data: object, *, raw: bool = False) -> None:
-    """What a command found, as JSON where the name says so, else as a table."""
-    if path.suffix == ".json":
-        write_json(path, data)
-    else:
-        write_table(path, columns, raw=raw)
+def write_result(out: str | None, columns: NamedColumns, data: object, *, raw: bool = False) -> None:
+    """What a command found, where a file is wanted: as JSON where its name says so, else as a table."""
+    if out is not None and Path(out).suffix == ".json":
+        write_json(Path(out), data)
+    elif out is not None:
+        write_table(Path(out), columns, raw=raw)
 
 
 def as_json(value: object) -> object:
@@ -170,13 +163,7 @@ def _write_csv(stream: TextIO, columns: NamedColumns, raw: bool) -> None:
 
 
 def as_meant(cell: str) -> str:
-    """A cell without the apostrophe that was put before it.
-
-    Examples
-    --------
-    >>> as_meant("'=A1"), as_meant("'tis")
-    ('=A1', "'tis")
-    """
+    """A cell without the apostrophe that was put before it: that of ``'=A1``, not that of ``'tis``."""
     return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
 
 
@@ -188,8 +175,7 @@ def claim_plot(plot: str | None, *, force: bool) -> None:
     """Make sure, before the work, that a drawing can be made and written."""
     if plot is None:
         return
-    if Path(plot).suffix not in (".svg", ".png", ".pdf"):
-        raise OutputError(f"{plot}: a drawing goes to a .svg, .png or .pdf file.")
+    _check_ending(Path(plot), "a drawing", (".svg", ".png", ".pdf"))
     if importlib.util.find_spec("matplotlib") is None:
         raise click.UsageError("--plot needs matplotlib: pip install 'jointclust[plot]'.")
     claim_file(Path(plot), force=force, option="--plot")

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from jointclust._version import __version__
 from jointclust.experiments.experiment import frame
 from jointclust.experiments.findings import OURS, PAPERS, VERDICTS, Claim, Findings
 from jointclust.files import replacing
-from jointclust.showing.style import shared_style
+from jointclust.showing.style import resource
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -143,19 +142,15 @@ def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, fa
         about = f"<h2>{_name(paper)}</h2>\n<p>{escape(PAPERS.get(paper, ''))}</p>"
         sections.append(f'<section aria-label="{_name(paper)}">{about}\n{articles}\n</section>')
     known = (f"<div><dt>{escape(key)}</dt><dd>{escape(str(value))}</dd></div>" for key, value in facts.items())
-    return Template(_resource("page.html")).substitute(
+    return Template(resource("experiments/page.html")).substitute(
         title=escape(title),
-        style=shared_style() + _resource("page.css"),
+        style=resource("showing/style.css") + resource("experiments/page.css"),
         facts="".join(known),
         contents=f"<dl>{contents}</dl>" if papers else "<p>There are no findings.</p>",
         verdicts=_verdicts(papers),
         papers="\n".join(sections),
         version=escape(__version__),
     )
-
-
-def _resource(name: str) -> str:
-    return resources.files("jointclust.experiments").joinpath(name).read_text(encoding="utf-8")
 
 
 def _name(paper: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -175,33 +175,19 @@ class Explanation:
             ``clusters``, ``groups`` and ``notes``. A condition has its text, the feature, and the limits ``above`` and
             ``up_to``, None where there is none.
         """
-        return {
-            "clusters": [_plain(cluster) for cluster in self.clusters],
-            "groups": self.groups,
-            "notes": self.notes,
-        }
+        clusters = [
+            vars(one) | {"rules": [_plain(rule) for rule in one.rules], "features": [{**vars(f)} for f in one.features]}
+            for one in self.clusters
+        ]
+        return {"clusters": clusters, "groups": self.groups, "notes": self.notes}
 
 
-def _plain(found: ClusterExplanation) -> dict[str, object]:
-    rules = [
-        {
-            "text": str(rule),
-            "precision": rule.precision,
-            "coverage": rule.coverage,
-            "conditions": [
-                {
-                    "text": str(condition),
-                    "feature": condition.feature.name,
-                    "above": condition.above if np.isfinite(condition.above) else None,
-                    "up_to": condition.up_to if np.isfinite(condition.up_to) else None,
-                }
-                for condition in rule.conditions
-            ],
-        }
-        for rule in found.rules
-    ]
-    features = [dict(vars(feature)) for feature in found.features]
-    return dict(vars(found)) | {"rules": rules, "features": features}
+def _plain(rule: Rule) -> dict[str, object]:
+    conditions = []
+    for one in rule.conditions:
+        above, up_to = (limit if np.isfinite(limit) else None for limit in (one.above, one.up_to))
+        conditions.append({"text": str(one), "feature": one.feature.name, "above": above, "up_to": up_to})
+    return {"text": str(rule), "precision": rule.precision, "coverage": rule.coverage, "conditions": conditions}
 
 
 def explained(features: Features, of_rows: Labels, places: NDArray | None) -> Explanation:
@@ -209,10 +195,13 @@ def explained(features: Features, of_rows: Labels, places: NDArray | None) -> Ex
 
     Rows near the clusters' centers in ``places`` are typical; without them the plane through the centers is used.
     """
-    names, labels = _clusters(of_rows)
-    sample = _Sample.of(features, labels)
-    places = _plane(sample) if places is None else places[sample.rows]
-    found = profile(sample.features.values, places, sample.labels)
+    names = np.unique(of_rows[of_rows >= 0])
+    # Rows in no cluster (below 0) have one number more.
+    labels = np.where(of_rows >= 0, np.searchsorted(names, of_rows), names.size).astype(np.int32)
+    sample = _sampled(features, labels)
+    rows, own = sample.rows, labels[sample.rows]
+    places = _plane(sample.features, own) if places is None else places[rows]
+    found = profile(sample.features.values, places, own)
     groups = _groups(sample.features, found.effects[: names.size])
     sizes = np.bincount(labels, minlength=names.size)
     clusters = [
@@ -222,52 +211,41 @@ def explained(features: Features, of_rows: Labels, places: NDArray | None) -> Ex
             share=float(sizes[k] / labels.size),
             rules=_rules(features, labels == k, sample, found.effects[k]),
             features=_set_apart(features, found, groups, k),
-            typical=[int(row) for row in sample.rows[found.nearest[k]]],
+            typical=rows[found.nearest[k]].tolist(),
         )
         for k, name in enumerate(names)
     ]
     n_outside = np.count_nonzero(labels == names.size)
     notes = features.notes + ([f"{n_outside:,} rows are in no cluster"] if n_outside else [])
-    notes += [] if sample.is_all else [f"from a sample of {sample.rows.size:,} of {labels.size:,} rows"]
+    notes += [f"from a sample of {rows.size:,} of {labels.size:,} rows"] if rows.size < labels.size else []
     return Explanation(clusters, [[features.of[index].name for index in group] for group in groups], notes)
 
 
 # -- the rows -----------------------------------------------------------------------------------------------------
 
 
-def _clusters(labels: NDArray) -> tuple[NDArray, Labels]:
-    """The labels in use, and which of them each row has; rows in no cluster (below 0) have one more."""
-    names = np.unique(labels[labels >= 0])
-    return names, np.where(labels >= 0, np.searchsorted(names, labels), names.size).astype(np.int32)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
+class _Sample(NamedTuple):
     """All rows where they are few, else some of each cluster by its size, and of small ones a little more."""
 
     rows: NDArray[np.intp]
     features: Features
-    labels: Labels
     weights: Float
-    is_all: bool
-
-    @classmethod
-    def of(cls, features: Features, labels: Labels) -> Self:
-        rows = some_of_each(labels, _MOST_ROWS, _FEWEST_OF_A_CLUSTER, np.random.RandomState(0))
-        if rows.size == labels.size:
-            return cls(rows, features, labels, np.ones(rows.size), True)
-        taken = labels[rows]
-        weights = (np.bincount(labels) / np.maximum(np.bincount(taken), 1))[taken]
-        return cls(rows, replace(features, values=features.values[rows]), taken, weights, False)
 
 
-def _plane(sample: _Sample) -> NDArray:
+def _sampled(features: Features, labels: Labels) -> _Sample:
+    rows = some_of_each(labels, _MOST_ROWS, _FEWEST_OF_A_CLUSTER, np.random.RandomState(0))
+    weights = (np.bincount(labels) / np.maximum(np.bincount(labels[rows]), 1))[labels[rows]]
+    some = features if rows.size == labels.size else replace(features, values=features.values[rows])
+    return _Sample(rows, some, weights)
+
+
+def _plane(features: Features, labels: Labels) -> NDArray:
     """The plane through the clusters' means of standardised features; words are taken as they are."""
-    values: Any = sample.features.values
+    values: Any = features.values
     if not sp.issparse(values):
         mean, spread = np.nanmean(values, axis=0), np.nanstd(values, axis=0)
         values = np.nan_to_num((values - mean) / np.where(spread > 0, spread, 1.0))
-    return plane_of_centers(values, sample.labels)
+    return plane_of_centers(values, labels)
 
 
 # -- features that say the same ------------------------------------------------------------------------------------
@@ -302,26 +280,16 @@ def _rank_correlations(columns: Float) -> Float:
 
 def _set_apart(features: Features, found: Profile, groups: list[list[int]], k: int) -> list[SetApart]:
     """Of each group the feature that is strongest in this cluster."""
-    effects = found.effects[k]
-    listed = []
-    for group in groups:
-        strong = sorted(
-            (index for index in group if abs(effects[index]) >= _SMALL_EFFECT), key=lambda index: -abs(effects[index])
-        )
-        if strong:
-            listed.append(strong)
-    listed.sort(key=lambda group: -abs(effects[group[0]]))
-    return [
-        SetApart(
-            name=features.of[first].name,
-            effect=float(effects[first]),
-            mean=float(found.means[k, first]),
-            rest=float(found.rest[k, first]),
-            alike=[features.of[index].name for index in others],
-            kind=features.of[first].kind,
-        )
-        for first, *others in listed[:_SHOWN]
-    ]
+    effects, strength = found.effects[k], np.abs(found.effects[k])
+    strong = ([index for index in group if strength[index] >= _SMALL_EFFECT] for group in groups)
+    listed = [sorted(group, key=lambda index: -strength[index]) for group in strong if group]
+    listed.sort(key=lambda group: -strength[group[0]])
+    told = []
+    for first, *others in listed[:_SHOWN]:
+        effect, mean, rest = (float(values[first]) for values in (effects, found.means[k], found.rest[k]))
+        alike = [features.of[index].name for index in others]
+        told.append(SetApart(features.of[first].name, effect, mean, rest, alike, features.of[first].kind))
+    return told
 
 
 # -- rules --------------------------------------------------------------------------------------------------------

@@ -25,20 +25,13 @@ _LEVELS = 50
 
 
 class Feature(NamedTuple):
-    """What one column of numbers stands for.
+    """What one column of numbers stands for: a column of the data, a level of one, or a word.
 
-    Attributes
-    ----------
-    column : str
-        Name of the column of the data, or the word.
-    kind : str
-        "number", "date", "level" or "word".
-    level, other : str or None
-        Which level of a category or boolean it marks with 1, and which with 0 where there are but two.
+    Of a category or boolean it marks ``level`` with 1 and, where there are but two, ``other`` with 0.
     """
 
     column: str
-    kind: str = "number"
+    kind: str = "number"  # or "date", "level", "word"
     level: str | None = None
     other: str | None = None
 
@@ -52,21 +45,12 @@ class Feature(NamedTuple):
 class Features:
     """Data as columns of numbers, each of which stands for something; NaN where a cell is empty.
 
-    Attributes
-    ----------
-    values : array or sparse array of shape (n_samples, n_features)
-        Numbers as they were given, days since 1970 for dates, 1 for rows of a level and 0 for others, counts of words.
-    of : list of Feature
-        What each column stands for.
-    n_columns : int or None
-        How many columns the data had; None for documents.
-    notes : list of str
-        What was left out.
+    Numbers are as given, dates days since 1970, levels 1 and 0, words counted; ``notes`` say what was left out.
     """
 
     values: NDArray | Sparse
     of: list[Feature]
-    n_columns: int | None
+    n_columns: int | None  # of the data; documents have none
     notes: list[str] = field(default_factory=list)
 
     @cached_property
@@ -80,10 +64,7 @@ class Features:
 
 
 def features_in(
-    X: Any,
-    names: Sequence[str] | None,
-    otherwise: Sequence[str] | None = None,
-    described: Description | None = None,
+    X: Any, names: Sequence[str] | None, otherwise: Sequence[str] | None, described: Description | None
 ) -> Features:
     """The features of data of any kind, named as given, else by the data, else otherwise.
 
@@ -96,12 +77,8 @@ def features_in(
         names, X = [str(name) for name in X.var.index] if names is None else names, X.X
     if is_table(X):
         return _of_table(X, names, described)
-    values = check_array(
-        X,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=True if sp.issparse(X) else "allow-nan",
-    )
+    finite = True if sp.issparse(X) else "allow-nan"
+    values = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=finite)
     n_columns = values.shape[1]
     if otherwise is None or len(otherwise) != n_columns:
         otherwise = [f"x{index}" for index in range(n_columns)]
@@ -151,19 +128,16 @@ def _of_table(X: Any, names: Sequence[str] | None, described: Description | None
         return _words(X[names_of(X)[int(np.flatnonzero(found.of_kind("text"))[0])]])
     given = _checked(names, X.shape[1])
     own = [f"x{name}" if isinstance(X, np.ndarray) else str(name) for name in names_of(X)]
-    parts: list[Float] = []
-    of: list[Feature] = []
+    coded: list[tuple[Feature, Float]] = []
     left_out: list[str] = []
     for name, column, kind in zip(given or own, columns_of(X), (one.kind for one in found.columns), strict=True):
         if kind in ("id", "text", "constant"):
             left_out.append(f"{name!r} ({kind})")
-            continue
-        for feature, values in _coded(name, column, kind):
-            of.append(feature)
-            parts.append(values)
+        else:
+            coded += _coded(name, column, kind)
     listed = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
-    values = np.column_stack(parts) if parts else np.empty((X.shape[0], 0))
-    return Features(values, of, X.shape[1], [f"left out: {listed}"] if left_out else [])
+    values = np.column_stack([values for _, values in coded]) if coded else np.empty((X.shape[0], 0))
+    return Features(values, [one for one, _ in coded], X.shape[1], [f"left out: {listed}"] if left_out else [])
 
 
 def _coded(name: str, column: Any, kind: str) -> Iterator[tuple[Feature, Float]]:

@@ -28,6 +28,8 @@ __all__ = ["Fitted", "explain"]
 
 # Dimensions from which on an embedding is no reduction.
 _FEW_COMPONENTS = 200
+# Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
+DOUBTFUL, STABLE = 0.6, 0.85
 
 
 def last_step(model: Estimator) -> Any:
@@ -59,33 +61,19 @@ def features_of(model: Estimator, X: Any, coded: Any = None) -> tuple[Any, list[
 class Fitted:
     """A fitted model and its rows; what is shown of them is computed when it is first needed, and kept.
 
-    Attributes
-    ----------
-    model : estimator
-        A fitted clusterer, a pipeline that ends with one, or a search.
-    X : array, sparse matrix, data frame, list of str or AnnData
-        The rows, as the model takes them.
-    column_names : sequence of str or None
-        Names of the columns of X.
-    given_names : sequence of str or None
-        Names of the features, where they are not those of the columns.
-    coordinates : array of shape (n_samples, 1 or more) or None
-        Where to draw the rows; None takes the embedding.
-    prepared, coded, embedded : array or None
-        What the fit has left: the rows as the clusterer got them, as numbers in their units, and in the embedding.
-    explained : Explanation or None
-        What is known already of what makes each cluster.
+    ``prepared``, ``coded`` and ``embedded`` are what the fit has left: rows as the clusterer got them, as numbers in
+    their units, and in the embedding.
     """
 
     model: Any
     X: Any
     column_names: Sequence[str] | None = None
-    given_names: Sequence[str] | None = None
-    coordinates: NDArray[Any] | None = None
+    given_names: Sequence[str] | None = None  # of the features, where they are not those of the columns
+    coordinates: NDArray[Any] | None = None  # where to draw the rows; None takes the embedding
     prepared: Any = None
     coded: Any = None
     embedded: Any = None
-    explained: Explanation | None = None
+    explained: Explanation | None = None  # what is known already of what makes each cluster
 
     @cached_property
     def clusterer(self) -> Any:
@@ -104,10 +92,8 @@ class Fitted:
         n_rows = self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
         if labels.size != n_rows:
             if not hasattr(self.model, "predict"):
-                raise ValueError(
-                    f"X has {n_rows} rows, the model was fitted on {labels.size} and has no predict: "
-                    "give the rows of fit."
-                )
+                why = f"the model was fitted on {labels.size} and has no predict: give the rows of fit."
+                raise ValueError(f"X has {n_rows} rows, {why}")
             return to_host(self.model.predict(self.X))
         is_rejected = np.any(labels < 0) and self.soft_labels is not None
         return np.asarray(self.soft_labels).argmax(axis=1) if is_rejected else labels
@@ -128,10 +114,10 @@ class Fitted:
     @cached_property
     def embedding(self) -> NDArray[Any]:
         """The rows as ``transform`` gives them."""
-        found = self.embedded
-        if found is None:
-            is_prepared = self.prepared is not None
-            found = self.clusterer.transform(self.prepared) if is_prepared else self.model.transform(self.X)
+        if self.embedded is not None:
+            found = self.embedded
+        else:
+            found = self.model.transform(self.X) if self.prepared is None else self.clusterer.transform(self.prepared)
         return found.to_numpy() if hasattr(found, "to_numpy") else found if sp.issparse(found) else to_host(found)
 
     @cached_property
@@ -215,17 +201,12 @@ class Fitted:
         """What makes each cluster, in words."""
         if self.explained is not None:
             return self.explained
-        features = features_in(
-            at_hand(self.X),
-            self.column_names,
-            getattr(self.model, "feature_names_in_", None),
-            getattr(first_preparation(self.model), "description_", None),
-        )
-        expected = getattr(self.model, "n_features_in_", features.n_columns)
-        if features.n_columns is not None and features.n_columns != expected:
-            raise ValueError(
-                f"X has {features.n_columns} columns and the model was fitted on {expected}: give the same."
-            )
+        names = getattr(self.model, "feature_names_in_", None)
+        description = getattr(first_preparation(self.model), "description_", None)
+        features = features_in(at_hand(self.X), self.column_names, names, description)
+        own, expected = features.n_columns, getattr(self.model, "n_features_in_", features.n_columns)
+        if own is not None and own != expected:
+            raise ValueError(f"X has {own} columns and the model was fitted on {expected}: give the same.")
         places = self.embedding if hasattr(self.model, "transform") else None
         is_plain = places is not None and not sp.issparse(places) and places.shape[1] <= _FEW_COMPONENTS
         return explained(features, self.labels, places if is_plain else None)

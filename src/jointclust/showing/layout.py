@@ -18,6 +18,7 @@ from jointclust.numerics.linalg import signs_of
 from jointclust.numerics.partitions import centers_of
 from jointclust.rows import threads
 from jointclust.rows.arrays import is_sparse
+from jointclust.rows.blocks import stretches
 from jointclust.showing.features import some_of_each
 from jointclust.types import Float, Labels, Sparse
 
@@ -52,30 +53,17 @@ class Direction:
 
 
 def directions(Y: NDArray[Any], labels: Labels, rows: Rows | None, features: Rows) -> list[Direction]:
-    """The embedding along its directions of largest variance; one dimension has the data's next beside it.
-
-    Parameters
-    ----------
-    Y : array of shape (n_samples, n_components)
-        The embedding.
-    labels : array of shape (n_samples,)
-        Clusters.
-    rows : array or sparse matrix of shape (n_samples, n_columns), optional
-        What the embedding was made from.
-    features : array or sparse matrix of shape (n_samples, n_features)
-        What to tell the directions by.
-    """
+    """The embedding along its directions of largest variance; one dimension has the next of the rows beside it."""
     Y = np.asarray(Y, dtype=np.float64)
     Y = Y - Y.mean(axis=0)
     values, turn = np.linalg.eigh(Y.T @ Y)
     Y = Y @ turn[:, ::-1]
     shares = values[::-1] / (values.sum() or 1.0)
     kept = min(Y.shape[1], max(_FEWEST_DIRECTIONS, min(_MOST_DIRECTIONS, _NUMBERS // len(Y))))
-    columns: list[tuple[str, Float, float | None]] = [
-        (f"direction {index + 1}", Y[:, index], float(shares[index])) for index in range(kept)
-    ]
+    columns: list[tuple[str, Float, float | None]]
+    columns = [(f"direction {index + 1}", Y[:, index], float(shares[index])) for index in range(kept)]
     if Y.shape[1] == 1 and rows is not None:
-        columns = [(columns[0][0], columns[0][1], None), (NEXT, beside(rows, Y, labels), None)]
+        columns = [("direction 1", Y[:, 0], None), (NEXT, beside(rows, Y, labels), None)]
     elif Y.shape[1] == 1:
         columns.append(("nothing: there is one direction", np.zeros(len(Y)), None))
     like = _alike(features, np.column_stack([column for _, column, _ in columns]))
@@ -98,10 +86,10 @@ def beside(rows: Rows, Y: Float, labels: Labels) -> Float:
     """The next principal direction of the rows, as wide as the clusters are in their only one: these look round."""
     Y = Y - Y.mean(axis=0)
     inside = Y - centers_of(Y, labels, int(labels.max()) + 1, None)[labels]
-    return next_direction(rows, Y) * (float(inside.std()) or 1.0)
+    return _next_direction(rows, Y) * (float(inside.std()) or 1.0)
 
 
-def next_direction(rows: Rows, Y: Float) -> Float:
+def _next_direction(rows: Rows, Y: Float) -> Float:
     """Leading principal component of what the embedding leaves of the rows, with unit variance."""
     mean = np.asarray(rows.T @ np.ones(len(Y))).ravel() / len(Y)
     explained = np.linalg.pinv(Y.T @ Y) @ (np.asarray((rows.T @ Y).T) - np.outer(Y.sum(axis=0), mean))
@@ -137,18 +125,15 @@ def _alike(features: Rows, columns: Float) -> list[list[tuple[int, float]]]:
     scale = np.sqrt(np.maximum(square - mean**2, 0.0))[:, None] * Z.std(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.where(scale > 1e-12, covariance / scale, 0.0)
-    found = []
-    for column in correlation.T:
-        order = np.argsort(-np.abs(column), kind="stable")[:3]
-        found.append([(int(i), float(column[i])) for i in order if abs(column[i]) >= _LIKE])
-    return found
+    orders = np.argsort(-np.abs(correlation), axis=0, kind="stable")[:3].T
+    return [
+        [(int(i), float(column[i])) for i in order if abs(column[i]) >= _LIKE]
+        for order, column in zip(orders, correlation.T, strict=True)
+    ]
 
 
 def neighbour_map(
-    embedding: ArrayLike,
-    random_state: int | np.random.RandomState | None = 0,
-    *,
-    labels: Labels | None = None,
+    embedding: ArrayLike, random_state: int | np.random.RandomState | None = 0, *, labels: Labels | None = None
 ) -> Float:
     r"""t-SNE of the rows of an embedding, started from its principal directions so that it repeats.
 
@@ -188,20 +173,16 @@ def neighbour_map(
     rows = check_array(embedding, dtype=[np.float64, np.float32])
     rng = check_random_state(random_state)
     most = MANY_LANDMARKS if _has_opentsne() else LANDMARKS
-    is_sampled = len(rows) > most
     groups = np.zeros(len(rows), dtype=np.int32) if labels is None else np.asarray(labels)
     chosen = some_of_each(groups, most, min(_FEWEST, most // (int(groups.max()) + 1)), rng)
     first, copy = distinct_rows(rows[chosen])
     mean, directions = _principal(rows[chosen[first]])
     landmarks = (rows[chosen[first]] - mean) @ directions
     places = _upright(_laid_out(landmarks, rng))
-    if not is_sampled:
+    if len(rows) <= most:
         return places[copy]
-    found = np.empty((len(rows), 2))
-    for start in range(0, len(rows), _BLOCK):
-        block = (rows[start : start + _BLOCK] - mean) @ directions
-        found[start : start + _BLOCK] = _placed(block, landmarks, places)
-    return found
+    blocks = ((rows[block] - mean) @ directions for block in stretches(len(rows), _BLOCK))
+    return np.vstack([_placed(block, landmarks, places) for block in blocks])
 
 
 def _has_opentsne() -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jointclust.numerics.partitions import centers_of
 from jointclust.rows.arrays import is_sparse
+from jointclust.rows.blocks import stretches
 from jointclust.types import Float, Labels, Sparse
 
 _BLOCK = 8192
@@ -21,18 +22,9 @@ _LARGEST = 99.0
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """One row per cluster.
+    """One row per cluster: its size, means of the features inside and outside, and the rows at its center and far off.
 
-    Attributes
-    ----------
-    sizes : array of shape (n_clusters,)
-        Rows in each.
-    means, rest : arrays of shape (n_clusters, n_features)
-        Means of the features inside and outside.
-    effects : array of shape (n_clusters, n_features)
-        Cohen's d: their difference over the pooled standard deviation, at most 99.
-    nearest, farthest : lists of arrays
-        Rows nearest to the cluster's center in the embedding, nearest first, and farthest from it, farthest first.
+    Effects are Cohen's d: the difference of the means over the pooled standard deviation, at most 99.
     """
 
     sizes: NDArray[np.intp]
@@ -52,8 +44,8 @@ def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels) -> Profile:
         shift = np.nansum(block, axis=0) / np.maximum(np.count_nonzero(~np.isnan(block), axis=0), 1)
     counts, sums, squares = _sums(X, labels, n_clusters, shift)
     means, variances = _moments(counts, sums, squares)
-    rest, rest_variances = _moments(counts.sum(axis=0) - counts, sums.sum(axis=0) - sums, squares.sum(axis=0) - squares)
     others = counts.sum(axis=0) - counts
+    rest, rest_variances = _moments(others, sums.sum(axis=0) - sums, squares.sum(axis=0) - squares)
     degrees = np.maximum(counts + others - 2, 1)
     pooled = np.sqrt((np.maximum(counts - 1, 0) * variances + np.maximum(others - 1, 0) * rest_variances) / degrees)
     # Differences of the order of rounding are none; those without any spread are as large as can be shown.
@@ -65,24 +57,20 @@ def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels) -> Profile:
     groups = by_distance(Y, labels)
     nearest = [group[:_PROTOTYPES] for group in groups]
     farthest = [group[_PROTOTYPES:][::-1][:_PROTOTYPES] for group in groups]
-    sizes = np.bincount(labels, minlength=n_clusters)
-    scale = np.abs(shift) + pooled
-    return Profile(sizes, _whole(means + shift, scale), _whole(rest + shift, scale), effects, nearest, farthest)
-
-
-def _whole(means: Float, scale: Float) -> Float:
-    """Means in which what is left of nothing by rounding is nothing."""
-    return np.where(np.abs(means) <= 1e-12 * scale, 0.0, means)
+    # What is left of nothing by rounding is nothing.
+    least = 1e-12 * (np.abs(shift) + pooled)
+    means, rest = (np.where(np.abs(one + shift) <= least, 0.0, one + shift) for one in (means, rest))
+    return Profile(np.bincount(labels, minlength=n_clusters), means, rest, effects, nearest, farthest)
 
 
 def _sums(X: NDArray | Sparse, labels: Labels, n_clusters: int, shift: Float) -> tuple[Float, Float, Float]:
     """Numbers of values, sums and sums of squares of each feature by cluster; empty cells count nowhere."""
     counts = np.zeros((n_clusters, X.shape[1]))
     sums, squares = counts.copy(), counts.copy()
-    for start in range(0, X.shape[0], _BLOCK):
-        own = labels[start : start + _BLOCK]
+    for rows in stretches(X.shape[0], _BLOCK):
+        own = labels[rows]
         member = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(n_clusters, own.size))
-        block = X[start : start + _BLOCK].astype(np.float64)
+        block: Any = X[rows].astype(np.float64)
         if is_sparse(block):
             counts += np.asarray(member.sum(axis=1)).reshape(-1, 1)
             sums += (member @ block).toarray()

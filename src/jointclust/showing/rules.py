@@ -169,11 +169,8 @@ def _rounded(side: Side, values: Float) -> Side:
     if low == round(low) and high == round(high):  # whole numbers: the last that is not above
         return side._replace(limit=low)
     middle = low + (high - low) / 2
-    for digits in range(1, 18):
-        short = float(f"{middle:.{digits}g}")
-        if low <= short < high:
-            return side._replace(limit=short)
-    return side._replace(limit=low)
+    shorter = (float(f"{middle:.{digits}g}") for digits in range(1, 18))
+    return side._replace(limit=next((limit for limit in shorter if low <= limit < high), low))
 
 
 def joined(path: Sequence[Side], features: Sequence[Feature]) -> dict[int, Condition]:

@@ -11,16 +11,13 @@ from scipy.cluster.hierarchy import dendrogram
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.selection.stability import bootstrap_stability
 from jointclust.selection.trade_off_path import TradeOffPath
-from jointclust.showing.fitted import Fitted, last_step
+from jointclust.showing.fitted import DOUBTFUL, STABLE, Fitted, last_step
 from jointclust.showing.style import PALETTE
 from jointclust.types import Float, Labels, Predictor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-
-# Hennig's marks for the Jaccard index.
-_DOUBTFUL, _STABLE = 0.6, 0.85
 
 
 class Display:
@@ -143,7 +140,7 @@ class StabilityDisplay(Display):
         positions = np.arange(self.stability.size)
         colours = [PALETTE[index % len(PALETTE)] for index in positions]
         ax.bar(positions, self.stability, **{"color": colours, **options})
-        for mark, text in ((_DOUBTFUL, "doubtful below"), (_STABLE, "stable above")):
+        for mark, text in ((DOUBTFUL, "doubtful below"), (STABLE, "stable above")):
             ax.axhline(mark, color="grey", linestyle="--", linewidth=1)
             ax.annotate(text, (1, mark), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize="small")
         ax.locator_params(axis="x", integer=True)
@@ -188,11 +185,10 @@ class TradeOffPathDisplay(Display):
         ax = self._prepare(ax)
         table = self.path.table
         positions = np.arange(len(self.path))
-        agreement = [np.nan if value is None else value for value in table["agreement"]]
-        curves = {
+        curves: dict[str, ArrayLike] = {
             "variance in the subspace": table["variance_share"],
             "of which inside clusters": table["within_share"],
-            "agreement with the labels before": agreement,
+            "agreement with the labels before": np.array(table["agreement"], dtype=float),  # None is NaN
         }
         for index, (name, values) in enumerate(curves.items()):
             ax.plot(positions, values, **{"marker": "os^"[index], "color": PALETTE[index], "label": name, **options})

@@ -158,22 +158,17 @@ class BiplotDisplay(Display):
         display : BiplotDisplay
             Drawn.
         """
-        fitted = Fitted(estimator, X)
+        fitted = Fitted(estimator, X, feature_names)
         clusterer = fitted.clusterer
         if not hasattr(clusterer, "components_"):
             raise TypeError(f"{type(clusterer).__name__} has no components_ here, and so no loadings.")
         loadings = np.asarray(clusterer.components_)
         if max(components) >= len(loadings):
             raise ValueError(f"components={components}: the embedding has {len(loadings)}, counted from 0.")
-        names = feature_names
-        if names is None:
-            named = getattr(X, "columns", getattr(estimator, "feature_names_in_", None))
-            names = [f"x{index}" for index in range(loadings.shape[1])] if named is None else [str(n) for n in named]
         chosen = loadings[list(components)].T
         order = np.argsort(-np.linalg.norm(chosen, axis=1), kind="stable")[:n_features]
-        Y = fitted.embedding[:, list(components)]
-        display = cls(Y, fitted.labels, chosen[order], [names[index] for index in order])
-        return display.plot(ax, **options)
+        Y, names = fitted.embedding[:, list(components)], [fitted.names[index] for index in order]
+        return cls(Y, fitted.labels, chosen[order], names).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to ``scatter``."""

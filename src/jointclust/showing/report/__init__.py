@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -21,13 +19,13 @@ from numpy.typing import ArrayLike
 
 from jointclust._version import __version__
 from jointclust.files import replacing
+from jointclust.rows.blocks import stretches
 from jointclust.showing.explain import Explanation
 from jointclust.showing.fitted import Fitted
-from jointclust.showing.report import _pack, _sections
+from jointclust.showing.report import _sections
 from jointclust.showing.report._content import Content
-from jointclust.showing.report._html import glossary
-from jointclust.showing.report._payload import features, payload
-from jointclust.showing.style import shared_style
+from jointclust.showing.report._payload import features, payload, script_json
+from jointclust.showing.style import resource
 from jointclust.types import Float, Predictor
 
 __all__ = ["Shown", "show", "write_report"]
@@ -123,11 +121,8 @@ def write_report(
         names = feature_names if is_of_columns else None
         fitted = Fitted(model, X, names, feature_names, places, explained=explanation)
     found = fitted.member_stability if stability is None else np.asarray(stability, dtype=float)
-    n_rows, n_features = len(fitted.clusterer.labels_), fitted.data.shape[1]
-    _check_lengths(n_rows, X=fitted.data, coordinates=coordinates, ids=ids, classes=classes)
-    _check_shown(fitted, found)
-    if image_shape is not None and image_shape[0] * image_shape[1] != n_features:
-        raise ValueError(f"image_shape={image_shape} does not make {n_features} pixels, the number of features.")
+    _check_lengths(len(fitted.clusterer.labels_), X=fitted.data, coordinates=coordinates, ids=ids, classes=classes)
+    _check_shown(fitted, found, image_shape)
     content = Content(
         fitted=fitted,
         title=title,
@@ -139,7 +134,12 @@ def write_report(
         parameters=dict(parameters) if parameters is not None else _own_parameters(fitted.clusterer),
         candidates=None if candidates is None else {key: list(value) for key, value in candidates.items()},
         warnings=list(warnings),
-        made=_made(fitted, command, checksum),
+        made={
+            "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            "version": f"jointclust {__version__}",
+            "to repeat it": command or f"{fitted.clusterer!r}.fit(X)",
+            "SHA-256 of the data": checksum or _checksum(fitted.data),
+        },
         most_megabytes=most_megabytes,
     )
     with replacing(path) as temporary:
@@ -153,13 +153,11 @@ def _check_lengths(n: int, **given: Any) -> None:
             raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
 
 
-def _check_shown(fitted: Fitted, stability: Float | None) -> None:
+def _check_shown(fitted: Fitted, stability: Float | None, image_shape: tuple[int, int] | None) -> None:
     """What is to be shown beside the rows fits them."""
-    names, places = fitted.names, fitted.positions
-    if len(names) != fitted.data.shape[1]:
-        raise ValueError(
-            f"feature_names must have a name for each of the {fitted.data.shape[1]} columns; got {len(names)}."
-        )
+    names, places, n_features = fitted.names, fitted.positions, fitted.data.shape[1]
+    if len(names) != n_features:
+        raise ValueError(f"feature_names must have a name for each of the {n_features} columns; got {len(names)}.")
     if places.ndim != 2 or places.shape[1] == 0 or not np.isfinite(places).all():
         raise ValueError(
             f"coordinates must be a table of finite numbers, rows by 1 or more columns; got shape {places.shape}"
@@ -168,16 +166,8 @@ def _check_shown(fitted: Fitted, stability: Float | None) -> None:
     n_clusters = int(fitted.labels.max()) + 1
     if stability is not None and (stability.ndim != 1 or stability.size < n_clusters):
         raise ValueError(f"stability must have a value for each of the {n_clusters} clusters; got {stability.shape}.")
-
-
-def _made(fitted: Fitted, command: str | None, checksum: str | None) -> dict[str, str]:
-    """When, with what and from what a page is made."""
-    return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "version": f"jointclust {__version__}",
-        "to repeat it": command or f"{fitted.clusterer!r}.fit(X)",
-        "SHA-256 of the data": checksum or _checksum(fitted.data),
-    }
+    if image_shape is not None and image_shape[0] * image_shape[1] != n_features:
+        raise ValueError(f"image_shape={image_shape} does not make {n_features} pixels, the number of features.")
 
 
 def _checksum(data: Any) -> str:
@@ -185,76 +175,59 @@ def _checksum(data: Any) -> str:
     parts = (data.data, data.indices, data.indptr) if hasattr(data, "indptr") else (data,)
     digest = hashlib.sha256()
     for part in parts:
-        for start in range(0, len(part), _BLOCK):
-            digest.update(np.ascontiguousarray(part[start : start + _BLOCK]).tobytes())
+        for block in stretches(len(part), _BLOCK):
+            digest.update(part[block].tobytes())
     return digest.hexdigest()
 
 
 def _own_parameters(clusterer: Any) -> dict[str, tuple[object, str]]:
     """The estimator's parameters, and whether they are its defaults."""
     defaults = type(clusterer)().get_params()
-    params = clusterer.get_params()
-    return {"method": (type(clusterer).__name__, "you")} | {
-        name: (value, "default" if value is defaults[name] or str(value) == str(defaults[name]) else "you")
-        for name, value in params.items()
-        if name in defaults and not hasattr(value, "shape")
-    }
+    found: dict[str, tuple[object, str]] = {"method": (type(clusterer).__name__, "you")}
+    for name, value in clusterer.get_params().items():
+        if name in defaults and not hasattr(value, "shape"):
+            found[name] = (value, "default" if str(value) == str(defaults[name]) else "you")
+    return found
 
 
 # The script, in the order in which its parts need each other; `main` starts it.
 _DRAWING = ("data", "view", "painters", "labels", "legend")
 _EXPLORING = ("selection", "features", "rows", "layers", "names", "saving", "hands", "main")
-_SCRIPT = (*_DRAWING, *_EXPLORING)
 # Functions of `_sections`, each of which fills the place of its name.
-_FOUND = ("clusters", "number", "classes", "heat_map", "soft", "uncertain", "chosen_features")
-_PARTS = (*_FOUND, "views", "objective", "parameters", "made")
+_FOUND = ("sure", "warnings", "clusters", "number", "classes", "heat_map", "soft", "uncertain", "chosen_features")
+_PARTS = (*_FOUND, "views", "objective", "parameters", "made", "cards")
 
 
 def page(content: Content) -> str:
     """The whole file, with as many features as there is room for."""
-    script = "".join(_resource(f"script/{name}.js") for name in _SCRIPT)
+    script = "".join(resource(f"showing/report/script/{name}.js") for name in (*_DRAWING, *_EXPLORING))
     # Only this very script may run, whatever a cell of the data holds.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = payload(content)
-    template = Template(_resource("page.html"))
+    template = Template(resource("showing/report/page.html"))
     texts = {
         "title": escape(content.title),
         "policy": f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:",
-        "style": shared_style() + _resource("report.css"),
+        "style": resource("showing/style.css") + resource("showing/report/report.css"),
         "script": script,
-        "sure": _sections.sure(content),
-        "warnings": _sections.beware(content),
-        "cards": _sections.cards(content),
-        "words": glossary(),
+        "words": _sections.glossary(),
         "version": escape(__version__),
     } | {name: getattr(_sections, name)(content) for name in _PARTS}
-    bare = template.substitute(texts, data=_pack.script_json({**data, "features": []}))
+    bare = template.substitute(texts, data=script_json({**data, "features": []}))
     room = int(content.most_megabytes * 1e6) - len(bare.encode())
-    return template.substitute(texts, data=_pack.script_json({**data, "features": features(content, room)}))
-
-
-def _resource(name: str) -> str:
-    return resources.files("jointclust.showing.report").joinpath(name).read_text(encoding="utf-8")
+    return template.substitute(texts, data=script_json({**data, "features": features(content, room)}))
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A page that notebooks show in a frame of its own, where neither sees what the other holds.
+    """A page that notebooks show in a frame of its own, where neither sees what the other holds."""
 
-    Attributes
-    ----------
-    page : str
-        The page, as HTML.
-    height : int
-        Of the frame, in pixels.
-    """
-
-    page: str
-    height: int
+    page: str  # as HTML
+    height: int  # of the frame, in pixels
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe srcdoc="{html.escape(self.page)}" sandbox="allow-scripts allow-downloads" '
+            f'<iframe srcdoc="{escape(self.page)}" sandbox="allow-scripts allow-downloads" '
             f'style="width: 100%; height: {self.height}px; border: 1px solid #d5d9de"></iframe>'
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,12 +13,9 @@ from sklearn.metrics import silhouette_samples
 
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing.explain import ClusterExplanation
-from jointclust.showing.fitted import Fitted
-from jointclust.showing.report._pack import natural_order
+from jointclust.showing.fitted import DOUBTFUL, STABLE, Fitted
 from jointclust.types import Float
 
-# Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
-DOUBTFUL, STABLE = 0.6, 0.85
 # Rows whose label is less likely than this sit between clusters; those below the second are worth a look.
 _UNSURE, _NOT_CERTAIN = 0.5, 0.8
 _FEW_ROWS = 5
@@ -48,16 +45,20 @@ class Content:
     def n_clusters(self) -> int:
         return self.fitted.profile.sizes.size
 
-    def row_name(self, row: int) -> str:
-        """What to call a row."""
-        return str(row) if self.ids is None else self.ids[row]
-
     # -- how sure -----------------------------------------------------------------------------------------------
 
     @cached_property
     def confidence(self) -> Float | None:
         """How sure each row's label is; nothing where there is one cluster, and so no question."""
         return self.fitted.confidence if self.n_clusters > 1 else None
+
+    @property
+    def mean_confidence(self) -> Float | None:
+        """That of each cluster; NaN where it has no rows."""
+        if self.confidence is None:
+            return None
+        owns = [self.confidence[self.fitted.labels == cluster] for cluster in range(self.n_clusters)]
+        return np.array([own.mean() if own.size else np.nan for own in owns])
 
     @cached_property
     def steadiness(self) -> Float | None:
@@ -76,56 +77,45 @@ class Content:
         if self.n_clusters == 1:
             why = "there is nothing to be sure of" if self.number is None else self.number.verdict
             return f"All rows are in one cluster: {why}."
-        told, marks = self._evidence()
-        if not told:
-            return "How sure these clusters are was not measured: no stability was given."
-        word = "Not sure" if min(marks) == 0 else "Sure" if min(marks) == 2 else "Fairly sure"
-        return f"{word}: {'; '.join(told)}."
-
-    def _evidence(self) -> tuple[list[str], list[int]]:
-        """What is known, each with 0 for bad, 1 for fair, 2 for good."""
-        told, marks = [], []
+        told, marks = [], []  # what is known, each with 0 for bad, 1 for fair, 2 for good
         if self.number is not None:
             told.append(f"the data show {self.number.verdict}")
             doubt = not self.number.has_structure or self.number.confidence < 0.5
             marks.append(0 if doubt else 2 if self.number.confidence >= 0.7 else 1)
         if self.steadiness is not None:
-            known, sizes = self.steadiness, self.fitted.profile.sizes / self.fitted.labels.size
+            known, shares = self.steadiness, self.fitted.profile.sizes / self.fitted.labels.size
             told.append(_steady(known))
-            doubtful = float(sizes[known < DOUBTFUL].sum())
-            marks.append(0 if doubtful > 0.25 else 2 if sizes[known >= STABLE].sum() >= 0.9 else 1)
+            is_doubtful = shares[known < DOUBTFUL].sum() > 0.25
+            marks.append(0 if is_doubtful else 2 if shares[known >= STABLE].sum() >= 0.9 else 1)
         if self.confidence is not None:
             between = float(np.mean(self.confidence < _UNSURE))
             told.append(f"{_share(between)} of the rows sit between clusters")
             marks.append(0 if between > 1 / 3 else 2 if between < 0.1 else 1)
-        return told, marks
+        if not told:
+            return "How sure these clusters are was not measured: no stability was given."
+        return f"{('Not sure', 'Fairly sure', 'Sure')[min(marks)]}: {'; '.join(told)}."
 
     def advice(self) -> list[str]:
         """What to beware of, in plain words: what the fit warned of, and what the numbers show."""
         found = list(self.warnings)
-        if self.steadiness is not None:
-            doubtful = [str(k) for k in np.flatnonzero(self.steadiness < DOUBTFUL)]
-            if doubtful:
-                found.append(
-                    f"{_counted('Cluster', doubtful)} {'is' if len(doubtful) == 1 else 'are'} not stable (below "
-                    f"{DOUBTFUL}): other samples of the same rows, or other methods, draw the line elsewhere. Read "
-                    "nothing into it, or try fewer clusters."
-                )
-        few = [str(k) for k in np.flatnonzero(self.fitted.profile.sizes < _FEW_ROWS)]
-        if few:
+        doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < DOUBTFUL)
+        if doubtful.size:
             found.append(
-                f"{_counted('Cluster', few)} {'has' if len(few) == 1 else 'have'} fewer than {_FEW_ROWS} rows: "
-                "outliers rather than groups, perhaps."
+                f"{_of_clusters(doubtful, 'is', 'are')} not stable (below {DOUBTFUL}): other samples of the same rows, "
+                "or other methods, draw the line elsewhere. Read nothing into it, or try fewer clusters."
             )
-        if self.confidence is not None:
-            share = float(np.mean(self.confidence < _UNSURE))
-            if share > 0.1:
-                found.append(f"{share:.0%} of the rows sit between clusters (confidence below {_UNSURE}).")
+        few = np.flatnonzero(self.fitted.profile.sizes < _FEW_ROWS)
+        if few.size:
+            told = _of_clusters(few, "has", "have")
+            found.append(f"{told} fewer than {_FEW_ROWS} rows: outliers rather than groups, perhaps.")
+        share = 0.0 if self.confidence is None else float(np.mean(self.confidence < _UNSURE))
+        if share > 0.1:
+            found.append(f"{share:.0%} of the rows sit between clusters (confidence below {_UNSURE}).")
         return found
 
     def least_certain(self) -> list[tuple[int, float]]:
         """Rows whose label may well be wrong, the least certain first, with their confidence."""
-        return [] if self.confidence is None else _first(self.confidence, self.confidence < _NOT_CERTAIN)
+        return [] if self.confidence is None else _ascending(self.confidence, self.confidence < _NOT_CERTAIN)
 
     def unlike(self) -> list[tuple[int, float]]:
         """Rows beyond Tukey's fence of the outlier scores, the farthest first, with their scores."""
@@ -134,7 +124,7 @@ class Content:
             return []
         values = np.asarray(scores, dtype=np.float64)
         low, high = np.percentile(values, [25, 75])
-        return _first(-values, values > high + 1.5 * (high - low), sign=-1.0)
+        return [(row, -value) for row, value in _ascending(-values, values > high + 1.5 * (high - low))]
 
     # -- what the clusters are ------------------------------------------------------------------------------------
 
@@ -186,32 +176,22 @@ class Content:
         values, sizes = np.unique(self.classes[self.fitted.labels == cluster], return_counts=True)
         return str(values[sizes.argmax()]), float(sizes.max() / sizes.sum())
 
-    def contingency(self) -> tuple[list[str], NDArray[np.intp]] | None:
-        """Names of the classes, and how many rows of each are in each cluster."""
-        if self.classes is None:
-            return None
-        found, codes = np.unique(self.classes, return_inverse=True)
-        counts = np.zeros((self.n_clusters, found.size), np.intp)
-        np.add.at(counts, (self.fitted.labels, codes.ravel()), 1)
-        order = natural_order([str(name) for name in found])
-        return [str(found[index]) for index in order], counts[:, order]
+    @cached_property
+    def class_codes(self) -> tuple[list[str], NDArray[np.intp]]:
+        """Names of the known classes, sorted as people do, and which of them each row has."""
+        found, codes = np.unique(np.asarray(self.classes), return_inverse=True)
+        order = natural_order(found.tolist())
+        return found[order].tolist(), np.argsort(order)[codes.ravel()]
 
     @cached_property
     def telling(self) -> NDArray[np.intp]:
         """Features by their largest effect in any cluster, the largest first."""
         return np.argsort(-np.abs(self.fitted.profile.effects).max(axis=0), kind="stable")
 
-    def chosen_features(self) -> list[int] | None:
-        """Features that a sparse method keeps, where it is one."""
-        support = getattr(self.fitted.clusterer, "support_", None)
-        if support is None or len(support) != len(self.fitted.names):
-            return None
-        return [int(index) for index in self.telling if support[index]]
 
-
-def _first(values: Float, wanted: Sequence[bool] | NDArray[np.bool_], sign: float = 1.0) -> list[tuple[int, float]]:
+def _ascending(values: Float, wanted: NDArray[np.bool_]) -> list[tuple[int, float]]:
     order = np.argsort(values, kind="stable")
-    return [(int(i), sign * float(values[i])) for i in order[np.asarray(wanted)[order]][:_LISTED]]
+    return [(int(row), float(values[row])) for row in order[wanted[order]][:_LISTED]]
 
 
 def _share(value: float) -> str:
@@ -236,5 +216,16 @@ def _steady(stability: Float) -> str:
     return ", ".join([f"{first} of {len(words)} clusters {what}", *(f"{count} {rest}" for count, rest in others)])
 
 
-def _counted(noun: str, names: list[str]) -> str:
-    return f"{noun}{'s' if len(names) > 1 else ''} {', '.join(names)}"
+def _of_clusters(clusters: NDArray[np.intp], of_one: str, of_more: str) -> str:
+    listed = ", ".join(map(str, clusters))
+    return f"Cluster {listed} {of_one}" if clusters.size == 1 else f"Clusters {listed} {of_more}"
+
+
+def natural_order(names: list[str]) -> list[int]:
+    """Order in which numbers inside of names count as numbers: 2 comes before 10."""
+
+    def key(index: int) -> list[tuple[bool, float, str]]:
+        parts = [part for part in re.split(r"(\d+(?:\.\d+)?)", names[index]) if part]
+        return [(not part[0].isdecimal(), float(part) if part[0].isdecimal() else 0.0, part) for part in parts]
+
+    return sorted(range(len(names)), key=key)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+import gzip
+import json
+import struct
+import zlib
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.showing.report import _pack
 from jointclust.showing.report._content import Content
-from jointclust.showing.style import PALETTE, SCALE
+from jointclust.showing.style import PALETTE, SCALE, looks, scale_colours
 from jointclust.types import Float
 
+# Levels of a number that is not whole: four digits of its range. The last code is kept for missing ones.
+_LEVELS = 9_999
+_MOST_CATEGORIES = 2**16 - 1
 # Clusters that a row's votes are kept for.
 _VOTES = 3
 
@@ -24,11 +31,11 @@ def payload(content: Content) -> dict[str, Any]:
         "n": int(content.fitted.labels.size),
         "axes": _axes(content),
         "columns": _columns(content),
-        "ids": None if content.ids is None else _pack.names(content.ids),
+        "ids": None if content.ids is None else _text(json.dumps(content.ids).encode()),
         "votes": _votes(content),
         "tree": _tree(content),
         "image": None if content.image is None else {"shape": content.image[0], "order": content.image[1]},
-        "looks": _pack.looks(),
+        "looks": looks(),
         "turn": len(PALETTE),
         "scale": SCALE,
         "title": content.title,
@@ -39,64 +46,38 @@ def payload(content: Content) -> dict[str, Any]:
 def features(content: Content, room: int) -> list[dict[str, Any]]:
     """Features of which the packed text fits into the room, those that tell the clusters apart most first."""
     found: list[dict[str, Any]] = []
-    for index, column in zip(content.telling, _dense_columns(content.fitted.data, content.telling), strict=True):
-        feature = {**_pack.numbers(content.fitted.names[index], column), "index": int(index)}
-        room -= len(_pack.script_json(feature)) + 1
+    data = sp.csc_array(content.fitted.data) if sp.issparse(content.fitted.data) else content.fitted.data
+    for index in content.telling:
+        column = data[:, [index]].toarray().ravel() if sp.issparse(data) else data[:, index]
+        feature = {**numbers(content.fitted.names[index], column), "index": int(index)}
+        room -= len(script_json(feature)) + 1
         if room < 0:
             break
         found.append(feature)
     return found
 
 
-def _dense_columns(data: Any, order: NDArray[np.intp]) -> Iterable[NDArray[Any]]:
-    if not hasattr(data, "tocsc"):
-        for index in order:
-            yield np.asarray(data[:, index])
-        return
-    columns = data.tocsc()
-    for index in order:
-        own = slice(columns.indptr[index], columns.indptr[index + 1])
-        dense = np.zeros(columns.shape[0])
-        dense[columns.indices[own]] = columns.data[own]
-        yield dense
-
-
 def _axes(content: Content) -> list[dict[str, Any]]:
     layout = list(content.fitted.layout.T) if content.has_layout else []
-    return [_pack.axis("neighbour map", column, layout=True) for column in layout] + [
-        _pack.axis(
-            one.name,
-            one.values,
-            share=one.share,
-            like=[[content.fitted.names[index], round(value, 2)] for index, value in one.like],
-        )
-        for one in content.fitted.directions
-    ]
+    found = [axis("neighbour map", column, layout=True) for column in layout]
+    for one in content.fitted.directions:
+        like = [[content.fitted.names[index], round(value, 2)] for index, value in one.like]
+        found.append(axis(one.name, one.values, share=one.share, like=like))
+    return found
 
 
 def _columns(content: Content) -> list[dict[str, Any]]:
-    found: list[dict[str, Any] | None] = [_clusters(content)]
-    if content.classes is not None:
-        found.append(_pack.categories("class", content.classes))
+    # All clusters by their numbers, also those without rows: one colour is one cluster on the whole page.
+    names = [str(cluster) for cluster in range(content.n_clusters)]
+    found = [category("cluster", names, content.fitted.labels)]
+    if content.classes is not None and len(content.class_codes[0]) <= _MOST_CATEGORIES:
+        found.append(category("class", *content.class_codes))
     if content.confidence is not None:
-        found.append(_pack.numbers("confidence", content.confidence))
+        found.append(numbers("confidence", content.confidence))
     for name, attribute in (("weight", "sample_weights_"), ("outlier score", "outlier_scores_")):
         if hasattr(content.fitted.clusterer, attribute):
-            found.append(_pack.numbers(name, getattr(content.fitted.clusterer, attribute)))
-    return [column for column in found if column is not None]
-
-
-def _clusters(content: Content) -> dict[str, Any]:
-    """All clusters by their numbers, also those without rows: one colour is one cluster on the whole page."""
-    names = [str(cluster) for cluster in range(content.n_clusters)]
-    codes = _pack.coded(content.fitted.labels, content.n_clusters - 1)
-    return {
-        "name": "cluster",
-        "kind": "category",
-        "names": names,
-        "sizes": content.fitted.profile.sizes.tolist(),
-        **codes,
-    }
+            found.append(numbers(name, getattr(content.fitted.clusterer, attribute)))
+    return found
 
 
 def _votes(content: Content) -> dict[str, Any] | None:
@@ -105,16 +86,11 @@ def _votes(content: Content) -> dict[str, Any] | None:
     if soft is None or content.n_clusters < 2:
         return None
     values: Float = np.asarray(soft)
-    order = np.argsort(-values, axis=1, kind="stable")[:, : min(_VOTES, values.shape[1])]
+    order = np.argsort(-values, axis=1, kind="stable")[:, :_VOTES]
     shares = np.round(np.take_along_axis(values, order, axis=1) * 255)
-    kind: type[np.unsignedinteger] = np.uint8 if values.shape[1] <= 256 else np.uint16
     order = np.where(shares > 0, order, 0)  # what has no votes need not be told apart
-    return {
-        "each": order.shape[1],
-        "bits": 8 * np.dtype(kind).itemsize,
-        "clusters": _pack.packed(order.T.astype(kind)),
-        "shares": _pack.packed(shares.T.astype(np.uint8)),
-    }
+    clusters = coded(order.T, values.shape[1] - 1, "clusters")
+    return {"each": order.shape[1], **clusters, "shares": coded(shares.T, 255)["data"]}
 
 
 def _tree(content: Content) -> dict[str, Any] | None:
@@ -129,9 +105,71 @@ def _tree(content: Content) -> dict[str, Any] | None:
         return None
     if len(linkage) == 0 or leaves.size != content.fitted.labels.size:
         return None
-    kind: type[np.unsignedinteger] = np.uint8 if len(linkage) < 256 else np.uint16
-    return {
-        "joins": [[int(first), int(second), round(float(height), 4)] for first, second, height, _ in linkage],
-        "bits": 8 * np.dtype(kind).itemsize,
-        "data": _pack.packed(leaves.astype(kind)),
-    }
+    joins = [[int(first), int(second), round(float(height), 4)] for first, second, height, _ in linkage]
+    return {"joins": joins, **coded(leaves, len(linkage))}
+
+
+# -- columns and pictures as short text -----------------------------------------------------------------------------
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
+
+
+def coded(codes: NDArray[Any], most: int, name: str = "data") -> dict[str, object]:
+    """Codes, compressed, as text: in one byte where the largest has room in it, else in two.
+
+    All low bytes come before all high ones, which repeat more.
+    """
+    bits = 8 if most <= 255 else 16
+    values = codes.astype(f"<u{bits // 8}", order="C").view(np.uint8).reshape(-1, bits // 8)
+    return {"bits": bits, name: _text(values.T.tobytes())}
+
+
+def axis(name: str, values: NDArray[Any], **more: object) -> dict[str, object]:
+    """Positions at 65,536 levels: finer than a screen at thirty times zoom."""
+    low, high = float(values.min()), float(values.max())
+    codes = np.round((values - low) / ((high - low) or 1.0) * 65535)
+    return {"name": name, "min": low, "max": high, **coded(codes, 65535), **more}
+
+
+def numbers(name: str, values: NDArray[Any]) -> dict[str, object]:
+    """A column of numbers: whole ones as they are, others at four digits of their range."""
+    values = np.asarray(values, dtype=np.float64)
+    known = np.isfinite(values)
+    present = values[known] if known.any() else np.zeros(1)
+    low, high = float(present.min()), float(present.max())
+    whole = high - low < _MOST_CATEGORIES and bool((present == np.round(present)).all())
+    step = 1.0 if whole or high == low else (high - low) / _LEVELS
+    most = round((high - low) / step) + 1
+    missing = 255 if most <= 255 else 65535
+    codes = np.where(known, np.round((np.where(known, values, low) - low) / step), missing)
+    return {"name": name, "kind": "number", "min": low, "step": step, **coded(codes, missing)}
+
+
+def category(name: str, names: list[str], codes: NDArray[Any]) -> dict[str, object]:
+    """A column of codes, with the name that each stands for; some may not occur."""
+    sizes = np.bincount(codes, minlength=len(names)).tolist()
+    return {"name": name, "kind": "category", "names": names, "sizes": sizes, **coded(codes, len(names) - 1)}
+
+
+def script_json(value: object) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def picture(values: NDArray[Any], ends: tuple[float, float] | None = None, *, coloured: bool = False) -> str:
+    """A small PNG as a data URI, grey or by the colour scale, from the lowest to the highest value or between ends."""
+    low, high = (float(np.nanmin(values)), float(np.nanmax(values))) if ends is None else ends
+    unit = np.clip((np.nan_to_num(values) - low) / ((high - low) or 1.0), 0, 1)
+    pixels = np.round(unit * 255).astype(np.uint8)
+    height, width = pixels.shape
+    lines = np.hstack([np.zeros((height, 1), np.uint8), pixels]).tobytes()
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 3 if coloured else 0, 0, 0, 0)
+    palette = chunk(b"PLTE", scale_colours().tobytes()) if coloured else b""
+    body = chunk(b"IHDR", header) + palette + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
+    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + body).decode()

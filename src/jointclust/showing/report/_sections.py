@@ -1,7 +1,8 @@
-"""The parts of the page that need no script."""
+"""The parts of the page that need no script, as HTML: all text goes through ``escape``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
@@ -9,20 +10,9 @@ from numpy.typing import NDArray
 
 from jointclust.showing import rules
 from jointclust.showing.explain import ClusterExplanation
-from jointclust.showing.report import _pack
 from jointclust.showing.report._content import Content, steady_word
-from jointclust.showing.report._html import (
-    alike,
-    feature_link,
-    number_cell,
-    row_link,
-    section,
-    short,
-    shown,
-    swatch,
-    table,
-    term,
-)
+from jointclust.showing.report._payload import picture
+from jointclust.showing.style import PALETTE, SHAPES, looks
 
 _MATRIX_ROWS = 400
 _CLASSES = 60
@@ -32,6 +22,28 @@ _FEATURES, _RULES = 6, 2
 # Rules that hold of fewer rows than this share tell little.
 _TELLING = 0.5
 _CARDS = 100
+_LOOKS = looks()
+# What the page's words mean, by the word.
+WORDS = {
+    "agreement": "How alike the members of the consensus cluster the rows: the mean adjusted Rand index over pairs of "
+    "them, 1 where all find the same and near 0 where each finds something else.",
+    "confidence": "How likely a row's label is right, 0 to 1: for a consensus made from the votes so that about 80% of "
+    "the rows with confidence 0.8 belong where they are; for a soft method the label's own probability.",
+    "effect": "Cohen's d: the difference between the mean in the cluster and the mean of all other rows, in standard "
+    "deviations. 0.8 is large, 3 means that the two hardly overlap. It describes and tests nothing: the same rows made "
+    "the clusters.",
+    "stability": "Whether a cluster would be found again: the mean Jaccard index with its best match over resamples of "
+    "the rows or, for a consensus, over its members. Below 0.6 it is not stable, from 0.85 on stable, between them "
+    "fairly stable.",
+    "silhouette": "How much nearer a row is to its own cluster than to the next one, -1 to 1, in the embedding and on "
+    "at most 2,000 rows. Above 0.5 clusters are well apart, near 0 they touch.",
+    "outlier score": "How far a row is from the rows that are nearest to it, in units of what is usual.",
+    "votes": "The share of the members' votes, or the probability, that a row has for each cluster.",
+    "direction": "The embedding, turned so that its first direction has the largest variance. The share is that of "
+    "the embedding's variance; the features named are those that go with it most, by correlation.",
+    "layer": "Nested clusterings of the consensus: coarser ones join its clusters, finer ones split them where its "
+    "members agree on a split.",
+}
 
 
 def sure(content: Content) -> str:
@@ -44,7 +56,7 @@ def sure(content: Content) -> str:
     return f'<p class="sure">{escape(content.sure())}</p><dl class="facts">{facts}</dl>'
 
 
-def beware(content: Content) -> str:
+def warnings(content: Content) -> str:
     """What to read first."""
     found = "".join(f"<li>{escape(text)}</li>" for text in content.advice())
     return section("Beware", f"<ul>{found}</ul>" if found else "", kind="warnings")
@@ -52,47 +64,29 @@ def beware(content: Content) -> str:
 
 def clusters(content: Content) -> str:
     """One line per cluster, to sort."""
-    optional = {
-        "stability": content.steadiness is not None,
-        "confidence": content.confidence is not None,
-        "silhouette": content.silhouette is not None,
-        "main class": content.classes is not None,
-        "set apart by": content.image is None and content.n_clusters > 1,
-    }
-    columns = ["cluster", "rows", *(name for name, wanted in optional.items() if wanted)]
-    known = {"stability", "confidence", "silhouette"}
+    of_each = {"stability": content.steadiness, "confidence": content.mean_confidence}
+    of_each["silhouette"] = None if content.silhouette is None else content.silhouette[0]
+    measured = {name: values for name, values in of_each.items() if values is not None}
+    has_features = content.image is None and content.n_clusters > 1
+    sorted_by = ["cluster", "rows", *measured, *([] if content.classes is None else ["main class"])]
     head = [
-        f'<th scope="col" aria-sort="none">{term(name) if name in known else name}'
-        '<button type="button" class="sort js" aria-label="Sort by ' + name + '"></button></th>'
-        if name != "set apart by"
-        else name
-        for name in columns
+        f'<th scope="col" aria-sort="none">{term(name) if name in measured else name}'
+        f'<button type="button" class="sort js" aria-label="Sort by {name}"></button></th>'
+        for name in sorted_by
     ]
-    rows = [_cluster_line(content, cluster, columns) for cluster in range(content.n_clusters)]
+    rows = []
+    for k, size in enumerate(content.fitted.profile.sizes.tolist()):
+        link = f'{swatch(k)} <a href="#cluster-{k}" data-name="{k}">Cluster {k}</a>'
+        line = [f'<td data-sort="{k}">{link}</td>', number_cell(f"{size:,}", more=f' data-sort="{size}"')]
+        for value in (_at(values, k) for values in measured.values()):
+            text, sort = ("", "") if value is None else (f"{value:.2f}", value)
+            line.append(number_cell(text, more=f' data-sort="{sort}"'))
+        if content.classes is not None:
+            main = content.main_class(k)
+            line.append("" if main is None else f"{escape(main[0])}\u00a0({main[1]:.0%})")
+        rows.append([*line, f'<td class="apart">{_top_features(content, k)}</td>'] if has_features else line)
+    head += ["set apart by"] if has_features else []
     return section("Overview", table(head, rows, kind="sortable"), name="overview")
-
-
-def _cluster_line(content: Content, cluster: int, columns: list[str]) -> list[str]:
-    size = int(content.fitted.profile.sizes[cluster])
-    values = {
-        "stability": _at(content.steadiness, cluster),
-        "confidence": _mean_of(content.confidence, content.fitted.labels == cluster),
-        "silhouette": _at(None if content.silhouette is None else content.silhouette[0], cluster),
-    }
-    cells = {
-        "cluster": f'<td data-sort="{cluster}">{swatch(cluster)} <a href="#cluster-{cluster}" '
-        f'data-name="{cluster}">Cluster {cluster}</a></td>',
-        "rows": number_cell(size, f"{size:,}"),
-        "set apart by": f'<td class="apart">{_top_features(content, cluster)}</td>',
-    }
-    cells |= {name: number_cell(value, "" if value is None else f"{value:.2f}") for name, value in values.items()}
-    main = content.main_class(cluster)
-    cells["main class"] = "" if main is None else f"{escape(main[0])}\u00a0({main[1]:.0%})"
-    return [cells[name] for name in columns]
-
-
-def _mean_of(values: NDArray | None, own: NDArray[np.bool_]) -> float | None:
-    return None if values is None or not own.any() else float(values[own].mean())
 
 
 def _at(values: NDArray | None, cluster: int) -> float | None:
@@ -109,23 +103,15 @@ def _top_features(content: Content, cluster: int) -> str:
 
 def classes(content: Content) -> str:
     """How many rows of each known class are in each cluster."""
-    found = content.contingency()
-    if found is None:
+    if content.classes is None:
         return ""
-    names, counts = found
+    names, codes = content.class_codes
+    counts = np.zeros((content.n_clusters, len(names)), np.intp)
+    np.add.at(counts, (content.fitted.labels, codes), 1)
     more = f"<p>{len(names) - _CLASSES} more classes are not shown.</p>" if len(names) > _CLASSES else ""
     largest = max(int(counts.max()), 1)
-    head = ["cluster", *(escape(name) for name in names[:_CLASSES])]
-    rows = [
-        [
-            f'{swatch(cluster)} <span data-name="{cluster}">Cluster {cluster}</span>',
-            *(
-                f'<td class="number heat" style="--heat:{count / largest:.2f}">{count or "·"}</td>'
-                for count in counts[cluster, :_CLASSES]
-            ),
-        ]
-        for cluster in range(content.n_clusters)
-    ]
+    head = ["cluster", *map(escape, names[:_CLASSES])]
+    rows = [[_named(k), *(_heat_cell(n or "·", n / largest) for n in own[:_CLASSES])] for k, own in enumerate(counts)]
     return section("Clusters and classes", table(head, rows) + more, name="classes")
 
 
@@ -137,25 +123,26 @@ def heat_map(content: Content) -> str:
     if not groups:
         return ""
     head = ["feature", *(f"{swatch(k)} {k}" for k in range(content.n_clusters))]
-    rows = []
+    rows, profile = [], content.fitted.profile
     for name, *others in groups:
         index = content.index_of[name]
-        cells = (_heat_cell(content, cluster, index) for cluster in range(content.n_clusters))
-        rows.append([feature_link(name, index) + alike(name, others), *cells])
-    told = (
-        f"<p>The {term('effect')} of the features that set clusters apart most; click one to colour the map by it.</p>"
-    )
-    return section("Features and clusters", told + table(head, rows, kind="heated"), name="heat")
+        line = [feature_link(name, index) + alike(name, others)]
+        columns = (values[:, index] for values in (profile.effects, profile.means, profile.rest))
+        for value, here, rest in zip(*columns, strict=True):
+            kind, text = " above" if value > 0 else " below", f"{value:+.1f}" if abs(value) >= 0.05 else "0"
+            hint = f' title="mean {short(here)}, elsewhere {short(rest)}"'
+            line.append(_heat_cell(text, min(abs(value) / 3, 1.0), kind, hint))
+        rows.append(line)
+    told = f"The {term('effect')} of the features that set clusters apart most; click one to colour the map by it."
+    return section("Features and clusters", f"<p>{told}</p>{table(head, rows, kind='heated')}", name="heat")
 
 
-def _heat_cell(content: Content, cluster: int, feature: int) -> str:
-    value = content.fitted.profile.effects[cluster, feature]
-    strength = min(abs(value) / 3, 1.0)
-    here, rest = content.fitted.profile.means[cluster, feature], content.fitted.profile.rest[cluster, feature]
-    hint = f"mean {short(here)}, elsewhere {short(rest)}"
-    kind = "above" if value > 0 else "below"
-    text = f"{value:+.1f}" if abs(value) >= 0.05 else "0"
-    return f'<td class="number heat {kind}" style="--heat:{strength:.2f}" title="{hint}">{text}</td>'
+def _heat_cell(text: object, strength: float, kind: str = "", hint: str = "") -> str:
+    return number_cell(text, f" heat{kind}", f' style="--heat:{strength:.2f}"{hint}')
+
+
+def _named(cluster: int) -> str:
+    return f'{swatch(cluster)} <span data-name="{cluster}">Cluster {cluster}</span>'
 
 
 def soft(content: Content) -> str:
@@ -165,7 +152,7 @@ def soft(content: Content) -> str:
         return ""
     order = np.lexsort((-np.asarray(found).max(axis=1), content.fitted.labels))
     order = order[np.linspace(0, order.size - 1, min(order.size, _MATRIX_ROWS)).astype(int)]
-    source = _pack.picture(np.asarray(found)[order].T, (0.0, 1.0), coloured=True)
+    source = picture(np.asarray(found)[order].T, (0.0, 1.0), coloured=True)
     return section(
         "Soft labels",
         f"<p>The {term('votes')}. One column per row of the data, sorted by cluster; one line per cluster; bright is "
@@ -181,14 +168,8 @@ def uncertain(content: Content) -> str:
         ("Least certain rows", "confidence", ".2f", content.least_certain()),
         ("Rows unlike any other", "outlier score", ".3g", content.unlike()),
     ):
-        lines = [
-            [
-                row_link(row, content.row_name(row)),
-                str(content.fitted.labels[row]),
-                f'<td class="number">{value:{digits}}</td>',
-            ]
-            for row, value in rows
-        ]
+        labels = content.fitted.labels
+        lines = [[_row(content, row), str(labels[row]), number_cell(f"{value:{digits}}")] for row, value in rows]
         found += section(title, table(["row", "cluster", term(word)], lines) if lines else "")
     return found
 
@@ -254,24 +235,20 @@ def views(content: Content) -> str:
     found = getattr(content.fitted.clusterer, "views_", None)
     if not found:
         return ""
-    rows = [
-        [escape(view["name"]), f'<td class="number">{view["weight"]:.2f}</td>', escape(view["reason"])]
-        for view in found
-    ]
+    rows = [[escape(one["name"]), number_cell(f"{one['weight']:.2f}"), escape(one["reason"])] for one in found]
     return section("Views of the data", table(["view", "weight", "why"], rows, kind="texts"), name="views")
 
 
 def chosen_features(content: Content) -> str:
     """The features that a sparse method keeps."""
-    found = content.chosen_features()
-    if found is None:
+    support = getattr(content.fitted.clusterer, "support_", None)
+    if support is None or len(support) != len(content.fitted.names):
         return ""
+    found = [int(index) for index in content.telling if support[index]]
     listed = ", ".join(feature_link(content.fitted.names[index], index) for index in found[:200])
     more = f" and {len(found) - 200} more" if len(found) > 200 else ""
-    told = (
-        f"<p>The method keeps {len(found)} of {len(content.fitted.names)} features; the others have no part in it.</p>"
-    )
-    return section("Chosen features", f"{told}<p>{listed}{more}</p>", name="chosen")
+    told = f"The method keeps {len(found)} of {len(content.fitted.names)} features; the others have no part in it."
+    return section("Chosen features", f"<p>{told}</p><p>{listed}{more}</p>", name="chosen")
 
 
 def parameters(content: Content) -> str:
@@ -319,8 +296,7 @@ def _card(content: Content, cluster: int) -> str:
     lines.append(_prototypes(content, "Most typical", profile.nearest[cluster]))
     lines.append(_prototypes(content, "Least typical", profile.farthest[cluster]))
     return (
-        f'<article class="card" id="cluster-{cluster}"><h3>{swatch(cluster)} '
-        f'<span data-name="{cluster}">Cluster {cluster}</span></h3>{"".join(lines)}'
+        f'<article class="card" id="cluster-{cluster}"><h3>{_named(cluster)}</h3>{"".join(lines)}'
         f'<p class="actions js"><button type="button" data-only="{cluster}">Show only this</button> '
         f'<button type="button" data-select="{cluster}">Select its rows</button></p></article>'
     )
@@ -366,18 +342,110 @@ def _mean(value: float, kind: str) -> str:
     return rules.shown(value, kind, 4) if kind == "date" else short(value)
 
 
+def _row(content: Content, row: int) -> str:
+    """A row's name, which leads to the row."""
+    return f'<a href="#map" data-row="{row}">{escape(str(row) if content.ids is None else content.ids[row])}</a>'
+
+
 def _prototypes(content: Content, title: str, rows: NDArray[np.intp]) -> str:
     if len(rows) == 0:
         return ""
-    links = [row_link(int(row), content.row_name(int(row))) for row in rows]
+    links = [_row(content, int(row)) for row in rows]
     if content.image is None:
         return f'<p class="rows">{title}: {", ".join(links)}</p>'
     shape, order = content.image
     images = content.fitted.data[np.asarray(rows)]
     images = images.toarray() if hasattr(images, "toarray") else np.asarray(images)
     pictures = "".join(
-        f'<figure><img alt="" src="{_pack.picture(image.reshape(shape, order=order))}">'
+        f'<figure><img alt="" src="{picture(image.reshape(shape, order=order))}">'
         f"<figcaption>{link}</figcaption></figure>"
         for link, image in zip(links, images, strict=True)
     )
     return f'<p class="rows">{title}</p><div class="images">{pictures}</div>'
+
+
+# -- pieces ---------------------------------------------------------------------------------------------------------
+
+
+def term(word: str, text: str | None = None) -> str:
+    """A word that says what it means: as a hint, and behind a link."""
+    anchor, shown = _anchor(word), escape(text or word)
+    return f'<a class="term" href="#{anchor}" title="{escape(WORDS[word])}">{shown}</a>'
+
+
+def _anchor(word: str) -> str:
+    return "word-" + word.replace(" ", "-")
+
+
+def glossary() -> str:
+    """All words with their meaning."""
+    return "".join(
+        f'<div id="{_anchor(word)}"><dt>{escape(word)}</dt><dd>{escape(meaning)}</dd></div>'
+        for word, meaning in WORDS.items()
+    )
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, kind: str = "") -> str:
+    """A table of cells that are HTML already, each row headed by its first, in a box that scrolls sideways."""
+    top = "".join(cell if cell.startswith("<th") else f'<th scope="col">{cell}</th>' for cell in head)
+    body = "".join("<tr>" + "".join(_cells(row)) + "</tr>" for row in rows)
+    attributes = f' class="{kind}"' if kind else ""
+    return (
+        f'<div class="wide" tabindex="0"><table{attributes}><thead><tr>{top}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cells(row: Iterable[str]) -> Iterable[str]:
+    for place, cell in enumerate(row):
+        if cell.startswith("<td"):
+            yield cell
+        else:
+            yield f'<th scope="row">{cell}</th>' if place == 0 else f"<td>{cell}</td>"
+
+
+def number_cell(text: object, kind: str = "", more: str = "") -> str:
+    """A cell of a number."""
+    return f'<td class="number{kind}"{more}>{text}</td>'
+
+
+def section(title: str, body: str, *, name: str = "", kind: str = "") -> str:
+    """A part of the page with a heading; nothing where there is nothing to show."""
+    if not body:
+        return ""
+    attributes = (f' id="{name}"' if name else "") + (f' class="{kind}"' if kind else "")
+    return f'<section{attributes} aria-label="{escape(title)}"><h2>{escape(title)}</h2>{body}</section>\n'
+
+
+def swatch(code: int) -> str:
+    """Colour and shape of a cluster, as on the map."""
+    shape = code // len(PALETTE) % SHAPES
+    return f'<i class="swatch s{shape}" style="background:{_LOOKS[code % len(_LOOKS)]}"></i>'
+
+
+def feature_link(name: str, index: int | None) -> str:
+    """A feature's name, which colours the map where the page carries it."""
+    shown = escape(name).replace("_", "_<wbr>")
+    return shown if index is None else f'<a href="#map" data-feature="{index}">{shown}</a>'
+
+
+def alike(name: str, others: Sequence[str]) -> str:
+    """Features that say the same as one; levels of its own column by the level alone."""
+    if not others:
+        return ""
+    column, sign, _ = name.partition(" = ")
+    names = [other.removeprefix(column + sign) if sign else other for other in others]
+    listed = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    return f' <small title="{escape(", ".join(names))}">as {escape(listed)}</small>'
+
+
+def short(value: float) -> str:
+    """A number in few digits."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
+
+
+def shown(value: object) -> str:
+    """A value of any kind as text that is safe in HTML."""
+    if isinstance(value, dict):
+        return ", ".join(f"{shown(key)}: {shown(one)}" for key, one in value.items())
+    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))

@@ -1,0 +1,265 @@
+"""What is done with a saved run: new rows labelled, clusters named and merged, rows to ask about."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+
+import jointclust as jc
+from jointclust.cli import options, preparing
+from jointclust.cli.console import Voice, counted
+from jointclust.cli.errors import OutputError
+from jointclust.cli.reading import InputFile, identities, read_data
+from jointclust.cli.runs import SavedRun, class_column, embedding_columns, outside_of, saved_labels, saved_run
+from jointclust.cli.writing import STDOUT, claim_table, write_annotated, write_table
+from jointclust.exceptions import collected
+from jointclust.readers import Columns, ReadError, Table
+from jointclust.showing.fitted import Fitted, first_preparation, last_step
+from jointclust.types import Predictor
+
+_TABLES = (".csv", ".parquet", ".h5ad")
+_EXAMPLE = '{"names": {"0": "setosa"}, "merged": [[1, 4]]}'
+
+
+@click.command()
+@click.argument("model", metavar="RUN", type=options.FILE)
+@options.data
+@options.out(
+    "FILE",
+    "Where the labels go: .csv, .parquet, .h5ad (a copy of DATA with the labels in it), or - for standard output.",
+    "labels.csv",
+)
+@click.option("--append", is_flag=True, help="Write the labels beside all columns of DATA.")
+@click.option("--embedding", type=options.FILE, metavar="FILE", help="Write the embedding, too (.parquet or .csv).")
+@options.missing("auto as the model does; mean and median are those of DATA.")
+@options.reading
+@options.writing
+def predict(model: str, data: str, out: str, embedding: str | None, **given: Any) -> None:
+    """Label the rows of DATA with the model of a RUN: its folder, or its model.skops.
+
+    DATA needs the columns that the model was fitted on, in any order; others are left aside. Without names (.npy,
+    --no-header) columns are taken by position. --id-column and --text-column are those of the run unless given.
+    """
+    path = Path(out)
+    voice = Voice(given, beside_output=path == STDOUT)
+    claim_table(path, force=given["force"], endings=_TABLES, what="the table of labels")
+    claim_table(embedding, force=given["force"])
+    run = saved_run(model)
+    source = _read_for(voice, run, data, given, whole=given["append"] and path.suffix != ".h5ad")
+    if path.suffix == ".h5ad" and source.format != "h5ad":
+        raise OutputError(f"{path}: labels go into a .h5ad file where DATA is one. Name a .csv or .parquet file.")
+    table = source.table
+    with voice.step("predict", f"Labelling {table.data.shape[0]} rows"), collected() as messages:
+        columns = _predicted(run.model, table)
+        Y = None if embedding is None else np.asarray(run.model.transform(table.data))
+        outside = outside_of(run.record.get("fitted"), run.model, table.data)
+    if path.suffix == ".h5ad":
+        write_annotated(Path(source.path), path, columns)
+    else:
+        write_table(path, _beside(source, columns) if given["append"] else columns, raw=given["raw_cells"])
+    if embedding is not None and Y is not None:
+        write_table(Path(embedding), embedding_columns(columns["id"], Y), raw=given["raw_cells"])
+    voice.warn(messages)
+    voice.warn([outside] if outside else [])
+    _tell(voice, columns, outside, [Path(name) for name in (out, embedding) if name is not None])
+
+
+def _read_for(voice: Voice, run: SavedRun, data: str, given: dict[str, Any], *, whole: bool) -> InputFile:
+    """Data as the model wants them; what the run remembers stands for what is not given."""
+    before: dict[str, Any] = run.record.get("parameters", {})
+    text = given["text_column"] or before.get("text_column")
+    first = first_preparation(run.model)
+    if text is None and first is not None and not hasattr(first, "n_features_in_"):
+        raise click.UsageError("The model was fitted on texts: name their column with --text-column.")
+    fill = given["missing"] in ("mean", "median")
+    asked: dict[str, Any] = {"missing": "keep"} if text else preparing.reading_for(run.model)
+    if given["missing"] != "auto" and not text:
+        asked["missing"] = "keep" if fill else "refuse"
+    given = given | {"text_column": text}
+    if given["no_header"] is None and before.get("no_header"):
+        given["no_header"] = True  # what comes without names comes without them again
+    source = read_data(voice, data, given, run.record.get("input", {}).get("id_column"), whole, **asked)
+    table = source.table
+    if fill:
+        table = replace(table, data=_filled(table, given["missing"]))
+    if text or asked["categories"] == "keep":
+        table = preparing.arranged(replace(table, ids=identities(table)), text_column=text)
+    return replace(source, table=table)
+
+
+def _filled(table: Table, how: str) -> NDArray:
+    if not isinstance(table.data, np.ndarray):
+        what = "there is text" if isinstance(table.data, Columns) else "the rows are sparse"
+        raise click.UsageError(f"--missing {how} is for numbers, and {what}: use --missing auto.")
+    empty = np.isnan(table.data).all(axis=0)
+    if empty.any():
+        name = int(np.argmax(empty)) if table.names is None else table.names[int(np.argmax(empty))]
+        raise ReadError(f"Column {name!r} has no number in any row, and so no {how} to fill gaps with.")
+    return SimpleImputer(strategy=how).fit_transform(table.data)
+
+
+def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
+    clusterer = last_step(model)
+    sure = None
+    if isinstance(clusterer, jc.JointConsensus):
+        rows = model[:-1].transform(table.data) if isinstance(model, Pipeline) and len(model) > 1 else table.data
+        labels, sure = clusterer.predict_with_confidence(rows)
+    elif hasattr(model, "predict_proba"):
+        probabilities = model.predict_proba(table.data)
+        labels, sure = probabilities.argmax(axis=1), probabilities.max(axis=1)
+    else:
+        labels = model.predict(table.data)
+    confidence = {} if sure is None else {"confidence": np.round(sure, 6)}
+    return {"id": identities(table), "label": labels, **class_column(clusterer, np.asarray(labels)), **confidence}
+
+
+def _beside(source: InputFile, columns: dict[str, Any]) -> dict[str, Any]:
+    """The columns of the file, then those of the labels, under names of their own."""
+    found: dict[str, Any] = dict(source.columns or {})
+    own = {f"jointclust_{name}" if name in found else name: one for name, one in columns.items() if name != "id"}
+    return found | own
+
+
+def _tell(voice: Voice, columns: dict[str, Any], outside: str, files: list[Path]) -> None:
+    found, sizes = np.unique(columns["label"], return_counts=True)
+    counts = dict(zip(map(str, found), sizes.tolist(), strict=True))
+    n_rows, rejected = len(columns["id"]), counts.get("-1", 0)
+    told = f"{counted(n_rows, 'row')} in {counted(len(counts) - ('-1' in counts), 'cluster')}"
+    if rejected:
+        told += f", {rejected} of them not sure enough (label -1)"
+    names = ", ".join("standard output" if path == STDOUT else str(path) for path in files)
+    facts = {"rows": n_rows, "sizes": counts, "far_outside": outside, "files": [str(path.resolve()) for path in files]}
+    voice.result(f"{told}: {names}", facts)
+
+
+@click.command(name="apply-names")
+@click.argument("run", metavar="RUN", type=options.FILE)
+@click.argument("names", metavar="NAMES", type=options.FILE)
+@options.out(
+    "FILE", "Where the labels go: .csv, .parquet, or - for standard output (default: named_labels.csv in RUN)."
+)
+@options.writing
+def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
+    """Name and merge the clusters of a RUN as a file of NAMES says, which its report exports.
+
+    \b
+    NAMES is JSON: {"names": {"0": "setosa", "2": "virginica"}, "merged": [[1, 4]]}
+    The table is labels.csv with a column "name"; merged clusters have the
+    smallest of their numbers.
+    """
+    saved = saved_run(run)
+    path = Path(out) if out is not None else saved.folder / "named_labels.csv"
+    voice = Voice(given, beside_output=path == STDOUT)
+    clusterer = last_step(saved.model)
+    n_clusters = int(Fitted(clusterer, clusterer.labels_).labels.max()) + 1
+    name_of, number_of = names_in(Path(names), n_clusters)
+    claim_table(path, force=given["force"])
+    columns = dict(saved_labels(saved))
+    labels = [int(label) for label in columns.pop("label")]
+    table = {"id": columns.pop("id"), "label": [number_of.get(label, label) for label in labels]}
+    table |= {"name": [name_of.get(label, "") for label in labels], **columns}
+    write_table(path, table, raw=given["raw_cells"])
+    sizes = Counter(name or str(label) for label, name in zip(table["label"], table["name"], strict=True))
+    told = ", ".join(f"{name if name.isprintable() else repr(name)} ({size})" for name, size in sizes.items())
+    text = f"{counted(len(labels), 'row')} in {counted(len(sizes), 'cluster')}: {told}"
+    voice.result(f"{text}\nWrote {path}", {"rows": len(labels), "sizes": sizes, "file": str(path)})
+
+
+def names_in(path: Path, n_clusters: int) -> tuple[dict[int, str], dict[int, int]]:
+    """The name of each cluster that has one, and the smallest number of those that each merged cluster is one with."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise ReadError(f"{path}: there is no such file.") from None
+    except (OSError, ValueError) as error:
+        raise ReadError(f"{path} is no JSON: {error}") from error
+    if not isinstance(content, dict) or not ("names" in content or "merged" in content):
+        raise ReadError(f'{path} needs an object with "names", "merged" or both: {_EXAMPLE}')
+    merged = _merged(path, content.get("merged", []), n_clusters)
+    names = _named(path, content.get("names", {}), n_clusters)
+    for group in merged:
+        different = sorted({names[number] for number in group if number in names})
+        if len(different) > 1:
+            listed, own = ", ".join(map(str, group)), ", ".join(map(repr, different))
+            why = f"clusters {listed} are merged, and have names of their own ({own}): one name is needed."
+            raise ReadError(f"{path}: {why}")
+        names |= {number: name for number in group for name in different}
+    return dict(sorted(names.items())), {number: min(group) for group in merged for number in group}
+
+
+def _merged(path: Path, groups: object, n_clusters: int) -> list[list[int]]:
+    if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
+        raise ReadError(f'{path}: "merged" has to be a list of lists of clusters, as in {_EXAMPLE}')
+    found = [[_cluster(path, number, n_clusters) for number in group] for group in groups]
+    if short := [group for group in found if len(group) < 2]:
+        raise ReadError(f'{path}: "merged" has {short[0]}: at least two clusters are merged.')
+    for number, times in Counter(number for group in found for number in group).most_common(1):
+        if times > 1:
+            raise ReadError(f'{path}: "merged" has cluster {number} twice: put all that belong together in one list.')
+    return [sorted(group) for group in found]
+
+
+def _named(path: Path, names: object, n_clusters: int) -> dict[int, str]:
+    if not isinstance(names, dict):
+        raise ReadError(f'{path}: "names" has to be an object with a name for some clusters, as in {_EXAMPLE}')
+    found = {}
+    for key, name in names.items():
+        cluster = _cluster(path, int(key) if key.isdecimal() else key, n_clusters)
+        if not isinstance(name, str):
+            raise ReadError(f"{path}: the name of cluster {cluster} is {json.dumps(name)}: text is needed.")
+        if name.strip():
+            found[cluster] = name.strip()
+    return found
+
+
+def _cluster(path: Path, number: object, n_clusters: int) -> int:
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < n_clusters:
+        raise ReadError(f"{path}: {json.dumps(number)} is no cluster of the run, which has 0 to {n_clusters - 1}.")
+    return number
+
+
+@click.command()
+@click.argument("run", metavar="RUN", type=options.FILE)
+@click.option("-n", "n_rows", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="How many rows.")
+@options.out("FILE", "Where they go: .csv, .parquet, or - for standard output.", "to_label.csv")
+@options.writing
+def suggest(run: str, n_rows: int, out: str, **given: Any) -> None:
+    """Choose the rows of a RUN whose class would tell most, for someone to fill in.
+
+    The table has the rows' id, label and confidence, and an empty column "class". With some of it filled in:
+    jointclust fit DATA --known-rows to_label.csv
+    """
+    path = Path(out)
+    voice = Voice(given, beside_output=path == STDOUT)
+    claim_table(path, force=given["force"])
+    saved = saved_run(run)
+    model = last_step(saved.model)
+    if not hasattr(model, "rows_to_label"):
+        raise click.UsageError(
+            f"{run} was fitted by {type(model).__name__}: rows to ask about are those that the members of a consensus "
+            "disagree on. Fit again without --method."
+        )
+    columns = saved_labels(saved)
+    if n_rows > len(columns["id"]):
+        raise click.UsageError(f"-n {n_rows} exceeds the number of rows ({len(columns['id'])}).")
+    try:
+        rows = np.asarray(model.rows_to_label(n_rows)).tolist()
+    except AttributeError:
+        raise click.UsageError(
+            f"{run} has {len(columns['id']):,} rows, too many for a saved model to know what its members say of each: "
+            "fit a sample of the rows, and ask about that."
+        ) from None
+    kept = {name: [values[row] for row in rows] for name, values in columns.items() if name != "class"}
+    write_table(path, {**kept, "class": [""] * len(rows)}, raw=given["raw_cells"])
+    name = "standard output" if path == STDOUT else str(path)
+    text = f"{counted(len(rows), 'row')} to label: {name}"
+    voice.result(text, {"rows": rows, "ids": kept["id"], "file": None if path == STDOUT else str(path.resolve())})
