@@ -58,15 +58,15 @@ def arranged(table: Table, *, text_column: str | None = None, missing: str = "au
     if name is not None:
         note = f"Column {name!r} names the rows: it is their id, and no feature."
         return _named_by(replace(table, data=data, notes=[*table.notes, note]), name)
-    return replace(table, data=data, names=data.names)
+    return replace(table, data=data, names=data.column_names)
 
 
 def _named_by(table: Table, name: str) -> Table:
     ids = table.data[name]
     whole = ids.dtype.kind == "f" and bool(np.all(ids == np.rint(ids)))
-    rest = table.data.without(name)
+    rest = Columns({other: column for other, column in table.data.items() if other != name})
     found = ids.astype(np.int64) if whole else ids
-    return replace(table, data=rest, names=rest.names, ids=found, id_column=name)
+    return replace(table, data=rest, names=rest.column_names, ids=found, id_column=name)
 
 
 def documents_of(table: Table, name: str) -> NDArray[np.object_]:

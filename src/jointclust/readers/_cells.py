@@ -79,17 +79,7 @@ def readings(cell: str) -> Reading:
 class Numerals:
     """Numbers as a file writes them: with a decimal point or comma, digits in groups of three, a sign.
 
-    Parameters
-    ----------
-    decimal : {".", ","}
-        The decimal sign.
-    certain : bool
-        Whether it is known to be that; where it is not, ``1,234`` may be either of two numbers, and is none.
-
-    Attributes
-    ----------
-    grouped : str or None
-        The first cell read whose digits came in groups.
+    Where the decimal sign is not ``certain``, ``1,234`` may be either of two numbers, and is none.
 
     Examples
     --------
@@ -99,7 +89,7 @@ class Numerals:
 
     def __init__(self, decimal: str, *, certain: bool):
         self.decimal, self.certain = decimal, certain
-        self.grouped: str | None = None
+        self.grouped: str | None = None  # the first cell read whose digits came in groups
         self.plain = number if decimal == "." else _number_with_comma
 
     def read(self, cell: str, sign: str = "") -> float:

@@ -18,13 +18,7 @@ def read_xlsx(path: Path, options: Options) -> Table:
 
 
 class Worksheet(CellSource):
-    """Rows of the first sheet, below the first that is not empty.
-
-    Parameters
-    ----------
-    path, options
-        The file, and how to read it.
-    """
+    """Rows of the first sheet, below the first that is not empty."""
 
     unit = "row"
 

@@ -15,18 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from jointclust.readers._table import (
-    NoColumnError,
-    Options,
-    ReadError,
-    Table,
-    beside_features,
-    check_memory,
-    check_wanted,
-    fits_memory,
-    in_order,
-    needed,
-)
+from jointclust.readers import _table as shared
+from jointclust.readers._table import NoColumnError, Options, ReadError, Table, beside_features, check_memory, needed
 
 
 def no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) -> None:
@@ -63,7 +53,7 @@ def read_npy(path: Path, options: Options) -> Table:
     no_columns(path, options)
     with _no_pickles(path):
         data = _two_dimensional(path, np.load(path, mmap_mode="r", allow_pickle=False))
-    return Table(np.array(data) if fits_memory(data.nbytes) else data)
+    return Table(np.array(data) if shared.fits_memory(data.nbytes) else data)
 
 
 def npz_parts(path: Path) -> tuple[Any, list[str] | None, dict[str, Any]]:
@@ -168,8 +158,8 @@ def picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, An
     _check_names(path, names, data.shape[1])
     names = None if names is None else told_apart(names)
     if names is not None and options.wanted is not None:
-        check_wanted(path, names, options.wanted)
-        data, names = in_order(data, names, options.wanted)
+        shared.check_wanted(path, names, options.wanted)
+        data, names = shared.in_order(data, names, options.wanted)
     return Table(data, names, **beside_features(options, lambda name: _strings(columns[name])))
 
 

@@ -9,12 +9,13 @@ import gzip
 import io
 import json
 import lzma
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -26,7 +27,13 @@ if TYPE_CHECKING:
     import _csv
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+# How a compressed file begins, and what unpacks it.
+_PACKED: dict[bytes, Callable[[BinaryIO], Any]] = {
+    rb"\x1f\x8b": gzip.open,
+    rb"BZh.1AY&SY": bz2.open,
+    rb"\xfd7zXZ\0": lzma.open,
+    rb"\x28\xb5\x2f\xfd": lambda raw: _unzstd(raw),
+}
 # The longer marks come first: that of UTF-32 begins with that of UTF-16.
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -40,29 +47,20 @@ _DELIMITERS = (",", "\t", ";", "|")
 Value = str | int | float | bool | None
 
 
-def compression_of(path: Path) -> str | None:
-    """How a file is compressed, by its first bytes."""
-    with path.open("rb") as stream:
-        start = stream.read(10)
-    kind = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
-    return None if kind == "bz2" and start[4:] != b"1AY&SY" else kind
+def _unzstd(raw: BinaryIO) -> Any:
+    pa = needed("pyarrow", "reading .zst")
+    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """The file on the disk, and its content."""
-    kind = compression_of(path)
-    with path.open("rb") as raw, _content(raw, kind) as content:
-        yield raw, content
-
-
-def _content(raw: BinaryIO, kind: str | None) -> BinaryIO:
-    if kind == "zstd":
-        pa = needed("pyarrow", "reading .zst")
-        return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
-    if kind is None:
-        return raw
-    return cast(BinaryIO, {"gzip": gzip, "bz2": bz2, "xz": lzma}[kind].open(raw))
+    """The file on the disk, and its content, unpacked as its first bytes tell."""
+    with path.open("rb") as raw:
+        start = raw.read(10)
+        raw.seek(0)
+        unpack = next((unpack for magic, unpack in _PACKED.items() if re.match(magic, start, re.DOTALL)), None)
+        with nullcontext(raw) if unpack is None else unpack(raw) as content:
+            yield raw, content
 
 
 @contextmanager
@@ -105,13 +103,7 @@ def encoding_error(path: Path, encoding: str) -> ReadError:
 
 
 class Delimited(CellSource):
-    """Lines of cells with a character between them.
-
-    Parameters
-    ----------
-    path, options
-        The file, and how to read it.
-    """
+    """Lines of cells with a character between them."""
 
     def __init__(self, path: Path, options: Options):
         super().__init__(path, options)
@@ -250,13 +242,7 @@ def _is_number(cell: str) -> bool:
 
 
 class Lines(CellSource):
-    """Objects, one on each line; a key that one lacks is a gap there.
-
-    Parameters
-    ----------
-    path, options
-        The file, and how to read it.
-    """
+    """Objects, one on each line; a key that one lacks is a gap there."""
 
     def __init__(self, path: Path, options: Options):
         super().__init__(path, options)

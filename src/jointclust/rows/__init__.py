@@ -11,59 +11,17 @@ from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
 from jointclust.rows import _dask, blocks
-from jointclust.rows._inputs import (
-    check_elsewhere,
-    check_weights_elsewhere,
-    is_annotated,
-    is_elsewhere,
-    refuse_annotated,
-    tidied,
-)
+from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere, refuse_annotated
+from jointclust.rows._inputs import is_annotated as is_annotated
+from jointclust.rows._inputs import tidied as tidied
 from jointclust.rows._store import Projected, Store, as_store, is_large_file, is_large_map
-from jointclust.rows._sweep import Scaled, block_length, sweep
-from jointclust.rows._swept import Swept, Visit, joined
-from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
+from jointclust.rows._sweep import Scaled, sweep
+from jointclust.rows._sweep import block_length as block_length
+from jointclust.rows.arrays import is_device_array, like, namespace, precision, rows_at, to_host
+from jointclust.rows.blocks import Swept
+from jointclust.rows.blocks import Visit as Visit
+from jointclust.rows.blocks import joined as joined
 from jointclust.types import Array, Float, Labels, Sweepable
-
-__all__ = [
-    "PLACES",
-    "Projected",
-    "Rows",
-    "Store",
-    "Swept",
-    "Visit",
-    "as_frame",
-    "as_plain",
-    "as_rows",
-    "as_table",
-    "block_length",
-    "blocks",
-    "check_elsewhere",
-    "check_weights_elsewhere",
-    "computed",
-    "each_row",
-    "host_block",
-    "in_memory",
-    "is_annotated",
-    "is_elsewhere",
-    "is_lazy",
-    "is_remote",
-    "joined",
-    "kind_of",
-    "lazily",
-    "loaded",
-    "materialised",
-    "n_present",
-    "outliving",
-    "refuse_annotated",
-    "sample",
-    "sample_known",
-    "some_rows",
-    "sweep",
-    "tidied",
-    "total_weight",
-    "weight_limits",
-]
 
 # Rows among which pairs are looked at.
 _MOST_PAIRED = 10_000
@@ -208,7 +166,7 @@ def in_memory(
 def _taken(X: Sweepable, index: NDArray[np.intp]) -> Any:
     """Some of the rows, on the host, in their order."""
     if is_device_array(X):
-        return to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
+        return to_host(rows_at(X, index))
     wanted = np.zeros(X.shape[0], dtype=bool)
     wanted[index] = True
     return sweep(lambda x, some: Swept(pieces=[x[some]]), X, wanted, width=X.shape[1]).pieces[0]

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from jointclust.rows import _dask
 from jointclust.rows._store import as_store, check_whole, is_file, is_large_map, memory_map
 from jointclust.rows._sweep import sweep
-from jointclust.rows._swept import Swept
 from jointclust.rows.arrays import is_device_array, is_sparse, like, namespace, to_host
+from jointclust.rows.blocks import Swept
 from jointclust.types import Array, Sweepable
 
 

@@ -14,9 +14,8 @@ import scipy.sparse as sp
 
 from jointclust.rows import _dask, threads
 from jointclust.rows._store import Projected, Store
-from jointclust.rows._swept import Swept, Visit, is_table, joined
 from jointclust.rows.arrays import is_device_array, namespace, to_host
-from jointclust.rows.blocks import project, unit
+from jointclust.rows.blocks import Swept, Visit, is_table, joined, project, unit
 from jointclust.types import Array, Sweepable
 
 # Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
