@@ -14,7 +14,7 @@ from jointclust.exceptions import tell
 from jointclust.number.estimate import ClusterNumber, Numbers, count
 from jointclust.rows import is_annotated
 from jointclust.types import Float
-from jointclust.views.genes import ScaledGenes
+from jointclust.views.counts import ScaledGenes
 from jointclust.views.kinds import describe
 
 __all__ = ["annotate", "consensus"]

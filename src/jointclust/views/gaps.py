@@ -135,9 +135,14 @@ class LowRankImputer(Transformer):
         del data
         model = self._model(_Moments.of(scaled, observed, weights))
         few = slice(None, None, -(-len(scaled) // _MOST_ROWS))
-        model, self.n_iter_ = _over_the_rows(
-            model, scaled[few], observed[few], weights[few], max_iter=self.max_iter, tol=self.tol
-        )
+        scaled, observed, weights = scaled[few], observed[few], weights[few]
+        # EM over the observed cells until the gaps rest; the moments, all there is without gaps, were the first step.
+        gaps, guess, self.n_iter_ = ~observed, np.zeros_like(scaled), 1
+        rests = not gaps.any()
+        while not rests and self.n_iter_ < self.max_iter:
+            model, now = _step(model, scaled, observed, weights)
+            rests = bool(np.sqrt(np.mean((now - guess)[gaps] ** 2)) < self.tol)
+            guess, self.n_iter_ = now, self.n_iter_ + 1
         self.n_components_ = model.loadings.shape[1]
         self.mean_ = mean + scale * model.mean
         self.loadings_ = scale[:, None] * model.loadings
@@ -148,9 +153,8 @@ class LowRankImputer(Transformer):
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray:
         refuse_annotated(X)
-        return validate_data(
-            self, tidied(X), dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=reset
-        )
+        kinds = [np.float64, np.float32]
+        return validate_data(self, tidied(X), dtype=kinds, ensure_all_finite="allow-nan", reset=reset)
 
     def _columns_with_enough(self, data: NDArray, weights: Float) -> NDArray[np.intp]:
         share = weights @ ~np.isnan(data) / weights.sum()
@@ -329,19 +333,6 @@ class _Moments:
             squares = ((whole @ self.matrix) * whole).sum(axis=1)
         freedom = self.n_pairs / (self.n_pairs - 1 - rank) if self.n_pairs > rank + 1 else np.inf
         return float(np.sqrt(np.mean(squares / precision**2)) * freedom)
-
-
-def _over_the_rows(
-    model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Float, *, max_iter: int, tol: float
-) -> tuple[_Model, int]:
-    """EM over the observed cells until the gaps rest; the moments, all there is without gaps, were the first step."""
-    gaps, guess, n_iter = ~observed, np.zeros_like(scaled), 1
-    rests = not gaps.any()
-    while not rests and n_iter < max_iter:
-        model, now = _step(model, scaled, observed, weights)
-        rests = bool(np.sqrt(np.mean((now - guess)[gaps] ** 2)) < tol)
-        guess, n_iter = now, n_iter + 1
-    return model, n_iter
 
 
 def _step(model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Float) -> tuple[_Model, Float]:

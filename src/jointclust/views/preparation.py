@@ -24,8 +24,6 @@ from jointclust.views.kinds import as_array, describe, describe_sample, is_docum
 from jointclust.views.registry import VIEWS
 from jointclust.views.transformer import Transformer
 
-__all__ = ["VIEWS", "Preparation"]
-
 
 class Preparation(Transformer):
     """Data as they come, made the rows of one view: described, coded, their gaps filled, then scaled.
@@ -99,22 +97,7 @@ class Preparation(Transformer):
         return self
 
     def fit_encode(self, X: Any, sample_weight: ArrayLike | None = None, n_samples: int | None = None) -> Any:
-        """Fit, and code the rows of fit: what :meth:`encode` gives for them, without coding them twice.
-
-        Parameters
-        ----------
-        X : data frame, array, sparse matrix, AnnData or list of str
-            The data.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        n_samples : int, optional
-            How many rows there are, where X is a sample of them.
-
-        Returns
-        -------
-        coded : array or sparse matrix of shape (n_samples, n_coded)
-            Rows of numbers without gaps, before the view scales them.
-        """
+        """Fit as :meth:`fit` does, and return what :meth:`encode` gives for the rows, without coding them twice."""
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self.description_ = describe(X) if n_samples is None else describe_sample(X, n_samples)
@@ -139,21 +122,9 @@ class Preparation(Transformer):
         return rows
 
     def beside(self, view: str, coded: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """The same data in another view: coded and filled as here, scaled in another way.
+        """The same data in another view, as a fitted copy that shares what codes and fills.
 
-        Parameters
-        ----------
-        view : str
-            Name of the view.
-        coded : array or sparse matrix of shape (n_samples, n_coded)
-            The data of fit, coded: :meth:`encode` of them.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        preparation : Preparation
-            Fitted; it shares with this one what codes and fills.
+        ``coded`` are the data of fit as :meth:`encode` gives them.
         """
         if view not in VIEWS:
             raise ValueError(f"view={view!r} is unknown: choose from {', '.join(VIEWS)}.")
@@ -195,15 +166,7 @@ class Preparation(Transformer):
     def readable(self, coded: Any) -> Any:
         """Coded rows as people read them: numbers in their own units, 1 for a level that a row has and 0 else.
 
-        Parameters
-        ----------
-        coded : array or sparse matrix of shape (n_samples, n_coded)
-            Rows as :meth:`encode` gives them.
-
-        Returns
-        -------
-        rows : array or sparse matrix of shape (n_samples, n_coded)
-            Named by :meth:`coded_names`; a gap that was filled has the shares of the levels.
+        Their columns are named by :meth:`coded_names`; a gap that was filled has the shares of the levels.
         """
         if self.numeric_ is None or not isinstance(self.encoder_, MixedEncoder):
             return coded
@@ -281,11 +244,8 @@ class Preparation(Transformer):
         if is_elsewhere(data):
             if self.kept_ is None:
                 return data
-            return (
-                data[[names_of(data)[index] for index in self.kept_]]
-                if is_table(data)
-                else columns_at(data, self.kept_)
-            )
+            names = names_of(data) if is_table(data) else []
+            return data[[names[index] for index in self.kept_]] if names else columns_at(data, self.kept_)
         if is_table(data):
             names, columns = names_of(data), list(columns_of(data))
             used = range(len(names)) if self.kept_ is None else self.kept_
