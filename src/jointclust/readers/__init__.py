@@ -12,12 +12,11 @@ import numpy as np
 
 from jointclust.readers._arrow import arrow_columns, read_feather, read_parquet
 from jointclust.readers._columns import Columns
-from jointclust.readers._excel import Worksheet, read_xlsx
 from jointclust.readers._mat import read_mat
 from jointclust.readers._matrix import read_h5ad, read_market, read_npy, read_npz, read_svmlight
 from jointclust.readers._sheet import CellSource
+from jointclust.readers._sources import ENDINGS, Delimited, Lines, Worksheet, read_delimited, read_json_lines, read_xlsx
 from jointclust.readers._table import NoColumnError, Options, ReadError, Table, check_finite, restricted
-from jointclust.readers._text import ENDINGS, Delimited, Lines, read_delimited, read_json_lines
 
 __all__ = ["FORMATS", "Columns", "NoColumnError", "ReadError", "Table", "as_written", "format_of", "read"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.readers._cells import TRUTHS, Numerals, date, is_gap, looks_like_date, looks_like_other_date
+from jointclust.readers._cells import DATE, OTHER_DATE, TRUTHS, Numerals, date, is_gap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,12 +115,12 @@ def _kind(known: list[str], numerals: Numerals) -> str:
         return "number"
     if any({level.strip().lower() for level in known} <= words.keys() for words in TRUTHS):
         return "boolean"
-    return "date" if all(map(looks_like_date, known)) else "text"
+    return "date" if all(DATE.fullmatch(level.strip()) for level in known) else "text"
 
 
 def near_dates(column: NDArray[Any]) -> str | None:
     """The first cell of a text column that is no date, or one of unknown order, where most others are dates."""
     known = [value for value in dict.fromkeys(column.tolist()) if value is not None]
-    others = [value for value in known if not looks_like_date(value)]
-    unordered = sum(map(looks_like_other_date, others))
+    others = [value for value in known if not DATE.fullmatch(value.strip())]
+    unordered = sum(OTHER_DATE.fullmatch(value.strip()) is not None for value in others)
     return others[0] if others and 2 * (len(known) - len(others) + unordered) >= len(known) else None

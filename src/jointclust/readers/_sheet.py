@@ -136,9 +136,10 @@ class Sheet:
             if 2 * sum(any(way) for _, _, way in ways) < len(ways):
                 continue
             for line, cell, way in ways:
-                if way.point != way.comma:
-                    found.setdefault("point" if way.point else "comma", (line, index, cell))
-                elif way.point and "," in cell:
+                point, comma = way
+                if point != comma:
+                    found.setdefault("point" if point else "comma", (line, index, cell))
+                elif point and "," in cell:
                     found.setdefault("either", (line, index, cell))
         return found
 
@@ -255,8 +256,14 @@ class Sheet:
     def table(self) -> Table:
         """The whole file."""
         numeric, text = self._kinds()
-        self._check_memory(len(numeric))
-        matrix, kept = self._fast(numeric, text) or self._by_hand(numeric, text)
+        size = self.path.stat().st_size
+        if 0 < self.source.n_bytes < size:  # as much of the file as the first rows are of what was read for them
+            check_memory(self.path, len(self.sample) * (size / self.source.n_bytes) * len(numeric))
+        # Where gaps are refused, an empty cell is an error, which the careful reader explains.
+        gaps, found = ["", *self.gaps] if self.options.missing == "keep" else [], None
+        if not self.signs and self.numerals.grouped is None:
+            found = self.source.fast(numeric, text, gaps, self.numerals.decimal)
+        matrix, kept = found or self._by_hand(numeric, text)
         columns = {self.names[index]: column for index, column in kept.items()}
         beside = shared.beside_features(self.options, lambda name: np.asarray(columns[name], dtype=object))
         columns = {name: column for name, column in columns.items() if name not in self.special}
@@ -267,20 +274,6 @@ class Sheet:
             data, names = shared.assembled(self.path, self.names, matrix, names, columns, self.options)
         self._tell()
         return Table(data, names, **beside, notes=self.notes, place=self._row_place)
-
-    def _check_memory(self, n_columns: int) -> None:
-        """From how much of the file the first rows take."""
-        size = self.path.stat().st_size
-        if 0 < self.source.n_bytes < size:
-            check_memory(self.path, len(self.sample) * (size / self.source.n_bytes) * n_columns)
-
-    def _fast(self, numeric: list[int], text: list[int]) -> tuple[Matrix, dict[int, list[str]]] | None:
-        """By the fast reader, which takes clean files; what it stumbles over, the careful one takes, or names."""
-        if self.signs or self.numerals.grouped is not None:
-            return None
-        # Where gaps are refused, an empty cell is an error, which the careful reader explains.
-        gaps = ["", *self.gaps] if self.options.missing == "keep" else []
-        return self.source.fast(numeric, text, gaps, self.numerals.decimal)
 
     def _by_hand(self, numeric: list[int], text: list[int]) -> tuple[Matrix, dict[int, list[str]]]:
         values: array[float] = array("d")

@@ -122,11 +122,9 @@ class Rows:
 
     def cluster_sums(self, labels: Labels, n_clusters: int, weights: Array | None, mean: Float | None) -> Float:
         """``sum_i w_i (x_i - m)`` over the rows of each cluster."""
-
-        def sums(x: Array, block: Array, w: Array | None) -> Swept:
-            return Swept(sums=[blocks.cluster_sums(x, block, n_clusters, w, mean)])
-
-        return self.sweep(sums, labels, weights).sums[0]
+        return self.sweep(
+            lambda x, own, w: Swept(sums=[blocks.cluster_sums(x, own, n_clusters, w, mean)]), labels, weights
+        ).sums[0]
 
     def beside(self, values: NDArray) -> Any:
         """A host array with one row per row where the rows are."""

@@ -7,7 +7,7 @@ Sparse blocks stay sparse: their columns that hardly have zeros are centred, for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -239,11 +239,7 @@ def sums_and_sizes(x: Array, labels: Array, n_clusters: int, weights: Array | No
     return totals
 
 
-@overload
-def cluster_sizes(labels: NDArray, n_clusters: int, weights: Array | None) -> Float: ...
-@overload
-def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Array: ...
-def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Array:
+def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Any:
     """Total weight of each cluster; for labels (n, R), of R sets numbered through."""
     if isinstance(labels, np.ndarray):
         n_sets = 1 if labels.ndim == 1 else labels.shape[1]

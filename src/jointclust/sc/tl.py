@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,22 +23,8 @@ __all__ = ["annotate", "consensus"]
 _RANK = 500
 
 
-class Annotated(Protocol):
-    """What we use of AnnData."""
-
-    X: Any
-    obs: Any
-    var: Any
-    obsm: Any
-    layers: Any
-    uns: Any
-    isbacked: bool
-
-    def copy(self) -> Annotated: ...
-
-
 def consensus(
-    adata: Annotated,
+    adata: Any,
     n_clusters: int | Numbers | None = None,
     *,
     use_rep: str | None = None,
@@ -46,7 +32,7 @@ def consensus(
     key_added: str = "jointclust",
     random_state: int | np.random.RandomState | None = 0,
     copy: bool = False,
-) -> Annotated | None:
+) -> Any:
     """Clusters of cells that many fits agree on, written into AnnData: ``jointclust.cluster`` for cells.
 
     Counts are clustered as topics and in logarithms, as :class:`jointclust.JointConsensus` does, and the number of
@@ -114,7 +100,7 @@ def consensus(
     return adata if copy else None
 
 
-def _rows(adata: Annotated, use_rep: str | None, layer: str | None) -> NDArray | sp.csr_array:
+def _rows(adata: Any, use_rep: str | None, layer: str | None) -> NDArray | sp.csr_array:
     """The matrix that is asked for, in memory, with one row per cell."""
     if use_rep is not None and layer is not None:
         raise ValueError(f"use_rep={use_rep!r} and layer={layer!r} name two matrices: give one of them.")
@@ -141,7 +127,7 @@ def _found(mapping: Any, key: str, parameter: str, where: str) -> Any:
 
 
 def _of_cells(
-    adata: Annotated, rows: NDArray | sp.csr_array
+    adata: Any, rows: NDArray | sp.csr_array
 ) -> tuple[NDArray | sp.csr_array, str | list[Any], str | list[Any]]:
     """Rows of genes, the views that they are clustered in, and those in which the clusters are counted."""
     if describe(rows).kind == "counts":
@@ -164,7 +150,7 @@ def _number(rows: NDArray | sp.csr_array, views: str | list[Any], among: Numbers
     return found
 
 
-def annotate(adata: Annotated, model: JointConsensus, embedding: Float, key: str, params: dict[str, Any]) -> None:
+def annotate(adata: Any, model: JointConsensus, embedding: Float, key: str, params: dict[str, Any]) -> None:
     """Write what a consensus found of the cells into AnnData, in place, in forms that its files hold.
 
     Parameters

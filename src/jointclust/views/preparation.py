@@ -148,18 +148,7 @@ class Preparation(Transformer):
         self.notes_.append(f"view {self.view_!r}: {self.reason_}")
 
     def encode(self, X: Any) -> Any:
-        """Rows of numbers without gaps, before the view scales them.
-
-        Parameters
-        ----------
-        X : data frame, array, sparse matrix, AnnData or list of str
-            Data with the columns of fit.
-
-        Returns
-        -------
-        rows : array or sparse matrix of shape (n_samples, n_coded)
-            The coded rows.
-        """
+        """Rows of numbers without gaps, before the view scales them, of data with the columns of fit."""
         check_is_fitted(self)
         return self._filled(self._numbers(self._data(X, reset=False)))
 
