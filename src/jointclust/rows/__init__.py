@@ -82,7 +82,7 @@ class Rows:
 
     def spread(self) -> float:
         """Largest range of a column, found without squaring."""
-        low, high = self.sweep(_ranges).pieces
+        low, high = self.sweep(lambda x: Swept(pieces=[end[None, :] for end in blocks.column_range(x)])).pieces
         return float(np.max(high.max(axis=0) - low.min(axis=0)))
 
     def squared_norm(self, mean: Float, weights: Array | None) -> float:
@@ -347,11 +347,6 @@ def _share(weights: Array, size: int) -> float:
             break
         factor = better
     return factor
-
-
-def _ranges(x: Array) -> Swept:
-    low, high = blocks.column_range(x)
-    return Swept(pieces=[low[None, :], high[None, :]])
 
 
 def _is_kept(view: Projected) -> bool:

@@ -176,13 +176,13 @@ def _is_declared_category(column: Any) -> bool:
 
 
 def _of_one_type(values: NDArray, name: str) -> NDArray:
-    kinds = {_type_of(value) for value in values if value is not None}
+    first = {_type_of(value): value for value in reversed(values) if value is not None}
+    kinds = first.keys()
     if "other" in kinds:
-        odd = next(value for value in values if value is not None and _type_of(value) == "other")
-        raise TypeError(f"Column {name!r} holds {odd!r}: the argument must be a string, a number, a boolean or a date.")
+        told = f"Column {name!r} holds {first['other']!r}"
+        raise TypeError(f"{told}: the argument must be a string, a number, a boolean or a date.")
     if len(kinds) > 1:
-        what = {kind: next(v for v in values if v is not None and _type_of(v) == kind) for kind in sorted(kinds)}
-        shown = ", ".join(f"{kind} ({value!r})" for kind, value in what.items())
+        shown = ", ".join(f"{kind} ({first[kind]!r})" for kind in sorted(kinds))
         raise TypeError(
             f"Column {name!r} mixes types: {shown}. Make it numbers, text, booleans or dates throughout, with missing "
             "cells empty, or leave it out."
