@@ -38,12 +38,7 @@ _ENDINGS = {"txt": "csv", "tab": "tsv", "pq": "parquet", "svm": "svmlight", "lib
 _ENDINGS |= {"arrow": "feather", "ndjson": "jsonl"} | {name: name for name in FORMATS}
 # Formats whose readers take only the columns asked for; of the others, all are read first.
 _TABLES = {"csv", "tsv", "parquet", "feather", "xlsx", "jsonl"}
-_CELLS: dict[str, Callable[[Path, Options], CellSource]] = {
-    "csv": Delimited,
-    "tsv": Delimited,
-    "xlsx": Worksheet,
-    "jsonl": Lines,
-}
+_CELLS: dict[str, type[CellSource]] = {"csv": Delimited, "tsv": Delimited, "xlsx": Worksheet, "jsonl": Lines}
 
 
 def format_of(path: str | os.PathLike[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from jointclust.readers import _table as shared
 from jointclust.readers._cells import Numerals, is_gap, readings
 from jointclust.readers._columns import Columns, KindError, near_dates, typed
-from jointclust.readers._table import Options, ReadError, Table, check_memory, listed
+from jointclust.readers._table import Options, ReadError, Table, check_memory, listed, text_columns
 
 # Rows that decide which columns hold numbers.
 SAMPLE = 1000
@@ -28,6 +28,7 @@ _FEW = 0.1
 _LOOKED_AT = 20
 
 Matrix = NDArray[np.float64]
+Read = tuple[Matrix, dict[int, list[str]]]  # columns of numbers, and of text
 Place = tuple[int, int, str]  # line, column, cell
 
 
@@ -47,10 +48,8 @@ class CellSource(ABC):
     def rows(self) -> Generator[tuple[int, list[str]]]:
         """Number and cells of every row, from the beginning."""
 
-    def fast(
-        self, numeric: Sequence[int], text: Sequence[int], gaps: Sequence[str], decimal: str
-    ) -> tuple[Matrix, dict[int, list[str]]] | None:
-        """Columns of numbers, and of text, by a reader that takes clean files only; None for others."""
+    def fast(self, numeric: list[int], text: list[int], gaps: list[str], decimal: str) -> Read | None:
+        """The columns by a reader that takes clean files only; None for others."""
         return None
 
     def advance(self, row: int, position: Callable[[], int]) -> None:
@@ -74,13 +73,16 @@ class Sheet:
         self.special = set(options.special.values())
         asked = set(shared.features_of(self.path, self.names, options, numbered=options.header is False))
         self.features = [index for index, name in enumerate(self.names) if name in asked]
-        wanted = set(options.wanted or ())
+        wanted, guessed = set(options.wanted or ()), options.header is None and source.has_header
         if options.header is False and not wanted <= asked:  # no names: the model's, by position
             self.notes.append(shared.by_position(self.path, len(self.features), options))
             for index, name in zip(self.features, options.wanted or (), strict=True):
                 self.names[index] = name
-        elif options.header is None and source.has_header and wanted and wanted.isdisjoint(self.names):
-            self._check_any(list(options.wanted or ()))
+        elif guessed and wanted and wanted.isdisjoint(self.names) and not text_columns(self.names, list(wanted)):
+            raise ReadError(
+                f"{self.path} has none of the model's columns ({listed(list(options.wanted or ()), 4)}); it has "
+                f"{listed(self.names, 4)}. If its first line is data: --no-header."
+            )
         self.forced = self._forced()
         self.signs: dict[int, str] = {}
         # Texts that stand for gaps: of each column in the first rows, and all that were met.
@@ -90,16 +92,8 @@ class Sheet:
             self.sample = list(islice(rows, SAMPLE))
         if not self.sample:
             raise ReadError(f"{self.path} holds column names and no rows.")
-        if options.header is None and source.has_header:
+        if guessed:
             self._check_names()
-
-    def _check_any(self, wanted: list[str]) -> None:
-        """A file that has none of a model's columns may have no names at all."""
-        if not shared.text_columns(self.names, wanted):
-            raise ReadError(
-                f"{self.path} has none of the model's columns ({listed(wanted, 4)}); it has {listed(self.names, 4)}. "
-                "If its first line is data: --no-header."
-            )
 
     def _check_names(self) -> None:
         """Names that look like one more row are asked about, unless someone calls a column by one of them."""
@@ -275,7 +269,7 @@ class Sheet:
         self._tell()
         return Table(data, names, **beside, notes=self.notes, place=self._row_place)
 
-    def _by_hand(self, numeric: list[int], text: list[int]) -> tuple[Matrix, dict[int, list[str]]]:
+    def _by_hand(self, numeric: list[int], text: list[int]) -> Read:
         values: array[float] = array("d")
         kept: dict[int, list[str]] = {index: [] for index in text}
         n_rows = 0

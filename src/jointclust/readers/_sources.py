@@ -10,7 +10,7 @@ import io
 import json
 import lzma
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import date, datetime, time
 from functools import partial
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 import numpy as np
 
 from jointclust.readers._cells import is_gap, number
-from jointclust.readers._sheet import CellSource, Matrix, Sheet
+from jointclust.readers._sheet import CellSource, Read, Sheet
 from jointclust.readers._table import Options, ReadError, Table, needed
 
 if TYPE_CHECKING:
@@ -183,9 +183,7 @@ class Delimited(CellSource):
             + (guessed + comma if self.options.delimiter is None else "")
         )
 
-    def fast(
-        self, numeric: Sequence[int], text: Sequence[int], gaps: Sequence[str], decimal: str
-    ) -> tuple[Matrix, dict[int, list[str]]] | None:
+    def fast(self, numeric: list[int], text: list[int], gaps: list[str], decimal: str) -> Read | None:
         """The columns through pyarrow, where it is installed and has nothing to complain of."""
         plain = self.encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
         one_line = self.n_before - self.n_comments <= 1
@@ -198,15 +196,14 @@ class Delimited(CellSource):
             return None
         names = [str(index) for index in range(len(self.names))]
         kinds = {names[index]: pa.float64() for index in numeric} | {names[index]: pa.string() for index in text}
+        how = {"column_types": kinds, "null_values": gaps}
         try:
             with opened(self.path) as (raw, content), pa.OSFile(str(self.path)) as plain_content:
                 table = reader.read_csv(
                     plain_content if content is raw else content,
                     reader.ReadOptions(column_names=names, skip_rows=self.n_before),
                     reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=bool(text)),
-                    reader.ConvertOptions(
-                        column_types=kinds, include_columns=list(kinds), null_values=list(gaps), decimal_point=decimal
-                    ),
+                    reader.ConvertOptions(**how, include_columns=list(kinds), decimal_point=decimal),
                 )
         except (pa.ArrowException, OSError):
             return None

@@ -103,7 +103,8 @@ class Rows:
         """``(X - 1m') B``, n x k; of remote rows as a :class:`Projected` where it is large."""
         if self.is_remote:
             view = Projected(self, matrix, mean)
-            if not _is_kept(view):
+            is_small = _dask.is_dask(self.X) or np.prod(view.shape) * view.dtype.itemsize <= _KEPT
+            if 4 * view.shape[1] > self.n_features or not is_small:  # to compute it again beats to keep it
                 return view
         return self.sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
 
@@ -347,11 +348,3 @@ def _share(weights: Array, size: int) -> float:
             break
         factor = better
     return factor
-
-
-def _is_kept(view: Projected) -> bool:
-    """Whether an embedding is so much smaller than the rows that keeping it beats computing it again."""
-    n, d = view.shape
-    if 4 * d > view.rows.n_features:
-        return False
-    return _dask.is_dask(view.rows.X) or n * d * view.dtype.itemsize <= _KEPT

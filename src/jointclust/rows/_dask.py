@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeGuard
 
@@ -168,12 +168,8 @@ def check_workers(X: Any) -> None:
             f"{len(lacking)} of {len(found)} Dask workers lack jointclust ({lacking[0]}): install the version there "
             "that is here, for example with client.register_plugin(distributed.PipInstall(['jointclust']))."
         )
-    _check_memory(X, client.scheduler_info(n_workers=-1)["workers"].values())
-
-
-def _check_memory(X: Any, workers: Iterable[dict[str, Any]]) -> None:
     largest = max(X.chunks[0]) * X.shape[1] * X.dtype.itemsize
-    for worker in workers:
+    for worker in client.scheduler_info(n_workers=-1)["workers"].values():
         limit, n_threads = worker["memory_limit"], worker["nthreads"]
         if limit and _COPIES * largest * n_threads > limit:
             rows = int(limit / (_COPIES * n_threads * X.shape[1] * X.dtype.itemsize))

@@ -129,11 +129,8 @@ def _empty(n: int, like: Array) -> Array:
 
 def _on_host(found: Swept) -> Swept:
     """Sums and pieces on the host; blocks of one pass are added up before they cross."""
-    return Swept(found.rows, [to_host(part) for part in found.sums], [_small(part) for part in found.pieces])
-
-
-def _small(piece: Array) -> Array:
-    return piece if sp.issparse(piece) or is_table(piece) else to_host(piece)
+    pieces = [part if sp.issparse(part) or is_table(part) else to_host(part) for part in found.pieces]
+    return Swept(found.rows, [to_host(part) for part in found.sums], pieces)
 
 
 def _stretch(sources: Sequence[Sweepable | None], width: int, budget: int) -> int:

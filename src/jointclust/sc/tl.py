@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.views import ViewedData
 from jointclust.exceptions import tell
-from jointclust.number.estimate import ClusterNumber, Numbers, count
+from jointclust.number.estimate import Numbers, count
 from jointclust.rows import is_annotated
 from jointclust.types import Float
 from jointclust.views.counts import ScaledGenes
@@ -91,7 +91,9 @@ def consensus(
         looked_at = counted_in = "auto"
     number = None
     if not isinstance(n_clusters, int | np.integer):
-        number = _number(rows, counted_in, n_clusters)
+        viewed = ViewedData.of(rows, counted_in, None, _RANK)
+        number = count(viewed, viewed.sample(np.random.RandomState(0)), n_clusters)
+        number.warn()
         n_clusters = number.n_clusters
     model = JointConsensus(int(n_clusters), views=looked_at, random_state=random_state).fit(rows)
     if number is not None:
@@ -126,9 +128,7 @@ def _found(mapping: Any, key: str, parameter: str, where: str) -> Any:
     return mapping[key]
 
 
-def _of_cells(
-    adata: Any, rows: NDArray | sp.csr_array
-) -> tuple[NDArray | sp.csr_array, str | list[Any], str | list[Any]]:
+def _of_cells(adata: Any, rows: Any) -> tuple[Any, str | list[Any], str | list[Any]]:
     """Rows of genes, the views that they are clustered in, and those in which the clusters are counted."""
     if describe(rows).kind == "counts":
         # Topics tell kinds of cells apart best, and for that see kinds in every few cells.
@@ -140,14 +140,6 @@ def _of_cells(
         rows = rows[:, np.flatnonzero(np.asarray(marked, dtype=bool))]
     views = ["as is", ScaledGenes()]
     return rows, views, views
-
-
-def _number(rows: NDArray | sp.csr_array, views: str | list[Any], among: Numbers | None) -> ClusterNumber:
-    """How many clusters there are; a warning says so where that is uncertain."""
-    viewed = ViewedData.of(rows, views, None, _RANK)
-    found = count(viewed, viewed.sample(np.random.RandomState(0)), among)
-    found.warn()
-    return found
 
 
 def annotate(adata: Any, model: JointConsensus, embedding: Float, key: str, params: dict[str, Any]) -> None:

@@ -133,7 +133,8 @@ def cells_of(column: Any, name: str) -> Cells:
         codes = column.cat.codes.to_numpy().astype(np.intp)
         values = _plain_values(np.array([*column.cat.categories, None], dtype=object), name)
         return Cells(name, values, codes, is_category=True)
-    declared = _is_declared_category(column)
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    declared = kind.startswith(("categor", "enum", "dictionary"))  # a type that says that its values are levels
     if declared and hasattr(column, "to_pylist"):  # pyarrow has no array of them
         column = np.array(column.to_pylist(), dtype=object)
     values = np.asarray(column)
@@ -167,12 +168,6 @@ def _plain_values(values: NDArray, name: str) -> NDArray:
     plain = np.empty(len(values), dtype=object)
     plain[:] = [None if _is_missing(value) else value for value in values.tolist()]
     return _of_one_type(plain, name)
-
-
-def _is_declared_category(column: Any) -> bool:
-    """Whether the type of a column says that its values are levels."""
-    declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    return declared.startswith(("category", "categorical", "enum", "dictionary"))
 
 
 def _of_one_type(values: NDArray, name: str) -> NDArray:

@@ -201,7 +201,11 @@ class LowRankImputer(Transformer):
         gappy = np.flatnonzero(~observed.all(axis=1))
         if gappy.size == 0:
             return filled
-        _tell_missing_columns(observed, names)
+        missing = np.flatnonzero(~observed.any(axis=0))
+        if missing.size and len(observed) > 1:
+            listed = ", ".join(repr(str(names[j])) for j in missing[:10]) + (", ..." if missing.size > 10 else "")
+            told = f"No row has a value in {missing.size} of {observed.shape[1]} columns ({listed})"
+            tell(f"{told}: they are told from the others alone.", UserWarning)
         model = _Model(self.mean_, self.loadings_, self.noise_variance_)
         for rows, expected, _ in model.expected(np.nan_to_num(filled[gappy] - self.mean_), observed[gappy]):
             rows = gappy[rows]
@@ -238,7 +242,9 @@ class _Model:
         rank = self.loadings.shape[1]
         scaled = self.loadings / self.noise[:, None]
         outer = (self.loadings[:, :, None] * scaled[:, None, :]).reshape(-1, rank * rank)
-        patterns, pattern_of = _patterns(observed)
+        # The different patterns of gaps, and which one each row has.
+        packed = np.unique(np.packbits(observed, axis=1), axis=0, return_index=True, return_inverse=True)
+        patterns, pattern_of = observed[packed[1]], packed[2].ravel()
         order = np.argsort(pattern_of, kind="stable")
         size = max(1, _BLOCK // rank**2)
         for start in range(0, order.size, size):
@@ -247,13 +253,6 @@ class _Model:
             precision = (patterns[first : last + 1].astype(np.float64) @ outer).reshape(-1, rank, rank)
             covariance = np.linalg.inv(precision + np.eye(rank))[pattern_of[rows] - first]
             yield rows, np.einsum("nij,nj->ni", covariance, centred[rows] @ scaled), covariance
-
-
-def _patterns(observed: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """The different patterns of gaps, and which one each row has."""
-    packed = np.packbits(observed, axis=1)
-    _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    return observed[first], inverse.ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,14 +352,3 @@ def _step(model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Fl
     guess = expected @ loadings.T
     mean = model.mean + weights @ np.where(observed, centred - guess, 0.0) / count
     return _Model(mean, loadings, np.maximum(noise, _LEAST_NOISE)), guess
-
-
-def _tell_missing_columns(observed: NDArray[np.bool_], names: NDArray[np.object_]) -> None:
-    missing = np.flatnonzero(~observed.any(axis=0))
-    if missing.size and len(observed) > 1:
-        listed = ", ".join(repr(str(names[j])) for j in missing[:10]) + (", ..." if missing.size > 10 else "")
-        tell(
-            f"No row has a value in {missing.size} of {observed.shape[1]} columns ({listed}): they are told from "
-            "the others alone.",
-            UserWarning,
-        )

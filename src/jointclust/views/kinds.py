@@ -160,7 +160,10 @@ def _described(n_samples: int, rows: Any, positions: NDArray | None) -> Descript
     if rows.shape[0] < n_samples:
         reasons = [f"from a sample of {rows.shape[0]:,} rows"]
     if not is_table(rows):
-        return _of_matrix(_numbers(rows), positions, n_samples, reasons)
+        # Gaps may be, infinite cells not.
+        gaps = True if sp.issparse(rows) else "allow-nan"
+        rows = check_array(tidied(rows), accept_sparse="csr", dtype=np.float64, ensure_all_finite=gaps)
+        return _of_matrix(sp.csr_array(rows) if sp.issparse(rows) else rows, positions, n_samples, reasons)
     names = [str(name) for name in names_of(rows)]
     columns = zip(columns_of(rows), names, strict=True)
     found = [found_in(cells_of(column, name), positions, n_samples) for column, name in columns]
@@ -251,13 +254,6 @@ def as_array(X: Any) -> NDArray:
 
 def _sample_size(n_samples: int, n_columns: int) -> int:
     return min(n_samples, max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_VALUES // max(1, n_columns))))
-
-
-def _numbers(rows: Any) -> Any:
-    """A matrix of numbers in float64, sparse where it is; gaps may be, infinite cells not."""
-    if sp.issparse(rows):
-        return sp.csr_array(check_array(tidied(rows), accept_sparse="csr", dtype=np.float64))
-    return check_array(rows, dtype=np.float64, ensure_all_finite="allow-nan")
 
 
 def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[str]) -> Description:

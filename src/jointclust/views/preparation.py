@@ -113,7 +113,12 @@ class Preparation(Transformer):
             # Why a column is left out by the kind given to the encoder, the description says.
             self.notes_ += [note for note in getattr(self.encoder_, "notes_", []) if "kind is given as" not in note]
         rows = self._numbers(data)
-        self._learn_gaps(rows, sample_weight)
+        if not sp.issparse(rows) and not is_elsewhere(rows):
+            # Tables may have gaps later even if they have none now; other data are filled where they have gaps.
+            has_gaps = bool(np.isnan(rows).any())
+            if has_gaps or self.description_.kind in ("table", "mixed"):
+                self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
+            self.notes_ += ["gaps are filled with what the other columns of the row tell"] * has_gaps
         rows = self._filled(rows)
         self.numeric_: NDArray[np.bool_] | None = None
         if isinstance(self.encoder_, MixedEncoder) and self.encoder_.levels_:
@@ -244,16 +249,6 @@ class Preparation(Transformer):
             data, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan" if dense else True
         )
         return data if self.kept_ is None else data[:, self.kept_]
-
-    def _learn_gaps(self, rows: Any, sample_weight: ArrayLike | None) -> None:
-        """Tables may have gaps later even if they have none now; other data have an imputer where they have gaps."""
-        if sp.issparse(rows) or is_elsewhere(rows):
-            return
-        has_gaps = bool(np.isnan(rows).any())
-        if has_gaps or self.description_.kind in ("table", "mixed"):
-            self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
-        if has_gaps:
-            self.notes_.append("gaps are filled with what the other columns of the row tell")
 
     def _filled(self, rows: Any) -> Any:
         if self.imputer_ is not None and is_device_array(rows):  # where there are no gaps
