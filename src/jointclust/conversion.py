@@ -32,6 +32,7 @@ RENAMED = {
     "jointclust.number.ClusterNumber": "jointclust.number.estimate.ClusterNumber",
     "jointclust.projection.DiscriminantProjection": "jointclust.methods.supervised.DiscriminantProjection",
     "jointclust.search.LabelFreeSearch": "jointclust.selection.search.LabelFreeSearch",
+    "jointclust.views.genes.ScaledGenes": "jointclust.views.counts.ScaledGenes",
 }
 # Fitted attributes of a consensus that have kept their names.
 _PUBLISHED = (

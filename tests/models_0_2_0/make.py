@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
-from jointclust.views.genes import ScaledGenes
+from jointclust.views.counts import ScaledGenes
 from jointclust.views.preparation import Preparation
 
 HERE = Path(__file__).parent

@@ -1,13 +1,13 @@
 import pytest
 
-from jointclust.readers import _text, read
+from jointclust.readers import _sources, read
 
 
 @pytest.fixture(autouse=True, params=["pyarrow", "by hand"])
 def _text_reader(request, monkeypatch):
     """Text is read with and without pyarrow, to the same effect."""
     if request.param == "by hand":
-        monkeypatch.setattr(_text.Delimited, "fast", lambda *_: None)
+        monkeypatch.setattr(_sources.Delimited, "fast", lambda *_: None)
 
 
 @pytest.fixture

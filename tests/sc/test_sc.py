@@ -8,8 +8,7 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
-from jointclust.views.counts import LogCounts
-from jointclust.views.genes import ScaledGenes
+from jointclust.views.counts import LogCounts, ScaledGenes
 
 anndata = pytest.importorskip("anndata")
 

@@ -15,8 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import jointclust as jc
 from jointclust.rows.arrays import to_host
 from jointclust.views import registry
-from jointclust.views.counts import LogCounts, TermWeights, Topics, Words
-from jointclust.views.genes import ScaledGenes
+from jointclust.views.counts import LogCounts, ScaledGenes, TermWeights, Topics, Words
 from jointclust.views.scaling import RankNormal, Standardised, UnitRows
 
 GEN = np.random.RandomState(0)

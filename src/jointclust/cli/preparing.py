@@ -60,12 +60,12 @@ def arranged(table: Table, *, text_column: str | None = None, missing: str = "au
         return replace(table, notes=table.notes + notes)
     name = naming_column(data) if table.ids is None else None
     if name is None:
-        return replace(table, data=data, names=data.names)
-    ids, rest = data[name], data.without(name)
+        return replace(table, data=data, names=data.column_names)
+    ids, rest = data[name], Columns({other: column for other, column in data.items() if other != name})
     if ids.dtype.kind == "f" and np.all(ids == np.rint(ids)):
         ids = ids.astype(np.int64)
     notes = [*table.notes, f"Column {name!r} names the rows: it is their id, and no feature."]
-    return replace(table, data=rest, names=rest.names, ids=ids, id_column=name, notes=notes)
+    return replace(table, data=rest, names=rest.column_names, ids=ids, id_column=name, notes=notes)
 
 
 def shape_of(data: Any) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from jointclust.cli.errors import OutputError, output_error
 from jointclust.files import UNFINISHED, replacing
 from jointclust.readers import as_written
 from jointclust.readers._cells import is_gap, readings
-from jointclust.readers.annotated import annotate_file
+from jointclust.readers._matrix import annotate_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

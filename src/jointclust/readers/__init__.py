@@ -12,25 +12,13 @@ import numpy as np
 
 from jointclust.readers._arrow import arrow_columns, read_feather, read_parquet
 from jointclust.readers._columns import Columns
-from jointclust.readers._excel import Worksheet, read_xlsx
 from jointclust.readers._mat import read_mat
 from jointclust.readers._matrix import read_h5ad, read_market, read_npy, read_npz, read_svmlight
 from jointclust.readers._sheet import CellSource
-from jointclust.readers._table import NoColumnError, Options, ReadError, Table, check_finite, restricted, text_columns
-from jointclust.readers._text import ENDINGS, Delimited, Lines, read_delimited, read_json_lines
+from jointclust.readers._sources import ENDINGS, Delimited, Lines, Worksheet, read_delimited, read_json_lines, read_xlsx
+from jointclust.readers._table import NoColumnError, Options, ReadError, Table, check_finite, restricted
 
-__all__ = [
-    "FORMATS",
-    "Columns",
-    "NoColumnError",
-    "Options",
-    "ReadError",
-    "Table",
-    "as_written",
-    "format_of",
-    "read",
-    "text_columns",
-]
+__all__ = ["FORMATS", "Columns", "NoColumnError", "ReadError", "Table", "as_written", "format_of", "read"]
 
 FORMATS: dict[str, Callable[[Path, Options], Table]] = {
     "csv": read_delimited,
@@ -50,12 +38,7 @@ _ENDINGS = {"txt": "csv", "tab": "tsv", "pq": "parquet", "svm": "svmlight", "lib
 _ENDINGS |= {"arrow": "feather", "ndjson": "jsonl"} | {name: name for name in FORMATS}
 # Formats whose readers take only the columns asked for; of the others, all are read first.
 _TABLES = {"csv", "tsv", "parquet", "feather", "xlsx", "jsonl"}
-_CELLS: dict[str, Callable[[Path, Options], CellSource]] = {
-    "csv": Delimited,
-    "tsv": Delimited,
-    "xlsx": Worksheet,
-    "jsonl": Lines,
-}
+_CELLS: dict[str, type[CellSource]] = {"csv": Delimited, "tsv": Delimited, "xlsx": Worksheet, "jsonl": Lines}
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
@@ -90,14 +73,14 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
         One of ``FORMATS``; None goes by the name's ending.
     **options
         Those of :class:`Options`.
-
-    Returns
-    -------
-    table : Table
-        The rows, and what is known of them.
     """
     path = Path(path)
-    _check_file(path)
+    if not path.exists():
+        raise ReadError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise ReadError(f"{path} is a folder: give a file in it.")
+    if path.stat().st_size == 0:
+        raise ReadError(f"{path} is empty.")
     kind = format or format_of(path)
     chosen = _options(kind, options)
     try:
@@ -119,17 +102,9 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
 
 
 def as_written(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Mapping[str, Sequence[Any]]:
-    """Every column of a file that was read, features or not, as it is written there.
+    """Every column of a file that was read, features or not, as it is written there: text of text files.
 
-    Parameters
-    ----------
-    path, format, **options
-        Those of :func:`read`.
-
-    Returns
-    -------
-    columns : dict of name to values
-        In the order of the file; text of text files, values of others. A matrix without names has x0, x1, and so on.
+    A matrix without names has x0, x1, and so on.
     """
     path, kind = Path(path), format or format_of(path)
     chosen = _options(kind, options)
@@ -150,12 +125,3 @@ def _options(kind: str, given: dict[str, Any]) -> Options:
     """How to read a format."""
     chosen = Options(**given)
     return replace(chosen, delimiter="\t") if kind == "tsv" and chosen.delimiter is None else chosen
-
-
-def _check_file(path: Path) -> None:
-    if not path.exists():
-        raise ReadError(f"{path}: there is no such file.")
-    if path.is_dir():
-        raise ReadError(f"{path} is a folder: give a file in it.")
-    if path.stat().st_size == 0:
-        raise ReadError(f"{path} is empty.")

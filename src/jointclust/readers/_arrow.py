@@ -9,22 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.readers._columns import Columns, as_column
-from jointclust.readers._table import (
-    Options,
-    ReadError,
-    Table,
-    assembled,
-    beside_features,
-    check_columns,
-    check_memory,
-    check_wanted,
-    dropped,
-    features_of,
-    in_order,
-    needed,
-    refuse_text,
-)
+from jointclust.readers import _table as shared
+from jointclust.readers._columns import as_column
+from jointclust.readers._table import Options, ReadError, Table, needed
 
 
 def arrow_columns(path: Path, format: str) -> dict[str, list[Any]]:
@@ -48,60 +35,34 @@ def read_feather(path: Path, options: Options) -> Table:
 
 def _table(path: Path, schema: Any, n_rows: int, read: Callable[[list[str]], Any], options: Options) -> Table:
     names = list(schema.names)
-    check_columns(path, names, options)
-    keep = options.categories == "keep"
-    encoded: dict[str, list[str]] = {}
-    features = features_of(path, names, options, numbered=False)
+    shared.check_columns(path, names, options)
+    keep, encoded = options.categories == "keep", {}
+    features = shared.features_of(path, names, options, numbered=False)
     if options.wanted is not None:
-        encoded = check_wanted(path, names, options.wanted, encode=not keep)
+        encoded = shared.check_wanted(path, names, options.wanted, encode=not keep)
         features = [name for name in features if name in {*options.wanted, *encoded}]
-    kinds = {}
-    for name in features:
-        try:
-            kinds[name] = _kind(schema.field(name), options, name in encoded)
-        except _UnusableError as error:
-            raise error.told(path, name, _example(read([name]).column(name))) from None
+    kinds = {name: _kind(path, schema.field(name), options, name in encoded, read) for name in features}
     left_out = [name for name, kind in kinds.items() if kind == "left out"]
     numeric = [name for name, kind in kinds.items() if kind == "number"]
     other = [name for name, kind in kinds.items() if kind not in ("number", "left out")]
     if not numeric and not other:
         raise ReadError(f"{path} has no numeric column.")
-    check_memory(path, n_rows * len(numeric))
+    shared.check_memory(path, n_rows * len(numeric))
     table = read([*numeric, *other, *dict.fromkeys(options.special.values())])
     matrix = np.empty((table.num_rows, len(numeric)))
     for index, name in enumerate(numeric):
-        matrix[:, index] = _numbers(table.column(name))
-    beside = beside_features(options, lambda name: np.asarray(_strings(table.column(name)), dtype=object))
-    if keep and other:
-        arrays = dict(zip(numeric, matrix.T, strict=True))
-        arrays |= {name: _typed(table.column(name), kinds[name]) for name in other}
-        order = list(options.wanted or features)
-        return Table(Columns({name: arrays[name] for name in order}), order, **beside)
+        matrix[:, index] = table.column(name).cast("float64", safe=False).to_numpy()
+    beside = shared.beside_features(options, lambda name: np.asarray(_strings(table.column(name)), dtype=object))
+    if keep:
+        arrays = {name: _typed(table.column(name), kinds[name]) for name in other}
+        return Table(*shared.side_by_side(matrix, numeric, arrays, list(options.wanted or features)), **beside)
     text = {name: _strings(table.column(name)) for name in other}
-    data, found = assembled(path, names, matrix, numeric, text, options)
-    data, found = in_order(data, found, options.wanted)
-    return Table(data, found, **beside, notes=dropped(left_out, options))
+    data, found = shared.assembled(path, names, matrix, numeric, text, options)
+    return Table(data, found, **beside, notes=shared.dropped(left_out, options))
 
 
-def _kind(field: Any, options: Options, encoded: bool) -> str:
-    """What a column holds, as it is to be read."""
-    import pyarrow.types as types
-
-    kind = field.type
-    if options.categories == "keep":
-        return (options.kinds or {}).get(field.name) or _own_kind(field)
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind):
-        return "number"
-    if options.wanted is None and options.categories == "refuse":
-        raise _UnusableError
-    if options.categories == "onehot" or encoded:
-        return "text"
-    if options.wanted is not None:
-        raise _UnusableError(f"holds {kind}, such as {{}}; the model takes numbers there.")
-    return "left out"
-
-
-def _own_kind(field: Any) -> str:
+def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Callable[[list[str]], Any]) -> str:
+    """What a column holds, as it is to be read; the error for one that cannot be used shows one of its values."""
     import pyarrow.types as types
 
     tests = {
@@ -110,42 +71,35 @@ def _own_kind(field: Any) -> str:
         "date": (types.is_timestamp, types.is_date),
         "text": (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary),
     }
-    for kind, each in tests.items():
-        if any(test(field.type) for test in each):
-            return kind
-    raise _UnusableError(
-        f"holds {field.type}, such as {{}}, and only numbers, text, dates and what is true or false can be used: "
-        f"leave it out with --drop {field.name!r}."
-    )
-
-
-class _UnusableError(Exception):
-    """A column that cannot be used: why, with a place for one of its values; without words, for it is text."""
-
-    def told(self, path: Path, name: str, example: str) -> ReadError:
-        if not self.args:
-            return refuse_text(path, name, example)
-        return ReadError(f"{path}: column {name!r} {self.args[0].replace('{}', repr(example))}")
-
-
-def _example(column: Any) -> str:
-    """The first value of a column, as text."""
-    return str(next((value for value in column.to_pylist() if value is not None), ""))[:40]
+    own = next((kind for kind, each in tests.items() if any(test(field.type) for test in each)), None)
+    if options.categories == "keep":
+        known = (options.kinds or {}).get(field.name) or own
+        if known is not None:
+            return known
+    elif own in ("number", "boolean") and not types.is_null(field.type):
+        return "number"
+    elif options.categories == "onehot" or encoded:
+        return "text"
+    elif options.wanted is None and options.categories == "drop":
+        return "left out"
+    values = (value for value in read([field.name]).column(field.name).to_pylist() if value is not None)
+    example = str(next(values, ""))[:40]
+    if options.categories == "refuse" and options.wanted is None:
+        raise shared.refuse_text(path, field.name, example)
+    advice = "; the model takes numbers there."
+    if options.categories == "keep":
+        advice = (
+            ", and only numbers, text, dates and what is true or false can be used: leave it out with --drop "
+            f"{field.name!r}."
+        )
+    raise ReadError(f"{path}: column {field.name!r} holds {field.type}, such as {example!r}{advice}")
 
 
 def _typed(column: Any, kind: str) -> NDArray[Any]:
-    import pyarrow as pa
-
     if kind == "date":
-        return np.asarray(column.cast(pa.timestamp("us")).to_numpy()).astype("datetime64[us]")
+        return np.asarray(column.cast("timestamp[us]").to_numpy()).astype("datetime64[us]")
     values = column.to_pylist()
     return as_column([None if value is None else str(value) for value in values] if kind == "text" else values, kind)
-
-
-def _numbers(column: Any) -> Any:
-    import pyarrow as pa
-
-    return column.cast(pa.float64(), safe=False).to_numpy()
 
 
 def _strings(column: Any) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +13,8 @@ TRUTHS = ({"true": True, "false": False}, {"yes": True, "no": False})
 _BETWEEN = " \u00a0\u2009\u202f'\u2019"
 _MINUS = "\u2212"
 _SIGNED = re.compile(r"([+-]?)\s*([$€£¥]?)\s*(.*?)\s*([%$€£¥]?)")
-_DATE = re.compile(r"(\d{4})([-/])(\d\d)\2(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)Z?)?")
-_OTHER_DATE = re.compile(r"\d{1,2}([-/.])\d{1,2}\1(\d{4}|\d{2})")
+DATE = re.compile(r"(\d{4})([-/])(\d\d)\2(\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)Z?)?")
+OTHER_DATE = re.compile(r"\d{1,2}([-/.])\d{1,2}\1(\d{4}|\d{2})")
 
 
 def _plain(decimal: str) -> re.Pattern[str]:
@@ -57,39 +56,23 @@ def _unsigned(cell: str) -> tuple[str, str]:
     return minus + body, before + after
 
 
-class Reading(NamedTuple):
-    """Whether a cell is a number with a decimal point, and whether with a decimal comma."""
-
-    point: bool
-    comma: bool
-
-
-def readings(cell: str) -> Reading:
-    """In which ways a cell can be read as a number.
+def readings(cell: str) -> tuple[bool, bool]:
+    """Whether a cell is a number with a decimal point, and whether with a decimal comma.
 
     Examples
     --------
     >>> readings("3.14"), readings("1,234")
-    (Reading(point=True, comma=False), Reading(point=True, comma=True))
+    ((True, False), (True, True))
     """
     body, _ = _unsigned(cell)
-    return Reading(*(bool(_PLAIN[sign].fullmatch(body) or _GROUPED[sign].fullmatch(body)) for sign in ".,"))
+    point, comma = (bool(_PLAIN[sign].fullmatch(body) or _GROUPED[sign].fullmatch(body)) for sign in ".,")
+    return point, comma
 
 
 class Numerals:
     """Numbers as a file writes them: with a decimal point or comma, digits in groups of three, a sign.
 
-    Parameters
-    ----------
-    decimal : {".", ","}
-        The decimal sign.
-    certain : bool
-        Whether it is known to be that; where it is not, ``1,234`` may be either of two numbers, and is none.
-
-    Attributes
-    ----------
-    grouped : str or None
-        The first cell read whose digits came in groups.
+    Where the decimal sign is not ``certain``, ``1,234`` may be either of two numbers, and is none.
 
     Examples
     --------
@@ -99,7 +82,7 @@ class Numerals:
 
     def __init__(self, decimal: str, *, certain: bool):
         self.decimal, self.certain = decimal, certain
-        self.grouped: str | None = None
+        self.grouped: str | None = None  # the first cell read whose digits came in groups
         self.plain = number if decimal == "." else _number_with_comma
 
     def read(self, cell: str, sign: str = "") -> float:
@@ -140,19 +123,9 @@ class Numerals:
         return body.replace(",", ".")
 
 
-def looks_like_date(cell: str) -> bool:
-    """Whether a cell is written as year, month, day, whatever the numbers."""
-    return _DATE.fullmatch(cell.strip()) is not None
-
-
-def looks_like_other_date(cell: str) -> bool:
-    """Whether a cell is written as day and month in some order, then a year."""
-    return _OTHER_DATE.fullmatch(cell.strip()) is not None
-
-
 def date(cell: str) -> np.datetime64:
     """A moment, from ``2020-12-31`` or ``2020/12/31 23:59:59``; a ValueError for no day of the calendar."""
-    found = _DATE.fullmatch(cell.strip())
+    found = DATE.fullmatch(cell.strip())
     if found is None:
         raise ValueError(cell)
     year, _, month, day, time = found.groups()

@@ -27,15 +27,11 @@ def variables(path: Path) -> dict[str, Any]:
     try:
         found = scipy.io.loadmat(path)
     except NotImplementedError:  # version 7.3 is HDF5
-        return _variables_hdf5(path)
+        with needed("h5py", "reading .mat files of version 7.3").File(path) as file:
+            stored = {name: value for name, value in file.items() if not name.startswith("#")}
+            check_memory(path, sum(getattr(value, "size", None) or 0 for value in stored.values()))
+            return {name: _from_hdf5(file, value) for name, value in stored.items()}
     return {name: value for name, value in found.items() if not name.startswith("__")}
-
-
-def _variables_hdf5(path: Path) -> dict[str, Any]:
-    with needed("h5py", "reading .mat files of version 7.3").File(path) as file:
-        stored = {name: value for name, value in file.items() if not name.startswith("#")}
-        check_memory(path, sum(getattr(value, "size", None) or 0 for value in stored.values()))
-        return {name: _from_hdf5(file, value) for name, value in stored.items()}
 
 
 def _from_hdf5(file: Any, stored: Any) -> Any:

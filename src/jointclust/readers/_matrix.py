@@ -1,4 +1,4 @@
-"""Formats that hold a matrix: NumPy's, Matrix Market, svmlight, AnnData's."""
+"""Formats that hold a matrix: NumPy's, Matrix Market, svmlight, AnnData's, to which columns can be added."""
 
 from __future__ import annotations
 
@@ -15,18 +15,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
-from jointclust.readers._table import (
-    NoColumnError,
-    Options,
-    ReadError,
-    Table,
-    beside_features,
-    check_memory,
-    check_wanted,
-    fits_memory,
-    in_order,
-    needed,
-)
+from jointclust.readers import _table as shared
+from jointclust.readers._table import NoColumnError, Options, ReadError, Table, beside_features, check_memory, needed
+
+# The column of the labels in an AnnData file; others are called by it and their own name.
+_KEY = "jointclust"
 
 
 def no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) -> None:
@@ -63,7 +56,7 @@ def read_npy(path: Path, options: Options) -> Table:
     no_columns(path, options)
     with _no_pickles(path):
         data = _two_dimensional(path, np.load(path, mmap_mode="r", allow_pickle=False))
-    return Table(np.array(data) if fits_memory(data.nbytes) else data)
+    return Table(np.array(data) if shared.fits_memory(data.nbytes) else data)
 
 
 def npz_parts(path: Path) -> tuple[Any, list[str] | None, dict[str, Any]]:
@@ -163,13 +156,45 @@ def _h5_column(stored: Any) -> NDArray[Any]:
     return np.append(_strings(stored["categories"][:]), "")[stored["codes"][:]]
 
 
+def annotate_file(path: Path, columns: dict[str, NDArray[Any]]) -> None:
+    """Write into ``obs`` the columns ``jointclust`` (categories), ``jointclust_confidence`` and so on.
+
+    They take the place of those of an earlier run; ids are there already.
+    """
+    h5py = needed("h5py", "writing .h5ad")
+    with h5py.File(path, "r+") as file:
+        obs = file["obs"]
+        for name, values in columns.items():
+            if name != "id":
+                _put(obs, _KEY if name == "label" else f"{_KEY}_{name}", values, h5py.string_dtype())
+
+
+def _put(obs: Any, name: str, values: NDArray[Any], text: Any) -> None:
+    """A column of a data frame as AnnData stores it: numbers as an array, anything else as categories."""
+    if name in obs:
+        del obs[name]
+    if np.asarray(values).dtype.kind == "f":
+        obs[name] = values
+        obs[name].attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+    else:
+        kinds, codes = np.unique(np.asarray(values).astype(str) if name != _KEY else values, return_inverse=True)
+        group = obs.create_group(name)
+        group.attrs.update({"encoding-type": "categorical", "encoding-version": "0.2.0", "ordered": False})
+        group.create_dataset("codes", data=codes.astype(np.int8 if kinds.size < 128 else np.int32))
+        group.create_dataset("categories", data=kinds.astype(str).astype(object), dtype=text)
+        for part, kind in (("codes", "array"), ("categories", "string-array")):
+            group[part].attrs.update({"encoding-type": kind, "encoding-version": "0.2.0"})
+    order = [other for other in obs.attrs.get("column-order", []) if other != name]
+    obs.attrs["column-order"] = np.array([*order, name], dtype=text)
+
+
 def picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, Any], options: Options) -> Table:
     """The features that are wanted, with the columns that name the rows and their classes."""
     _check_names(path, names, data.shape[1])
     names = None if names is None else told_apart(names)
     if names is not None and options.wanted is not None:
-        check_wanted(path, names, options.wanted)
-        data, names = in_order(data, names, options.wanted)
+        shared.check_wanted(path, names, options.wanted)
+        data, names = shared.in_order(data, names, options.wanted)
     return Table(data, names, **beside_features(options, lambda name: _strings(columns[name])))
 
 

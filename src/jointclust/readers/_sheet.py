@@ -4,37 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.readers import _table as shared
 from jointclust.readers._cells import Numerals, is_gap, readings
 from jointclust.readers._columns import Columns, KindError, near_dates, typed
-from jointclust.readers._table import (
-    Options,
-    ReadError,
-    Table,
-    assembled,
-    beside_features,
-    by_position,
-    check_columns,
-    check_memory,
-    check_wanted,
-    dropped,
-    features_of,
-    in_order,
-    listed,
-    refuse_text,
-    text_columns,
-)
+from jointclust.readers._table import Options, ReadError, Table, check_memory, listed, text_columns
 
 # Rows that decide which columns hold numbers.
 SAMPLE = 1000
@@ -44,45 +28,28 @@ _FEW = 0.1
 _LOOKED_AT = 20
 
 Matrix = NDArray[np.float64]
+Read = tuple[Matrix, dict[int, list[str]]]  # columns of numbers, and of text
 Place = tuple[int, int, str]  # line, column, cell
 
 
 class CellSource(ABC):
-    """Where rows of cells come from.
-
-    Attributes
-    ----------
-    path : Path
-        The file.
-    names : list of str
-        Names of the columns.
-    notes : list of str
-        What the user should know about how the file was understood.
-    unit : str
-        What the file counts its rows in.
-    has_header : bool
-        Whether the first row of the file may hold the names.
-    n_bytes : int
-        How much of the file was read when the sample was, 0 where the file ended before.
-    """
+    """Where rows of cells come from; ``unit`` is what the file counts them in."""
 
     unit = "line"
 
     def __init__(self, path: Path, options: Options):
         self.path, self.options = path, options
         self.names: list[str] = []
-        self.notes: list[str] = []
-        self.has_header = True
-        self.n_bytes = 0
+        self.notes: list[str] = []  # what the user should know about how the file was understood
+        self.has_header = True  # whether the first row of the file may hold the names
+        self.n_bytes = 0  # read when the sample was, 0 where the file ended before
 
     @abstractmethod
     def rows(self) -> Generator[tuple[int, list[str]]]:
         """Number and cells of every row, from the beginning."""
 
-    def fast(
-        self, numeric: Sequence[int], text: Sequence[int], gaps: Sequence[str], decimal: str
-    ) -> tuple[Matrix, dict[int, list[str]]] | None:
-        """Columns of numbers, and of text, by a reader that takes clean files only; None for others."""
+    def fast(self, numeric: list[int], text: list[int], gaps: list[str], decimal: str) -> Read | None:
+        """The columns by a reader that takes clean files only; None for others."""
         return None
 
     def advance(self, row: int, position: Callable[[], int]) -> None:
@@ -94,15 +61,7 @@ class CellSource(ABC):
 
 
 class Sheet:
-    """Cells of text, and what they are found to say.
-
-    Parameters
-    ----------
-    source : CellSource
-        Where they come from.
-    options : Options
-        How to read.
-    """
+    """Cells of text, and what they are found to say."""
 
     def __init__(self, source: CellSource, options: Options):
         self.source, self.options = source, options
@@ -110,15 +69,20 @@ class Sheet:
         if self.names[0] == "" and options.id_column is None and "" not in (options.wanted or ()):
             self.options = options = replace(options, id_column="")
             self.notes.append("The first column has no name: it is taken as the names of the rows.")
-        check_columns(self.path, self.names, options)
+        shared.check_columns(self.path, self.names, options)
         self.special = set(options.special.values())
-        asked = set(features_of(self.path, self.names, options, numbered=options.header is False))
+        asked = set(shared.features_of(self.path, self.names, options, numbered=options.header is False))
         self.features = [index for index, name in enumerate(self.names) if name in asked]
-        wanted = set(options.wanted or ())
-        if options.header is False and not wanted <= asked:
-            self._name_by_position()
-        elif options.header is None and source.has_header and wanted and wanted.isdisjoint(self.names):
-            self._check_any()
+        wanted, guessed = set(options.wanted or ()), options.header is None and source.has_header
+        if options.header is False and not wanted <= asked:  # no names: the model's, by position
+            self.notes.append(shared.by_position(self.path, len(self.features), options))
+            for index, name in zip(self.features, options.wanted or (), strict=True):
+                self.names[index] = name
+        elif guessed and wanted and wanted.isdisjoint(self.names) and not text_columns(self.names, list(wanted)):
+            raise ReadError(
+                f"{self.path} has none of the model's columns ({listed(list(options.wanted or ()), 4)}); it has "
+                f"{listed(self.names, 4)}. If its first line is data: --no-header."
+            )
         self.forced = self._forced()
         self.signs: dict[int, str] = {}
         # Texts that stand for gaps: of each column in the first rows, and all that were met.
@@ -128,22 +92,8 @@ class Sheet:
             self.sample = list(islice(rows, SAMPLE))
         if not self.sample:
             raise ReadError(f"{self.path} holds column names and no rows.")
-        if options.header is None and source.has_header:
+        if guessed:
             self._check_names()
-
-    def _name_by_position(self) -> None:
-        """Columns of a file that has no names, by those of the model."""
-        self.notes.append(by_position(self.path, len(self.features), self.options))
-        for index, name in zip(self.features, self.options.wanted or (), strict=True):
-            self.names[index] = name
-
-    def _check_any(self) -> None:
-        """A file that has none of a model's columns may have no names at all."""
-        if not text_columns(self.names, list(self.options.wanted or ())):
-            raise ReadError(
-                f"{self.path} has none of the model's columns ({listed(list(self.options.wanted or ()), 4)}); it has "
-                f"{listed(self.names, 4)}. If its first line is data: --no-header."
-            )
 
     def _check_names(self) -> None:
         """Names that look like one more row are asked about, unless someone calls a column by one of them."""
@@ -180,9 +130,10 @@ class Sheet:
             if 2 * sum(any(way) for _, _, way in ways) < len(ways):
                 continue
             for line, cell, way in ways:
-                if way.point != way.comma:
-                    found.setdefault("point" if way.point else "comma", (line, index, cell))
-                elif way.point and "," in cell:
+                point, comma = way
+                if point != comma:
+                    found.setdefault("point" if point else "comma", (line, index, cell))
+                elif point and "," in cell:
                     found.setdefault("either", (line, index, cell))
         return found
 
@@ -226,7 +177,7 @@ class Sheet:
                 text.append(index)
             else:
                 left_out.append(self.names[index])
-        self.notes += dropped(left_out, self.options)
+        self.notes += shared.dropped(left_out, self.options)
         if not numeric and len(text) == len(self.special):
             raise ReadError(f"{self.path} has no numeric column.")
         return numeric, text
@@ -236,7 +187,7 @@ class Sheet:
         keep, wanted = self.options.categories == "keep", self.options.wanted
         if wanted is None:
             return dict(self.options.kinds or {})
-        encoded = check_wanted(self.path, self.names, wanted, encode=not keep)
+        encoded = shared.check_wanted(self.path, self.names, wanted, encode=not keep)
         known = dict.fromkeys(encoded, "text") | dict.fromkeys(wanted, "number")
         self.features = [index for index in self.features if self.names[index] in known]
         return dict(self.options.kinds or {}) if keep else known
@@ -273,7 +224,7 @@ class Sheet:
         if 2 * len(words) <= known:
             return "number"
         if categories == "refuse":
-            raise refuse_text(self.path, name, words[0][1])
+            raise shared.refuse_text(self.path, name, words[0][1])
         return "text" if categories == "onehot" else "left out"
 
     def _find_sign(self, index: int, candidates: list[tuple[int, str]]) -> None:
@@ -291,70 +242,54 @@ class Sheet:
                 f"{self._place(line, index, cell)} and {self.source.unit} {other_line}: {other!r} are numbers of "
                 "different units: write the column's numbers alike, or leave it out with --drop."
             )
-        sign = next(iter(examples), "")
-        if sign:
-            self.signs[index] = sign
+        if any(examples):
+            self.signs[index] = next(iter(examples))
 
     # -- the columns themselves -------------------------------------------------------------------------------
 
     def table(self) -> Table:
         """The whole file."""
         numeric, text = self._kinds()
-        self._check_memory(len(numeric))
-        matrix, kept = self._fast(numeric, text) or self._by_hand(numeric, text)
+        size = self.path.stat().st_size
+        if 0 < self.source.n_bytes < size:  # as much of the file as the first rows are of what was read for them
+            check_memory(self.path, len(self.sample) * (size / self.source.n_bytes) * len(numeric))
+        # Where gaps are refused, an empty cell is an error, which the careful reader explains.
+        gaps, found = ["", *self.gaps] if self.options.missing == "keep" else [], None
+        if not self.signs and self.numerals.grouped is None:
+            found = self.source.fast(numeric, text, gaps, self.numerals.decimal)
+        matrix, kept = found or self._by_hand(numeric, text)
         columns = {self.names[index]: column for index, column in kept.items()}
-        beside = beside_features(self.options, lambda name: np.asarray(columns[name], dtype=object))
+        beside = shared.beside_features(self.options, lambda name: np.asarray(columns[name], dtype=object))
         columns = {name: column for name, column in columns.items() if name not in self.special}
         names = [self.names[index] for index in numeric]
         if self.options.categories == "keep":
             data, names = self._kept(matrix, names, columns)
         else:
-            data, names = assembled(self.path, self.names, matrix, names, columns, self.options)
-            data, names = in_order(data, names, self.options.wanted)
+            data, names = shared.assembled(self.path, self.names, matrix, names, columns, self.options)
         self._tell()
         return Table(data, names, **beside, notes=self.notes, place=self._row_place)
 
-    def _check_memory(self, n_columns: int) -> None:
-        """From how much of the file the first rows take."""
-        size = self.path.stat().st_size
-        if 0 < self.source.n_bytes < size:
-            check_memory(self.path, len(self.sample) * (size / self.source.n_bytes) * n_columns)
-
-    def _fast(self, numeric: list[int], text: list[int]) -> tuple[Matrix, dict[int, list[str]]] | None:
-        """By the fast reader, which takes clean files; what it stumbles over, the careful one takes, or names."""
-        if self.signs or self.numerals.grouped is not None:
-            return None
-        # Where gaps are refused, an empty cell is an error, which the careful reader explains.
-        gaps = ["", *self.gaps] if self.options.missing == "keep" else []
-        return self.source.fast(numeric, text, gaps, self.numerals.decimal)
-
-    def _by_hand(self, numeric: list[int], text: list[int]) -> tuple[Matrix, dict[int, list[str]]]:
+    def _by_hand(self, numeric: list[int], text: list[int]) -> Read:
         values: array[float] = array("d")
         kept: dict[int, list[str]] = {index: [] for index in text}
-        numbers_of, n_rows = self._row_reader(numeric), 0
+        n_rows = 0
         with closing(self.source.rows()) as rows:
             for line, row in rows:
                 n_rows += 1
-                values.extend(numbers_of(line, row))
+                values.extend(self._numbers(line, row, numeric))
                 for index in text:
                     kept[index].append(row[index])
         return np.frombuffer(values, dtype=np.float64).reshape(n_rows, len(numeric)), kept
 
-    def _row_reader(self, numeric: list[int]) -> Callable[[int, list[str]], Iterable[float]]:
-        """A function of a row that returns its numbers, quickly where all of them are plain."""
-        pick: Any = itemgetter(*numeric) if len(numeric) > 1 else lambda row: [row[index] for index in numeric]
+    def _numbers(self, line: int, row: list[str], numeric: list[int]) -> list[float]:
+        """The numbers of a row, quickly where all of them are plain."""
         plain = self.numerals.plain
-
-        def careful(line: int, row: list[str]) -> list[float]:
-            return [self._number(line, row[index], index) for index in numeric]
-
-        def quick(line: int, row: list[str]) -> list[float]:
-            try:
-                return list(map(plain, pick(row)))
-            except ValueError:
-                return careful(line, row)
-
-        return careful if self.signs else quick
+        try:
+            if not self.signs:
+                return [plain(row[index]) for index in numeric]
+        except ValueError:
+            pass
+        return [self._number(line, row[index], index) for index in numeric]
 
     def _number(self, line: int, cell: str, index: int) -> float:
         try:
@@ -365,9 +300,8 @@ class Sheet:
             if self.options.missing == "keep":
                 self.gaps[cell] = None
                 return float("nan")
-            raise ReadError(
-                f"{self._where(line, index)}: the cell is empty. Fill it in: --missing mean or --missing median does."
-            )
+            advice = "Fill it in: --missing mean or --missing median does."
+            raise ReadError(f"{self._place(line, index)}: the cell is empty. {advice}")
         if not self.numerals.certain and "point" in self.evidence:
             self.numerals.certain = True
             return self._number(line, cell, index)
@@ -378,15 +312,13 @@ class Sheet:
     def _kept(self, matrix: Matrix, names: list[str], text: dict[str, list[str]]) -> tuple[Any, list[str]]:
         """The matrix where there is nothing but numbers, else columns of several types, in the file's order."""
         order = list(self.options.wanted or (self.names[index] for index in self.features))
-        if not text:
-            return in_order(matrix, names, order)
-        arrays = {name: matrix[:, index] for index, name in enumerate(names)}
-        arrays |= {name: self._typed(name, cells) for name, cells in text.items()}
-        columns = Columns({name: arrays[name] for name in order})
-        self.notes += tell_kinds(columns)
-        if set(columns.kinds.values()) == {"number"}:
-            return np.column_stack(list(columns.values())), order
-        return columns, order
+        others = {name: self._typed(name, cells) for name, cells in text.items()}
+        data, order = shared.side_by_side(matrix, names, others, order)
+        if isinstance(data, Columns):
+            self.notes += tell_kinds(data)
+            if set(data.kinds.values()) == {"number"}:
+                return np.column_stack(list(data.values())), order
+        return data, order
 
     def _typed(self, name: str, cells: list[str]) -> NDArray[Any]:
         kind = (self.options.kinds or {}).get(name)
@@ -420,11 +352,9 @@ class Sheet:
         with closing(self.source.rows()) as rows:
             return f"{self.source.unit} {next(islice(rows, row, None))[0]}"
 
-    def _where(self, line: int, index: int) -> str:
-        return f"{self.path}: {self.source.unit} {line}, column {self.names[index]!r}"
-
-    def _place(self, line: int, index: int, cell: str) -> str:
-        return f"{self._where(line, index)}: {cell!r}"
+    def _place(self, line: int, index: int, cell: str | None = None) -> str:
+        shown = "" if cell is None else f": {cell!r}"
+        return f"{self.path}: {self.source.unit} {line}, column {self.names[index]!r}{shown}"
 
 
 def tell_kinds(columns: Columns) -> list[str]:
@@ -436,7 +366,6 @@ def tell_kinds(columns: Columns) -> list[str]:
         if names:
             notes.append(f"Found {words} in {listed(names)}.")
     for name, kind in kinds.items():
-        doubtful = near_dates(columns[name]) if kind == "text" else None
-        if doubtful is not None:
+        if kind == "text" and (doubtful := near_dates(columns[name])) is not None:
             notes.append(f"Column {name!r} may hold dates, but for {doubtful!r}: it is taken as text.")
     return notes

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.readers._columns import Columns, gaps_of
+from jointclust.readers._columns import Columns
 
 # The rows, their coordinates and one copy on the way: what a fit holds of the data at a time.
 _COPIES = 3
@@ -31,53 +31,26 @@ class NoColumnError(ReadError):
 
 @dataclass(frozen=True)
 class Options:
-    """How to read.
+    """How to read a file."""
 
-    Attributes
-    ----------
-    id_column, label_column, known_column : str or None
-        Columns that name the rows, that hold classes to judge by, and classes to fit with; none is a feature.
-    columns, drop : sequence of str or None
-        Features to take, or to leave out; for files that name no columns, numbers from 0.
-    wanted : sequence of str or None
-        Features that a model needs, in this order; None takes all.
-    n_features : int or None
-        How many there are, for formats that name no columns and leave out trailing zeros.
-    categories : {"refuse", "onehot", "drop", "keep"}
-        What to do with columns that hold no numbers. Where they are kept, a file that has some becomes
-        :class:`Columns`; one that has none is a matrix, as ever.
-    kinds : mapping of str to str or None
-        What kept columns are known to hold: number, text, boolean or date; what others hold is found.
-    missing : {"refuse", "keep"}
-        What to do with empty cells; kept ones are NaN.
-    encoding : str
-        Of text files; a mark of UTF-16 at their beginning goes before the default.
-    delimiter : str or None
-        Of text files; None looks at the first line.
-    decimal : {".", ","} or None
-        The decimal sign of cells of text, the other one being for thousands; None looks at the first rows.
-    header : bool or None
-        Whether the first line of a text file holds the columns' names; None takes it for that, but refuses a line that
-        looks like the rows below it.
-    progress : callable or None
-        Called with the bytes read so far.
-    """
-
+    # Columns that name the rows, that hold classes to judge by, and classes to fit with; none is a feature.
     id_column: str | None = None
     label_column: str | None = None
     known_column: str | None = None
+    # Features to take, or to leave out; for files that name no columns, numbers from 0.
     columns: Sequence[str] | None = None
     drop: Sequence[str] | None = None
-    wanted: Sequence[str] | None = None
-    n_features: int | None = None
+    wanted: Sequence[str] | None = None  # features that a model needs, in this order; None takes all
+    n_features: int | None = None  # how many, for formats that name no columns and leave out trailing zeros
+    # What becomes of columns that hold no numbers: refuse, onehot, drop, keep. Kept ones make Columns of a file.
     categories: str = "refuse"
-    kinds: Mapping[str, str] | None = None
-    missing: str = "refuse"
-    encoding: str = "utf-8-sig"
-    delimiter: str | None = None
-    decimal: str | None = None
-    header: bool | None = None
-    progress: Callable[[int], None] | None = None
+    kinds: Mapping[str, str] | None = None  # of kept columns, where known: number, text, boolean, date
+    missing: str = "refuse"  # or "keep": empty cells are NaN
+    encoding: str = "utf-8-sig"  # of text files; a mark of UTF-16 at their beginning goes before the default
+    delimiter: str | None = None  # of text files; None looks at the first line
+    decimal: str | None = None  # "." or ",", the other one being for thousands; None looks at the first rows
+    header: bool | None = None  # whether the first line holds names; None: yes, unless it looks like the rows below
+    progress: Callable[[int], None] | None = None  # called with the bytes read so far
 
     @property
     def special(self) -> dict[str, str]:
@@ -92,36 +65,16 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows and what is known of them.
+    """Rows and what is known of them."""
 
-    Attributes
-    ----------
-    data : array, CSR array or Columns of shape (n_samples, n_features)
-        The features.
-    names : list of str or None
-        Their names.
-    ids : array of shape (n_samples,) or None
-        Names of the rows; None stands for their numbers from 0.
-    classes : array of shape (n_samples,) or None
-        Known classes, for evaluation only.
-    known : array of shape (n_samples,) or None
-        Known classes to fit with, as written; a gap is an unknown one.
-    id_column : str or None
-        The column that the names of the rows come from.
-    notes : list of str
-        What the user should know about how the file was understood.
-    place : callable or None
-        Words for where in the file a row is, by its number.
-    """
-
-    data: Any
-    names: list[str] | None = None
-    ids: NDArray[Any] | None = None
-    classes: NDArray[Any] | None = None
-    notes: list[str] = field(default_factory=list)
-    place: Callable[[int], str] | None = None
-    known: NDArray[Any] | None = None
-    id_column: str | None = None
+    data: Any  # the features: an array, a CSR array or Columns
+    names: list[str] | None = None  # of the features
+    ids: NDArray[Any] | None = None  # names of the rows; None stands for their numbers from 0
+    classes: NDArray[Any] | None = None  # for evaluation only
+    notes: list[str] = field(default_factory=list)  # what the user should know about how the file was understood
+    place: Callable[[int], str] | None = None  # words for where in the file a row is, by its number
+    known: NDArray[Any] | None = None  # classes to fit with, as written; a gap is an unknown one
+    id_column: str | None = None  # where the names of the rows come from
 
 
 def needed(module: str, what: str) -> Any:
@@ -161,19 +114,7 @@ def no_such_column(path: Path, name: str, option: str, names: Sequence[str]) -> 
 
 
 def features_of(path: Path, names: Sequence[str], options: Options, *, numbered: bool) -> list[str]:
-    """Names of the columns that are features, in the order of the file, by what is asked for and left out.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    names : sequence of str
-        All its columns.
-    options : Options
-        Which of them are wanted.
-    numbered : bool
-        Whether the file gives them no names, so that numbers from 0 stand for them, too.
-    """
+    """Names of the features, in the file's order; where the file is ``numbered``, numbers from 0 name columns, too."""
     if options.columns is not None and options.drop is not None:
         raise ReadError("--columns and --drop exclude each other: name the columns to take, or those to leave out.")
     option, asked = ("--columns", options.columns) if options.drop is None else ("--drop", options.drop)
@@ -267,11 +208,6 @@ def check_wanted(
     return encoded
 
 
-def one_hot(column: Sequence[str], values: Sequence[str]) -> NDArray[np.float64]:
-    """A column of zeros and ones per value; a value that is not among them is all zeros."""
-    return (np.asarray(column, dtype=object)[:, None] == np.asarray(values, dtype=object)).astype(np.float64)
-
-
 def refuse_text(path: Path, name: str, example: str) -> ReadError:
     """The error for a column of text, with the ways out."""
     return ReadError(
@@ -290,25 +226,31 @@ def assembled(
     path: Path, names: list[str], matrix: NDArray[Any], numeric: list[str], text: dict[str, list[str]], options: Options
 ) -> tuple[NDArray[Any], list[str]]:
     """Numeric columns and encoded text ones side by side, in the order asked for."""
-    if options.wanted is not None:
-        values = check_wanted(path, names, options.wanted)
-    elif options.categories == "onehot":
+    values = {} if options.wanted is None else text_columns(names, options.wanted)
+    if options.wanted is None and options.categories == "onehot":
         values = {name: sorted(set(column)) for name, column in text.items()}
-        for name, found in values.items():
-            if len(found) > max(50, len(matrix) // 2):
-                raise ReadError(
-                    f"{path}: column {name!r} holds {len(found)} different texts, too many for one column each. "
-                    f"Is it --id-column {name!r}? Else leave text out with --categories drop."
-                )
-    else:
-        values = {}
-    if not values:
-        return matrix, numeric
-    parts, found_names = [matrix], list(numeric)
-    for name, kept in values.items():
-        parts.append(one_hot(text[name], kept))
-        found_names += [f"{name}={value}" for value in kept]
-    return np.hstack(parts), found_names
+    for name, found in values.items():
+        if options.wanted is None and len(found) > max(50, len(matrix) // 2):
+            raise ReadError(
+                f"{path}: column {name!r} holds {len(found)} different texts, too many for one column each. "
+                f"Is it --id-column {name!r}? Else leave text out with --categories drop."
+            )
+    if values:
+        cells = {name: np.asarray(text[name], dtype=object)[:, None] for name in values}
+        encoded = [cells[name] == np.asarray(kept, dtype=object) for name, kept in values.items()]
+        matrix = np.hstack([matrix, *encoded])
+        numeric = numeric + [f"{name}={value}" for name, kept in values.items() for value in kept]
+    return in_order(matrix, numeric, options.wanted)
+
+
+def side_by_side(
+    matrix: NDArray[Any], numeric: list[str], others: dict[str, NDArray[Any]], order: list[str]
+) -> tuple[Any, list[str]]:
+    """The matrix where there is nothing but numbers, else columns of several types."""
+    if not others:
+        return in_order(matrix, numeric, order)
+    arrays = dict(zip(numeric, matrix.T, strict=True)) | others
+    return Columns({name: arrays[name] for name in order}), order
 
 
 def in_order(data: NDArray[Any], names: list[str], wanted: Sequence[str] | None) -> tuple[NDArray[Any], list[str]]:
@@ -361,8 +303,8 @@ def check_finite(path: Path, table: Table, options: Options) -> None:
     data, keep = table.data, options.missing == "keep"
     if isinstance(data, Columns):
         for index, column in enumerate(data.values()):
-            bad = np.zeros(len(column), dtype=bool) if keep or column.dtype.kind == "b" else gaps_of(column)
-            bad = bad | np.isinf(column) if column.dtype.kind == "f" else bad
+            gaps = np.array([cell is None for cell in column]) if column.dtype == object else np.isnan(column)
+            bad = (gaps & (not keep)) | (np.isinf(column) if column.dtype.kind == "f" else False)
             if bad.any():
                 raise _not_finite(path, table, int(np.argmax(bad)), index, column[np.argmax(bad)])
         return

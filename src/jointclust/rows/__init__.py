@@ -11,59 +11,17 @@ from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
 from jointclust.rows import _dask, blocks
-from jointclust.rows._inputs import (
-    check_elsewhere,
-    check_weights_elsewhere,
-    is_annotated,
-    is_elsewhere,
-    refuse_annotated,
-    tidied,
-)
+from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere, refuse_annotated
+from jointclust.rows._inputs import is_annotated as is_annotated
+from jointclust.rows._inputs import tidied as tidied
 from jointclust.rows._store import Projected, Store, as_store, is_large_file, is_large_map
-from jointclust.rows._sweep import Scaled, block_length, sweep
-from jointclust.rows._swept import Swept, Visit, joined
-from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
+from jointclust.rows._sweep import Scaled, sweep
+from jointclust.rows._sweep import block_length as block_length
+from jointclust.rows.arrays import is_device_array, like, namespace, precision, rows_at, to_host
+from jointclust.rows.blocks import Swept
+from jointclust.rows.blocks import Visit as Visit
+from jointclust.rows.blocks import joined as joined
 from jointclust.types import Array, Float, Labels, Sweepable
-
-__all__ = [
-    "PLACES",
-    "Projected",
-    "Rows",
-    "Store",
-    "Swept",
-    "Visit",
-    "as_frame",
-    "as_plain",
-    "as_rows",
-    "as_table",
-    "block_length",
-    "blocks",
-    "check_elsewhere",
-    "check_weights_elsewhere",
-    "computed",
-    "each_row",
-    "host_block",
-    "in_memory",
-    "is_annotated",
-    "is_elsewhere",
-    "is_lazy",
-    "is_remote",
-    "joined",
-    "kind_of",
-    "lazily",
-    "loaded",
-    "materialised",
-    "n_present",
-    "outliving",
-    "refuse_annotated",
-    "sample",
-    "sample_known",
-    "some_rows",
-    "sweep",
-    "tidied",
-    "total_weight",
-    "weight_limits",
-]
 
 # Rows among which pairs are looked at.
 _MOST_PAIRED = 10_000
@@ -124,7 +82,7 @@ class Rows:
 
     def spread(self) -> float:
         """Largest range of a column, found without squaring."""
-        low, high = self.sweep(_ranges).pieces
+        low, high = self.sweep(lambda x: Swept(pieces=[end[None, :] for end in blocks.column_range(x)])).pieces
         return float(np.max(high.max(axis=0) - low.min(axis=0)))
 
     def squared_norm(self, mean: Float, weights: Array | None) -> float:
@@ -145,7 +103,8 @@ class Rows:
         """``(X - 1m') B``, n x k; of remote rows as a :class:`Projected` where it is large."""
         if self.is_remote:
             view = Projected(self, matrix, mean)
-            if not _is_kept(view):
+            is_small = _dask.is_dask(self.X) or np.prod(view.shape) * view.dtype.itemsize <= _KEPT
+            if 4 * view.shape[1] > self.n_features or not is_small:  # to compute it again beats to keep it
                 return view
         return self.sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
 
@@ -164,11 +123,9 @@ class Rows:
 
     def cluster_sums(self, labels: Labels, n_clusters: int, weights: Array | None, mean: Float | None) -> Float:
         """``sum_i w_i (x_i - m)`` over the rows of each cluster."""
-
-        def sums(x: Array, block: Array, w: Array | None) -> Swept:
-            return Swept(sums=[blocks.cluster_sums(x, block, n_clusters, w, mean)])
-
-        return self.sweep(sums, labels, weights).sums[0]
+        return self.sweep(
+            lambda x, own, w: Swept(sums=[blocks.cluster_sums(x, own, n_clusters, w, mean)]), labels, weights
+        ).sums[0]
 
     def beside(self, values: NDArray) -> Any:
         """A host array with one row per row where the rows are."""
@@ -208,7 +165,7 @@ def in_memory(
 def _taken(X: Sweepable, index: NDArray[np.intp]) -> Any:
     """Some of the rows, on the host, in their order."""
     if is_device_array(X):
-        return to_host(namespace(X).take(X, like(index, X, namespace(X).int64), axis=0))
+        return to_host(rows_at(X, index))
     wanted = np.zeros(X.shape[0], dtype=bool)
     wanted[index] = True
     return sweep(lambda x, some: Swept(pieces=[x[some]]), X, wanted, width=X.shape[1]).pieces[0]
@@ -391,16 +348,3 @@ def _share(weights: Array, size: int) -> float:
             break
         factor = better
     return factor
-
-
-def _ranges(x: Array) -> Swept:
-    low, high = blocks.column_range(x)
-    return Swept(pieces=[low[None, :], high[None, :]])
-
-
-def _is_kept(view: Projected) -> bool:
-    """Whether an embedding is so much smaller than the rows that keeping it beats computing it again."""
-    n, d = view.shape
-    if 4 * d > view.rows.n_features:
-        return False
-    return _dask.is_dask(view.rows.X) or n * d * view.dtype.itemsize <= _KEPT

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+import operator
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
 from jointclust.rows import threads
-from jointclust.rows._swept import Swept, Visit, joined
+from jointclust.rows.blocks import Swept, Visit, joined
 from jointclust.types import Array, Sweepable
 
 # Copies of a chunk that a task holds at the most, some of them in float64.
 _COPIES = 4
 # Sums, pieces, and the shape and precision of what there is per row.
 Small = tuple[list[Array], list[Array], list[tuple[tuple[int, ...], Any]]]
-
-
-class Chunked(Array, Protocol):
-    """A Dask array."""
-
-    chunks: tuple[tuple[int, ...], ...]
-
-    def rechunk(self, chunks: Any) -> Any: ...
-    def astype(self, dtype: Any) -> Any: ...
-    def to_delayed(self) -> NDArray: ...
 
 
 class Frame:
@@ -52,21 +43,21 @@ def as_frame(X: Any) -> Any:
     return Frame(X) if hasattr(X, "to_dask_array") and X.ndim == 2 else X
 
 
-def is_dask(array: object) -> TypeGuard[Chunked]:
+def is_dask(array: object) -> TypeGuard[Any]:
     """Whether this is a Dask array (or data frame), without importing Dask."""
     if isinstance(array, Frame):
         return True
     return type(array).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(array, "dask")
 
 
-def row_numbers(array: Chunked) -> Chunked:
+def row_numbers(array: Any) -> Any:
     """0, 1, 2, ... in the row chunks of an array."""
     import dask.array as da
 
     return da.arange(array.shape[0], chunks=(array.chunks[0],), dtype=np.int64)
 
 
-def as_table(X: Any) -> Chunked:
+def as_table(X: Any) -> Any:
     """A Dask array or data frame as a Dask array of known chunks, split along its rows alone."""
     if hasattr(X, "to_dask_array"):
         if X.ndim == 2 and not (X.dtypes == np.float32).all():
@@ -91,7 +82,7 @@ def as_table(X: Any) -> Chunked:
     return X
 
 
-def aligned(values: Any, X: Chunked) -> Chunked:
+def aligned(values: Any, X: Any) -> Any:
     """An array with one row per row, in the row chunks of X."""
     import dask.array as da
 
@@ -100,7 +91,7 @@ def aligned(values: Any, X: Chunked) -> Chunked:
     return values.rechunk({0: X.chunks[0]})
 
 
-def brought_here(array: Chunked) -> Chunked:
+def brought_here(array: Any) -> Any:
     """The same Dask array with its values in this process, so that it outlives the workers."""
     import dask.array as da
 
@@ -113,7 +104,7 @@ def _apart(function: Callable[..., Array], chunk: Any) -> Array:
         return function(chunk)
 
 
-def mapped(function: Callable[..., Array], X: Chunked, tail: tuple[int, ...], dtype: Any) -> Chunked:
+def mapped(function: Callable[..., Array], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
     """``function`` of each chunk, when it is asked for."""
     import dask.array as da
 
@@ -137,32 +128,31 @@ def sweep(task: Visit, sources: Sequence[Sweepable | None]) -> Swept:
 
     lead = next(source for source in sources if is_dask(source))
     columns = [_chunks_of(source, lead) for source in sources]
-    run = dask.delayed(_apply, pure=False)
+    run = dask.delayed(operator.call, pure=False)
     work = dask.delayed(task, traverse=False, pure=False)
     parts = [run(work, *blocks) for blocks in zip(*columns, strict=True)]
     first, add = dask.delayed(_small_part), dask.delayed(_add)
     level = [first(part) for part in parts]
     while len(level) > 1:
         level = [add(level[i : i + 8]) for i in range(0, len(level), 8)]
-    row_part = dask.delayed(_row_part)
     try:
-        *kept, total = dask.persist(*[row_part(part) for part in parts], level[0])
+        *kept, total = dask.persist(*[part.rows for part in parts], level[0])
         sums, pieces, shapes = dask.compute(total)[0]
     except Exception as error:
-        _explain(error, lead)
-        raise
-    pick = dask.delayed(_pick)
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise MemoryError(
+            f"Workers died again and again on the same chunk of X (the largest has {max(lead.chunks[0])} rows), most "
+            "likely for want of memory. Rechunk X to fewer rows, or give workers more memory."
+        ) from error
     rows = []
     for k, (tail, dtype) in enumerate(shapes):
-        blocks = [
-            da.from_delayed(pick(part, k), (length, *tail), dtype=dtype)
-            for part, length in zip(kept, lead.chunks[0], strict=True)
-        ]
-        rows.append(da.concatenate(blocks, axis=0))
+        pairs = zip(kept, lead.chunks[0], strict=True)
+        rows.append(da.concatenate([da.from_delayed(part[k], (length, *tail), dtype=dtype) for part, length in pairs]))
     return Swept(rows, sums, pieces)
 
 
-def check_workers(X: Chunked | Frame) -> None:
+def check_workers(X: Any) -> None:
     """Refuse what workers of the cluster in use would only pause on, or die of, again and again."""
     try:
         from distributed import get_client
@@ -178,12 +168,8 @@ def check_workers(X: Chunked | Frame) -> None:
             f"{len(lacking)} of {len(found)} Dask workers lack jointclust ({lacking[0]}): install the version there "
             "that is here, for example with client.register_plugin(distributed.PipInstall(['jointclust']))."
         )
-    _check_memory(X, client.scheduler_info(n_workers=-1)["workers"].values())
-
-
-def _check_memory(X: Chunked | Frame, workers: Iterable[dict[str, Any]]) -> None:
     largest = max(X.chunks[0]) * X.shape[1] * X.dtype.itemsize
-    for worker in workers:
+    for worker in client.scheduler_info(n_workers=-1)["workers"].values():
         limit, n_threads = worker["memory_limit"], worker["nthreads"]
         if limit and _COPIES * largest * n_threads > limit:
             rows = int(limit / (_COPIES * n_threads * X.shape[1] * X.dtype.itemsize))
@@ -194,16 +180,7 @@ def _check_memory(X: Chunked | Frame, workers: Iterable[dict[str, Any]]) -> None
             )
 
 
-def _explain(error: Exception, X: Chunked) -> None:
-    """Say of a worker that keeps dying what it dies of."""
-    if type(error).__name__ == "KilledWorker":
-        raise MemoryError(
-            f"Workers died again and again on the same chunk of X (the largest has {max(X.chunks[0])} rows), most "
-            "likely for want of memory. Rechunk X to fewer rows, or give workers more memory."
-        ) from error
-
-
-def _chunks_of(source: Any, lead: Chunked) -> list[Any]:
+def _chunks_of(source: Any, lead: Any) -> list[Any]:
     """One delayed block per chunk of the rows; host arrays travel by pieces."""
     lengths = lead.chunks[0]
     if source is None:
@@ -212,18 +189,6 @@ def _chunks_of(source: Any, lead: Chunked) -> list[Any]:
         return list(source.to_delayed().ravel())
     edges = np.concatenate([[0], np.cumsum(lengths)])
     return [source[start:stop] for start, stop in itertools.pairwise(edges)]
-
-
-def _apply(task: Visit, *chunks: Array) -> Swept:
-    return task(*chunks)
-
-
-def _pick(parts: Sequence[Array], k: int) -> Array:
-    return parts[k]
-
-
-def _row_part(found: Swept) -> list[Array]:
-    return list(found.rows)
 
 
 def _small_part(found: Swept) -> Small:

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from jointclust.rows import _dask
 from jointclust.rows._store import as_store, check_whole, is_file, is_large_map, memory_map
 from jointclust.rows._sweep import sweep
-from jointclust.rows._swept import Swept
 from jointclust.rows.arrays import is_device_array, is_sparse, like, namespace, to_host
+from jointclust.rows.blocks import Swept
 from jointclust.types import Array, Sweepable
 
 
@@ -69,8 +69,7 @@ def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
     if min(X.shape) < 1 or X.shape[0] < min_samples:
         raise ValueError(f"Found array with shape {tuple(X.shape)} while a minimum of {min_samples} rows is required.")
     X = _floating(X)
-    sparse = sp.issparse(getattr(X, "_meta", None))
-    if sparse and not accept_sparse:
+    if sp.issparse(getattr(X, "_meta", None)) and not accept_sparse:
         raise TypeError("Sparse chunks do not fit the full space: set n_components to work in principal ones.")
     _check_finite(X)
     return X

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import mmap
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
-from jointclust.types import Float, Sweepable
+from jointclust.types import Float
+
+if TYPE_CHECKING:
+    from jointclust.rows import Rows
 
 # Bytes up to which rows in a file are simply loaded.
 IN_MEMORY = 2**28
@@ -117,23 +120,11 @@ def _tell_missing(X: Any) -> None:
         )
 
 
-class Base(Protocol):
-    """The rows that a projection is of: :class:`jointclust.rows.Rows`."""
-
-    X: Sweepable
-    n_samples: int
-    n_features: int
-    n_passes: int
-
-    @property
-    def dtype(self) -> np.dtype: ...
-
-
 @dataclass(frozen=True, eq=False)
 class Projected:
     """``(X - 1m') B`` of rows that live elsewhere, computed block by block when it is swept and never kept."""
 
-    rows: Base
+    rows: Rows
     matrix: Float | None
     mean: Float | None
 

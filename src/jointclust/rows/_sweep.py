@@ -5,7 +5,7 @@ The engines differ in where the blocks come from (memory, a device, a file, Dask
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,8 @@ import scipy.sparse as sp
 
 from jointclust.rows import _dask, threads
 from jointclust.rows._store import Projected, Store
-from jointclust.rows._swept import Swept, Visit, is_table, joined
 from jointclust.rows.arrays import is_device_array, namespace, to_host
-from jointclust.rows.blocks import project, unit
+from jointclust.rows.blocks import Swept, Visit, is_table, joined, project, unit
 from jointclust.types import Array, Sweepable
 
 # Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
@@ -89,11 +88,9 @@ def local(function: Visit, arrays: Sequence[Any], width: int, budget: int) -> Sw
         step = max(1, n // 16) if isinstance(function, Scaled) else n
     if step >= n:
         return function(*arrays)
-    whole = _Whole(n)
-    for start in range(0, n, step):
-        block = slice(start, min(start + step, n))
-        whole.add(start, function(*[_cut(array, block) for array in arrays]))
-    return whole.swept()
+    starts = range(0, n, step)
+    blocks = ([_cut(array, slice(start, min(start + step, n))) for array in arrays] for start in starts)
+    return _put_together(n, ((start, function(*block)) for start, block in zip(starts, blocks, strict=True)))
 
 
 def _cut(array: Any, block: slice) -> Any:
@@ -107,28 +104,22 @@ def _cut(array: Any, block: slice) -> Any:
     return array[block] if sp.issparse(array) else array[block, ...]  # some libraries want every axis named
 
 
-class _Whole:
-    """What the blocks gave, put together."""
-
-    def __init__(self, n: int):
-        self.n = n
-        self.rows: list[Any] = []
-        self.sums: list[Any] = []
-        self.pieces: list[list[Any]] = []
-
-    def add(self, start: int, found: Swept) -> None:
+def _put_together(n: int, found: Iterable[tuple[int, Swept]]) -> Swept:
+    """What blocks gave, by their first rows, as one; sums are added in order."""
+    rows: list[Any] = []
+    sums: list[Any] = []
+    pieces: list[list[Any]] = []
+    for start, part in found:
         if start == 0:
-            self.rows = [_empty(self.n, part) for part in found.rows]
-            self.sums, self.pieces = list(found.sums), [[] for _ in found.pieces]
+            rows = [_empty(n, block) for block in part.rows]
+            sums, pieces = list(part.sums), [[] for _ in part.pieces]
         else:
-            self.sums = [total + part for total, part in zip(self.sums, found.sums, strict=True)]
-        for rows, part in zip(self.rows, found.rows, strict=True):
-            rows[start : start + part.shape[0], ...] = part
-        for pieces, part in zip(self.pieces, found.pieces, strict=True):
-            pieces.append(part)
-
-    def swept(self) -> Swept:
-        return Swept(self.rows, self.sums, [joined(pieces) for pieces in self.pieces])
+            sums = [total + one for total, one in zip(sums, part.sums, strict=True)]
+        for whole, block in zip(rows, part.rows, strict=True):
+            whole[start : start + block.shape[0], ...] = block
+        for kept, piece in zip(pieces, part.pieces, strict=True):
+            kept.append(piece)
+    return Swept(rows, sums, [joined(kept) for kept in pieces])
 
 
 def _empty(n: int, like: Array) -> Array:
@@ -141,11 +132,8 @@ def _empty(n: int, like: Array) -> Array:
 
 def _on_host(found: Swept) -> Swept:
     """Sums and pieces on the host; blocks of one pass are added up before they cross."""
-    return Swept(found.rows, [to_host(part) for part in found.sums], [_small(part) for part in found.pieces])
-
-
-def _small(piece: Array) -> Array:
-    return piece if sp.issparse(piece) or is_table(piece) else to_host(piece)
+    pieces = [part if sp.issparse(part) or is_table(part) else to_host(part) for part in found.pieces]
+    return Swept(found.rows, [to_host(part) for part in found.sums], pieces)
 
 
 def _stretch(sources: Sequence[Sweepable | None], width: int, budget: int) -> int:
@@ -167,8 +155,5 @@ def _pooled(function: Visit, sources: Sequence[Sweepable | None], width: int, bu
         block = slice(start, min(start + step, n))
         return local(function, [_cut(source, block) for source in sources], width, budget)
 
-    whole = _Whole(n)
     with threads.single():
-        for start, found in threads.in_order(one, range(0, n, step)):
-            whole.add(start, found)
-    return _on_host(whole.swept())
+        return _on_host(_put_together(n, threads.in_order(one, range(0, n, step))))

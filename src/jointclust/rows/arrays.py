@@ -93,20 +93,19 @@ def _named(dtype: Any) -> np.dtype:
 
 def columns_at(array: Any, index: NDArray[np.intp]) -> Any:
     """Some of the columns of an array of any library or of Dask, by number."""
-    if not is_device_array(array):
-        return array[:, index]
-    xp = namespace(array)
-    return xp.take(array, like(index, array, xp.int64), axis=1)
+    return _taken(array, index, axis=1) if is_device_array(array) else array[:, index]
 
 
 def rows_at(array: Any, index: NDArray[np.intp] | slice) -> Any:
     """Some of the rows of a matrix in memory, sparse or not, or on a device, by number."""
     if not is_device_array(array):
         return array[index]
-    if isinstance(index, slice):
-        return array[index, ...]
+    return array[index, ...] if isinstance(index, slice) else _taken(array, index, axis=0)
+
+
+def _taken(array: Array, index: NDArray[np.intp], axis: int) -> Any:
     xp = namespace(array)
-    return xp.take(array, like(index, array, xp.int64), axis=0)
+    return xp.take(array, like(index, array, xp.int64), axis=axis)
 
 
 def whole_numbers(array: Any) -> Any:

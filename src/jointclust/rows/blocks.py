@@ -6,8 +6,8 @@ Sparse blocks stay sparse: their columns that hardly have zeros are centred, for
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeVar, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,34 @@ _SHORT, _HOT, _CACHED = 2**13, 2**26, 2**20
 # Share of a sparse column that is stored from which on it is centred itself. With more zeros than that the variance is
 # a tenth of the squared mean or more, so that squares about zero cost one digit at the most.
 _FULL = 0.9
+
+
+class Swept(NamedTuple):
+    """What a block, or a whole pass, gives: arrays with one row per row, sums, and pieces to put side by side."""
+
+    rows: Sequence[Any] = ()
+    sums: Sequence[Any] = ()
+    pieces: Sequence[Any] = ()
+
+
+# What is done with a block of each of the arrays that are swept.
+Visit = Callable[..., Swept]
+
+
+def is_table(block: object) -> bool:
+    """Whether rows are those of a data frame of pandas."""
+    return hasattr(block, "iloc")
+
+
+def joined(pieces: Sequence[Array]) -> Array:
+    """Blocks put below each other again."""
+    if any(sp.issparse(piece) for piece in pieces):
+        return sp.csr_array(sp.vstack(list(pieces), format="csr"))
+    if is_table(pieces[0]):
+        import pandas as pd
+
+        return pd.concat(list(pieces))
+    return namespace(pieces[0]).concat(list(pieces), axis=0)
 
 
 def float64(x: Array) -> Array:
@@ -211,11 +239,7 @@ def sums_and_sizes(x: Array, labels: Array, n_clusters: int, weights: Array | No
     return totals
 
 
-@overload
-def cluster_sizes(labels: NDArray, n_clusters: int, weights: Array | None) -> Float: ...
-@overload
-def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Array: ...
-def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Array:
+def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Any:
     """Total weight of each cluster; for labels (n, R), of R sets numbered through."""
     if isinstance(labels, np.ndarray):
         n_sets = 1 if labels.ndim == 1 else labels.shape[1]

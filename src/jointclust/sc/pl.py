@@ -5,13 +5,12 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from jointclust.sc.tl import Annotated
 from jointclust.views.kinds import describe
 
 __all__ = ["dotplot", "map"]
 
 
-def map(adata: Annotated, key: str = "jointclust", **options: Any) -> Any:
+def map(adata: Any, key: str = "jointclust", **options: Any) -> Any:
     """Cells in the two directions in which the clusters differ most, by cluster and by confidence.
 
     Parameters
@@ -37,7 +36,7 @@ def map(adata: Annotated, key: str = "jointclust", **options: Any) -> Any:
     return _scanpy().pl.embedding(adata, basis=f"X_{key}", **options)
 
 
-def dotplot(adata: Annotated, key: str = "jointclust", n_genes: int = 4, **options: Any) -> Any:
+def dotplot(adata: Any, key: str = "jointclust", n_genes: int = 4, **options: Any) -> Any:
     """The genes that set each cluster apart: how many of its cells read them, and how much.
 
     Counts are scaled and taken in logarithms first, in a copy.
@@ -73,7 +72,7 @@ def dotplot(adata: Annotated, key: str = "jointclust", n_genes: int = 4, **optio
     return sc.pl.rank_genes_groups_dotplot(cells, groupby=key, use_raw=False, **options)
 
 
-def _check(adata: Annotated, key: str) -> None:
+def _check(adata: Any, key: str) -> None:
     if key not in adata.obs:
         raise KeyError(f"{key!r} is not in adata.obs: run jointclust.sc.tl.consensus(adata, key_added={key!r}) first.")
 

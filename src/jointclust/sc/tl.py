@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.views import ViewedData
 from jointclust.exceptions import tell
-from jointclust.number.estimate import ClusterNumber, Numbers, count
+from jointclust.number.estimate import Numbers, count
 from jointclust.rows import is_annotated
 from jointclust.types import Float
-from jointclust.views.genes import ScaledGenes
+from jointclust.views.counts import ScaledGenes
 from jointclust.views.kinds import describe
 
 __all__ = ["annotate", "consensus"]
@@ -23,22 +23,8 @@ __all__ = ["annotate", "consensus"]
 _RANK = 500
 
 
-class Annotated(Protocol):
-    """What we use of AnnData."""
-
-    X: Any
-    obs: Any
-    var: Any
-    obsm: Any
-    layers: Any
-    uns: Any
-    isbacked: bool
-
-    def copy(self) -> Annotated: ...
-
-
 def consensus(
-    adata: Annotated,
+    adata: Any,
     n_clusters: int | Numbers | None = None,
     *,
     use_rep: str | None = None,
@@ -46,7 +32,7 @@ def consensus(
     key_added: str = "jointclust",
     random_state: int | np.random.RandomState | None = 0,
     copy: bool = False,
-) -> Annotated | None:
+) -> Any:
     """Clusters of cells that many fits agree on, written into AnnData: ``jointclust.cluster`` for cells.
 
     Counts are clustered as topics and in logarithms, as :class:`jointclust.JointConsensus` does, and the number of
@@ -105,7 +91,9 @@ def consensus(
         looked_at = counted_in = "auto"
     number = None
     if not isinstance(n_clusters, int | np.integer):
-        number = _number(rows, counted_in, n_clusters)
+        viewed = ViewedData.of(rows, counted_in, None, _RANK)
+        number = count(viewed, viewed.sample(np.random.RandomState(0)), n_clusters)
+        number.warn()
         n_clusters = number.n_clusters
     model = JointConsensus(int(n_clusters), views=looked_at, random_state=random_state).fit(rows)
     if number is not None:
@@ -114,7 +102,7 @@ def consensus(
     return adata if copy else None
 
 
-def _rows(adata: Annotated, use_rep: str | None, layer: str | None) -> NDArray | sp.csr_array:
+def _rows(adata: Any, use_rep: str | None, layer: str | None) -> NDArray | sp.csr_array:
     """The matrix that is asked for, in memory, with one row per cell."""
     if use_rep is not None and layer is not None:
         raise ValueError(f"use_rep={use_rep!r} and layer={layer!r} name two matrices: give one of them.")
@@ -140,9 +128,7 @@ def _found(mapping: Any, key: str, parameter: str, where: str) -> Any:
     return mapping[key]
 
 
-def _of_cells(
-    adata: Annotated, rows: NDArray | sp.csr_array
-) -> tuple[NDArray | sp.csr_array, str | list[Any], str | list[Any]]:
+def _of_cells(adata: Any, rows: Any) -> tuple[Any, str | list[Any], str | list[Any]]:
     """Rows of genes, the views that they are clustered in, and those in which the clusters are counted."""
     if describe(rows).kind == "counts":
         # Topics tell kinds of cells apart best, and for that see kinds in every few cells.
@@ -156,15 +142,7 @@ def _of_cells(
     return rows, views, views
 
 
-def _number(rows: NDArray | sp.csr_array, views: str | list[Any], among: Numbers | None) -> ClusterNumber:
-    """How many clusters there are; a warning says so where that is uncertain."""
-    viewed = ViewedData.of(rows, views, None, _RANK)
-    found = count(viewed, viewed.sample(np.random.RandomState(0)), among)
-    found.warn()
-    return found
-
-
-def annotate(adata: Annotated, model: JointConsensus, embedding: Float, key: str, params: dict[str, Any]) -> None:
+def annotate(adata: Any, model: JointConsensus, embedding: Float, key: str, params: dict[str, Any]) -> None:
     """Write what a consensus found of the cells into AnnData, in place, in forms that its files hold.
 
     Parameters

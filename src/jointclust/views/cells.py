@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -68,10 +69,7 @@ class Cells:
             return self.days()
         values = self.values
         if values.dtype.kind == "O":
-            values = np.array(
-                [np.nan if gap else self._number(value) for value, gap in zip(values, self._gaps, strict=True)],
-                dtype=np.float64,
-            )
+            values = np.array(self._each(float, np.nan, "numbers", "correct it"), dtype=np.float64)
         found = self._expand(values)
         if np.isinf(values).any():
             row = int(np.flatnonzero(np.isinf(found))[0])
@@ -81,13 +79,16 @@ class Cells:
             )
         return found
 
-    def _number(self, value: Any) -> float:
-        try:
-            return float(value)
-        except ValueError as error:
-            raise ValueError(
-                f"Column {self.name!r} is to hold numbers, and holds {value!r}: correct it, or encode it as a category."
-            ) from error
+    def _each(self, convert: Callable[[Any], Any], gap: Any, what: str, advice: str) -> list[Any]:
+        """The values converted one by one, gaps to what stands for them; an error names one that is not of the kind."""
+        found = []
+        for value, missing in zip(self.values, self._gaps, strict=True):
+            try:
+                found.append(gap if missing else convert(value))
+            except ValueError as error:
+                told = f"Column {self.name!r} is to hold {what}, and holds {value!r}"
+                raise ValueError(f"{told}: {advice}, or encode it as a category.") from error
+        return found
 
     def days(self) -> Float:
         """Dates as days since 1970-01-01, NaN for gaps."""
@@ -95,9 +96,10 @@ class Cells:
         if values.dtype.kind == "f":
             return self.numbers()
         if values.dtype.kind == "O":
-            values = np.array(
-                [self._date(value, gap) for value, gap in zip(values, self._gaps, strict=True)], "datetime64[s]"
+            found = self._each(
+                lambda value: np.datetime64(str(value).strip(), "s"), "NaT", "dates", "write them as 2024-12-31"
             )
+            values = np.array(found, "datetime64[s]")
         present = values[~np.isnat(values)]
         wrong = (present < _FIRST) | (present > _LAST)
         if wrong.any():
@@ -109,15 +111,6 @@ class Cells:
         whole = values.astype("datetime64[us]")
         days = (whole - np.datetime64("1970-01-01", "us")) / np.timedelta64(1, "D")
         return self._expand(np.where(np.isnat(whole), np.nan, days))
-
-    def _date(self, value: Any, gap: bool) -> np.datetime64:
-        try:
-            return np.datetime64("NaT", "s") if gap else np.datetime64(str(value).strip(), "s")
-        except ValueError as error:
-            raise ValueError(
-                f"Column {self.name!r} is to hold dates, and holds {value!r}: write them as 2024-12-31, or encode it "
-                "as a category."
-            ) from error
 
     def levels(self) -> tuple[list[Level], NDArray[np.intp]]:
         """The different values in order, and which of them each cell has; -1 for gaps."""
@@ -140,7 +133,8 @@ def cells_of(column: Any, name: str) -> Cells:
         codes = column.cat.codes.to_numpy().astype(np.intp)
         values = _plain_values(np.array([*column.cat.categories, None], dtype=object), name)
         return Cells(name, values, codes, is_category=True)
-    declared = _is_declared_category(column)
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    declared = kind.startswith(("categor", "enum", "dictionary"))  # a type that says that its values are levels
     if declared and hasattr(column, "to_pylist"):  # pyarrow has no array of them
         column = np.array(column.to_pylist(), dtype=object)
     values = np.asarray(column)
@@ -176,20 +170,14 @@ def _plain_values(values: NDArray, name: str) -> NDArray:
     return _of_one_type(plain, name)
 
 
-def _is_declared_category(column: Any) -> bool:
-    """Whether the type of a column says that its values are levels."""
-    declared = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    return declared.startswith(("category", "categorical", "enum", "dictionary"))
-
-
 def _of_one_type(values: NDArray, name: str) -> NDArray:
-    kinds = {_type_of(value) for value in values if value is not None}
+    first = {_type_of(value): value for value in reversed(values) if value is not None}
+    kinds = first.keys()
     if "other" in kinds:
-        odd = next(value for value in values if value is not None and _type_of(value) == "other")
-        raise TypeError(f"Column {name!r} holds {odd!r}: the argument must be a string, a number, a boolean or a date.")
+        told = f"Column {name!r} holds {first['other']!r}"
+        raise TypeError(f"{told}: the argument must be a string, a number, a boolean or a date.")
     if len(kinds) > 1:
-        what = {kind: next(v for v in values if v is not None and _type_of(v) == kind) for kind in sorted(kinds)}
-        shown = ", ".join(f"{kind} ({value!r})" for kind, value in what.items())
+        shown = ", ".join(f"{kind} ({first[kind]!r})" for kind in sorted(kinds))
         raise TypeError(
             f"Column {name!r} mixes types: {shown}. Make it numbers, text, booleans or dates throughout, with missing "
             "cells empty, or leave it out."

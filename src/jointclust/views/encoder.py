@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,13 +22,8 @@ from jointclust.views.transformer import Transformer
 _NUMBERS, _LEVELS, _LEFT_OUT = ("number", "count", "date"), ("category", "boolean"), ("id", "constant", "text")
 # A category in which no value comes twice names the rows; that few rows may differ by chance.
 _FEW = 10
-
-
-class Dropped(NamedTuple):
-    """A column that is left out, with its kind and the reason."""
-
-    kind: str
-    reason: str
+# The kind of a column that is left out, and why.
+Dropped = tuple[str, str]
 
 
 class MixedEncoder(Transformer):
@@ -135,8 +130,8 @@ class MixedEncoder(Transformer):
             cells = cells_of(column, name)
             dropped = self._learn(cells, kind, weights)
             if dropped:
-                self.kinds_[name] = dropped.kind
-                told.append(f"Column {name!r} is left out: {dropped.reason}.")
+                self.kinds_[name], reason = dropped
+                told.append(f"Column {name!r} is left out: {reason}.")
             elif cells.n_blank:
                 told.append(f"Column {name!r}: {cells.n_blank} empty strings are taken as gaps.")
         self.notes_ += told
@@ -185,9 +180,8 @@ class MixedEncoder(Transformer):
     def _learn(self, cells: Cells, kind: str | None, weights: Float) -> Dropped | None:
         """Levels and shares, or mean and spread, of one column; or why it is left out."""
         kind = kind or cells.kind
-        present = ~cells.missing
-        if not (weights * present).any():
-            return Dropped("constant", "all its cells are gaps")
+        if not (weights * ~cells.missing).any():
+            return "constant", "all its cells are gaps"
         self.kinds_[cells.name] = kind
         return self._learn_levels(cells, weights) if kind in _LEVELS else self._learn_numbers(cells, kind, weights)
 
@@ -199,7 +193,7 @@ class MixedEncoder(Transformer):
         scale = np.sqrt(weights @ (values - mean) ** 2 / weights.sum())
         # Rounding is no spread.
         if scale <= 1e-12 * abs(mean):
-            return Dropped("constant", f"all its values are {mean:g}")
+            return "constant", f"all its values are {mean:g}"
         self.mean_[cells.name], self.scale_[cells.name] = float(mean), float(scale)
         if kind == "date":
             self.notes_.append(f"Column {cells.name!r} holds dates: they are numbers, days since 1970-01-01.")
@@ -219,9 +213,8 @@ class MixedEncoder(Transformer):
         rare = np.flatnonzero((shares < self.min_share) & (shares > 0))
         if common.size + (rare.size > 0) < 2:
             if rare.size:
-                reason = f"each of its {rare.size} levels is rarer than min_share={self.min_share}: lower it"
-                return Dropped("text", reason)
-            return Dropped("constant", f"all its values are {levels[common[0]]!r}")
+                return "text", f"each of its {rare.size} levels is rarer than min_share={self.min_share}: lower it"
+            return "constant", f"all its values are {levels[common[0]]!r}"
         self.levels_[cells.name] = [levels[code] for code in common]
         if rare.size:
             self.rare_[cells.name] = [levels[code] for code in rare]

@@ -137,9 +137,14 @@ class LowRankImputer(Transformer):
         del data
         model = self._model(_Moments.of(scaled, observed, weights))
         few = slice(None, None, -(-len(scaled) // _MOST_ROWS))
-        model, self.n_iter_ = _over_the_rows(
-            model, scaled[few], observed[few], weights[few], max_iter=self.max_iter, tol=self.tol
-        )
+        scaled, observed, weights = scaled[few], observed[few], weights[few]
+        # EM over the observed cells until the gaps rest; the moments, all there is without gaps, were the first step.
+        gaps, guess, self.n_iter_ = ~observed, np.zeros_like(scaled), 1
+        rests = not gaps.any()
+        while not rests and self.n_iter_ < self.max_iter:
+            model, now = _step(model, scaled, observed, weights)
+            rests = bool(np.sqrt(np.mean((now - guess)[gaps] ** 2)) < self.tol)
+            guess, self.n_iter_ = now, self.n_iter_ + 1
         self.n_components_ = model.loadings.shape[1]
         self.mean_ = mean + scale * model.mean
         self.loadings_ = scale[:, None] * model.loadings
@@ -150,9 +155,8 @@ class LowRankImputer(Transformer):
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> NDArray:
         refuse_annotated(X)
-        return validate_data(
-            self, tidied(X), dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", reset=reset
-        )
+        kinds = [np.float64, np.float32]
+        return validate_data(self, tidied(X), dtype=kinds, ensure_all_finite="allow-nan", reset=reset)
 
     def _columns_with_enough(self, data: NDArray, weights: Float) -> NDArray[np.intp]:
         share = weights @ ~np.isnan(data) / weights.sum()
@@ -197,7 +201,11 @@ class LowRankImputer(Transformer):
         gappy = np.flatnonzero(~observed.all(axis=1))
         if gappy.size == 0:
             return filled
-        _tell_missing_columns(observed, names)
+        missing = np.flatnonzero(~observed.any(axis=0))
+        if missing.size and len(observed) > 1:
+            listed = ", ".join(repr(str(names[j])) for j in missing[:10]) + (", ..." if missing.size > 10 else "")
+            told = f"No row has a value in {missing.size} of {observed.shape[1]} columns ({listed})"
+            tell(f"{told}: they are told from the others alone.", UserWarning)
         model = _Model(self.mean_, self.loadings_, self.noise_variance_)
         for rows, expected, _ in model.expected(np.nan_to_num(filled[gappy] - self.mean_), observed[gappy]):
             rows = gappy[rows]
@@ -234,7 +242,9 @@ class _Model:
         rank = self.loadings.shape[1]
         scaled = self.loadings / self.noise[:, None]
         outer = (self.loadings[:, :, None] * scaled[:, None, :]).reshape(-1, rank * rank)
-        patterns, pattern_of = _patterns(observed)
+        # The different patterns of gaps, and which one each row has.
+        packed = np.unique(np.packbits(observed, axis=1), axis=0, return_index=True, return_inverse=True)
+        patterns, pattern_of = observed[packed[1]], packed[2].ravel()
         order = np.argsort(pattern_of, kind="stable")
         size = max(1, _BLOCK // rank**2)
         for start in range(0, order.size, size):
@@ -243,13 +253,6 @@ class _Model:
             precision = (patterns[first : last + 1].astype(np.float64) @ outer).reshape(-1, rank, rank)
             covariance = np.linalg.inv(precision + np.eye(rank))[pattern_of[rows] - first]
             yield rows, np.einsum("nij,nj->ni", covariance, centred[rows] @ scaled), covariance
-
-
-def _patterns(observed: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """The different patterns of gaps, and which one each row has."""
-    packed = np.packbits(observed, axis=1)
-    _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    return observed[first], inverse.ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,19 +334,6 @@ class _Moments:
         return float(np.sqrt(np.mean(squares / precision**2)) * freedom)
 
 
-def _over_the_rows(
-    model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Float, *, max_iter: int, tol: float
-) -> tuple[_Model, int]:
-    """EM over the observed cells until the gaps rest; the moments, all there is without gaps, were the first step."""
-    gaps, guess, n_iter = ~observed, np.zeros_like(scaled), 1
-    rests = not gaps.any()
-    while not rests and n_iter < max_iter:
-        model, now = _step(model, scaled, observed, weights)
-        rests = bool(np.sqrt(np.mean((now - guess)[gaps] ** 2)) < tol)
-        guess, n_iter = now, n_iter + 1
-    return model, n_iter
-
-
 def _step(model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Float) -> tuple[_Model, Float]:
     """One iteration: t as the model expects it, then V, psi and m from it; also V t."""
     n_columns, rank = model.loadings.shape
@@ -362,14 +352,3 @@ def _step(model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Fl
     guess = expected @ loadings.T
     mean = model.mean + weights @ np.where(observed, centred - guess, 0.0) / count
     return _Model(mean, loadings, np.maximum(noise, _LEAST_NOISE)), guess
-
-
-def _tell_missing_columns(observed: NDArray[np.bool_], names: NDArray[np.object_]) -> None:
-    missing = np.flatnonzero(~observed.any(axis=0))
-    if missing.size and len(observed) > 1:
-        listed = ", ".join(repr(str(names[j])) for j in missing[:10]) + (", ..." if missing.size > 10 else "")
-        tell(
-            f"No row has a value in {missing.size} of {observed.shape[1]} columns ({listed}): they are told from "
-            "the others alone.",
-            UserWarning,
-        )

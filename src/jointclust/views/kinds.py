@@ -160,8 +160,14 @@ def _described(n_samples: int, rows: Any, positions: NDArray | None) -> Descript
     if rows.shape[0] < n_samples:
         reasons = [f"from a sample of {rows.shape[0]:,} rows"]
     if not is_table(rows):
-        return _of_matrix(_numbers(rows), positions, n_samples, reasons)
-    return _of_table(rows, positions, n_samples, reasons)
+        # Gaps may be, infinite cells not.
+        gaps = True if sp.issparse(rows) else "allow-nan"
+        rows = check_array(tidied(rows), accept_sparse="csr", dtype=np.float64, ensure_all_finite=gaps)
+        return _of_matrix(sp.csr_array(rows) if sp.issparse(rows) else rows, positions, n_samples, reasons)
+    names = [str(name) for name in names_of(rows)]
+    columns = zip(columns_of(rows), names, strict=True)
+    found = [found_in(cells_of(column, name), positions, n_samples) for column, name in columns]
+    return _of_columns(found, np.array(names), n_samples, reasons)
 
 
 def is_documents(X: Any) -> bool:
@@ -201,13 +207,16 @@ def _of_documents(X: Any) -> Description:
     if empty:
         reasons.append(f"{empty} of {len(documents)} documents are empty")
     none, unnamed = np.empty(0), np.empty(0, dtype=str)
-    return _description(Verdict("documents", reasons), [], len(documents), unnamed, unnamed, none, none)
+    return _description(Verdict("documents", reasons), len(documents), (unnamed, unnamed, none, none))
 
 
 def _looked_at(X: Any) -> tuple[int, Any, NDArray | None]:
     """The number of rows, those that are looked at, and their positions; None where these are unknown."""
     if is_lazy(X) and hasattr(X, "columns"):
-        return *_drawn(X), None
+        n_samples = len(X)
+        size = _sample_size(n_samples, len(X.columns))
+        some = X if size == n_samples else X.sample(frac=size / n_samples, random_state=0)
+        return n_samples, some.compute(), None
     if is_elsewhere(X):
         size = _sample_size(X.shape[0], X.shape[1])
         rows = some_rows(X, size, np.random.RandomState(0))
@@ -226,14 +235,6 @@ def _looked_at(X: Any) -> tuple[int, Any, NDArray | None]:
         return n_samples, X, np.arange(n_samples)
     positions = np.sort(np.random.RandomState(0).choice(n_samples, size, replace=False))
     return n_samples, rows_of(sp.csr_array(X) if sp.issparse(X) else X, positions), positions
-
-
-def _drawn(frame: Any) -> tuple[int, Any]:
-    """The number of rows of Dask's data frame, and a sample of them in memory."""
-    n_samples = len(frame)
-    size = _sample_size(n_samples, len(frame.columns))
-    some = frame if size == n_samples else frame.sample(frac=size / n_samples, random_state=0)
-    return n_samples, some.compute()
 
 
 def as_array(X: Any) -> NDArray:
@@ -255,21 +256,13 @@ def _sample_size(n_samples: int, n_columns: int) -> int:
     return min(n_samples, max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_VALUES // max(1, n_columns))))
 
 
-def _numbers(rows: Any) -> Any:
-    """A matrix of numbers in float64, sparse where it is; gaps may be, infinite cells not."""
-    if sp.issparse(rows):
-        return sp.csr_array(check_array(tidied(rows), accept_sparse="csr", dtype=np.float64))
-    return check_array(rows, dtype=np.float64, ensure_all_finite="allow-nan")
-
-
 def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[str]) -> Description:
     names = np.arange(A.shape[1]).astype(str)
     if sp.issparse(A):
-        spread = np.sqrt(mean_variance_axis(A, axis=0)[1])
-        kinds = np.where(spread > 0, "number", "constant")
-        verdict = kind_of_sparse(A)
-        kinds = np.where((kinds == "number") & (verdict.kind == "counts"), "count", kinds)
-        return _description(verdict, reasons, n_samples, names, kinds, np.zeros(len(names)), spread, A)
+        verdict, spread = kind_of_sparse(A), np.sqrt(mean_variance_axis(A, axis=0)[1])
+        kinds = np.where(spread > 0, "count" if verdict.kind == "counts" else "number", "constant")
+        verdict = verdict._replace(reasons=verdict.reasons + reasons)
+        return _description(verdict, n_samples, (names, kinds, np.zeros(len(names)), spread), A)
     # Most columns of wide data are plainly numbers: found at once rather than one by one.
     varies = np.fmax.reduce(A, axis=0) > np.fmin.reduce(A, axis=0)
     plain = varies & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
@@ -280,20 +273,12 @@ def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[
         for column, name, known in zip(A.T, names.tolist(), plain, strict=True)
     ]
     if not varies.any() and not np.isnan(A).all():
-        verdict, missing = Verdict("table", ["all columns are constant: the rows are equal"]), np.isnan(A).mean(axis=0)
-        return _description(
-            verdict, reasons, n_samples, names, np.where(varies, "", "constant"), missing, 0.0 * missing
-        )
+        verdict = Verdict("table", ["all columns are constant: the rows are equal", *reasons])
+        missing = np.isnan(A).mean(axis=0)
+        return _description(verdict, n_samples, (names, np.full(len(names), "constant"), missing, 0.0 * missing))
     if all(column.kind in ("id", "constant") for column in found):  # numbers that are all there is name nothing
         found = [column._replace(kind="number") if column.kind == "id" else column for column in found]
     return _of_columns(found, names, n_samples, reasons)
-
-
-def _of_table(rows: Any, positions: NDArray | None, n_samples: int, reasons: list[str]) -> Description:
-    names = [str(name) for name in names_of(rows)]
-    columns = zip(columns_of(rows), names, strict=True)
-    found = [found_in(cells_of(column, name), positions, n_samples) for column, name in columns]
-    return _of_columns(found, np.array(names), n_samples, reasons)
 
 
 def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, reasons: list[str]) -> Description:
@@ -312,27 +297,19 @@ def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, rea
         kinds = np.where(kinds == "count", "number", kinds)
     elif verdict.kind == "counts":
         kinds = np.where(numeric, "count", kinds)
-    return _description(verdict._replace(reasons=reasons), [], n_samples, names, kinds, missing, spread, A)
+    return _description(verdict._replace(reasons=reasons), n_samples, (names, kinds, missing, spread), A)
 
 
-def _description(
-    verdict: Verdict,
-    reasons: list[str],
-    n_samples: int,
-    names: NDArray[np.str_],
-    kinds: NDArray[np.str_],
-    missing: Float,
-    spread: Float,
-    values: Any = None,
-) -> Description:
-    reads = verdict.kind != "counts" or are_reads(values)
-    if verdict.kind == "counts":
+def _description(verdict: Verdict, n_samples: int, columns: tuple[Any, ...], values: Any = None) -> Description:
+    """The description of columns, by their names, kinds, shares of missing cells and spreads."""
+    kind, reasons, reads = *verdict, verdict.kind != "counts" or are_reads(values)
+    if kind == "counts":
         of = "reads: some column is" if reads else "words: no column is"
         reasons = [*reasons, f"the counts are taken for {of} filled in more than half of the rows"]
-    views = views_for(verdict.kind if reads else "documents")  # counts of words are documents
+    views = views_for(kind if reads else "documents")  # counts of words are documents
     if sp.issparse(values):
         views = [view for view in views if get_tags(VIEWS[view].cls()).input_tags.sparse]
-    return Description(verdict.kind, verdict.reasons + reasons, views, n_samples, names, kinds, missing, spread)
+    return Description(kind, reasons, views, n_samples, *columns)
 
 
 def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verdict:
@@ -348,9 +325,8 @@ def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verd
     if numeric.any():
         return kind_of_numbers(A, names[numeric])
     if (kinds == "text").sum() == 1:
-        return Verdict(
-            "documents", [f"the text of column {str(names[kinds == 'text'][0])!r} is all there is to compare"]
-        )
+        name = str(names[kinds == "text"][0])
+        return Verdict("documents", [f"the text of column {name!r} is all there is to compare"])
     counted = ", ".join(f"{number} {kind}" for kind, number in Counter(kinds.tolist()).items())
     raise ValueError(f"X has no column to compare rows by ({counted}): give numbers, categories or one column of text.")
 
@@ -361,7 +337,7 @@ def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], 
     for kind in ("id", "text", "constant"):
         of_kind = np.flatnonzero(kinds == kind)
         reasons = [found[index].reason or f"column {str(names[index])!r} is constant" for index in of_kind]
-        told += reasons if len(reasons) <= 3 else [f"{len(reasons)} columns are {_PLURAL[kind]}"]
+        told += reasons if len(reasons) <= 3 else [f"{len(reasons)} columns are {'ids' if kind == 'id' else kind}"]
     used = ~np.isin(kinds, ["id", "constant", "text"])
     if used.any() and missing[used].max() > 0:
         worst = int(np.where(used, missing, 0.0).argmax())
@@ -375,9 +351,6 @@ def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], 
         listed = ", ".join(repr(str(name)) for name in codes[:3]) + (", ..." if len(codes) > 3 else "")
         told.append(f"few whole numbers in {listed}: if they are codes, make these columns categories")
     return told
-
-
-_PLURAL = {"id": "ids", "text": "text", "constant": "constant"}
 
 
 def _may_be_codes(column: Found) -> bool:

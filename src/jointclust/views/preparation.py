@@ -24,8 +24,6 @@ from jointclust.views.kinds import as_array, describe, describe_sample, is_docum
 from jointclust.views.registry import VIEWS
 from jointclust.views.transformer import Transformer
 
-__all__ = ["VIEWS", "Preparation"]
-
 
 class Preparation(Transformer):
     """Data as they come, made the rows of one view: described, coded, their gaps filled, then scaled.
@@ -99,22 +97,7 @@ class Preparation(Transformer):
         return self
 
     def fit_encode(self, X: Any, sample_weight: ArrayLike | None = None, n_samples: int | None = None) -> Any:
-        """Fit, and code the rows of fit: what :meth:`encode` gives for them, without coding them twice.
-
-        Parameters
-        ----------
-        X : data frame, array, sparse matrix, AnnData or list of str
-            The data.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-        n_samples : int, optional
-            How many rows there are, where X is a sample of them.
-
-        Returns
-        -------
-        coded : array or sparse matrix of shape (n_samples, n_coded)
-            Rows of numbers without gaps, before the view scales them.
-        """
+        """Fit as :meth:`fit` does, and return what :meth:`encode` gives for the rows, without coding them twice."""
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self.description_ = describe(X) if n_samples is None else describe_sample(X, n_samples)
@@ -130,7 +113,12 @@ class Preparation(Transformer):
             # Why a column is left out by the kind given to the encoder, the description says.
             self.notes_ += [note for note in getattr(self.encoder_, "notes_", []) if "kind is given as" not in note]
         rows = self._numbers(data)
-        self._learn_gaps(rows, sample_weight)
+        if not sp.issparse(rows) and not is_elsewhere(rows):
+            # Tables may have gaps later even if they have none now; other data are filled where they have gaps.
+            has_gaps = bool(np.isnan(rows).any())
+            if has_gaps or self.description_.kind in ("table", "mixed"):
+                self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
+            self.notes_ += ["gaps are filled with what the other columns of the row tell"] * has_gaps
         rows = self._filled(rows)
         self.numeric_: NDArray[np.bool_] | None = None
         if isinstance(self.encoder_, MixedEncoder) and self.encoder_.levels_:
@@ -139,21 +127,9 @@ class Preparation(Transformer):
         return rows
 
     def beside(self, view: str, coded: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """The same data in another view: coded and filled as here, scaled in another way.
+        """The same data in another view, as a fitted copy that shares what codes and fills.
 
-        Parameters
-        ----------
-        view : str
-            Name of the view.
-        coded : array or sparse matrix of shape (n_samples, n_coded)
-            The data of fit, coded: :meth:`encode` of them.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        preparation : Preparation
-            Fitted; it shares with this one what codes and fills.
+        ``coded`` are the data of fit as :meth:`encode` gives them.
         """
         if view not in VIEWS:
             raise ValueError(f"view={view!r} is unknown: choose from {', '.join(VIEWS)}.")
@@ -177,33 +153,14 @@ class Preparation(Transformer):
         self.notes_.append(f"view {self.view_!r}: {self.reason_}")
 
     def encode(self, X: Any) -> Any:
-        """Rows of numbers without gaps, before the view scales them.
-
-        Parameters
-        ----------
-        X : data frame, array, sparse matrix, AnnData or list of str
-            Data with the columns of fit.
-
-        Returns
-        -------
-        rows : array or sparse matrix of shape (n_samples, n_coded)
-            The coded rows.
-        """
+        """Rows of numbers without gaps, before the view scales them, of data with the columns of fit."""
         check_is_fitted(self)
         return self._filled(self._numbers(self._data(X, reset=False)))
 
     def readable(self, coded: Any) -> Any:
         """Coded rows as people read them: numbers in their own units, 1 for a level that a row has and 0 else.
 
-        Parameters
-        ----------
-        coded : array or sparse matrix of shape (n_samples, n_coded)
-            Rows as :meth:`encode` gives them.
-
-        Returns
-        -------
-        rows : array or sparse matrix of shape (n_samples, n_coded)
-            Named by :meth:`coded_names`; a gap that was filled has the shares of the levels.
+        Their columns are named by :meth:`coded_names`; a gap that was filled has the shares of the levels.
         """
         if self.numeric_ is None or not isinstance(self.encoder_, MixedEncoder):
             return coded
@@ -281,11 +238,8 @@ class Preparation(Transformer):
         if is_elsewhere(data):
             if self.kept_ is None:
                 return data
-            return (
-                data[[names_of(data)[index] for index in self.kept_]]
-                if is_table(data)
-                else columns_at(data, self.kept_)
-            )
+            names = names_of(data) if is_table(data) else []
+            return data[[names[index] for index in self.kept_]] if names else columns_at(data, self.kept_)
         if is_table(data):
             names, columns = names_of(data), list(columns_of(data))
             used = range(len(names)) if self.kept_ is None else self.kept_
@@ -295,16 +249,6 @@ class Preparation(Transformer):
             data, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan" if dense else True
         )
         return data if self.kept_ is None else data[:, self.kept_]
-
-    def _learn_gaps(self, rows: Any, sample_weight: ArrayLike | None) -> None:
-        """Tables may have gaps later even if they have none now; other data have an imputer where they have gaps."""
-        if sp.issparse(rows) or is_elsewhere(rows):
-            return
-        has_gaps = bool(np.isnan(rows).any())
-        if has_gaps or self.description_.kind in ("table", "mixed"):
-            self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
-        if has_gaps:
-            self.notes_.append("gaps are filled with what the other columns of the row tell")
 
     def _filled(self, rows: Any) -> Any:
         if self.imputer_ is not None and is_device_array(rows):  # where there are no gaps

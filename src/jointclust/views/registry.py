@@ -15,21 +15,11 @@ from jointclust.registry import Entry
 
 @dataclass(frozen=True)
 class View(Entry):
-    """A view: a transformer of rows of numbers.
+    """A view: a transformer of rows of numbers."""
 
-    Attributes
-    ----------
-    reason : str
-        What it is good for, as half of a sentence.
-    suits : mapping of str to int
-        The kinds of data that it suits, with its place among the views of each, the best first.
-    scale : str or None
-        Its name for ``--scale``; None is its name with hyphens for spaces.
-    """
-
-    reason: str
-    suits: Mapping[str, int] = field(default_factory=dict)
-    scale: str | None = None
+    reason: str  # what it is good for, as half of a sentence
+    suits: Mapping[str, int] = field(default_factory=dict)  # kinds of data, and its place among the views of each
+    scale: str | None = None  # its name for --scale; None is its name with hyphens for spaces
 
 
 VIEWS: dict[str, View] = {
@@ -81,7 +71,7 @@ VIEWS: dict[str, View] = {
         ),
         View(
             "scaled genes",
-            "jointclust.views.genes:ScaledGenes",
+            "jointclust.views.counts:ScaledGenes",
             "genes that few cells read count as much as those that all read",
         ),
     )

@@ -43,11 +43,8 @@ def kind_of_sparse(A: sp.csr_array) -> Verdict:
     counts = _counted(A.data[A.data != 0])
     if counts is None:
         length = _one_length(np.sqrt(A.multiply(A).sum(axis=1)))
-        return (
-            Verdict("features", [_why_no_counts(A.data), stored])
-            if length is None
-            else Verdict("unit rows", [length, stored])
-        )
+        kind, why = ("features", _why_no_counts(A.data)) if length is None else ("unit rows", length)
+        return Verdict(kind, [why, stored])
     if A.data.max() <= 1 and np.ptp(A.sum(axis=1)) == 0:
         return Verdict("features", ["the cells are 0 or 1, equally many in each row: levels of categories", stored])
     alike = _neighbours(A[:_FEW_ROWS].toarray()) if A.shape[1] <= _MOST_PIXELS else None

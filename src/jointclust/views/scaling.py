@@ -39,7 +39,7 @@ _QUANTILE_ROWS, _POINTS = 100_000, 500
 
 
 class AsIs(Transformer):
-    """Rows as they are, checked; the base of the other views.
+    """Rows as they are, checked; the base of the other views, which have its parameter unless they say otherwise.
 
     All take rows in memory, on a device, in a file or of a Dask array.
 
@@ -117,11 +117,6 @@ class Standardised(AsIs):
 
     Sparse rows are scaled and not centred, which every method here does implicitly. Constant columns become 0.
 
-    Parameters
-    ----------
-    numeric : array-like of bool, default=None
-        The columns that hold numbers; others stay as they are. None: all.
-
     Attributes
     ----------
     mean_, scale_ : arrays of shape (n_features,)
@@ -175,11 +170,6 @@ class RankNormal(AsIs):
 
     where W is the total weight of rows. Between the values seen it is interpolated, and beyond them it stays at the
     last. From more than 100,000 rows a sample is taken, and of more than 500 values those at even steps are kept.
-
-    Parameters
-    ----------
-    numeric : array-like of bool, default=None
-        The columns that hold numbers; others stay as they are. None: all.
 
     Attributes
     ----------
@@ -239,11 +229,6 @@ class UnitRows(AsIs):
     .. math:: z_i = (x_i - m) / \|x_i - m\|
 
     Sparse rows are not centred: they would not stay sparse.
-
-    Parameters
-    ----------
-    numeric : array-like of bool, default=None
-        The columns that hold numbers; others stay as they are. None: all.
 
     Attributes
     ----------

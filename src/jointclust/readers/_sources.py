@@ -1,4 +1,4 @@
-"""Readers of text files: delimited cells or JSON lines, compressed or not."""
+"""Sources of cells: delimited text and JSON lines, compressed or not, and Excel's sheets, through openpyxl."""
 
 from __future__ import annotations
 
@@ -9,24 +9,32 @@ import gzip
 import io
 import json
 import lzma
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import date, datetime, time
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
 from jointclust.readers._cells import is_gap, number
-from jointclust.readers._sheet import CellSource, Matrix, Sheet
+from jointclust.readers._sheet import CellSource, Read, Sheet
 from jointclust.readers._table import Options, ReadError, Table, needed
 
 if TYPE_CHECKING:
     import _csv
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst")
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+# How a compressed file begins, and what unpacks it.
+_PACKED: dict[bytes, Callable[[BinaryIO], Any]] = {
+    rb"\x1f\x8b": gzip.open,
+    rb"BZh.1AY&SY": bz2.open,
+    rb"\xfd7zXZ\0": lzma.open,
+    rb"\x28\xb5\x2f\xfd": lambda raw: _unzstd(raw),
+}
 # The longer marks come first: that of UTF-32 begins with that of UTF-16.
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -40,29 +48,20 @@ _DELIMITERS = (",", "\t", ";", "|")
 Value = str | int | float | bool | None
 
 
-def compression_of(path: Path) -> str | None:
-    """How a file is compressed, by its first bytes."""
-    with path.open("rb") as stream:
-        start = stream.read(10)
-    kind = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
-    return None if kind == "bz2" and start[4:] != b"1AY&SY" else kind
+def _unzstd(raw: BinaryIO) -> Any:
+    pa = needed("pyarrow", "reading .zst")
+    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """The file on the disk, and its content."""
-    kind = compression_of(path)
-    with path.open("rb") as raw, _content(raw, kind) as content:
-        yield raw, content
-
-
-def _content(raw: BinaryIO, kind: str | None) -> BinaryIO:
-    if kind == "zstd":
-        pa = needed("pyarrow", "reading .zst")
-        return cast(BinaryIO, pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd"))
-    if kind is None:
-        return raw
-    return cast(BinaryIO, {"gzip": gzip, "bz2": bz2, "xz": lzma}[kind].open(raw))
+    """The file on the disk, and its content, unpacked as its first bytes tell."""
+    with path.open("rb") as raw:
+        start = raw.read(10)
+        raw.seek(0)
+        unpack = next((unpack for magic, unpack in _PACKED.items() if re.match(magic, start, re.DOTALL)), None)
+        with nullcontext(raw) if unpack is None else unpack(raw) as content:
+            yield raw, content
 
 
 @contextmanager
@@ -105,13 +104,7 @@ def encoding_error(path: Path, encoding: str) -> ReadError:
 
 
 class Delimited(CellSource):
-    """Lines of cells with a character between them.
-
-    Parameters
-    ----------
-    path, options
-        The file, and how to read it.
-    """
+    """Lines of cells with a character between them."""
 
     def __init__(self, path: Path, options: Options):
         super().__init__(path, options)
@@ -190,9 +183,7 @@ class Delimited(CellSource):
             + (guessed + comma if self.options.delimiter is None else "")
         )
 
-    def fast(
-        self, numeric: Sequence[int], text: Sequence[int], gaps: Sequence[str], decimal: str
-    ) -> tuple[Matrix, dict[int, list[str]]] | None:
+    def fast(self, numeric: list[int], text: list[int], gaps: list[str], decimal: str) -> Read | None:
         """The columns through pyarrow, where it is installed and has nothing to complain of."""
         plain = self.encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
         one_line = self.n_before - self.n_comments <= 1
@@ -205,15 +196,14 @@ class Delimited(CellSource):
             return None
         names = [str(index) for index in range(len(self.names))]
         kinds = {names[index]: pa.float64() for index in numeric} | {names[index]: pa.string() for index in text}
+        how = {"column_types": kinds, "null_values": gaps}
         try:
             with opened(self.path) as (raw, content), pa.OSFile(str(self.path)) as plain_content:
                 table = reader.read_csv(
                     plain_content if content is raw else content,
                     reader.ReadOptions(column_names=names, skip_rows=self.n_before),
                     reader.ParseOptions(delimiter=self.delimiter, newlines_in_values=bool(text)),
-                    reader.ConvertOptions(
-                        column_types=kinds, include_columns=list(kinds), null_values=list(gaps), decimal_point=decimal
-                    ),
+                    reader.ConvertOptions(**how, include_columns=list(kinds), decimal_point=decimal),
                 )
         except (pa.ArrowException, OSError):
             return None
@@ -250,13 +240,7 @@ def _is_number(cell: str) -> bool:
 
 
 class Lines(CellSource):
-    """Objects, one on each line; a key that one lacks is a gap there.
-
-    Parameters
-    ----------
-    path, options
-        The file, and how to read it.
-    """
+    """Objects, one on each line; a key that one lacks is a gap there."""
 
     def __init__(self, path: Path, options: Options):
         super().__init__(path, options)
@@ -314,6 +298,63 @@ def _once(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
     return found
 
 
+class Worksheet(CellSource):
+    """Rows of the first sheet, below the first that is not empty."""
+
+    unit = "row"
+
+    def __init__(self, path: Path, options: Options):
+        super().__init__(path, options)
+        with self._sheet() as (sheet, others):
+            title = sheet.title
+            first = next((row for row in _filled(sheet)), None)
+        if first is None:
+            raise ReadError(f"{path} holds nothing on its first sheet, {title!r}.")
+        if others:
+            self.notes.append(f"Sheet {title!r} is read; there are others: {', '.join(map(repr, others))}.")
+        cells = first[1]
+        while not cells[-1]:
+            cells.pop()
+        no_names = [f"x{index}" for index in range(len(cells))]
+        self.names = no_names if options.header is False else [cell.strip() for cell in cells]
+
+    @contextmanager
+    def _sheet(self) -> Iterator[tuple[Any, list[str]]]:
+        openpyxl = needed("openpyxl", "reading .xlsx")
+        with self.path.open("rb") as stream:
+            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+            sheet, *others = book.worksheets
+            yield sheet, [other.title for other in others]
+            book.close()
+
+    def rows(self) -> Generator[tuple[int, list[str]]]:
+        width = len(self.names)
+        with self._sheet() as (sheet, _):
+            filled = _filled(sheet)
+            if self.options.header is not False:
+                next(filled)
+            for number, cells in filled:
+                if any(cells[width:]):
+                    raise ReadError(f"{self.path}: row {number} has cells beyond the {width} columns of the first row.")
+                yield number, cells[:width] + [""] * (width - len(cells))
+
+
+def _filled(sheet: Any) -> Iterator[tuple[int, list[str]]]:
+    """Number and cells of every row that is not empty."""
+    for index, values in enumerate(sheet.iter_rows(values_only=True), 1):
+        cells = [_cell(value) for value in values]
+        if any(cells):
+            yield index, cells
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
 def _read(source: type[CellSource], path: Path, options: Options) -> Table:
     """Read lines of text, plain or compressed."""
     encoding, note = encoding_of(path, options.encoding)
@@ -328,3 +369,8 @@ def _read(source: type[CellSource], path: Path, options: Options) -> Table:
 
 
 read_delimited, read_json_lines = partial(_read, Delimited), partial(_read, Lines)
+
+
+def read_xlsx(path: Path, options: Options) -> Table:
+    """Read the first sheet; of formulas, the values that were saved with them."""
+    return Sheet(Worksheet(path, options), options).table()
