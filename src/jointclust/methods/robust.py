@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from jointclust.estimators.base import Limits
 from jointclust.estimators.joint import JointClusterer, JointRun
 from jointclust.numerics.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.numerics.partitions import (
@@ -25,7 +26,7 @@ from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace, to_host
 from jointclust.subspace.alternating import Method, State
 from jointclust.subspace.coordinates import Block, Clusters, Coordinates
-from jointclust.subspace.directions import margin_directions, principal_axes, resolve_n_components, tie_break
+from jointclust.subspace.directions import margin_directions, principal_axes, tie_break
 from jointclust.subspace.starts import robust_start_labels, start_kind
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -272,7 +273,7 @@ class RobustClusterer(JointClusterer):
         plain = super()._start(index, coordinates, n_components, rng)
         if not self._is_robust:
             return plain
-        kind, n_restarts = start_kind(self.init, index), self._start_restarts()
+        kind, n_restarts = start_kind(str(self.init), index), self._start_restarts()
         return robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, n_restarts)
 
     def _publish(self, coordinates: Coordinates, method: Method, run: JointRun) -> NDArray:
@@ -301,7 +302,7 @@ class RobustClusterer(JointClusterer):
         return -float(sweep(total, Y, labels, weights, width=Y.shape[1]).sums[0])
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class RobustEmbeddedClustering(RobustClusterer):
     r"""Clusters that outliers do not pull, in the subspace that shows them (EC).
 
@@ -378,30 +379,16 @@ class RobustEmbeddedClustering(RobustClusterer):
     (500,)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **JointClusterer._parameter_constraints,
-        "robust": ["boolean"],
-    }
-
-    n_clusters: int = 8
-    _: KW_ONLY
-    n_components: int | None = None
+    _limits: ClassVar[Limits] = {"robust": ["boolean"]}
     robust: bool = True
     variance: float | None = 0.9
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
-    max_iter: int = 100
-    tol: float = 1e-6
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
 
     @property
     def _is_robust(self) -> bool:
         return self.robust
 
-    def _n_components(self, coordinates: Coordinates) -> int:
-        return resolve_n_components(self.n_components, round(_SHARE * coordinates.rank), coordinates)
+    def _wanted_components(self, rank: int) -> int:
+        return round(_SHARE * rank)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> RobustSteps:
         steps = _Robust if self.robust else _Squared

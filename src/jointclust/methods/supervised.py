@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,14 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from jointclust._sklearn import Interval, StrOptions, fit_context
-from jointclust.estimators.base import TakesRows
+from jointclust.estimators.base import Limits, TakesRows
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.rows import as_rows
 from jointclust.subspace.coordinates import Clusters
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.subspace.directions import (
-    TRADE_OFFS,
     automatic_ridge,
     fisher_directions,
     fix_free_direction,
@@ -94,13 +93,9 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     (1797, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _limits: ClassVar[Limits] = {
         "criterion": [StrOptions({"olsda", "ocm", "mmc", "dec", "lda", "scoring", "ridge"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "trade_off": [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))],
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "variance": [Interval(Real, 0, 1, closed="right"), None],
-        "max_rank": [Interval(Integral, 1, None, closed="left")],
     }
 
     criterion: str = "lda"

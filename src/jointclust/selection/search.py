@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import CallbackSupportMixin, HasMethods, Interval, StrOptions, fit_context
-from jointclust.estimators.base import Clusterer, LooksAtPairs
+from jointclust.estimators.base import Limits, LooksAtPairs
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.estimators.tasks import stage_reporter
 from jointclust.exceptions import collected, tell
@@ -93,7 +93,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     4
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _limits: ClassVar[Limits] = {
         "estimator": [HasMethods(["fit"]), list],
         "param_grid": [dict, list, None],
         "criterion": [
@@ -101,8 +101,6 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             callable,
         ],
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": Clusterer._parameter_constraints["n_jobs"],
     }
 
     estimator: Any

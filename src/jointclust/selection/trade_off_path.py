@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from jointclust.exceptions import collected
-from jointclust.methods.discriminative import TRADE_OFFS, DiscriminativeEmbeddedClustering
+from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
 from jointclust.numerics.partitions import adjusted_rand
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
+from jointclust.subspace.directions import TRADE_OFFS
 from jointclust.types import Labels
 
 __all__ = ["TradeOffPath", "trade_off_path"]
