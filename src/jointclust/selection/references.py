@@ -1,4 +1,4 @@
-"""Reference partitions that the candidates of a label-free search are compared with."""
+"""Computes reference partitions for the comparison of candidates without labels."""
 
 from __future__ import annotations
 
