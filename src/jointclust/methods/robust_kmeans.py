@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jointclust.methods.robust import RobustClusterer, RobustState, RobustSteps, residual_floor, weigh
+from jointclust.methods.robust import Loss, RobustClusterer, RobustState, RobustSteps, residual_floor, weigh
 from jointclust.numerics.partitions import centers_of, cluster_sizes, means, nearest_in
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.subspace.alternating import State
@@ -104,7 +104,7 @@ class RobustKMeans(RobustClusterer):
     _unreduced = True
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _FixedEmbedding:
-        embedding, loss = self._embedding(coordinates, n_components), self._loss(residual_floor(coordinates))
+        embedding, loss = self._embedding(coordinates, n_components), Loss(residual_floor(coordinates), robust=True)
         return _FixedEmbedding(coordinates, n_components, loss, self.tol, embedding)
 
     def _collapse_remedy(self) -> str:

@@ -82,9 +82,8 @@ class Parameters:
         size = self.n_landmarks
         if size is None and n > most:
             size = usual
-            tell(
-                f"{n} rows have too many pairs: {size} landmarks stand for them. Set n_landmarks instead.", UserWarning
-            )
+            message = f"{n} rows have too many pairs: {size} landmarks stand for them. Set n_landmarks instead."
+            tell(message, UserWarning)
         present = np.arange(n) if weights is None else np.flatnonzero(weights)
         if size is None or size >= present.size:
             return None
@@ -124,11 +123,9 @@ class Shrinkage:
 
     def axes(self, rank: int) -> Float:
         """W in coordinates, which number ``rank``: ``diag(s / (s^2 + ridge))``, leading columns."""
-        values, q = self.eigenvalues, self.eigenvalues.size
-        projection = np.zeros((rank, q))
         # A constant direction keeps its axis, so that a constant data set has an embedding.
-        projection[np.arange(q), np.arange(q)] = np.where(values > 0, np.sqrt(values), 1.0) * self.inverse
-        return projection
+        s = np.sqrt(np.where(self.eigenvalues > 0, self.eigenvalues, 1.0))
+        return np.eye(rank, s.size) * (s * self.inverse)
 
     def doubt(self, n_present: int) -> str | None:
         """Why the embedding says nothing of clusters, if the ridge does not suit the spectrum."""
@@ -324,16 +321,9 @@ class KernelEmbedding(Embedding):
         else:
             landmarks = X[sample]
             found = _fit_features(parameters, kernel, landmarks, X, weights, rng, checked=cls.checked)
-        embedding = cls(
-            **attributes_of(found.embedding, MatrixEmbedding),
-            kernel=parameters.kernel,
-            degree=parameters.degree,
-            coef0=parameters.coef0,
-            gamma_=gamma,
-            mean_=mean,
-            landmarks_=landmarks,
-        )
-        return Found(embedding, found.values, found.shrinkage, found.doubt)
+        given = {name: getattr(parameters, name) for name in ("kernel", "degree", "coef0")}
+        fitted = {**attributes_of(found.embedding, MatrixEmbedding), "gamma_": gamma, "mean_": mean}
+        return Found(cls(**given, **fitted, landmarks_=landmarks), found.values, found.shrinkage, found.doubt)
 
     def fitted_values(self, rows: Rows) -> NDArray:
         kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0, self.mean_)
@@ -372,15 +362,11 @@ class GraphEmbedding(Embedding):
         if sample is not None:
             kept &= np.isin(np.arange(first.size), which[sample])
         landmarks, n = X[first[kept]], int(kept.sum())
-        if parameters.n_neighbors > n:
-            tell(
-                f"n_neighbors={parameters.n_neighbors} exceeds the number of distinct rows ({n}): all are used.",
-                UserWarning,
-            )
-        n_neighbors = min(parameters.n_neighbors, n)
-        spectrum = graph_spectrum(
-            seen_from(mean, landmarks, landmarks)[1], mass[kept], n_neighbors, parameters.n_wanted
-        )
+        n_neighbors = parameters.n_neighbors
+        if n_neighbors > n:
+            tell(f"n_neighbors={n_neighbors} exceeds the number of distinct rows ({n}): all are used.", UserWarning)
+        rows = seen_from(mean, landmarks, landmarks)[1]
+        spectrum = graph_spectrum(rows, mass[kept], min(n_neighbors, n), parameters.n_wanted)
         rank = parameters.within_rank(spectrum.eigenvalues, 1e-12)
         shrinkage = parameters.shrinkage(spectrum.eigenvalues[:rank], spectrum.trace)
         # The spectrum is that of the kernel times root masses on either side: a row's own share is over its root.
@@ -388,7 +374,7 @@ class GraphEmbedding(Embedding):
         vectors = spectrum.vectors[:, :rank]
         vectors = vectors * signs_of(vectors / root)
         embedding = cls(
-            n_neighbors=parameters.n_neighbors,
+            n_neighbors=n_neighbors,
             mean_=mean,
             landmarks_=landmarks,
             landmark_embedding_=(vectors / root * (shrinkage.eigenvalues * shrinkage.inverse)).astype(X.dtype),
@@ -397,7 +383,13 @@ class GraphEmbedding(Embedding):
         )
         # A landmark's embedding is its own; only rows that are none have to look for neighbours.
         values = embedding.landmark_embedding_[which] if kept.all() else embedding.fitted_values(as_rows(X))
-        return Found(embedding, values, shrinkage, _parts_doubt(spectrum.n_parts, parameters.n_clusters))
+        doubt = None
+        if spectrum.n_parts > parameters.n_clusters:
+            doubt = (
+                f"The neighbour graph falls into {spectrum.n_parts} parts, more than n_clusters="
+                f"{parameters.n_clusters}: some clusters hold parts that nothing links. Raise n_neighbors."
+            )
+        return Found(embedding, values, shrinkage, doubt)
 
     def fitted_values(self, rows: Rows) -> NDArray:
         """The mean embedding of the nearest landmarks; that of the landmark itself where the row is one."""
@@ -477,15 +469,6 @@ def _kernel_doubt(largest: float, trace: float, n: int, width: float | None) -> 
         return None
     remedy = "Choose a wider kernel." if width is None else f"Lower gamma (now {width:.3g})."
     return f"The kernel is nearly diagonal: all rows are equally unlike each other, and the labels chance. {remedy}"
-
-
-def _parts_doubt(n_parts: int, n_clusters: int) -> str | None:
-    if n_parts <= n_clusters:
-        return None
-    return (
-        f"The neighbour graph falls into {n_parts} parts, more than n_clusters={n_clusters}: some clusters hold parts "
-        "that nothing links. Raise n_neighbors."
-    )
 
 
 def _mean_and_variance(X: Matrix, weights: Float | None) -> tuple[NDArray, float]:
