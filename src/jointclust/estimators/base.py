@@ -107,17 +107,14 @@ class TakesRows(BaseEstimator):
         rng: np.random.RandomState,
         *,
         variance: float | None = None,
-        max_rank: int = 500,
-        leading: int | None = None,
         min_samples: int = 2,
+        **options: int | None,
     ) -> Coordinates:
         """The coordinates given, or those of the rows given, whose columns are counted and their names noted."""
         if not isinstance(X, Coordinates):
             rows = self._validated(X, ensure_min_samples=min_samples)
             weights = check_weights(sample_weight, rows)
-            return coordinates_of(
-                as_rows(rows), weights, variance=variance, max_rank=max_rank, leading=leading, rng=rng
-            )
+            return coordinates_of(as_rows(rows), weights, variance=variance, rng=rng, **options)  # type: ignore[arg-type]
         if sample_weight is not None:
             raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
         if X.n_samples < min_samples:
@@ -282,17 +279,12 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return self
 
     def _coordinates(
-        self,
-        X: ArrayLike | Coordinates,
-        sample_weight: ArrayLike | None,
-        rng: np.random.RandomState,
-        leading: int | None = None,
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState, **options: int
     ) -> Coordinates:
         if isinstance(X, Coordinates) and X.rows.is_sparse and self._in_full_space:
             raise TypeError("Sparse rows do not fit the full space: set n_components to work in principal ones.")
-        coordinates = self._coordinates_of(
-            X, sample_weight, rng, variance=self.variance, max_rank=self.max_rank, leading=leading
-        )
+        options = {"variance": self.variance, "max_rank": self.max_rank, **options}
+        coordinates = self._coordinates_of(X, sample_weight, rng, **options)
         check_n_clusters(self.n_clusters, coordinates.n_samples, coordinates.weights)
         self._warn_of_scale(None if coordinates.is_constant else coordinates.dominant)
         if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +22,7 @@ from jointclust.subspace.alternating import Ending, Method, Run, State, Steps, a
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.decomposition import to_start_from
 from jointclust.subspace.starts import start_kind, start_labels
-from jointclust.types import Labels, Sweepable
+from jointclust.types import Labels
 
 # Share of labels left in place from which on a run is suspected of having kept its start.
 _KEPT = 0.9
@@ -36,7 +35,9 @@ JointRun = Run[Clusters, State]
 class AlternatingClusterer(Clusterer):
     """Base of the estimators that take steps in turns, from several starts.
 
-    A subclass says what a step is (:meth:`_method`), where it starts, what it publishes and what it warns of.
+    A subclass supplies :meth:`_method` and :meth:`_start`; ``_start_from_sample`` does the same for rows that are dear
+    to read: labels of all rows from those of some. ``_publish`` publishes the best run; ``_warn`` says why not to trust
+    it.
     """
 
     max_iter: int | None = 100
@@ -53,20 +54,6 @@ class AlternatingClusterer(Clusterer):
     @abstractmethod
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
         """Labels, or soft labels, to start run number ``index`` from."""
-
-    @abstractmethod
-    def _start_from_sample(
-        self, index: int, coordinates: Coordinates, some: Coordinates, n_components: int, rng: np.random.RandomState
-    ) -> Labels:
-        """The same for rows that are dear to read: labels of all, from those of some of them."""
-
-    @abstractmethod
-    def _publish(self, coordinates: Coordinates, method: Any, run: Run) -> NDArray | Sweepable:
-        """Publish what the best run found; returns the embedding of the rows."""
-
-    @abstractmethod
-    def _warn(self, coordinates: Coordinates, method: Any, run: Run) -> None:
-        """Warn of everything that should keep a user from trusting the clusters."""
 
     def _prepare(
         self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
@@ -181,8 +168,7 @@ class JointClusterer(AlternatingClusterer):
         total = clusters.total_scatter(basis)
         self.variance_share_ = total / coordinates.total_variance if total > 0 else 0.0
         self.within_share_ = clusters.within_scatter(basis) / total if total > 0 else 0.0
-        self.rank_ = coordinates.rank
-        self.variance_kept_ = coordinates.variance_kept
+        self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
         self.exact_ = coordinates.exact
         return Y
 

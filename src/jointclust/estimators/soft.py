@@ -38,7 +38,11 @@ class SoftRule(Protocol):
 
 
 class SoftClusterer(AlternatingClusterer):
-    """Base of the estimators whose labels are probabilities."""
+    """Base of the estimators whose labels are probabilities.
+
+    A subclass also supplies ``_reorder``, which renumbers the clusters in what was published, and ``_collapse_remedy``,
+    advice about clusters without rows.
+    """
 
     _per_row = (*AlternatingClusterer._per_row, "soft_labels_")
     _limits: ClassVar[Limits] = {"init": [StrOptions({"k-means++", "random"}), "array-like"]}
@@ -55,14 +59,6 @@ class SoftClusterer(AlternatingClusterer):
     @abstractmethod
     def _publish_parameters(self, coordinates: Coordinates, method: Any, run: Run) -> None:
         """Publish all that ``transform`` and ``predict_proba`` need."""
-
-    @abstractmethod
-    def _reorder(self, order: NDArray[np.intp]) -> None:
-        """Renumber the clusters in what was published."""
-
-    @abstractmethod
-    def _collapse_remedy(self) -> str:
-        """What to do about clusters without rows."""
 
     def _constant(self) -> float:
         """What the parameters add to the objective."""

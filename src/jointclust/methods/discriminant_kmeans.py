@@ -126,9 +126,7 @@ class DisCluster(LDAKMeans):
     ridge : float or "auto", default="auto"
         The value sigma^2, added to S_w. "auto" is 0.3 times the total variance over ``n_clusters - 1``. 0 is plain
         discriminant analysis, defined where S_w has full rank.
-    variance : float, default=None
-        Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
-    max_rank
+    variance, max_rank
     init : {"k-means++", "pca", "whitened", "random"} or array of labels, default="k-means++"
         k-means in the reduced coordinates; in the leading ``n_components`` of them, as they are ("pca") or all with the
         same variance ("whitened"); in a random subspace; or labels 0..n_clusters-1 to start from.

@@ -13,24 +13,11 @@ from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS, Limits
 from jointclust.estimators.joint import JointClusterer
 from jointclust.numerics.kmeans import fewer_restarts, kmeans, lloyd, resting_tol
-from jointclust.numerics.partitions import (
-    FEW,
-    at_rest,
-    fill_empty,
-    renumbered,
-    scatters,
-    weighted_norm,
-    within_norm,
-)
+from jointclust.numerics.partitions import FEW, at_rest, fill_empty, renumbered, scatters, weighted_norm, within_norm
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.alternating import Method, State, alternate
 from jointclust.subspace.coordinates import Clusters, Coordinates
-from jointclust.subspace.directions import (
-    automatic_ridge,
-    fisher_directions,
-    margin_directions,
-    trade_off_of,
-)
+from jointclust.subspace.directions import automatic_ridge, fisher_directions, margin_directions, trade_off_of
 from jointclust.types import Float, Labels
 
 # Coordinates per component in the coarse part of a start; steps of Lloyd's iteration between two projections, where
@@ -137,9 +124,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
     n_restarts : int, default=10
         Restarts of the last two rules, and of the k-means that they start from. Beyond 50 clusters, over which the luck
         of a start averages out, there are fewer in proportion: one tenth of them for 500.
-    variance : float, default=None
-        Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
-    max_rank
+    variance, max_rank
     init : {"pca", "k-means++", "random"} or array of labels, default="pca"
         k-means in the leading components, in all of them, in a random subspace; or labels 0..n_clusters-1 to start
         from.

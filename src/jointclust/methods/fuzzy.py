@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS, Limits
-from jointclust.estimators.soft import SoftClusterer
+from jointclust.estimators.soft import SoftClusterer, SoftRule
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import fix_signs
 from jointclust.numerics.partitions import cluster_sizes, squared_distances
@@ -29,7 +29,7 @@ _SAFE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class CenterRule(ABC):
+class CenterRule(SoftRule):
     """Memberships by the squared distances from centers, which are there from the first step on."""
 
     centers: Float | None
@@ -39,14 +39,6 @@ class CenterRule(ABC):
     def evidence(self, y: Array) -> Any:
         assert self.centers is not None
         return squared_distances(y, self.centers)
-
-    @abstractmethod
-    def soft(self, distances: Array) -> Array:
-        """Memberships."""
-
-    @abstractmethod
-    def losses(self, distances: Array, soft: Array) -> Array:
-        """What each row adds to the objective."""
 
     @abstractmethod
     def mass(self, distances: Array, soft: Array) -> Array:
@@ -128,11 +120,11 @@ class Centers(Steps[Array, CenterState[Rule]]):
 class _Fuzzy(CenterRule):
     fuzzifier: float
 
-    def soft(self, distances: Array) -> Array:
-        return fuzzy_memberships(distances, self.fuzzifier)
+    def soft(self, evidence: Array) -> Array:
+        return fuzzy_memberships(evidence, self.fuzzifier)
 
-    def losses(self, distances: Array, soft: Array) -> Array:
-        return namespace(soft).sum(soft**self.fuzzifier * distances, axis=1)
+    def losses(self, evidence: Array, soft: Array) -> Array:
+        return namespace(soft).sum(soft**self.fuzzifier * evidence, axis=1)
 
     def mass(self, distances: Array, soft: Array) -> Array:
         return soft**self.fuzzifier
@@ -255,7 +247,6 @@ class FuzzyKMeans(CenterClusterer):
     collapsing_fuzzifier_ : float
         The exponent from which on the mean attracts all centers; infinite when none does.
     objective_, objective_history_, n_iter_, converged_
-        The objective above, its value after each iteration, their number, and whether the run came to rest.
 
     References
     ----------

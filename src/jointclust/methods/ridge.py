@@ -222,9 +222,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     lower_bound_ : float
         The least value that the objective can have, ``c - sum of the c - 1 largest s^2 / (s^2 + lambda)``, with the
         rank of the data in place of c where that is less.
-    rank_ : int
-        Number of coordinates.
-    variance_kept_, exact_, n_passes_
+    rank_, variance_kept_, exact_, n_passes_
 
     References
     ----------

@@ -16,14 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from jointclust._sklearn import CallbackContext, Interval, StrOptions
 from jointclust.estimators.base import Limits, check_n_clusters
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
-from jointclust.methods.scoring_embeddings import (
-    PUBLISHED,
-    Embedding,
-    Parameters,
-    Shrinkage,
-    attributes_of,
-    mode_of,
-)
+from jointclust.methods.scoring_embeddings import PUBLISHED, Embedding, Shrinkage, mode_of
 from jointclust.rows import Rows, as_rows, blocks, materialised, n_present, total_weight
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, dominant_column
@@ -167,7 +160,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         for name in PUBLISHED:
             self.__dict__.pop(name, None)
         data, weights = self._seen(X, sample_weight, rng)
-        found = self._mode.fit(Parameters(**attributes_of(self, Parameters)), data, weights, rng)
+        found = self._mode.fit(self, data, weights, rng)
         self._publish_embedding(found.embedding, found.shrinkage)
         Y = self._normalized(found.values)
         present = Y.shape[0] if weights is None else n_present(weights)

@@ -42,15 +42,15 @@ class _RobustSparse(CenterRule):
         """Masses for means, then for spatial medians: memberships over distances."""
         return soft if self.centers is None else soft / np.maximum(np.sqrt(self.evidence(y)), self.floor)
 
-    def soft(self, distances: Any) -> Any:
-        return sparse_memberships(self.loss(distances), distances, self.n_neighbors, self.gamma)
+    def soft(self, evidence: Any) -> Any:
+        return sparse_memberships(self.loss(evidence), evidence, self.n_neighbors, self.gamma)
 
     def mass(self, distances: Any, soft: Any) -> Any:
         lengths = np.sqrt(distances)
         return soft * np.where(lengths < self.cap, 0.5 / np.maximum(lengths, self.floor), 0.0)
 
-    def losses(self, distances: Any, soft: Any) -> Any:
-        return np.sum(soft * self.loss(distances), axis=1) + self.gamma * np.sum(soft**2, axis=1)
+    def losses(self, evidence: Any, soft: Any) -> Any:
+        return np.sum(soft * self.loss(evidence), axis=1) + self.gamma * np.sum(soft**2, axis=1)
 
     def loss(self, distances: NDArray) -> NDArray:
         """``h(r) = r`` up to the cap; below the floor the parabola that touches it, which bounded weights minimise."""
@@ -138,7 +138,6 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
     residual_floor_ : float
         Distances below it count as a parabola that touches h there, so that no weight is infinite.
     objective_, objective_history_, n_iter_, converged_
-        The objective above, its value after each iteration, their number, and whether the run came to rest.
 
     References
     ----------

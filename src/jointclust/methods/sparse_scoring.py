@@ -69,9 +69,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     init, n_init
     max_iter : int, default=200
         Iterations of the alternation.
-    tol : float, default=1e-6
-        Relative change of the objective at which it has converged.
-    random_state, n_jobs
+    tol, random_state, n_jobs
 
     Attributes
     ----------
@@ -83,12 +81,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     cluster_centers_, mean_
     ridge_, sparsity_ : float
         The values used.
-    objective_
-    objective_history_ : array, one value per iteration
-        Objective after each iteration.
-    n_iter_ : int
-        Iterations.
-    converged_
+    objective_, objective_history_, n_iter_, converged_
     exact_ : bool
         Whether the start came from an exact decomposition.
 
@@ -136,27 +129,18 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
         self.sparsity_ = _SPARSITY_SHARE * float(reach.min()) if self.sparsity == "auto" else float(self.sparsity)
         steps = SparseScoring(data, root, scores, self.ridge_, self.sparsity_)
         run = steps.run(W, self.max_iter, self.tol, iteration_reporter(self, task))
-        self._publish_run(coordinates, run)
-        return self._embedded(coordinates, run.ending)
-
-    def _publish_run(self, coordinates: Coordinates, run: Run[Solution, Solution]) -> None:
-        dtype = coordinates.rows.dtype
-        self.mean_ = coordinates.mean.astype(dtype)
-        self.components_ = np.ascontiguousarray(run.state.W.T.astype(dtype))
-        self.support_ = (self.components_ != 0).any(axis=0)
-        self.exact_ = coordinates.exact
+        self.mean_, self.exact_ = coordinates.mean.astype(rows.dtype), coordinates.exact
+        self.components_ = np.ascontiguousarray(run.state.W.T.astype(rows.dtype))
+        used = self.components_ != 0
+        self.support_ = used.any(axis=0)
         self.objective_, self.objective_history_ = run.state.objective, np.array(run.history)
         self.n_iter_, self.converged_ = len(run.history), run.ending is Ending.CONVERGED
-
-    def _embedded(self, coordinates: Coordinates, ending: Ending) -> Embedded:
-        q, constant = len(self.components_), coordinates.is_constant
-        empty = int(np.sum(~(self.components_ != 0).any(axis=1)))
+        empty, constant = int(np.sum(~used.any(axis=1))), coordinates.is_constant
         message = f"{empty} of {q} components have no feature left: lower sparsity (now {self.sparsity_:.3g})."
         doubt = message if empty == q and not constant else None
         notes: list[Warning] = [CollapseWarning(message)] if 0 < empty < q and not constant else []
-        if ending is not Ending.CONVERGED:
-            notes.append(ConvergenceWarning(ending.value.format(max_iter=self.max_iter)))
-        rows = coordinates.rows
+        if run.ending is not Ending.CONVERGED:
+            notes.append(ConvergenceWarning(run.ending.value.format(max_iter=self.max_iter)))
         return Embedded(self._embed(rows), coordinates.weights, constant, doubt, tuple(notes), rows, iterated=True)
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:

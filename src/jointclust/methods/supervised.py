@@ -127,20 +127,16 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         data, y = self._validated(X, y=y, ensure_min_samples=2, multi_output=False)
         check_classification_targets(y)
         self.classes_, labels = np.unique(column_or_1d(y), return_inverse=True)
-        coordinates = coordinates_of(
-            as_rows(data),
-            check_weights(sample_weight, data),
-            variance=self.variance,
-            max_rank=self.max_rank,
-            rng=np.random.RandomState(0),
-        )
+        weights, rng = check_weights(sample_weight, data), np.random.RandomState(0)
+        coordinates = coordinates_of(as_rows(data), weights, rng=rng, variance=self.variance, max_rank=self.max_rank)
         for name in ("ridge_", "scale_", "intercept_"):
             self.__dict__.pop(name, None)
         asked = None if self.criterion == "ridge" else self.n_components
         n_components = resolve_n_components(asked, self.classes_.size - 1, coordinates)
         clusters = coordinates.clusters(labels.astype(np.int32), self.classes_.size)
-        if self.criterion in ("lda", "scoring"):
+        if self.criterion in ("lda", "scoring", "ridge"):
             self.ridge_ = automatic_ridge(self.ridge, coordinates)
+        if self.criterion in ("lda", "scoring"):
             if self.criterion == "scoring" and n_components > self.classes_.size - 1:
                 n_components = max(self.classes_.size - 1, 1)
                 tell(
@@ -169,7 +165,6 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             tell(
                 f"criterion='ridge' has one column per class: n_components={self.n_components} is unused.", UserWarning
             )
-        self.ridge_ = automatic_ridge(self.ridge, clusters.coordinates)
         whitening = 1.0 / np.sqrt(clusters.coordinates.eigenvalues + self.ridge_)
         rotation, nuclear = uncorrelated_rotation(whitening[:, None] * clusters.sums.T)
         mean = clusters.sizes / clusters.sizes.sum()

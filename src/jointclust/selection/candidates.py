@@ -24,14 +24,7 @@ TWO_LEVELS = "two-level"
 
 
 def trade_off_fine(best: float) -> tuple[float, ...]:
-    """The paper's second level: trade-offs between the two neighbours of the best one on the first level.
-
-    Examples
-    --------
-    >>> from jointclust.selection.candidates import trade_off_fine
-    >>> trade_off_fine(2.0)
-    (1.5, 1.625, 1.75, 1.875, 2.0, 2.25, 2.5, 2.75, 3.0)
-    """
+    """The paper's second level: trade-offs between the two neighbours of the best one on the first level."""
     finite = [value for value in DEFAULT_TRADE_OFFS if np.isfinite(value)]
     index = int(np.argmin([abs(value - min(best, finite[-1])) for value in finite]))
     low, middle, high = finite[max(index - 1, 0)], finite[index], finite[min(index + 1, len(finite) - 1)]

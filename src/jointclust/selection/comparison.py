@@ -113,10 +113,7 @@ def compare(
     truth = None if y_true is None else column_or_1d(y_true if taken is None else to_host(y_true)[taken])
     if truth is not None and truth.size != data.shape[0]:
         raise ValueError(f"y_true must have one class per row ({data.shape[0]}); got {truth.size}.")
-    if isinstance(X, Coordinates):
-        coordinates = X
-    else:
-        coordinates = coordinates_of(as_rows(data), None, variance=None, max_rank=500, rng=rng)
+    coordinates = X if isinstance(X, Coordinates) else coordinates_of(as_rows(data), None, rng=rng)
     own = {_PREPARED: np.array(raw, dtype=object) if isinstance(raw, list) else raw}
     tried = [Candidate(clone(method), {}, rows=own.get(name)) for name, method in methods.items()]
     fit_all(tried, data, coordinates, rng, None)

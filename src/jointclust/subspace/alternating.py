@@ -116,12 +116,7 @@ class Run(Generic[Start, StateT]):
 
 
 def alternate(
-    steps: Steps[Start, StateT],
-    start: Start,
-    *,
-    max_iter: int,
-    tol: float,
-    stop: Callable[[], bool] = lambda: False,
+    steps: Steps[Start, StateT], start: Start, *, max_iter: int, tol: float, stop: Callable[[], bool] = lambda: False
 ) -> Run[Start, StateT]:
     """Take steps until the run rests; return the best state visited.
 
