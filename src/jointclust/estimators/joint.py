@@ -149,21 +149,19 @@ class JointClusterer(AlternatingClusterer):
         for name, value in method.published.items():
             setattr(self, name, value)
         self.mean_ = coordinates.mean.astype(rows.dtype)
+        self.__dict__.pop("components_", None)
         if not self._in_full_space:
             loadings = coordinates.loadings(projection)
             if self._orthonormal:
                 loadings = nearest_orthonormal(loadings)
             self.components_ = np.ascontiguousarray(fix_signs(loadings).T.astype(rows.dtype))
-        elif hasattr(self, "components_"):
-            del self.components_
         Y = self._embed(rows)
         self._publish_clusters(Y, method.settle(Y, run.state), coordinates.weights, method.label)
         clusters = run.state.clusters.relabelled(self.labels_)
         self.objective_ = method.objective(clusters, projection, Y, self.cluster_centers_)
         self.objective_history_ = np.array(run.history)
         self.objective_history_[run.best] = self.objective_
-        self.n_iter_ = len(run.history)
-        self.converged_ = run.ending is Ending.CONVERGED
+        self.n_iter_, self.converged_ = len(run.history), run.ending is Ending.CONVERGED
         basis = np.linalg.qr(projection)[0]
         total = clusters.total_scatter(basis)
         self.variance_share_ = total / coordinates.total_variance if total > 0 else 0.0

@@ -60,10 +60,6 @@ class SoftClusterer(AlternatingClusterer):
     def _publish_parameters(self, coordinates: Coordinates, method: Any, run: Run) -> None:
         """Publish all that ``transform`` and ``predict_proba`` need."""
 
-    def _constant(self) -> float:
-        """What the parameters add to the objective."""
-        return 0.0
-
     def _objective(self, Y: Sweepable, soft: Array, weights: Array | None) -> float:
         """The paper's objective of rows in the embedding with their soft labels."""
         rule = self._rule
@@ -73,7 +69,7 @@ class SoftClusterer(AlternatingClusterer):
             return Swept(sums=[namespace(y).sum(losses if w is None else losses * w)])
 
         width = max(Y.shape[1], self.n_clusters)
-        return float(sweep(total, Y, soft, weights, width=width).sums[0]) + self._constant()
+        return float(sweep(total, Y, soft, weights, width=width).sums[0])
 
     # -- fit ----------------------------------------------------------------------------------------------------
 
@@ -135,8 +131,7 @@ class SoftClusterer(AlternatingClusterer):
         self.objective_ = self._objective(Y, soft, weights)
         # What a run tried after the state that is published does not belong to it.
         self.objective_history_ = np.array([*run.history[: run.best], self.objective_])
-        self.n_iter_ = self.objective_history_.size
-        self.converged_ = run.ending is Ending.CONVERGED
+        self.n_iter_, self.converged_ = self.objective_history_.size, run.ending is Ending.CONVERGED
         return Y
 
     def _warn(self, coordinates: Coordinates, method: Any, run: Run) -> None:

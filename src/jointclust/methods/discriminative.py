@@ -13,7 +13,7 @@ from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS, Limits
 from jointclust.estimators.joint import JointClusterer
 from jointclust.numerics.kmeans import fewer_restarts, kmeans, lloyd, resting_tol
-from jointclust.numerics.partitions import FEW, at_rest, fill_empty, renumbered, scatters, weighted_norm, within_norm
+from jointclust.numerics.partitions import FEW, fill_empty, renumbered, scatters, weighted_norm, within_norm
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.alternating import Method, State, alternate
 from jointclust.subspace.coordinates import Clusters, Coordinates
@@ -53,7 +53,9 @@ class _Discriminative(Method):
             most, tol = 300 if n_clusters <= FEW else _STEPS, resting_tol(n_clusters, self.tol)
             current = lloyd(Y, centers, weights, known=known, max_iter=most, tol=tol)
             state = self._state(clusters, current.labels, projection)
-            if self.n_restarts == 0 or self.trade_off == 0 or not self._rests(clusters, state, previous):
+            still = previous is not None and state.objective - previous.objective <= self.tol * abs(state.objective)
+            rests = still or self.rests(start, previous, state)
+            if self.n_restarts == 0 or self.trade_off == 0 or not rests:
                 return state
             beat = current.inertia * (1 - max(self.tol, 1e-9))
         else:
@@ -82,11 +84,6 @@ class _Discriminative(Method):
     def _state(self, clusters: Clusters, labels: Labels, projection: Float) -> State:
         clusters = clusters.relabelled(labels)
         return State(clusters, projection, self.objective(clusters, projection))
-
-    def _rests(self, before: Clusters, after: State, previous: State | None) -> bool:
-        if at_rest(before.labels, after.clusters.labels, before.n_clusters, self.coordinates.weights):
-            return True
-        return previous is not None and after.objective - previous.objective <= self.tol * abs(after.objective)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -302,8 +302,9 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     def _rule(self) -> _Targets:
         return _Targets(self.scale_, self.intercept_)
 
-    def _constant(self) -> float:
-        return self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
+    def _objective(self, Y: Sweepable, soft: Array, weights: Array | None) -> float:
+        penalty = self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
+        return super()._objective(Y, soft, weights) + penalty
 
     def _collapse_remedy(self) -> str:
         if self.rescale is not True:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ class RobustState(State):
     row_weights: Array
     sums: Float
     sizes: Float
+    scatter: Any = None  # of all rows, where the projection depends on it
 
 
 @dataclass(frozen=True)
@@ -150,11 +151,6 @@ class RobustSteps(Method):
         xp = namespace(shared)
         return keep(xp.astype(xp.argmin(shared, axis=1), xp.int32), known)
 
-    def _decided(self, projection: Float, centers: Float) -> Coordinates:
-        """The coordinates; with groups, whose rows a block does not see together, all labels are known by now."""
-        here = self.coordinates
-        return here if here.groups is None else replace(here, known=self.label(here.embed(projection), centers))
-
     def _weighed(self, Y: Sweepable, labels: Labels, centers: Float) -> tuple[float, Array]:
         """The objective, and the total weights that go with its residuals."""
         loss = self.loss
@@ -173,13 +169,6 @@ class RobustSteps(Method):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _WeightedState(RobustState):
-    """A state with the weighted scatter of all rows, too."""
-
-    scatter: Float
-
-
 @dataclass
 class _Subspace(RobustSteps):
     """EC: the projection with the least scatter within clusters, rows weighted by d.
@@ -191,7 +180,7 @@ class _Subspace(RobustSteps):
         return margin_directions(clusters, self.n_components, np.inf)
 
     def step(self, start: Clusters, previous: State | None) -> State:
-        if not isinstance(previous, _WeightedState):
+        if not isinstance(previous, RobustState):
             clusters = start if previous is None else previous.clusters
             projection = self.project(clusters)
             return self._visit(clusters, projection, clusters.centers(projection))
@@ -214,7 +203,10 @@ class _Subspace(RobustSteps):
             sums = block.cluster_sums(labels, n_clusters, weights)
             return Swept(rows=[labels, weights], sums=[total, *sums, block.scatter(weights)])
 
-        found = self._decided(projection, centers).sweep(visit, projection, budget=2**20)
+        here = coordinates
+        if here.groups is not None:  # a block does not hold all rows of a group: the labels are found before
+            here = replace(here, known=self.label(here.embed(projection), centers))
+        found = here.sweep(visit, projection, budget=2**20)
         (labels, *weights), (total, sums, sizes, *scatters) = found.rows, found.sums
         if self._lost_one(labels, sizes):
             labels, total, own = self._repaired(coordinates.embed(projection), labels, centers)
@@ -227,7 +219,7 @@ class _Subspace(RobustSteps):
             return State(clusters, projection, float(total))
         else:
             own, sums, scatter = weights[0], coordinates.inside(sums), coordinates.inside_both(scatters[0])
-        return _WeightedState(clusters.relabelled(labels), projection, float(total), own, sums, sizes, scatter)
+        return RobustState(clusters.relabelled(labels), projection, float(total), own, sums, sizes, scatter)
 
 
 class RobustClusterer(JointClusterer):

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from jointclust._sklearn import CallbackContext, Interval, StrOptions
 from jointclust.estimators.base import Limits, check_n_clusters
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
-from jointclust.methods.scoring_embeddings import PUBLISHED, Embedding, Shrinkage, mode_of
+from jointclust.methods.scoring_embeddings import PUBLISHED, Embedding, mode_of
 from jointclust.rows import Rows, as_rows, blocks, materialised, n_present, total_weight
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, dominant_column
@@ -161,12 +161,16 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             self.__dict__.pop(name, None)
         data, weights = self._seen(X, sample_weight, rng)
         found = self._mode.fit(self, data, weights, rng)
-        self._publish_embedding(found.embedding, found.shrinkage)
+        shrinkage = found.shrinkage
+        for name in found.embedding.published():
+            setattr(self, name, getattr(found.embedding, name))
+        self.ridge_, self.eigenvalues_, self._penalty = shrinkage.ridge, shrinkage.eigenvalues, shrinkage.penalty
+        self.objective_, self.variance_share_ = shrinkage.objective, shrinkage.variance_share
         Y = self._normalized(found.values)
         present = Y.shape[0] if weights is None else n_present(weights)
         constant = bool(self.eigenvalues_[0] == 0)
         swept = data.rows if isinstance(data, Coordinates) else None
-        return Embedded(Y, weights, constant, found.doubt or found.shrinkage.doubt(present), swept=swept)
+        return Embedded(Y, weights, constant, found.doubt or shrinkage.doubt(present), swept=swept)
 
     def _seen(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
@@ -184,13 +188,6 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             with np.errstate(over="ignore", invalid="ignore"):  # answered by an error, later
                 self._warn_of_scale(dominant_column(data.var(axis=0, dtype=np.float64)))
         return data, weights
-
-    def _publish_embedding(self, embedding: Embedding, shrinkage: Shrinkage) -> None:
-        for name in embedding.published():
-            setattr(self, name, getattr(embedding, name))
-        self.ridge_, self.eigenvalues_ = shrinkage.ridge, shrinkage.eigenvalues
-        self.objective_, self._penalty = shrinkage.objective, shrinkage.penalty
-        self.variance_share_ = shrinkage.variance_share
 
     # -- use ----------------------------------------------------------------------------------------------------
 

@@ -13,8 +13,6 @@ from jointclust.types import Float, Labels
 
 # Most rows in the sample for the silhouette.
 _SILHOUETTE_ROWS = 2_000
-# Ridge of the whitening, as a share of the total variance over n_clusters - 1.
-_RIDGE_SHARE = 1.0
 
 
 def agreement(labels: Labels, references: list[Labels]) -> float:
@@ -26,8 +24,8 @@ def agreement(labels: Labels, references: list[Labels]) -> float:
 
 
 def whitening(coordinates: Coordinates, n_clusters: int) -> Float:
-    """Factors that even out the variances of the directions by a ridge, the same for every method."""
-    ridge = _RIDGE_SHARE * coordinates.total_variance / max(n_clusters - 1, 1)
+    """Factors that even out the variances of the directions by a ridge: the total variance over ``n_clusters - 1``."""
+    ridge = coordinates.total_variance / max(n_clusters - 1, 1)
     return 1.0 / np.maximum(coordinates.eigenvalues + ridge, np.finfo(float).tiny)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from jointclust.estimators.fitting import fit_member, training_labels
@@ -40,15 +41,13 @@ def reference_members(n_clusters: int, X: Any, coordinates: Coordinates) -> list
     sample = _GRAPH_ROWS if coordinates.n_samples > _GRAPH_ROWS else None
 
     def graph(n_neighbors: int) -> OptimalDiscriminantClustering:
-        n_neighbors = min(n_neighbors, most)
         return OptimalDiscriminantClustering(
-            n_clusters, kernel="nearest_neighbors", n_neighbors=n_neighbors, n_landmarks=sample
+            n_clusters, kernel="nearest_neighbors", n_neighbors=min(n_neighbors, most), n_landmarks=sample
         )
 
+    embedding = OptimalDiscriminantClustering(n_clusters)
     members += map(graph, _NEIGHBORS)
-    for n_neighbors in _NEIGHBORS:
-        steps = [("embedding", OptimalDiscriminantClustering(n_clusters)), ("graph", graph(n_neighbors))]
-        members.append(Pipeline(steps))
+    members += [Pipeline([("embedding", clone(embedding)), ("graph", graph(number))]) for number in _NEIGHBORS]
     return members
 
 
