@@ -24,9 +24,10 @@ from threadpoolctl import threadpool_limits
 
 import jointclust as jc
 from fixed_settings import PREPARE
-from jointclust.selection.candidates import TRADE_OFF_COARSE, Candidate, fit_all
+from jointclust.selection.candidates import Candidate, fit_all
 from jointclust.selection.references import reference_labels, reference_members
 from jointclust.selection.search import agreements, best_candidate
+from jointclust.selection.trade_off_path import DEFAULT_TRADE_OFFS
 
 DEC = jc.DiscriminativeEmbeddedClustering
 SKIP = {"two_gaussians", "three_clusters", "multi_clusters", "mixture", "satellite_train", "german"}
@@ -102,7 +103,7 @@ def cost(arguments: argparse.Namespace) -> None:
         return min(spent)
 
     single = seconds(lambda seed: DEC(20, random_state=seed).fit(X))
-    grid = {"trade_off": list(TRADE_OFF_COARSE)}
+    grid = {"trade_off": list(DEFAULT_TRADE_OFFS)}
     fits = {
         "consensus": lambda seed: jc.JointConsensus(20, random_state=seed).fit(X),
         "search over 11 trade-offs": lambda seed: jc.LabelFreeSearch(DEC(20), grid, random_state=seed).fit(X),

@@ -14,44 +14,20 @@ import jointclust as jc
 TESTS = Path(__file__).parent
 METHOD = '''"""k-means in the leading principal components."""
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
 
 import numpy as np
 
-from jointclust.estimators.base import Clusterer
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer, LinearMap
 from jointclust.numerics.partitions import within_norm
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ToyKMeans(EmbeddingClusterer):
     """k-means in the leading principal components."""
 
     _orthonormal = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **EmbeddingClusterer._parameter_constraints,
-        "variance": Clusterer._parameter_constraints["variance"],
-    }
-
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        n_components=None,
-        variance=None,
-        max_rank=500,
-        init="k-means++",
-        n_init=1,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.variance = variance
-        self.max_rank = max_rank
-        self.init = init
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    variance: float | None = None
 
     def _fit_embedding(self, X, sample_weight, rng, task):
         coordinates = self._coordinates(X, sample_weight, rng)

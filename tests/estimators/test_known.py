@@ -321,7 +321,7 @@ def test_groups_have_the_label_that_suits_all_their_rows(estimator):
     distances = ((embedding[:, None, :] - model.cluster_centers_) ** 2).sum(axis=2)
     if isinstance(model, jc.UncorrelatedRidgeClustering):
         means = added_up(embedding, weights) / added_up(np.ones((240, 1)), weights)
-        soft = model._soft(means + model.intercept_)
+        soft = model._rule.soft(means + model.intercept_)
         np.testing.assert_allclose(model.soft_labels_, soft, atol=1e-8)
     elif isinstance(model, jc.FuzzyKMeans):
         naive = added_up(distances, weights) ** (1 / (1 - model.fuzzifier_))

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from test_scoring import ODC, random_data
 
 import jointclust as jc
-from jointclust.methods.scoring_embeddings import PUBLISHED, Parameters, attributes_of, mode_of
+from jointclust.methods.scoring_embeddings import PUBLISHED, mode_of
 from jointclust.rows import as_rows
 
 
@@ -47,7 +47,7 @@ def test_made_again_from_what_is_published(options, weighted):
     model = ODC(4, random_state=0, **options).fit(data, sample_weight=weights)
     mode = mode_of(model.kernel)
     seen = jc.decompose(data, sample_weight=weights) if mode.is_linear else data
-    found = mode.fit(Parameters(**attributes_of(model, Parameters)), seen, weights, np.random.RandomState(0))
+    found = mode.fit(model, seen, weights, np.random.RandomState(0))
     again = mode.of(model)
     for name in mode.published():
         assert name in PUBLISHED

@@ -22,7 +22,7 @@ def test_generated_mixtures(n_clusters, n_features, n_samples):
     assert found.confidence >= 0.8
 
 
-def test_valleys_show_what_large_directions_hide():
+def test_separated_clusters_show_what_large_directions_hide():
     """Members are misled by nuisance directions; three splits of the rows are not, and say so."""
     X, _ = jc.datasets.mixture(150, 30, 3, n_nuisance=3, separation=10, random_state=0)
     found = jc.number_of_clusters(jc.decompose(X))
@@ -114,9 +114,9 @@ def test_data_as_they_come(rng):
 
 def test_members_find_what_is_apart():
     X, y = jc.datasets.mixture(200, 8, 4, n_nuisance=0, separation=20, random_state=0)
-    part = curve.Part(X, 0).look_up_to(4)
+    part = curve.Subsample(X, 0).decompose_graph(4)
     assert part.agreement(4) == 1
-    found = np.column_stack([y, part.graph(4), part.ward(4), part.discriminant(4)])
+    found = np.column_stack([y, part.spectral(4), part.ward(4), part.discriminant(4)])
     assert np.unique(found, axis=0).shape[0] == 4
 
 

@@ -1,15 +1,15 @@
-"""Valleys between groups of rows."""
+"""Clusters that are separated in rows that did not form them."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import jointclust as jc
-from jointclust.number import unimodality as valleys
+from jointclust.number import unimodality
 
 
 def between(X, seed=0):
-    return valleys.n_between_valleys(jc.decompose(X), np.arange(len(X)), np.random.RandomState(seed))
+    return unimodality.separated_clusters(jc.decompose(X), np.arange(len(X)), np.random.RandomState(seed))
 
 
 def test_nuisance_directions_do_not_matter(rng):
@@ -19,14 +19,12 @@ def test_nuisance_directions_do_not_matter(rng):
         assert between(np.hstack([X, scale * rng.standard_normal((600, 4))]))[0] == 3
 
 
-def test_table_is_the_evidence():
+def test_the_number_is_the_median_of_three_splits():
     X, _ = jc.datasets.mixture(400, 30, 3, n_nuisance=3, separation=10, random_state=0)
-    found, _, agreement, table = between(X)
+    found, numbers, agreement = between(X)
     assert agreement == 1
-    clusters, split, doubt = (np.array(table[name]) for name in ("clusters", "split", "doubt"))
-    assert found == np.median([clusters[split == one].max() for one in range(3)]) == 3
-    assert (doubt[clusters > 1] <= 0.05).all()
-    assert np.isnan(doubt[clusters == 1]).all()
+    assert numbers == [3, 3, 3]
+    assert found == 3
 
 
 def test_noise_is_told_from_signal(rng):
@@ -35,27 +33,27 @@ def test_noise_is_told_from_signal(rng):
         X = rng.standard_normal((n, d))
         X[:, :5] *= 8
         coordinates = jc.decompose(X)
-        assert valleys.rank_above_noise(coordinates) == pytest.approx(5, abs=1)
+        assert unimodality.rank_above_noise(coordinates) == pytest.approx(5, abs=1)
     X = rng.standard_normal((300, 200))
     X[:, :5] *= 8
     limited = jc.decompose(sp.csr_array(X), max_rank=50)
     assert not limited.exact
-    assert valleys.rank_above_noise(limited) == pytest.approx(5, abs=3)
+    assert unimodality.rank_above_noise(limited) == pytest.approx(5, abs=3)
 
 
-def test_valley(rng):
+def test_p_value(rng):
     flat, hill = rng.uniform(-2, 2, 500), rng.standard_normal(500)
     apart = np.concatenate([hill - 3, hill + 3])
-    assert valleys.valley_doubt(apart, -3, 3) < 1e-6
-    assert valleys.valley_doubt(hill, -1, 1) > 0.5
-    assert valleys.valley_doubt(flat, -1, 1) > 0.01
-    assert valleys.valley_doubt(np.zeros(0), 0, 1) == 1
+    assert unimodality.unimodal_p_value(apart, -3, 3) < 1e-6
+    assert unimodality.unimodal_p_value(hill, -1, 1) > 0.5
+    assert unimodality.unimodal_p_value(flat, -1, 1) > 0.01
+    assert unimodality.unimodal_p_value(np.zeros(0), 0, 1) == 1
 
 
 def test_joined_labels_do_not_depend_on_the_scale_of_directions(rng):
     """The determinant of the within-cluster covariance is minimised up to a linear map."""
     X, y = jc.datasets.mixture(300, 6, 3, n_nuisance=2, random_state=0)
     start = np.where(rng.uniform(size=300) < 0.3, rng.randint(0, 3, 300), y).astype(np.int32)
-    labels = valleys.regrouped(X, start, 30)
-    np.testing.assert_array_equal(labels, valleys.regrouped(X * [1, 5, 0.1, 100, 2, 1], start, 30))
+    labels = unimodality.mixture_labels(X, start, 30)
+    np.testing.assert_array_equal(labels, unimodality.mixture_labels(X * [1, 5, 0.1, 100, 2, 1], start, 30))
     assert np.mean(labels == y) == 1

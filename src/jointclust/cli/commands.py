@@ -18,7 +18,7 @@ from jointclust.cli.reading import InputFile, arranged, known_labels
 from jointclust.cli.results import Outcome, finish, image_of, verdict
 from jointclust.cli.writing import claim_folder, claim_plot, claim_table, save_drawing, write_result
 from jointclust.exceptions import collected
-from jointclust.number.estimate import counted_in
+from jointclust.number.estimate import count_in_data
 from jointclust.showing.fitted import Fitted
 
 # What `select` tries when no method is named: kinds that err in different ways.
@@ -181,7 +181,7 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
     with voice.step("number", f"Counting clusters in {preparing.size_of(X)}") as progress, collected() as messages:
         report = models.numbers_done(progress)
         if given["scale"] == "auto":
-            found = counted_in(X, among, np.random.RandomState(given["seed"]), report)
+            found = count_in_data(X, among, np.random.RandomState(given["seed"]), report)
             found.warn()
         else:
             steps = preparing.preparation(given["scale"], given["missing"], X)

@@ -25,7 +25,7 @@ from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesNotKept
 from jointclust.consensus.tree import Tree, check_layer, leaves_of, linkage_of, tree_of
 from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
-from jointclust.estimators.base import Clusterer, TakesRows, check_n_clusters
+from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
 from jointclust.exceptions import tell
@@ -140,8 +140,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     ['standardised', 'rank-normal', 'as is']
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{key: Clusterer._parameter_constraints[key] for key in ("n_clusters", "max_rank", "random_state", "n_jobs")},
+    _limits: ClassVar[dict[str, list[Any]]] = {
         "members": [StrOptions({"auto"}), list, tuple],
         "views": [StrOptions({"auto"}), list, tuple, None],
         "effort": [StrOptions(set(EFFORTS))],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import ChainMap
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -42,15 +43,40 @@ from jointclust.rows import (
 from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
 from jointclust.subspace.coordinates import Coordinates, passes_of
 from jointclust.subspace.decomposition import check_rows, check_weights, coordinates_of
-from jointclust.subspace.directions import resolve_n_components, wanted_components
-from jointclust.types import Float, Labels
+from jointclust.subspace.directions import TRADE_OFFS, resolve_n_components, wanted_components
+from jointclust.types import Float, Labels, Sweepable
 
 # k-means restarts where a method has no parameter for them.
 RESTARTS = 10
+# What values parameters may have, by name.
+Limits = dict[str, list[Any]]
+_AT_LEAST_ONE, _SHARE = Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="right")
 
 
 class TakesRows(BaseEstimator):
     """Rows, or their coordinates, to be fitted: checked, named and weighted in one way, for clusterers or not."""
+
+    # Limits of parameters that several estimators have; a subclass adds its own, and where it differs.
+    _limits: ClassVar[Limits] = {
+        "n_clusters": [_AT_LEAST_ONE],
+        "n_components": [_AT_LEAST_ONE, None],
+        "trade_off": [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))],
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "variance": [_SHARE, None],
+        "max_rank": [_AT_LEAST_ONE],
+        "init": [StrOptions({"k-means++", "pca", "random"}), "array-like"],
+        "n_init": [_AT_LEAST_ONE],
+        "max_iter": [_AT_LEAST_ONE],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [None, _AT_LEAST_ONE, Interval(Integral, None, -1, closed="right")],
+    }
+
+    @property
+    def _parameter_constraints(self) -> Limits:
+        """The limits of the parameters that this estimator has, as scikit-learn reads them."""
+        limits = ChainMap(*(vars(cls).get("_limits", {}) for cls in type(self).__mro__))
+        return {name: limits[name] for name in self.get_params(deep=False)}
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring: it only names the parameters and attributes that other estimators have too."""
@@ -81,17 +107,14 @@ class TakesRows(BaseEstimator):
         rng: np.random.RandomState,
         *,
         variance: float | None = None,
-        max_rank: int = 500,
-        leading: int | None = None,
         min_samples: int = 2,
+        **options: int | None,
     ) -> Coordinates:
         """The coordinates given, or those of the rows given, whose columns are counted and their names noted."""
         if not isinstance(X, Coordinates):
             rows = self._validated(X, ensure_min_samples=min_samples)
             weights = check_weights(sample_weight, rows)
-            return coordinates_of(
-                as_rows(rows), weights, variance=variance, max_rank=max_rank, leading=leading, rng=rng
-            )
+            return coordinates_of(as_rows(rows), weights, variance=variance, rng=rng, **options)  # type: ignore[arg-type]
         if sample_weight is not None:
             raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
         if X.n_samples < min_samples:
@@ -151,31 +174,35 @@ def _note_names(estimator: TakesRows, X: Any, *, reset: bool) -> None:
     validate_data(estimator, getattr(X, "_meta", X) if hasattr(X, "columns") else X, skip_check_array=True, reset=reset)
 
 
+@dataclass(eq=False, repr=False)
 class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, TakesRows, ABC):
     """Base of all estimators: an embedding of the rows, and the nearest of the cluster centers in it."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "variance": [Interval(Real, 0, 1, closed="right"), None],
-        "max_rank": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"k-means++", "pca", "random"}), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": [None, Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right")],
-    }
+    n_clusters: int = 8
+    _: KW_ONLY
+    max_rank: int = 500
+    init: str | ArrayLike = "k-means++"
+    n_init: int = 1
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
 
     # Attributes with a value for each of the training rows.
     _per_row: ClassVar[tuple[str, ...]] = ("labels_",)
     # Projections of most methods are orthonormal; the others invert by pseudo-inverse.
     _orthonormal: ClassVar[bool] = True
+    # Whether all directions are used unless ``n_components`` says how many.
+    _unreduced: ClassVar[bool] = False
 
     @property
     def _in_full_space(self) -> bool:
         """Whether there is no projection: the embedding is ``X - mean_``."""
-        return False
+        return self._unreduced and self.n_components is None
+
+    def _embedding(self, coordinates: Coordinates, n_components: int) -> Sweepable:
+        """The rows in the full space, or in the leading principal components."""
+        if self._in_full_space:
+            return coordinates.rows.project(None, coordinates.mean)
+        return coordinates.leading(n_components)
 
     @property
     def _accepts_sparse(self) -> bool:
@@ -186,18 +213,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return None
 
     def takes_coordinates(self, coordinates: Coordinates) -> bool:
-        """Whether :meth:`fit` takes these coordinates of the rows in place of the rows.
-
-        Parameters
-        ----------
-        coordinates : Coordinates
-            From :func:`jointclust.decompose`.
-
-        Returns
-        -------
-        takes : bool
-            False where the method needs the rows themselves.
-        """
+        """Whether :meth:`fit` takes these coordinates of the rows; False where the method needs the rows themselves."""
         return not (self._in_full_space and coordinates.rows.is_sparse)
 
     def _embedding_dtype(self, dtype: np.dtype) -> type[np.floating]:
@@ -263,17 +279,12 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return self
 
     def _coordinates(
-        self,
-        X: ArrayLike | Coordinates,
-        sample_weight: ArrayLike | None,
-        rng: np.random.RandomState,
-        leading: int | None = None,
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState, **options: int
     ) -> Coordinates:
         if isinstance(X, Coordinates) and X.rows.is_sparse and self._in_full_space:
             raise TypeError("Sparse rows do not fit the full space: set n_components to work in principal ones.")
-        coordinates = self._coordinates_of(
-            X, sample_weight, rng, variance=self.variance, max_rank=self.max_rank, leading=leading
-        )
+        options = {"variance": self.variance, "max_rank": self.max_rank, **options}
+        coordinates = self._coordinates_of(X, sample_weight, rng, **options)
         check_n_clusters(self.n_clusters, coordinates.n_samples, coordinates.weights)
         self._warn_of_scale(None if coordinates.is_constant else coordinates.dominant)
         if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
@@ -298,8 +309,10 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _n_components(self, coordinates: Coordinates) -> int:
         """Number of components the data allow."""
-        wanted = wanted_components(self.n_clusters, coordinates.rank)
-        return resolve_n_components(self.n_components, wanted, coordinates)
+        return resolve_n_components(self.n_components, self._wanted_components(coordinates.rank), coordinates)
+
+    def _wanted_components(self, rank: int) -> int:
+        return rank if self._unreduced else wanted_components(self.n_clusters, rank)
 
     def _publish_clusters(
         self, Y: NDArray, partition: Partition, weights: Float | None, label: Callable[[NDArray, NDArray], Labels]
@@ -323,7 +336,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
                 "that in the embedding. Lower n_clusters.",
                 CollapseWarning,
             )
-        return is_constant or found < self.n_clusters
+        return is_constant or bool(found < self.n_clusters)
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -365,7 +378,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return checked
 
     def predict(self, X: ArrayLike) -> Labels:
-        """Label of the nearest cluster center in the embedding.
+        """Cluster of each row: the nearest center in the embedding, or the largest of the soft labels.
 
         Parameters
         ----------
@@ -379,7 +392,10 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         """
         if is_lazy(X):
             return self._lazily("predict", X, (), np.int32)
-        return assign(self._embed(self._check(X, "predict")), self.cluster_centers_)
+        return self._predict(self._check(X, "predict"))
+
+    def _predict(self, rows: Rows) -> Labels:
+        return assign(self._embed(rows), self.cluster_centers_)
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Embedding of the rows.
@@ -404,13 +420,9 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         self._check_place(X, method)
         _note_names(self, X, reset=False)
         X = as_table(X)
-        return lazily(getattr(self._bare(), method), X, tail, dtype or self._embedding_dtype(X.dtype))
-
-    def _bare(self) -> Any:
-        """A copy without what belongs to the training rows, to be sent to other rows."""
         model = type(self).__new__(type(self))
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in self._per_row}
-        return model
+        return lazily(getattr(model, method), X, tail, dtype or self._embedding_dtype(X.dtype))
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray:
         """Rows in the original features that the embedding stands for (least squares); not with a kernel.
@@ -459,8 +471,12 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             The objective, or minus it.
         """
         rows = self._check(X, "score")
-        Y = self._embed(rows)
+        Y = self._fitted_values(rows)
         return self._score(Y, assign(Y, self.cluster_centers_), check_weights(sample_weight, rows.X))
+
+    def _fitted_values(self, rows: Rows) -> NDArray:
+        """The embedding that the objective is about."""
+        return self._embed(rows)
 
     @property
     def _n_features_out(self) -> int:

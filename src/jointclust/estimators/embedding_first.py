@@ -5,14 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
 from jointclust._sklearn import CallbackContext, StrOptions
 from jointclust.estimators import tasks
-from jointclust.estimators.base import RESTARTS, Clusterer
+from jointclust.estimators.base import RESTARTS, Clusterer, Limits
 from jointclust.estimators.known import KnownRows, labels_to_start_from
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.kmeans import kmeans, lloyd
@@ -50,47 +51,24 @@ class LinearMap:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """Rows in the embedding that a fit found for them, and what should keep a user from trusting clusters in it.
-
-    Attributes
-    ----------
-    Y : array of shape (n_samples, n_components)
-        The embedding of the rows.
-    weights : array of shape (n_samples,) or None
-        Their weights.
-    is_constant : bool
-        Whether all rows are equal, up to rounding.
-    doubt : str or None
-        Why clusters in it are chance; it also explains why there may be fewer of them than asked for.
-    notes : warnings
-        What else there is to say.
-    swept : Rows or None
-        The rows, where passes over them count.
-    iterated : bool
-        Whether steps led to it, of which the estimator has published the history.
-    """
+    """Rows in the embedding that a fit found for them, and what should keep a user from trusting clusters in it."""
 
     Y: NDArray
     weights: Float | None
     is_constant: bool
-    doubt: str | None = None
-    notes: tuple[Warning, ...] = ()
-    swept: Rows | None = None
-    iterated: bool = False
+    doubt: str | None = None  # why clusters in it are chance, and may be fewer than n_clusters
+    notes: tuple[Warning, ...] = ()  # what else to warn of
+    swept: Rows | None = None  # the rows, where passes over them count
+    iterated: bool = False  # whether the estimator has published a history of steps
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class EmbeddingClusterer(Clusterer):
     """Base of the estimators that end with k-means in an embedding. A subclass supplies :meth:`_fit_embedding`."""
 
-    objective_: float
+    n_components: int | None = None
     _orthonormal = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{
-            name: Clusterer._parameter_constraints[name]
-            for name in ("n_clusters", "n_components", "max_rank", "n_init", "random_state", "n_jobs")
-        },
-        "init": [StrOptions({"k-means++"}), "array-like"],
-    }
+    _limits: ClassVar[Limits] = {"init": [StrOptions({"k-means++"}), "array-like"]}
 
     @property
     def _asked(self) -> int:
@@ -98,11 +76,7 @@ class EmbeddingClusterer(Clusterer):
 
     @abstractmethod
     def _fit_embedding(
-        self,
-        X: ArrayLike | Coordinates,
-        sample_weight: ArrayLike | None,
-        rng: np.random.RandomState,
-        task: CallbackContext,
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: RandomState, task: CallbackContext
     ) -> Embedded:
         """Publish all that ``transform`` needs; return the embedding of the rows. Iterations belong to the task."""
 

@@ -27,9 +27,8 @@ def fit_member(
     The other options of ``fit`` (``known_labels``, ``groups``) go to the last step of a pipeline.
     """
     options = options or {}
-    seeded = [
-        name for name, value in member.get_params().items() if name.split("__")[-1] == "random_state" and value is None
-    ]
+    params = member.get_params()
+    seeded = [name for name in params if name.split("__")[-1] == "random_state" and params[name] is None]
     member.set_params(**dict.fromkeys(seeded, seed))
     first = member[0] if isinstance(member, Pipeline) and len(member) == 2 else member
     shared = isinstance(first, Clusterer) and first.takes_coordinates(coordinates)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.numerics.partitions import assign, keep, n_changed
 from jointclust.rows import Rows
 from jointclust.rows.arrays import to_host
-from jointclust.subspace.alternating import Ending, Method, Run, State, alternate, best_of
+from jointclust.subspace.alternating import Ending, Method, Run, State, Steps, alternate, best_of
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.decomposition import to_start_from
 from jointclust.subspace.starts import start_kind, start_labels
@@ -26,20 +26,89 @@ from jointclust.types import Labels
 
 # Share of labels left in place from which on a run is suspected of having kept its start.
 _KEPT = 0.9
+# Iterations at the most where a method decides by itself when to stop.
+_MOST = 100
 JointRun = Run[Clusters, State]
 
 
-class JointClusterer(Clusterer):
-    """Base of the estimators that find clusters and a subspace together, in turns.
+@dataclass(eq=False, repr=False, kw_only=True)
+class AlternatingClusterer(Clusterer):
+    """Base of the estimators that take steps in turns, from several starts.
 
-    A subclass says what a step is (:meth:`_method`) and may refine the rest.
+    A subclass supplies :meth:`_method` and :meth:`_start`; ``_start_from_sample`` does the same for rows that are dear
+    to read: labels of all rows from those of some. ``_publish`` publishes the best run; ``_warn`` says why not to trust
+    it.
     """
 
-    # -- what a subclass supplies -------------------------------------------------------------------------------
+    max_iter: int | None = 100
+    tol: float = 1e-6
+
+    @property
+    def _most_iterations(self) -> int:
+        return _MOST if self.max_iter is None else self.max_iter
 
     @abstractmethod
-    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Method:
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Steps:
         """The steps to alternate. It runs in several threads, on a sample too: it must not write to ``self``."""
+
+    @abstractmethod
+    def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
+        """Labels, or soft labels, to start run number ``index`` from."""
+
+    def _prepare(
+        self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
+    ) -> None:
+        """Check and publish the parameters that all runs share."""
+
+    def _given_start(self, n_samples: int) -> tuple[NDArray | None, int]:
+        """Labels, or soft labels, that ``init`` holds, if it does, and the number of runs to make."""
+        return labels_to_start_from(self.init, self.n_init, n_samples, self.n_clusters)
+
+    def _begin(self, coordinates: Coordinates, labels: NDArray) -> NDArray | Clusters:
+        """Labels, or soft labels, as the steps take them."""
+        return labels
+
+    def _fit(
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
+    ) -> tuple[CallbackContext, Rows]:
+        coordinates = self._coordinates(X, sample_weight, rng)
+        known, groups = facts(coordinates.rows, coordinates.weights)
+        coordinates = replace(coordinates, known=known, groups=groups)
+        n_components = self._n_components(coordinates)
+        given, n_init = self._given_start(coordinates.n_samples)
+        start = None if given is None else keep(coordinates.rows.beside(given), known)
+        self._prepare(coordinates, n_components, start, rng)
+
+        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Steps, Run]:
+            labels = self._started(index, coordinates, n_components, generator) if start is None else start
+            method = self._method(coordinates, n_components, generator)
+            begin, stop = self._begin(coordinates, labels), tasks.iteration_reporter(self, task)
+            return method, alternate(method, begin, max_iter=self._most_iterations, tol=self.tol, stop=stop)
+
+        context = tasks.begin(self, n_init)
+        runs = tasks.make_runs(self, run, n_init, rng, coordinates.rank, context, self.max_iter)
+        method, best = best_of(runs, lambda pair: pair[0].preference(pair[1].state))
+        self._publish(coordinates, method, best)
+        self._warn(coordinates, method, best)
+        if best.ending is Ending.MAX_ITER and self.max_iter is None:
+            tell(f"The labels were still improving after {_MOST} iterations.", ConvergenceWarning)
+        elif best.ending is not Ending.CONVERGED:
+            tell(best.ending.value.format(max_iter=self.max_iter), ConvergenceWarning)
+        self._move_published(coordinates.rows)
+        return context, coordinates.rows
+
+    def _started(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
+        some = to_start_from(coordinates, self.n_clusters, rng)
+        if some is coordinates:
+            return self._start(index, coordinates, n_components, rng)
+        return self._start_from_sample(index, coordinates, some, min(n_components, some.rank), rng)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class JointClusterer(AlternatingClusterer):
+    """Base of the estimators that find clusters and a subspace together."""
+
+    n_components: int | None = None
 
     def _start_restarts(self) -> int:
         return RESTARTS
@@ -54,51 +123,22 @@ class JointClusterer(Clusterer):
         advice = 0.9 if kept > 0.9 else round(0.8 * kept, 2)
         return f"Keep fewer directions (variance={advice:g}), or change n_components."
 
-    # -- fit ----------------------------------------------------------------------------------------------------
-
-    def _fit(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
-    ) -> tuple[CallbackContext, Rows]:
-        coordinates = self._coordinates(X, sample_weight, rng)
-        known, groups = facts(coordinates.rows, coordinates.weights)
-        coordinates = replace(coordinates, known=known, groups=groups)
-        n_components = self._n_components(coordinates)
-        given, n_init = labels_to_start_from(self.init, self.n_init, coordinates.n_samples, self.n_clusters)
-        start = None if given is None else keep(coordinates.rows.beside(given), known)
-
-        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Method, JointRun]:
-            labels = start if start is not None else self._started(index, coordinates, n_components, generator)
-            method = self._method(coordinates, n_components, generator)
-            clusters = coordinates.clusters(labels, self.n_clusters)
-            stop = tasks.iteration_reporter(self, task)
-            return method, alternate(method, clusters, max_iter=self.max_iter, tol=self.tol, stop=stop)
-
-        context = tasks.begin(self, n_init)
-        runs = tasks.make_runs(self, run, n_init, rng, coordinates.rank, context, self.max_iter)
-        method, best = best_of(runs, lambda pair: pair[0].merit(pair[1].state))
-        self._publish(coordinates, method, best)
-        self._warn(coordinates, method, best, n_components)
-        self._move_published(coordinates.rows)
-        return context, coordinates.rows
+    def _begin(self, coordinates: Coordinates, labels: NDArray) -> Clusters:
+        return coordinates.clusters(labels, self.n_clusters)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
-        """Labels to start run number ``index`` from."""
-        kind, n_restarts = start_kind(self.init, index), self._start_restarts()
+        kind, n_restarts = start_kind(str(self.init), index), self._start_restarts()
         return start_labels(kind, coordinates, self.n_clusters, n_components, rng, n_restarts, coordinates.weights)
 
-    def _started(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
-        """A start; where it looks at a sample of the rows, from a whole run on that."""
-        some = to_start_from(coordinates, self.n_clusters, rng)
-        if some is coordinates:
-            return self._start(index, coordinates, n_components, rng)
-        q = min(n_components, some.rank)
-        method, labels = self._method(some, q, rng), self._start(index, some, q, rng)
-        run = alternate(method, some.clusters(labels, self.n_clusters), max_iter=self.max_iter, tol=self.tol)
+    def _start_from_sample(
+        self, index: int, coordinates: Coordinates, some: Coordinates, n_components: int, rng: np.random.RandomState
+    ) -> Labels:
+        """The nearest centers of a whole run on the sample."""
+        method, labels = self._method(some, n_components, rng), self._start(index, some, n_components, rng)
+        run = alternate(method, self._begin(some, labels), max_iter=self._most_iterations, tol=self.tol)
         clusters, projection = run.state.clusters, run.state.projection
         embedding = coordinates.rows.project(some.loadings(projection), some.mean)
         return assign(embedding, clusters.centers(projection), coordinates.known)
-
-    # -- after the runs -----------------------------------------------------------------------------------------
 
     def _publish(self, coordinates: Coordinates, method: Method, run: JointRun) -> NDArray:
         """Settle at the fixed projection, with predict's own code, so that labels, predict and objective agree.
@@ -109,34 +149,30 @@ class JointClusterer(Clusterer):
         for name, value in method.published.items():
             setattr(self, name, value)
         self.mean_ = coordinates.mean.astype(rows.dtype)
+        self.__dict__.pop("components_", None)
         if not self._in_full_space:
             loadings = coordinates.loadings(projection)
             if self._orthonormal:
                 loadings = nearest_orthonormal(loadings)
             self.components_ = np.ascontiguousarray(fix_signs(loadings).T.astype(rows.dtype))
-        elif hasattr(self, "components_"):
-            del self.components_
         Y = self._embed(rows)
         self._publish_clusters(Y, method.settle(Y, run.state), coordinates.weights, method.label)
         clusters = run.state.clusters.relabelled(self.labels_)
         self.objective_ = method.objective(clusters, projection, Y, self.cluster_centers_)
         self.objective_history_ = np.array(run.history)
         self.objective_history_[run.best] = self.objective_
-        self.n_iter_ = len(run.history)
-        self.converged_ = run.ending is Ending.CONVERGED
+        self.n_iter_, self.converged_ = len(run.history), run.ending is Ending.CONVERGED
         basis = np.linalg.qr(projection)[0]
         total = clusters.total_scatter(basis)
         self.variance_share_ = total / coordinates.total_variance if total > 0 else 0.0
         self.within_share_ = clusters.within_scatter(basis) / total if total > 0 else 0.0
-        self.rank_ = coordinates.rank
-        self.variance_kept_ = coordinates.variance_kept
+        self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
         self.exact_ = coordinates.exact
         return Y
 
-    def _warn(self, coordinates: Coordinates, method: Method, run: JointRun, n_components: int) -> None:
-        """Say everything that should keep a user from trusting the result."""
+    def _warn(self, coordinates: Coordinates, method: Method, run: JointRun) -> None:
         name = type(self).__name__
-        reason = self._plain_kmeans_reason(coordinates, n_components)
+        reason = self._plain_kmeans_reason(coordinates, run.state.projection.shape[1])
         if not self._warn_if_fewer(coordinates.is_constant) and _is_collapsed(method, run):
             tell(
                 f"{name} collapsed: in the subspace it chose, rows sit on their own centroids whatever the labels are, "
@@ -145,8 +181,6 @@ class JointClusterer(Clusterer):
             )
         if reason is not None and not coordinates.is_constant:
             tell(f"{name} is plain k-means here: {reason}", PlainKMeansWarning)
-        if run.ending is not Ending.CONVERGED:
-            tell(run.ending.value.format(max_iter=self.max_iter), ConvergenceWarning)
 
 
 def _is_collapsed(method: Method, run: JointRun) -> bool:

@@ -136,11 +136,8 @@ def _gaps(values: NDArray, code: int | None = None) -> NDArray[np.bool_]:
     """Where there is no value: None, NaN and their like, and the code for none."""
     if values.dtype.kind in "iuf":
         return np.isnan(values) | (np.zeros(values.size, dtype=bool) if code is None else values == code)
-    return np.array([_is_gap(value, code) for value in values.tolist()], dtype=bool)
-
-
-def _is_gap(value: object, code: int | None) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value) or value == code
+    missing = ("NoneType", "NAType", "NaTType")
+    return np.array([type(v).__name__ in missing or bool(v != v) or v == code for v in values.tolist()], dtype=bool)
 
 
 def _plain(classes: NDArray) -> NDArray:

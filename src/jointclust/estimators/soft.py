@@ -2,177 +2,101 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, Tags
 
-from jointclust._sklearn import CallbackContext, StrOptions
-from jointclust.estimators import tasks
-from jointclust.estimators.base import Clusterer
-from jointclust.estimators.known import KnownRows, labels_to_start_from, n_known
+from jointclust._sklearn import StrOptions
+from jointclust.estimators.base import Limits
+from jointclust.estimators.joint import AlternatingClusterer
+from jointclust.estimators.known import n_known
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.groups import Groups
-from jointclust.numerics.partitions import assign, centers_of, cluster_order, cluster_sizes, keep
+from jointclust.numerics.partitions import assign, centers_of, cluster_order, cluster_sizes
 from jointclust.rows import Projected, Rows, Swept, blocks, is_lazy, sweep
 from jointclust.rows.arrays import is_device_array, namespace, to_host
-from jointclust.subspace.alternating import Ending, Run, alternate, best_of
+from jointclust.subspace.alternating import Ending, Run
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.decomposition import to_start_from
 from jointclust.types import Array, Float, Labels, Sweepable
 
 
-@dataclass(frozen=True, eq=False)
-class SoftState:
-    """Where a run stands: the objective, and whatever sums the next step is made of; no soft labels are kept."""
+class SoftRule(Protocol):
+    """How rows in an embedding get soft labels, for the parameters that a step or a fit found."""
 
-    objective: float
+    def evidence(self, y: Array) -> Array:
+        """What the soft labels of rows follow from: a number for each cluster. Groups of rows have the mean of it."""
+
+    def soft(self, evidence: Array) -> Array:
+        """The soft labels."""
+
+    def losses(self, evidence: Array, soft: Array) -> Array:
+        """What each row adds to the objective, with its soft labels."""
 
 
-class SoftMethod(ABC):
-    """What a soft method supplies to the loop."""
+class SoftClusterer(AlternatingClusterer):
+    """Base of the estimators whose labels are probabilities.
+
+    A subclass also supplies ``_reorder``, which renumbers the clusters in what was published, and ``_collapse_remedy``,
+    advice about clusters without rows.
+    """
+
+    _per_row = (*AlternatingClusterer._per_row, "soft_labels_")
+    _limits: ClassVar[Limits] = {"init": [StrOptions({"k-means++", "random"}), "array-like"]}
+
+    @property
+    @abstractmethod
+    def _rule(self) -> SoftRule:
+        """Soft labels by what was published."""
 
     @abstractmethod
-    def step(self, start: Any, previous: Any) -> SoftState:
-        """Parameters from the sums of the previous pass, then one pass with them.
-
-        At first there was none: ``start`` holds labels, or soft labels.
-        """
-
-    def rests(self, start: Any, previous: Any, state: Any) -> bool:
-        """Never by its labels: soft ones move on when hard ones stand."""
-        return False
-
-    def merit(self, state: SoftState) -> float:
-        """What to compare the states of a run by, greater is better."""
-        return -state.objective
-
-    def preference(self, state: SoftState) -> float:
-        """What to compare runs by, greater is better."""
-        return self.merit(state)
-
-
-class SoftClusterer(Clusterer):
-    """Base of the estimators whose labels are probabilities."""
-
-    _per_row = (*Clusterer._per_row, "soft_labels_")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Clusterer._parameter_constraints,
-        "init": [StrOptions({"k-means++", "random"}), "array-like"],
-    }
-
-    @abstractmethod
-    def _prepare(
-        self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
-    ) -> None:
-        """Check and publish the parameters that all runs share."""
-
-    @abstractmethod
-    def _method(self, coordinates: Coordinates, n_components: int) -> SoftMethod:
-        """The step to alternate."""
-
-    @abstractmethod
-    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        """Labels, or soft labels, to start from."""
+    def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
+        """Labels of k-means to start from."""
 
     @abstractmethod
     def _publish_parameters(self, coordinates: Coordinates, method: Any, run: Run) -> None:
         """Publish all that ``transform`` and ``predict_proba`` need."""
 
-    @abstractmethod
-    def _evidence(self, y: Array) -> Array:
-        """What the soft labels of a block of rows in the embedding follow from: a number for each cluster."""
-
-    @abstractmethod
-    def _soft(self, evidence: Array) -> Array:
-        """Soft labels of rows, for what tells of them, or of groups, for the mean of it."""
-
-    @abstractmethod
-    def _reorder(self, order: NDArray[np.intp]) -> None:
-        """Renumber the clusters in what was published."""
-
-    @abstractmethod
-    def _losses(self, y: Array, soft: Array) -> Array:
-        """What each row of a block in the embedding adds to the objective, with its soft labels."""
-
-    def _constant(self) -> float:
-        """What the parameters add to the objective."""
-        return 0.0
-
     def _objective(self, Y: Sweepable, soft: Array, weights: Array | None) -> float:
         """The paper's objective of rows in the embedding with their soft labels."""
-        bare = self._bare()
+        rule = self._rule
 
         def total(y: Array, block: Array, w: Array | None) -> Swept:
-            losses = bare._losses(y, block)
+            losses = rule.losses(rule.evidence(y), block)
             return Swept(sums=[namespace(y).sum(losses if w is None else losses * w)])
 
         width = max(Y.shape[1], self.n_clusters)
-        return float(sweep(total, Y, soft, weights, width=width).sums[0]) + self._constant()
-
-    @abstractmethod
-    def _collapse_remedy(self) -> str:
-        """What to do about clusters without rows."""
+        return float(sweep(total, Y, soft, weights, width=width).sums[0])
 
     # -- fit ----------------------------------------------------------------------------------------------------
 
-    def _fit(
-        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
-    ) -> tuple[CallbackContext, Rows]:
-        coordinates = self._coordinates(X, sample_weight, rng)
-        known, groups = facts(coordinates.rows, coordinates.weights)
-        coordinates = replace(coordinates, known=known, groups=groups)
-        n_components = self._n_components(coordinates)
-        given, n_init = self._given_soft_labels(coordinates.n_samples)
-        if given is not None:
-            given = keep(coordinates.rows.beside(given), known)
-        self._prepare(coordinates, n_components, given, rng)
+    def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
+        if self.init == "random" and coordinates.known is None:
+            soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
+            return coordinates.rows.beside(soft / soft.sum(axis=1, keepdims=True))
+        return self._kmeans_labels(coordinates, n_components, rng)
 
-        def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[SoftMethod, Run]:
-            method = self._method(coordinates, n_components)
-            start = self._started(coordinates, n_components, generator) if given is None else given
-            stop = tasks.iteration_reporter(self, task)
-            return method, alternate(method, start, max_iter=self._most_iterations, tol=self.tol, stop=stop)
-
-        context = tasks.begin(self, n_init)
-        runs = tasks.make_runs(self, run, n_init, rng, coordinates.rank, context, self.max_iter)
-        method, best = best_of(runs, lambda pair: pair[0].preference(pair[1].state))
-        self.mean_ = coordinates.mean.astype(coordinates.rows.dtype)
-        self._publish_parameters(coordinates, method, best)
-        self._publish_soft_labels(coordinates, best, keep_order=given is not None)
-        self._warn(coordinates, best)
-        self._move_published(coordinates.rows)
-        return context, coordinates.rows
-
-    def _started(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Any:
-        """A start; where it looks at a sample of the rows, its centers label the others."""
-        some = to_start_from(coordinates, self.n_clusters, rng)
-        if some is coordinates:
-            return self._start(coordinates, n_components, rng)
-        start = self._start(some, min(n_components, some.rank), rng)
+    def _start_from_sample(
+        self, index: int, coordinates: Coordinates, some: Coordinates, n_components: int, rng: np.random.RandomState
+    ) -> Labels:
+        """The nearest centers of the start's clusters."""
+        start = self._start(index, some, n_components, rng)
         labels = start if start.ndim == 1 else start.argmax(axis=1).astype(np.int32)
         rows = some.rows.project(coordinates.basis, coordinates.mean)
         centers = centers_of(rows, labels, self.n_clusters, some.weights)
         return assign(coordinates.leading(coordinates.rank), centers, coordinates.known)
 
-    @property
-    def _most_iterations(self) -> int:
-        return self.max_iter
-
-    def _given_soft_labels(self, n_samples: int) -> tuple[NDArray | None, int]:
-        """Soft labels to start from, if init holds labels or soft labels, and how many runs to make."""
-        if isinstance(self.init, str):
-            return None, self.n_init
+    def _given_start(self, n_samples: int) -> tuple[NDArray | None, int]:
         init = to_host(self.init) if is_device_array(self.init) else self.init
         if np.ndim(init) == 2:
             soft = np.array(init, dtype=np.float64)
         else:
-            labels, _ = labels_to_start_from(self.init, self.n_init, n_samples, self.n_clusters)
+            labels, n_init = super()._given_start(n_samples)
+            if labels is None:
+                return None, n_init
             soft = np.eye(self.n_clusters)[labels]
         if soft.shape != (n_samples, self.n_clusters):
             raise ValueError(
@@ -192,11 +116,13 @@ class SoftClusterer(Clusterer):
             tell(f"init gives the soft labels, so one run is made instead of n_init={self.n_init}.", RuntimeWarning)
         return soft, 1
 
-    def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
+    def _publish(self, coordinates: Coordinates, method: Any, run: Run) -> Sweepable:
         """One last label step, with predict's own code, so that soft labels, labels and objective agree."""
+        self.mean_ = coordinates.mean.astype(coordinates.rows.dtype)
+        self._publish_parameters(coordinates, method, run)
         Y, weights = self._embedded(coordinates.rows), coordinates.weights
         known, groups = coordinates.known, coordinates.groups
-        if not keep_order:
+        if isinstance(self.init, str):  # labels that were given keep their numbers
             (labels,) = self._labels_of(Y, known, groups, soft=False)
             sizes = cluster_sizes(labels, self.n_clusters, weights)
             self._reorder(cluster_order(sizes, centers_of(Y, labels, self.n_clusters, weights), n_known(self)))
@@ -205,11 +131,10 @@ class SoftClusterer(Clusterer):
         self.objective_ = self._objective(Y, soft, weights)
         # What a run tried after the state that is published does not belong to it.
         self.objective_history_ = np.array([*run.history[: run.best], self.objective_])
-        self.n_iter_ = self.objective_history_.size
-        self.converged_ = run.ending is Ending.CONVERGED
+        self.n_iter_, self.converged_ = self.objective_history_.size, run.ending is Ending.CONVERGED
+        return Y
 
-    def _warn(self, coordinates: Coordinates, run: Run) -> None:
-        """Say everything that should keep a user from trusting the result."""
+    def _warn(self, coordinates: Coordinates, method: Any, run: Run) -> None:
         sizes = cluster_sizes(self.labels_, self.n_clusters, coordinates.weights)
         empty = int(np.sum(sizes == 0))
         if coordinates.is_constant:
@@ -219,10 +144,6 @@ class SoftClusterer(Clusterer):
                 f"{empty} of {self.n_clusters} clusters are the most likely one for no row. {self._collapse_remedy()}",
                 CollapseWarning,
             )
-        if run.ending is Ending.MAX_ITER and self.max_iter is None:
-            tell(f"The labels were still improving after {self._most_iterations} iterations.", ConvergenceWarning)
-        elif run.ending is not Ending.CONVERGED:
-            tell(run.ending.value.format(max_iter=self.max_iter), ConvergenceWarning)
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -254,37 +175,19 @@ class SoftClusterer(Clusterer):
     ) -> Sequence[Any]:
         """Hard labels of rows in the embedding, after the soft ones where these are wanted."""
         # The nearest points of a simplex are found by way of several arrays of their size.
-        bare, width, shared = self._bare(), max(Y.shape[1], 8 * self.n_clusters), None
+        rule, width, shared = self._rule, max(Y.shape[1], 8 * self.n_clusters), None
         if groups is not None:
-            shared = groups.averaged(sweep(lambda y: Swept(rows=[bare._evidence(y)]), Y, width=width).rows[0])
+            shared = groups.averaged(sweep(lambda y: Swept(rows=[rule.evidence(y)]), Y, width=width).rows[0])
 
         def visit(y: Array, own: Array | None, evidence: Array | None) -> Swept:
-            found = bare._label_block(y, own, evidence)
-            return Swept(rows=found if soft else found[1:])
+            found = blocks.kept_soft(rule.soft(rule.evidence(y) if evidence is None else evidence), own)
+            labels = namespace(y).astype(namespace(y).argmax(found, axis=1), namespace(y).int32)
+            return Swept(rows=[found, labels] if soft else [labels])
 
         return sweep(visit, Y, known, shared, width=width).rows
 
-    def _label_block(self, y: Array, known: Array | None, shared: Array | None) -> list[Array]:
-        soft = self._soft(self._evidence(y) if shared is None else shared)
-        soft, xp = blocks.kept_soft(soft, known), namespace(y)
-        return [soft, xp.astype(xp.argmax(soft, axis=1), xp.int32)]
-
-    def predict(self, X: ArrayLike) -> Labels:
-        """The most likely cluster.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New rows.
-
-        Returns
-        -------
-        labels : array of shape (n_samples,)
-            Cluster of each row.
-        """
-        if is_lazy(X):
-            return self._lazily("predict", X, (), np.int32)
-        return self._labels_of(self._embedded(self._check(X, "predict")), soft=False)[0]
+    def _predict(self, rows: Rows) -> Labels:
+        return self._labels_of(self._embedded(rows), soft=False)[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

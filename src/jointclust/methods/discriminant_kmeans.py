@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from numbers import Real
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
-from jointclust._sklearn import CallbackContext, Interval, StrOptions
-from jointclust.estimators.base import Clusterer
+from jointclust._sklearn import CallbackContext
+from jointclust.estimators.base import Limits, TakesRows
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer, LinearMap
 from jointclust.exceptions import PlainKMeansWarning
 from jointclust.methods.discriminative import LDAKMeans
@@ -23,7 +23,7 @@ from jointclust.types import Float, Labels
 _DISKMEANS_SHARE, _DISCLUSTER_SHARE = 2.0, 0.3
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class DisKMeans(EmbeddingClusterer):
     r"""Discriminative k-means: k-means with the kernel that discriminant analysis leaves.
 
@@ -75,29 +75,11 @@ class DisKMeans(EmbeddingClusterer):
     (500,)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **EmbeddingClusterer._parameter_constraints,
-        "variance": Clusterer._parameter_constraints["variance"],
-        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-    }
-
-    n_clusters: int = 8
-    _: KW_ONLY
-    n_components: int | None = None
     ridge: float | str = "auto"
     variance: float | None = None
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
 
     def _fit_embedding(
-        self,
-        X: ArrayLike | Coordinates,
-        sample_weight: ArrayLike | None,
-        rng: np.random.RandomState,
-        task: CallbackContext,
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: RandomState, task: CallbackContext
     ) -> Embedded:
         coordinates = self._coordinates(X, sample_weight, rng)
         q = resolve_n_components(self.n_components, coordinates.rank, coordinates)
@@ -128,7 +110,7 @@ class DisKMeans(EmbeddingClusterer):
         return weighted_norm(Y, weights) - within_norm(Y, labels, self.cluster_centers_, weights)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class DisCluster(LDAKMeans):
     r"""Discriminative cluster analysis: regularised discriminant analysis and k-means, in turns.
 
@@ -144,9 +126,7 @@ class DisCluster(LDAKMeans):
     ridge : float or "auto", default="auto"
         The value sigma^2, added to S_w. "auto" is 0.3 times the total variance over ``n_clusters - 1``. 0 is plain
         discriminant analysis, defined where S_w has full rank.
-    variance : float, default=None
-        Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
-    max_rank
+    variance, max_rank
     init : {"k-means++", "pca", "whitened", "random"} or array of labels, default="k-means++"
         k-means in the reduced coordinates; in the leading ``n_components`` of them, as they are ("pca") or all with the
         same variance ("whitened"); in a random subspace; or labels 0..n_clusters-1 to start from.
@@ -172,12 +152,7 @@ class DisCluster(LDAKMeans):
     (500, 4)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LDAKMeans._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-    }
-
-    _: KW_ONLY
+    _limits: ClassVar[Limits] = {"ridge": TakesRows._limits["ridge"]}
     ridge: float | str = "auto"
     variance: float | None = None
 

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jointclust._sklearn import Interval, StrOptions
-from jointclust.estimators.base import RESTARTS
+from jointclust.estimators.base import RESTARTS, Limits
 from jointclust.estimators.joint import JointClusterer
 from jointclust.numerics.kmeans import fewer_restarts, kmeans, lloyd, resting_tol
-from jointclust.numerics.partitions import (
-    FEW,
-    at_rest,
-    fill_empty,
-    renumbered,
-    scatters,
-    weighted_norm,
-    within_norm,
-)
+from jointclust.numerics.partitions import FEW, fill_empty, renumbered, scatters, weighted_norm, within_norm
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.alternating import Method, State, alternate
 from jointclust.subspace.coordinates import Clusters, Coordinates
-from jointclust.subspace.directions import (
-    TRADE_OFFS,
-    automatic_ridge,
-    fisher_directions,
-    margin_directions,
-    trade_off_of,
-)
+from jointclust.subspace.directions import automatic_ridge, fisher_directions, margin_directions, trade_off_of
 from jointclust.types import Float, Labels
 
 # Coordinates per component in the coarse part of a start; steps of Lloyd's iteration between two projections, where
@@ -67,7 +53,9 @@ class _Discriminative(Method):
             most, tol = 300 if n_clusters <= FEW else _STEPS, resting_tol(n_clusters, self.tol)
             current = lloyd(Y, centers, weights, known=known, max_iter=most, tol=tol)
             state = self._state(clusters, current.labels, projection)
-            if self.n_restarts == 0 or self.trade_off == 0 or not self._rests(clusters, state, previous):
+            still = previous is not None and state.objective - previous.objective <= self.tol * abs(state.objective)
+            rests = still or self.rests(start, previous, state)
+            if self.n_restarts == 0 or self.trade_off == 0 or not rests:
                 return state
             beat = current.inertia * (1 - max(self.tol, 1e-9))
         else:
@@ -97,13 +85,8 @@ class _Discriminative(Method):
         clusters = clusters.relabelled(labels)
         return State(clusters, projection, self.objective(clusters, projection))
 
-    def _rests(self, before: Clusters, after: State, previous: State | None) -> bool:
-        if at_rest(before.labels, after.clusters.labels, before.n_clusters, self.coordinates.weights):
-            return True
-        return previous is not None and after.objective - previous.objective <= self.tol * abs(after.objective)
 
-
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class DiscriminativeEmbeddedClustering(JointClusterer):
     r"""Clusters and the subspace that shows them, traded off by :math:`\lambda`.
 
@@ -138,9 +121,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
     n_restarts : int, default=10
         Restarts of the last two rules, and of the k-means that they start from. Beyond 50 clusters, over which the luck
         of a start averages out, there are fewer in proportion: one tenth of them for 500.
-    variance : float, default=None
-        Share of the variance kept before the alternation, by PCA; None keeps the numerical rank.
-    max_rank
+    variance, max_rank
     init : {"pca", "k-means++", "random"} or array of labels, default="pca"
         k-means in the leading components, in all of them, in a random subspace; or labels 0..n_clusters-1 to start
         from.
@@ -178,27 +159,16 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **JointClusterer._parameter_constraints,
-        "trade_off": [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))],
+    _limits: ClassVar[Limits] = {
         "update_rule": [StrOptions({"comparison", "fixed", "minimization"})],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
     }
 
-    n_clusters: int = 8
-    _: KW_ONLY
-    n_components: int | None = None
     trade_off: float | str = 1.5
     update_rule: str = "comparison"
     n_restarts: int = 10
     variance: float | None = None
-    max_rank: int = 500
     init: str | ArrayLike = "pca"
-    n_init: int = 1
-    max_iter: int = 100
-    tol: float = 1e-6
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
 
     @property
     def _lambda(self) -> float:
@@ -218,7 +188,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
             return labels
         coarse = coordinates.first(_COARSE * n_components)
         method = replace(self._method(coarse, n_components, rng), n_restarts=0)
-        run = alternate(method, coarse.clusters(labels, self.n_clusters), max_iter=self.max_iter, tol=self.tol)
+        run = alternate(method, self._begin(coarse, labels), max_iter=self._most_iterations, tol=self.tol)
         return run.state.clusters.labels
 
     def _collapse_remedy(self) -> str:
@@ -288,7 +258,7 @@ def discriminant_ratio(between: Float, within: Float) -> float:
     return float(np.sum(np.sum(vectors * (between @ vectors), axis=0) / np.maximum(values, least)))
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class LDAKMeans(JointClusterer):
     r"""Linear discriminant analysis and k-means in turn (LDAKM).
 
@@ -350,24 +320,13 @@ class LDAKMeans(JointClusterer):
     """
 
     _orthonormal = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **JointClusterer._parameter_constraints,
+    _limits: ClassVar[Limits] = {
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "init": [StrOptions({"k-means++", "pca", "whitened", "random"}), "array-like"],
     }
 
-    n_clusters: int = 8
-    _: KW_ONLY
-    n_components: int | None = None
     ridge: float | str = "auto"
     variance: float | None = 0.9
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
-    max_iter: int = 100
-    tol: float = 1e-6
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Discriminant:
         return Discriminant(coordinates, n_components, self._ridge(coordinates), rng)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from jointclust._sklearn import Interval, StrOptions
-from jointclust.estimators.base import RESTARTS
-from jointclust.estimators.soft import SoftClusterer, SoftMethod, SoftState
+from jointclust.estimators.base import RESTARTS, Limits
+from jointclust.estimators.soft import SoftClusterer, SoftRule
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.numerics.groups import Groups
 from jointclust.numerics.linalg import fix_signs
 from jointclust.numerics.partitions import cluster_sizes, squared_distances
 from jointclust.numerics.spread import leading_direction_share, weighted_median
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace, to_host
-from jointclust.subspace.alternating import Run
+from jointclust.subspace.alternating import Run, Steps
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.subspace.directions import resolve_n_components
 from jointclust.subspace.starts import start_labels
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -32,108 +29,108 @@ _SAFE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class CenterState(SoftState):
-    """Centers, and the sums and sizes of the masses that the rows have by these centers."""
+class CenterRule(SoftRule):
+    """Memberships by the squared distances from centers, which are there from the first step on."""
 
-    centers: Float
-    sums: Float
-    sizes: Float
+    centers: Float | None
+    # Rounds of means that the centers of a start take.
+    start_rounds: ClassVar[int] = 1
 
-
-@dataclass
-class Centers(SoftMethod):
-    """A method that alternates centers and memberships of rows in an embedding that stays."""
-
-    Y: Any
-    weights: Float | None
-    known: Array | None
-    groups: Groups | None
-
-    def step(self, start: Any, previous: CenterState | None) -> CenterState:
-        if previous is None:
-            centers = self.first_centers(start)
-        else:
-            centers = weighted_means(previous.sums, previous.sizes, previous.centers)
-        bare, width = self.bare, max(centers.shape[1], 4 * len(centers))
-
-        def visit(y: Array, w: Array | None, known: Array | None, shared: Array | None) -> Swept:
-            distances = squared_distances(y, centers)
-            soft = blocks.kept_soft(bare.memberships(distances if shared is None else shared), known)
-            losses, mass = bare.losses(distances, soft), bare.mass(distances, soft)
-            if w is not None:
-                losses, mass = losses * w, mass * w[:, None]
-            xp = namespace(y)
-            return Swept(sums=[xp.sum(losses), blocks.project_transposed(y, mass, None).T, xp.sum(mass, axis=0)])
-
-        loss, sums, sizes = sweep(visit, self.Y, self.weights, self.known, self._shared(centers), width=width).sums
-        return CenterState(float(loss), centers, sums, sizes)
-
-    def _shared(self, centers: Float) -> Array | None:
-        """Mean squared distances of the groups' rows, which have their memberships in common."""
-        if self.groups is None:
-            return None
-        distances = lambda y: Swept(rows=[squared_distances(y, centers)])  # noqa: E731
-        return self.groups.averaged(sweep(distances, self.Y, width=len(centers)).rows[0])
-
-    @property
-    def bare(self) -> Centers:
-        """The method without its rows, to be sent to them."""
-        return replace(self, Y=None, weights=None, known=None, groups=None)
-
-    def means_of(
-        self, start: Array, n_clusters: int, mass_of: Callable[[Array, Array], Array], kept: Float | None
-    ) -> Float:
-        """Centers for labels, or soft labels, to start from; ``mass_of(y, soft)`` is what the rows count there."""
-
-        def total(y: Array, block: Array, w: Array | None) -> Swept:
-            soft = blocks.one_hot(block, n_clusters, None) if block.ndim == 1 else block
-            mass = mass_of(y, soft) if w is None else mass_of(y, soft) * w[:, None]
-            return Swept(sums=[blocks.project_transposed(y, mass, None).T, namespace(y).sum(mass, axis=0)])
-
-        sums, sizes = sweep(total, self.Y, start, self.weights, width=self.Y.shape[1]).sums
-        return weighted_means(sums, sizes, kept)
-
-    @abstractmethod
-    def first_centers(self, start: Array) -> Float:
-        """Centers for labels, or soft labels, to start from."""
-
-    @abstractmethod
-    def memberships(self, distances: Array) -> Array:
-        """Memberships for squared distances from the centers."""
+    def evidence(self, y: Array) -> Any:
+        assert self.centers is not None
+        return squared_distances(y, self.centers)
 
     @abstractmethod
     def mass(self, distances: Array, soft: Array) -> Array:
         """What rows count in the next centers."""
 
     @abstractmethod
-    def losses(self, distances: Array, soft: Array) -> Array:
-        """What each row adds to the objective."""
+    def start_mass(self, y: Array, soft: Array) -> Array:
+        """What rows count in the centers of a start, by labels or memberships that are given."""
+
+    def at_means(self, sums: Float, sizes: Float) -> Self:
+        """The rule with the means of masses as centers; one without mass stays where it was, or at the origin."""
+        sizes = sizes[:, None]
+        kept = np.zeros_like(sums) if self.centers is None else self.centers
+        return replace(self, centers=np.where(sizes > 0, sums / np.where(sizes > 0, sizes, 1.0), kept))
 
 
-def weighted_means(sums: Float, sizes: Float, kept: Float | None) -> Float:
-    """Sums over masses; a center without mass stays where it was, or at the origin."""
-    sizes = sizes[:, None]
-    kept = np.zeros_like(sums) if kept is None else kept
-    return np.where(sizes > 0, sums / np.where(sizes > 0, sizes, 1.0), kept)
+Rule = TypeVar("Rule", bound=CenterRule)
+
+
+@dataclass(frozen=True, eq=False)
+class CenterState(Generic[Rule]):
+    """The rule with its centers, and the sums and sizes of the masses that the rows have by them."""
+
+    objective: float
+    rule: Rule
+    sums: Float
+    sizes: Float
 
 
 @dataclass
-class _Fuzzy(Centers):
+class Centers(Steps[Array, CenterState[Rule]]):
+    """Steps of centers and memberships of rows in an embedding that stays."""
+
+    coordinates: Coordinates
+    Y: Sweepable
     n_clusters: int
+    rule: Rule
+
+    def step(self, start: Array, previous: CenterState[Rule] | None) -> CenterState[Rule]:
+        rule = self.first_rule(start) if previous is None else previous.rule.at_means(previous.sums, previous.sizes)
+        here, width, shared = self.coordinates, max(self.Y.shape[1], 4 * self.n_clusters), None
+        if here.groups is not None:
+            # The rows of a group have their memberships in common, by their mean squared distances.
+            distances = sweep(lambda y: Swept(rows=[rule.evidence(y)]), self.Y, width=self.n_clusters).rows[0]
+            shared = here.groups.averaged(distances)
+
+        def visit(y: Array, w: Array | None, known: Array | None, shared: Array | None) -> Swept:
+            distances = rule.evidence(y)
+            soft = blocks.kept_soft(rule.soft(distances if shared is None else shared), known)
+            losses, mass = rule.losses(distances, soft), rule.mass(distances, soft)
+            if w is not None:
+                losses, mass = losses * w, mass * w[:, None]
+            xp = namespace(y)
+            return Swept(sums=[xp.sum(losses), blocks.project_transposed(y, mass, None).T, xp.sum(mass, axis=0)])
+
+        loss, sums, sizes = sweep(visit, self.Y, here.weights, here.known, shared, width=width).sums
+        return CenterState(float(loss), rule, sums, sizes)
+
+    def first_rule(self, start: Array) -> Rule:
+        """The rule with centers for labels, or soft labels, to start from."""
+        rule = self.rule
+        for _ in range(rule.start_rounds):
+            rule = self._start_round(rule, start)
+        return rule
+
+    def _start_round(self, rule: Rule, start: Array) -> Rule:
+        n_clusters = self.n_clusters
+
+        def total(y: Array, block: Array, w: Array | None) -> Swept:
+            soft = blocks.one_hot(block, n_clusters, None) if block.ndim == 1 else block
+            mass = rule.start_mass(y, soft) if w is None else rule.start_mass(y, soft) * w[:, None]
+            return Swept(sums=[blocks.project_transposed(y, mass, None).T, namespace(y).sum(mass, axis=0)])
+
+        sums, sizes = sweep(total, self.Y, start, self.coordinates.weights, width=self.Y.shape[1]).sums
+        return rule.at_means(sums, sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fuzzy(CenterRule):
     fuzzifier: float
 
-    def first_centers(self, start: Array) -> Float:
-        fuzzifier = self.fuzzifier
-        return self.means_of(start, self.n_clusters, lambda y, soft: soft**fuzzifier, None)
+    def soft(self, evidence: Array) -> Array:
+        return fuzzy_memberships(evidence, self.fuzzifier)
 
-    def memberships(self, distances: Array) -> Array:
-        return fuzzy_memberships(distances, self.fuzzifier)
+    def losses(self, evidence: Array, soft: Array) -> Array:
+        return namespace(soft).sum(soft**self.fuzzifier * evidence, axis=1)
 
     def mass(self, distances: Array, soft: Array) -> Array:
         return soft**self.fuzzifier
 
-    def losses(self, distances: Array, soft: Array) -> Array:
-        return namespace(soft).sum(soft**self.fuzzifier * distances, axis=1)
+    def start_mass(self, y: Array, soft: Array) -> Array:
+        return soft**self.fuzzifier
 
 
 def fuzzy_memberships(distances: Array, fuzzifier: float) -> Array:
@@ -153,42 +150,35 @@ def collapsing_fuzzifier(Y: Sweepable, weights: Array | None) -> float:
     return 1.0 / (1.0 - 2.0 * share) if share < 0.5 else np.inf
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CenterClusterer(SoftClusterer):
     """What fuzzy k-means and its robust form share: centers in the full space, or in principal components."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: value for name, value in SoftClusterer._parameter_constraints.items() if name != "variance"
-    }
+    n_components: int | None = None
     variance = None  # not a parameter: there is nothing to reduce, or n_components does it
+    _unreduced = True
+
+    @abstractmethod
+    def _rule_at(self, centers: Float | None) -> CenterRule:
+        """Memberships by these centers; none before there is a start."""
 
     @property
-    def _in_full_space(self) -> bool:
-        return self.n_components is None
+    def _rule(self) -> CenterRule:
+        return self._rule_at(to_host(self.cluster_centers_).astype(np.float64))
 
-    def _n_components(self, coordinates: Coordinates) -> int:
-        return resolve_n_components(self.n_components, coordinates.rank, coordinates)
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Centers:
+        return Centers(coordinates, self._embedding(coordinates, n_components), self.n_clusters, self._rule_at(None))
 
-    def _embedding(self, coordinates: Coordinates, n_components: int) -> Any:
-        if self._in_full_space:
-            return coordinates.rows.project(None, coordinates.mean)
-        return coordinates.leading(n_components)
-
-    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        if self.init == "random" and coordinates.known is None:
-            soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
-            return coordinates.rows.beside(soft / soft.sum(axis=1, keepdims=True))
-        return self._kmeans_labels(coordinates, n_components, rng)
+    def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
+        kind, weights = self._start_kind, coordinates.weights
+        return start_labels(kind, coordinates, self.n_clusters, n_components, rng, RESTARTS, weights)
 
     @property
     def _start_kind(self) -> str:
         return "k-means++" if self._in_full_space else "pca"
 
-    def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
-        weights = coordinates.weights
-        return start_labels(self._start_kind, coordinates, self.n_clusters, n_components, rng, RESTARTS, weights)
-
-    def _publish_parameters(self, coordinates: Coordinates, method: Centers, run: Run) -> None:
-        dtype, centers = coordinates.rows.dtype, run.state.centers
+    def _publish_parameters(self, coordinates: Coordinates, method: Any, run: Run) -> None:
+        dtype, centers = coordinates.rows.dtype, run.state.rule.centers
         self.__dict__.pop("components_", None)
         if not self._in_full_space:
             axes = coordinates.loadings(np.eye(coordinates.rank, centers.shape[1]))
@@ -200,30 +190,14 @@ class CenterClusterer(SoftClusterer):
     def _reorder(self, order: NDArray[np.intp]) -> None:
         self.cluster_centers_ = np.ascontiguousarray(self.cluster_centers_[order])
 
-    @abstractmethod
-    def _fitted(self, Y: Sweepable) -> Centers:
-        """The method on new rows, with the parameters found."""
-
-    def _distances(self, y: Array) -> Array:
-        return squared_distances(y, to_host(self.cluster_centers_).astype(np.float64))
-
-    def _evidence(self, y: Array) -> Array:
-        return self._distances(y)
-
-    def _soft(self, evidence: Array) -> Array:
-        return self._fitted(evidence).memberships(evidence)
-
-    def _losses(self, y: Array, soft: Array) -> Array:
-        return self._fitted(y).losses(self._distances(y), soft)
-
     def _nearest(self, Y: Sweepable) -> Array:
         """Squared distance of each row from the nearest center."""
-        bare = self._bare()
-        nearest = lambda y: Swept(rows=[namespace(y).min(bare._distances(y), axis=1)])  # noqa: E731
+        rule = self._rule
+        nearest = lambda y: Swept(rows=[namespace(y).min(rule.evidence(y), axis=1)])  # noqa: E731
         return sweep(nearest, Y, width=max(Y.shape[1], self.n_clusters)).rows[0]
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class FuzzyKMeans(CenterClusterer):
     r"""Fuzzy k-means (fuzzy c-means).
 
@@ -273,7 +247,6 @@ class FuzzyKMeans(CenterClusterer):
     collapsing_fuzzifier_ : float
         The exponent from which on the mean attracts all centers; infinite when none does.
     objective_, objective_history_, n_iter_, converged_
-        The objective above, its value after each iteration, their number, and whether the run came to rest.
 
     References
     ----------
@@ -289,45 +262,25 @@ class FuzzyKMeans(CenterClusterer):
     (1.04, (1797, 10))
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CenterClusterer._parameter_constraints,
-        "fuzzifier": [Interval(Real, 1, None, closed="neither"), StrOptions({"auto"})],
-    }
-
-    n_clusters: int = 8
-    _: KW_ONLY
+    _limits: ClassVar[Limits] = {"fuzzifier": [Interval(Real, 1, None, closed="neither"), StrOptions({"auto"})]}
     fuzzifier: float | str = "auto"
-    n_components: int | None = None
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
-    max_iter: int = 100
-    tol: float = 1e-6
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
 
     def _prepare(
         self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
     ) -> None:
-        self.collapsing_fuzzifier_ = collapsing_fuzzifier(
-            self._embedding(coordinates, n_components), coordinates.weights
-        )
+        Y = self._embedding(coordinates, n_components)
+        self.collapsing_fuzzifier_ = collapsing_fuzzifier(Y, coordinates.weights)
         self.fuzzifier_ = self._safe_fuzzifier if self.fuzzifier == "auto" else float(self.fuzzifier)
 
     @property
     def _safe_fuzzifier(self) -> float:
         return min(2.0, 1.0 + _SAFE * (self.collapsing_fuzzifier_ - 1.0))
 
-    def _method(self, coordinates: Coordinates, n_components: int) -> _Fuzzy:
-        embedding = self._embedding(coordinates, n_components)
-        weights, known, groups = coordinates.weights, coordinates.known, coordinates.groups
-        return _Fuzzy(embedding, weights, known, groups, self.n_clusters, self.fuzzifier_)
+    def _rule_at(self, centers: Float | None) -> _Fuzzy:
+        return _Fuzzy(centers, self.fuzzifier_)
 
-    def _fitted(self, Y: Sweepable) -> _Fuzzy:
-        return _Fuzzy(Y, None, None, None, self.n_clusters, self.fuzzifier_)
-
-    def _warn(self, coordinates: Coordinates, run: Run) -> None:
-        super()._warn(coordinates, run)
+    def _warn(self, coordinates: Coordinates, method: Any, run: Run) -> None:
+        super()._warn(coordinates, method, run)
         weights, sizes = coordinates.weights, cluster_sizes(self.labels_, self.n_clusters)
         if coordinates.is_constant or self.n_clusters == 1 or (sizes == 0).any():
             return

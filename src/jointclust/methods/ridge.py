@@ -3,57 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from jointclust._sklearn import Interval, StrOptions
-from jointclust.estimators.soft import SoftClusterer, SoftMethod, SoftState
+from jointclust._sklearn import Interval
+from jointclust.estimators.base import Limits
+from jointclust.estimators.soft import SoftClusterer
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import project_simplex
 from jointclust.numerics.partitions import centers_of, means
 from jointclust.rows import Swept, blocks
 from jointclust.rows.arrays import like, namespace, to_host
-from jointclust.subspace.alternating import Run
+from jointclust.subspace.alternating import Run, Steps
 from jointclust.subspace.coordinates import Block, Coordinates
 from jointclust.subspace.directions import fix_free_direction, relative_ridge, uncorrelated_rotation
 from jointclust.subspace.starts import start_labels
-from jointclust.types import Array, Float
+from jointclust.types import Array, Float, Labels, Sweepable
 
 # "auto" ridge, as a share of the variance over n_clusters - 1; from 0.1 to 1 it hardly matters on real data.
 _RIDGE_SHARE = 0.3
 # The k-means that a run starts from decides more than anything after it: many restarts, in the leading coordinates.
 _RESTARTS, _START_VARIANCE = 100, 0.9
-# Iterations at the most where the labels decide when to stop.
-_MOST = 100
 
 
 @dataclass(frozen=True, eq=False)
-class _RidgeSums:
-    """Sums over the rows with soft labels p: of x p' (in coordinates), of p and of |p|^2."""
+class _Targets:
+    """alpha and b: the soft labels p of a row of XZ are those with ``alpha p`` nearest to it, shifted by b."""
 
-    products: Float
-    soft: Float
-    squares: float
-
-
-@dataclass(frozen=True, eq=False)
-class _RidgeState(SoftState):
-    """The regression (Z in coordinates, alpha and b) with what the soft labels that follow from it add up to."""
-
-    projection: Float
     scale: float
     intercept: Float
+
+    def evidence(self, y: Array) -> Array:
+        V = blocks.float64(y)
+        return V + like(self.intercept, V)
+
+    def soft(self, evidence: Array) -> Array:
+        return soft_labels(evidence, self.scale)
+
+    def losses(self, evidence: Array, soft: Array) -> Array:
+        return namespace(evidence).sum((evidence - self.scale * soft) ** 2, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class _RidgeState:
+    """The regression (Z in coordinates, alpha and b) with what the soft labels p that follow from it add up to.
+
+    That is, sums over the rows of x p' (in coordinates), of p and of |p|^2.
+    """
+
+    objective: float
+    projection: Float
+    targets: _Targets
     explained: float
     n_empty: int
-    sums: _RidgeSums
+    sums: tuple[Float, Float, float]
 
 
 @dataclass
-class _UncorrelatedRidge(SoftMethod):
+class _UncorrelatedRidge(Steps[Array, _RidgeState]):
     """Algorithm 1 in whitened coordinates ``A = X (X'X + ridge I)^-1/2``."""
 
     coordinates: Coordinates
@@ -65,28 +76,27 @@ class _UncorrelatedRidge(SoftMethod):
     def __post_init__(self) -> None:
         self.whitening = 1.0 / np.sqrt(self.coordinates.eigenvalues + self.ridge)
 
-    def step(self, start: Any, previous: _RidgeState | None) -> _RidgeState:
-        sums, mass = self._first_sums(start) if previous is None else previous.sums, self.coordinates.mass
-        mean = sums.soft / mass
-        rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * sums.products)
-        spread = sums.squares - mass * float(mean @ mean)
+    def step(self, start: Array, previous: _RidgeState | None) -> _RidgeState:
+        products, soft, squares = self._first_sums(start) if previous is None else previous.sums
+        mass = self.coordinates.mass
+        mean = soft / mass
+        rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * products)
+        spread = squares - mass * float(mean @ mean)
         informative = spread > 1e-13 * mass and nuclear > 1e-10 * np.sqrt(spread)
         # A number is kept: True finds the best one, and False is one.
         scale = nuclear / spread if self.rescale is True and informative else float(self.rescale or 1.0)
         projection = self.whitening[:, None] * rotation
-        return self._visit(projection, scale, scale * mean)
+        return self._visit(projection, _Targets(scale, scale * mean))
 
-    def _visit(self, projection: Float, scale: float, intercept: Float) -> _RidgeState:
+    def _visit(self, projection: Float, targets: _Targets) -> _RidgeState:
         """Soft labels for a regression: their objective, and the sums for the next one, in one pass."""
         n_clusters = self.n_clusters
 
         def visit(block: Block, shared: Array | None) -> Swept:
-            V, w = blocks.float64(block.y), block.weights
-            xp, b = namespace(V), like(intercept, V)
-            V = V + b
-            soft = soft_labels(V if shared is None else blocks.float64(shared) + b, scale)
-            soft = blocks.kept_soft(soft, block.known)
-            losses = xp.sum((V - scale * soft) ** 2, axis=1)
+            V, w = targets.evidence(block.y), block.weights
+            soft = targets.soft(V if shared is None else targets.evidence(shared))
+            soft, xp = blocks.kept_soft(soft, block.known), namespace(V)
+            losses = targets.losses(V, soft)
             hard = xp.astype(xp.argmax(soft, axis=1), xp.int32)
             labels = block.cluster_sums(hard, n_clusters, w)
             return Swept(sums=[xp.sum(losses if w is None else losses * w), *labels, *_soft_sums(block, soft)])
@@ -99,31 +109,31 @@ class _UncorrelatedRidge(SoftMethod):
         factor = means(self.coordinates.inside(sums), np.sqrt(sizes))
         explained = float(np.sum((factor * self.whitening) ** 2))
         empty = int(np.count_nonzero(sizes == 0))
-        return _RidgeState(objective, projection, scale, intercept, explained, empty, self._sums(rest))
+        return _RidgeState(objective, projection, targets, explained, empty, self._sums(rest))
 
-    def _first_sums(self, start: Array) -> _RidgeSums:
+    def _first_sums(self, start: Array) -> tuple[Float, Float, float]:
         """The sums for labels, or soft labels, to start from."""
         n_clusters = self.n_clusters
 
-        def visit(block: Block, labels: Any) -> Swept:
+        def visit(block: Block, labels: Array) -> Swept:
             soft = blocks.one_hot(labels, n_clusters, None) if labels.ndim == 1 else labels
             return Swept(sums=_soft_sums(block, soft))
 
         return self._sums(self.coordinates.sweep(visit, None, start).sums)
 
-    def _sums(self, parts: Sequence[Float]) -> _RidgeSums:
+    def _sums(self, parts: Sequence[Float]) -> tuple[Float, Float, float]:
         products, soft, squares = parts
-        return _RidgeSums(self.coordinates.inside(products.T).T, soft, float(squares))
+        return self.coordinates.inside(products.T).T, soft, float(squares)
 
-    def merit(self, state: SoftState) -> float:
+    def merit(self, state: _RidgeState) -> float:
         return self.preference(state) if self.by_labels else -state.objective
 
-    def preference(self, state: Any) -> float:
+    def preference(self, state: _RidgeState) -> float:
         """What the hard labels explain; a cluster without rows costs more than all of it."""
         return state.explained - 2.0 * self.n_clusters * state.n_empty
 
 
-def _soft_sums(block: Block, soft: Any) -> list[Any]:
+def _soft_sums(block: Block, soft: Array) -> list[Array]:
     """Sums of ``x p'``, p and ``|p|^2`` over a block."""
     weighted = soft if block.weights is None else soft * block.weights[:, None]
     xp = namespace(soft)
@@ -136,7 +146,7 @@ def soft_labels(V: Array, scale: float) -> Array:
     return projected / namespace(V).sum(projected, axis=1, keepdims=True)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class UncorrelatedRidgeClustering(SoftClusterer):
     r"""Uncorrelated ridge regression with soft labels (URR-SL), rescaled (RURR-SL) by default.
 
@@ -212,9 +222,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     lower_bound_ : float
         The least value that the objective can have, ``c - sum of the c - 1 largest s^2 / (s^2 + lambda)``, with the
         rank of the data in place of c where that is less.
-    rank_ : int
-        Number of coordinates.
-    variance_kept_, exact_, n_passes_
+    rank_, variance_kept_, exact_, n_passes_
 
     References
     ----------
@@ -231,29 +239,15 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     """
 
     _orthonormal = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: value for name, value in SoftClusterer._parameter_constraints.items() if name != "n_components"},
-        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+    _limits: ClassVar[Limits] = {
         "rescale": ["boolean", Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    n_clusters: int = 8
-    _: KW_ONLY
     ridge: float | str = "auto"
     rescale: bool | float = True
     variance: float | None = None
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
     max_iter: int | None = None
-    tol: float = 1e-6
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-
-    @property
-    def _most_iterations(self) -> int:
-        return _MOST if self.max_iter is None else self.max_iter
 
     def _n_components(self, coordinates: Coordinates) -> int:
         if self.n_clusters > coordinates.rank and not coordinates.is_constant:
@@ -275,14 +269,11 @@ class UncorrelatedRidgeClustering(SoftClusterer):
             )
         self.ridge_ = relative_ridge(self.ridge, _RIDGE_SHARE, coordinates.total_variance, self.n_clusters - 1)
 
-    def _method(self, coordinates: Coordinates, n_components: int) -> _UncorrelatedRidge:
+    def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _UncorrelatedRidge:
         rescale = bool(self.rescale) if isinstance(self.rescale, np.bool) else self.rescale
         return _UncorrelatedRidge(coordinates, self.n_clusters, self.ridge_, rescale, self.max_iter is None)
 
-    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        if self.init == "random" and coordinates.known is None:
-            soft = rng.uniform(size=(coordinates.n_samples, self.n_clusters))
-            return coordinates.rows.beside(soft / soft.sum(axis=1, keepdims=True))
+    def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         leading = coordinates.keep(_START_VARIANCE)
         return start_labels("k-means++", leading, self.n_clusters, n_components, rng, _RESTARTS, coordinates.weights)
 
@@ -290,35 +281,30 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         state, dtype = run.state, coordinates.rows.dtype
         loadings = fix_free_direction(coordinates.loadings(state.projection))
         self.components_ = np.ascontiguousarray(loadings.T.astype(dtype))
-        self.scale_, self.intercept_ = state.scale, state.intercept
+        self.scale_, self.intercept_ = state.targets.scale, state.targets.intercept
         self.explained_ = state.explained
         shares = coordinates.eigenvalues * method.whitening**2
         self.lower_bound_ = min(self.n_clusters, coordinates.rank) - float(shares[: self.n_clusters - 1].sum())
         self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
         self.exact_ = coordinates.exact
 
-    def _publish_soft_labels(self, coordinates: Coordinates, run: Run, *, keep_order: bool) -> None:
-        super()._publish_soft_labels(coordinates, run, keep_order=keep_order)
-        Y = self._embedded(coordinates.rows)
+    def _publish(self, coordinates: Coordinates, method: Any, run: Run) -> Sweepable:
+        Y = super()._publish(coordinates, method, run)
         centers = centers_of(Y, self.labels_, self.n_clusters, coordinates.weights)
         self.cluster_centers_ = centers.astype(coordinates.rows.dtype)
+        return Y
 
     def _reorder(self, order: NDArray[np.intp]) -> None:
         self.components_ = np.ascontiguousarray(self.components_[order])
         self.intercept_ = self.intercept_[order]
 
-    def _soft(self, evidence: Array) -> Array:
-        return soft_labels(evidence, self.scale_)
+    @property
+    def _rule(self) -> _Targets:
+        return _Targets(self.scale_, self.intercept_)
 
-    def _evidence(self, y: Array) -> Array:
-        V = blocks.float64(y)
-        return V + like(self.intercept_, V)
-
-    def _losses(self, y: Array, soft: Array) -> Array:
-        return namespace(y).sum((self._evidence(y) - self.scale_ * soft) ** 2, axis=1)
-
-    def _constant(self) -> float:
-        return self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
+    def _objective(self, Y: Sweepable, soft: Array, weights: Array | None) -> float:
+        penalty = self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
+        return super()._objective(Y, soft, weights) + penalty
 
     def _collapse_remedy(self) -> str:
         if self.rescale is not True:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from jointclust.estimators.base import Limits
 from jointclust.estimators.joint import JointClusterer, JointRun
 from jointclust.numerics.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.numerics.partitions import (
@@ -25,7 +26,7 @@ from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace, to_host
 from jointclust.subspace.alternating import Method, State
 from jointclust.subspace.coordinates import Block, Clusters, Coordinates
-from jointclust.subspace.directions import margin_directions, principal_axes, resolve_n_components, tie_break
+from jointclust.subspace.directions import margin_directions, principal_axes, tie_break
 from jointclust.subspace.starts import robust_start_labels, start_kind
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -42,38 +43,29 @@ class RobustState(State):
     row_weights: Array
     sums: Float
     sizes: Float
+    scatter: Any = None  # of all rows, where the projection depends on it
 
 
 @dataclass(frozen=True)
-class Distances:
-    """``h(r)``: r above the floor and a parabola that touches it there below, which floored weights minimise."""
+class Loss:
+    """``h(r)``: r above the floor and a parabola that touches it there below, which floored weights minimise.
+
+    Not robust, it is ``r^2``, in which all rows count alike; the floor only bounds what is published from below.
+    """
 
     floor: float
+    robust: bool
 
     def losses(self, lengths: Array) -> Array:
         floor = self.floor
+        if not self.robust:
+            return lengths**2
         return namespace(lengths).where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2)
 
     def row_weights(self, lengths: Array) -> Array:
         """The weights d with which squares stand for the losses."""
-        return 0.5 / namespace(lengths).clip(lengths, self.floor, None)
-
-
-@dataclass(frozen=True)
-class Squares:
-    """``r^2``, in which all rows count alike; the floor only bounds what is published from below."""
-
-    floor: float
-
-    def losses(self, lengths: Array) -> Array:
-        return lengths**2
-
-    def row_weights(self, lengths: Array) -> Array:
-        """Ones."""
-        return namespace(lengths).ones_like(lengths)
-
-
-Loss = Distances | Squares
+        xp = namespace(lengths)
+        return 0.5 / xp.clip(lengths, self.floor, None) if self.robust else xp.ones_like(lengths)
 
 
 def residual_floor(coordinates: Coordinates) -> float:
@@ -159,11 +151,6 @@ class RobustSteps(Method):
         xp = namespace(shared)
         return keep(xp.astype(xp.argmin(shared, axis=1), xp.int32), known)
 
-    def _decided(self, projection: Float, centers: Float) -> Coordinates:
-        """The coordinates; with groups, whose rows a block does not see together, all labels are known by now."""
-        here = self.coordinates
-        return here if here.groups is None else replace(here, known=self.label(here.embed(projection), centers))
-
     def _weighed(self, Y: Sweepable, labels: Labels, centers: Float) -> tuple[float, Array]:
         """The objective, and the total weights that go with its residuals."""
         loss = self.loss
@@ -182,24 +169,21 @@ class RobustSteps(Method):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class _WeightedState(RobustState):
-    """A state with the weighted scatter of all rows, too."""
-
-    scatter: Float
-
-
 @dataclass
-class _Robust(RobustSteps):
-    """EC: the projection with the least scatter within clusters, rows weighted by d."""
+class _Subspace(RobustSteps):
+    """EC: the projection with the least scatter within clusters, rows weighted by d.
+
+    OLSDA, which is not robust, has rows that all count alike, so that labels are all that it keeps.
+    """
 
     def project(self, clusters: Clusters) -> Float:
         return margin_directions(clusters, self.n_components, np.inf)
 
-    def step(self, start: Clusters, previous: State | None) -> _WeightedState:
-        if not isinstance(previous, _WeightedState):
-            projection = self.project(start)
-            return self._visit(start, projection, start.centers(projection))
+    def step(self, start: Clusters, previous: State | None) -> State:
+        if not isinstance(previous, RobustState):
+            clusters = start if previous is None else previous.clusters
+            projection = self.project(clusters)
+            return self._visit(clusters, projection, clusters.centers(projection))
         scaled = means(previous.sums, np.sqrt(previous.sizes))
         within = previous.scatter - scaled.T @ scaled
         least = tie_break(float(np.trace(within)), float(np.trace(previous.scatter)))
@@ -207,52 +191,35 @@ class _Robust(RobustSteps):
         centers = means(previous.sums, previous.sizes) @ projection
         return self._visit(previous.clusters, projection, centers)
 
-    def _visit(self, clusters: Clusters, projection: Float, centers: Float) -> _WeightedState:
+    def _visit(self, clusters: Clusters, projection: Float, centers: Float) -> State:
         """Nearest labels, their loss, new weights, and the sums for the next step: all in one pass."""
         coordinates, loss, n_clusters = self.coordinates, self.loss, clusters.n_clusters
 
         def visit(block: Block) -> Swept:
             labels = block.nearest(centers)
             total, weights = weigh(block.y, labels, centers, block.weights, loss)
+            if not loss.robust:
+                return Swept(rows=[labels], sums=[total, *block.cluster_sums(labels, n_clusters, block.weights)])
             sums = block.cluster_sums(labels, n_clusters, weights)
             return Swept(rows=[labels, weights], sums=[total, *sums, block.scatter(weights)])
 
-        found = self._decided(projection, centers).sweep(visit, projection, budget=2**20)
-        (labels, weights), (total, sums, sizes, scatter) = found.rows, found.sums
+        here = coordinates
+        if here.groups is not None:  # a block does not hold all rows of a group: the labels are found before
+            here = replace(here, known=self.label(here.embed(projection), centers))
+        found = here.sweep(visit, projection, budget=2**20)
+        (labels, *weights), (total, sums, sizes, *scatters) = found.rows, found.sums
         if self._lost_one(labels, sizes):
-            labels, total, weights = self._repaired(coordinates.embed(projection), labels, centers)
-            sums, sizes = coordinates.sums(labels, n_clusters, weights), cluster_sizes(labels, n_clusters, weights)
-            scatter = coordinates.scatter(weights)
+            labels, total, own = self._repaired(coordinates.embed(projection), labels, centers)
+            if not loss.robust:
+                return State(clusters.relabelled(labels), projection, float(total))
+            sums, sizes = coordinates.sums(labels, n_clusters, own), cluster_sizes(labels, n_clusters, own)
+            scatter = coordinates.scatter(own)
+        elif not loss.robust:
+            clusters = Clusters(coordinates, labels, n_clusters, coordinates.inside(sums))
+            return State(clusters, projection, float(total))
         else:
-            sums, scatter = coordinates.inside(sums), coordinates.inside_both(scatter)
-        return _WeightedState(clusters.relabelled(labels), projection, float(total), weights, sums, sizes, scatter)
-
-
-@dataclass
-class _Squared(RobustSteps):
-    """OLSDA: the same with squared distances and rows that all count alike, so that labels are all that it keeps."""
-
-    def project(self, clusters: Clusters) -> Float:
-        return margin_directions(clusters, self.n_components, np.inf)
-
-    def step(self, start: Clusters, previous: State | None) -> State:
-        clusters = start if previous is None else previous.clusters
-        projection = self.project(clusters)
-        centers, n_clusters, loss = clusters.centers(projection), clusters.n_clusters, self.loss
-
-        def visit(block: Block) -> Swept:
-            labels = block.nearest(centers)
-            total, _ = weigh(block.y, labels, centers, block.weights, loss)
-            return Swept(rows=[labels], sums=[total, *block.cluster_sums(labels, n_clusters, block.weights)])
-
-        found = self._decided(projection, centers).sweep(visit, projection, budget=2**20)
-        labels, (total, sums, sizes) = found.rows[0], found.sums
-        if self._lost_one(labels, sizes):
-            labels, total, _ = self._repaired(self.coordinates.embed(projection), labels, centers)
-            return State(clusters.relabelled(labels), projection, float(total))
-        return State(
-            Clusters(self.coordinates, labels, n_clusters, self.coordinates.inside(sums)), projection, float(total)
-        )
+            own, sums, scatter = weights[0], coordinates.inside(sums), coordinates.inside_both(scatters[0])
+        return RobustState(clusters.relabelled(labels), projection, float(total), own, sums, sizes, scatter)
 
 
 class RobustClusterer(JointClusterer):
@@ -260,19 +227,14 @@ class RobustClusterer(JointClusterer):
 
     _per_row = (*JointClusterer._per_row, "sample_weights_", "outlier_scores_")
 
-    @property
-    def _is_robust(self) -> bool:
-        return True
-
-    def _loss(self, floor: float) -> Loss:
-        return Distances(floor) if self._is_robust else Squares(floor)
+    robust = True
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means in which far rows count less, or plain k-means: whichever centers are nearer to the rows."""
         plain = super()._start(index, coordinates, n_components, rng)
-        if not self._is_robust:
+        if not self.robust:
             return plain
-        kind, n_restarts = start_kind(self.init, index), self._start_restarts()
+        kind, n_restarts = start_kind(str(self.init), index), self._start_restarts()
         return robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, n_restarts)
 
     def _publish(self, coordinates: Coordinates, method: Method, run: JointRun) -> NDArray:
@@ -281,7 +243,7 @@ class RobustClusterer(JointClusterer):
             projection = principal_axes(coordinates, run.state.projection)
             run = replace(run, state=replace(run.state, projection=projection))
         Y = super()._publish(coordinates, method, run)
-        loss, centers = self._loss(self.residual_floor_), self.cluster_centers_
+        loss, centers = Loss(self.residual_floor_, self.robust), self.cluster_centers_
 
         def scores(y: Array, block: Labels) -> Swept:
             found = namespace(y).clip(blocks.residuals(y, block, centers), loss.floor, None)
@@ -292,7 +254,7 @@ class RobustClusterer(JointClusterer):
         return Y
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        centers, loss = to_host(self.cluster_centers_), self._loss(self.residual_floor_)
+        centers, loss = to_host(self.cluster_centers_), Loss(self.residual_floor_, self.robust)
 
         def total(y: Array, block: Labels, w: Array | None) -> Swept:
             values = loss.losses(blocks.residuals(y, block, centers))
@@ -301,7 +263,7 @@ class RobustClusterer(JointClusterer):
         return -float(sweep(total, Y, labels, weights, width=Y.shape[1]).sums[0])
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class RobustEmbeddedClustering(RobustClusterer):
     r"""Clusters that outliers do not pull, in the subspace that shows them (EC).
 
@@ -378,34 +340,15 @@ class RobustEmbeddedClustering(RobustClusterer):
     (500,)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **JointClusterer._parameter_constraints,
-        "robust": ["boolean"],
-    }
-
-    n_clusters: int = 8
-    _: KW_ONLY
-    n_components: int | None = None
+    _limits: ClassVar[Limits] = {"robust": ["boolean"]}
     robust: bool = True
     variance: float | None = 0.9
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
-    max_iter: int = 100
-    tol: float = 1e-6
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
 
-    @property
-    def _is_robust(self) -> bool:
-        return self.robust
-
-    def _n_components(self, coordinates: Coordinates) -> int:
-        return resolve_n_components(self.n_components, round(_SHARE * coordinates.rank), coordinates)
+    def _wanted_components(self, rank: int) -> int:
+        return round(_SHARE * rank)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> RobustSteps:
-        steps = _Robust if self.robust else _Squared
-        return steps(coordinates, n_components, self._loss(residual_floor(coordinates)), self.tol)
+        return _Subspace(coordinates, n_components, Loss(residual_floor(coordinates), self.robust), self.tol)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         if self.init != "random" or coordinates.known is not None:

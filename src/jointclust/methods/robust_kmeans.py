@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from jointclust.estimators.joint import JointClusterer
-from jointclust.methods.robust import RobustClusterer, RobustState, RobustSteps, residual_floor, weigh
+from jointclust.methods.robust import Loss, RobustClusterer, RobustState, RobustSteps, residual_floor, weigh
 from jointclust.numerics.partitions import centers_of, cluster_sizes, means, nearest_in
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.subspace.alternating import State
 from jointclust.subspace.coordinates import Clusters, Coordinates
-from jointclust.subspace.directions import resolve_n_components
 from jointclust.types import Array, Float, Sweepable
 
 
@@ -52,7 +49,7 @@ class _FixedEmbedding(RobustSteps):
         return RobustState(clusters.relabelled(labels), self.project(clusters), float(total), weights, sums, sizes)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class RobustKMeans(RobustClusterer):
     r"""k-means with unsquared distances, which outliers pull less (RMKMC on one view).
 
@@ -103,35 +100,12 @@ class RobustKMeans(RobustClusterer):
     (4, 30)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        key: value for key, value in JointClusterer._parameter_constraints.items() if key != "variance"
-    }
     variance = None  # not a parameter: there is nothing to reduce, or n_components does it
-
-    n_clusters: int = 8
-    _: KW_ONLY
-    n_components: int | None = None
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
-    max_iter: int = 100
-    tol: float = 1e-6
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-
-    @property
-    def _in_full_space(self) -> bool:
-        return self.n_components is None
-
-    def _n_components(self, coordinates: Coordinates) -> int:
-        return resolve_n_components(self.n_components, coordinates.rank, coordinates)
+    _unreduced = True
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _FixedEmbedding:
-        if self._in_full_space:
-            embedding = coordinates.rows.project(None, coordinates.mean)
-        else:
-            embedding = coordinates.leading(n_components)
-        return _FixedEmbedding(coordinates, n_components, self._loss(residual_floor(coordinates)), self.tol, embedding)
+        embedding, loss = self._embedding(coordinates, n_components), Loss(residual_floor(coordinates), robust=True)
+        return _FixedEmbedding(coordinates, n_components, loss, self.tol, embedding)
 
     def _collapse_remedy(self) -> str:
         return "Lower n_clusters, or set n_components to a few principal components."

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import CallbackContext, Interval, StrOptions
-from jointclust.estimators.base import check_n_clusters
+from jointclust.estimators.base import Limits, check_n_clusters
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
-from jointclust.methods.scoring_embeddings import (
-    PUBLISHED,
-    Embedding,
-    Parameters,
-    Shrinkage,
-    attributes_of,
-    mode_of,
-)
+from jointclust.methods.scoring_embeddings import PUBLISHED, Embedding, mode_of
 from jointclust.rows import Rows, as_rows, blocks, materialised, n_present, total_weight
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, dominant_column
 from jointclust.types import Float, Labels
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class OptimalDiscriminantClustering(EmbeddingClusterer):
     r"""Optimal discriminant clustering (ODC), linear or with a kernel.
 
@@ -47,7 +41,8 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
 
     One decomposition gives the optimum; there is nothing to iterate. The ridge decides how far the components are
     evened out: 0 whitens them, a large one weights them by their variance. With ``kernel="nearest_neighbors"`` the
-    method is spectral clustering, with new rows embedded through their neighbours.
+    method is spectral clustering, with new rows embedded through their neighbours. ``score`` is minus the objective for
+    the fitted W and the scores Y that suit it best.
 
     Parameters
     ----------
@@ -117,9 +112,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     0.9
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **EmbeddingClusterer._parameter_constraints,
-        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+    _limits: ClassVar[Limits] = {
         "kernel": [StrOptions({"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"}), callable],
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
         "degree": [Interval(Integral, 1, None, closed="left")],
@@ -130,9 +123,6 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     }
     variance = None  # not a parameter: only the leading components are used anyway
 
-    n_clusters: int = 8
-    _: KW_ONLY
-    n_components: int | None = None
     ridge: float | str = "auto"
     kernel: str | Callable[[Any, Any], NDArray] = "linear"
     gamma: float | str = "scale"
@@ -141,11 +131,6 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     n_neighbors: int = 8
     n_landmarks: int | None = None
     normalize_rows: bool | str = "auto"
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
 
     @property
     def _mode(self) -> type[Embedding]:
@@ -170,22 +155,22 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     # -- fit ----------------------------------------------------------------------------------------------------
 
     def _fit_embedding(
-        self,
-        X: ArrayLike | Coordinates,
-        sample_weight: ArrayLike | None,
-        rng: np.random.RandomState,
-        task: CallbackContext,
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: RandomState, task: CallbackContext
     ) -> Embedded:
         for name in PUBLISHED:
             self.__dict__.pop(name, None)
         data, weights = self._seen(X, sample_weight, rng)
-        found = self._mode.fit(Parameters(**attributes_of(self, Parameters)), data, weights, rng)
-        self._publish_embedding(found.embedding, found.shrinkage)
+        found = self._mode.fit(self, data, weights, rng)
+        shrinkage = found.shrinkage
+        for name in found.embedding.published():
+            setattr(self, name, getattr(found.embedding, name))
+        self.ridge_, self.eigenvalues_, self._penalty = shrinkage.ridge, shrinkage.eigenvalues, shrinkage.penalty
+        self.objective_, self.variance_share_ = shrinkage.objective, shrinkage.variance_share
         Y = self._normalized(found.values)
         present = Y.shape[0] if weights is None else n_present(weights)
         constant = bool(self.eigenvalues_[0] == 0)
         swept = data.rows if isinstance(data, Coordinates) else None
-        return Embedded(Y, weights, constant, found.doubt or found.shrinkage.doubt(present), swept=swept)
+        return Embedded(Y, weights, constant, found.doubt or shrinkage.doubt(present), swept=swept)
 
     def _seen(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
@@ -203,13 +188,6 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
             with np.errstate(over="ignore", invalid="ignore"):  # answered by an error, later
                 self._warn_of_scale(dominant_column(data.var(axis=0, dtype=np.float64)))
         return data, weights
-
-    def _publish_embedding(self, embedding: Embedding, shrinkage: Shrinkage) -> None:
-        for name in embedding.published():
-            setattr(self, name, getattr(embedding, name))
-        self.ridge_, self.eigenvalues_ = shrinkage.ridge, shrinkage.eigenvalues
-        self.objective_, self._penalty = shrinkage.objective, shrinkage.penalty
-        self.variance_share_ = shrinkage.variance_share
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -239,26 +217,6 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         return super()._check(X, method)
 
     inverse_transform = available_if(lambda self: self._mode.is_linear)(EmbeddingClusterer.inverse_transform)
-
-    def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """Minus the objective on X for the fitted W and the scores Y that suit it best.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-        y : ignored
-            There are no labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        score : float
-            Minus the objective.
-        """
-        rows = self._check(X, "score")
-        return self._score(self._fitted_values(rows), self.labels_, check_weights(sample_weight, rows.X))
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
         return -scoring_loss(Y, weights) - self._penalty

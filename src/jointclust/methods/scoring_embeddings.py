@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.estimators.embedding_first import LinearMap, n_wanted
+from jointclust.estimators.embedding_first import EmbeddingClusterer, LinearMap
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.graph import distinct_rows, graph_spectrum, neighbors
 from jointclust.numerics.kernels import Kernel, centred_kernel, project_kernel, whitening
@@ -31,7 +31,6 @@ EXACT_GRAPH, GRAPH_LANDMARKS = 50_000, 5_000
 # "auto" ridge, as a share of the variance per component: good on faces; more is a little better in the mean.
 RIDGE_SHARE = 0.1
 
-E = TypeVar("E", bound="Embedding")
 Matrix: TypeAlias = NDArray | sp.csr_array
 KernelFunction = Callable[[Any, Any], NDArray]
 
@@ -41,57 +40,39 @@ def attributes_of(model: object, kind: type) -> dict[str, Any]:
     return {field.name: getattr(model, field.name) for field in fields(kind)}
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """What an estimator was asked for: those of its parameters that an embedding depends on."""
+def shrinkage_of(model: EmbeddingClusterer, eigenvalues: Float, trace: float) -> Shrinkage:
+    """The ridge on the leading eigenvalues of a scatter or kernel with this trace."""
+    return Shrinkage(eigenvalues, trace, relative_ridge(model.ridge, RIDGE_SHARE, trace, eigenvalues.size))
 
-    n_clusters: int
-    n_components: int | None
-    ridge: float | str
-    max_rank: int
-    kernel: str | KernelFunction
-    gamma: float | str
-    degree: int
-    coef0: float
-    n_neighbors: int
-    n_landmarks: int | None
 
-    @property
-    def n_wanted(self) -> int:
-        return n_wanted(self.n_components, self.n_clusters)
+def within_rank(model: EmbeddingClusterer, values: Float, floor: float) -> int:
+    """How many eigenvalues are above rounding; constant features keep one, in which nothing varies."""
+    rank = int(np.sum(values > floor))
+    if rank > 0 and model.n_components is not None and rank < model.n_components:
+        tell(
+            f"n_components={model.n_components} exceeds the rank of the kernel ({rank}): every row would map to 0 "
+            f"in the other directions, so {rank} are used. Lower n_components or leave it None.",
+            CollapseWarning,
+        )
+    return max(rank, 1)
 
-    def shrinkage(self, eigenvalues: Float, trace: float) -> Shrinkage:
-        """The ridge on the leading eigenvalues of a scatter or kernel with this trace."""
-        return Shrinkage(eigenvalues, trace, relative_ridge(self.ridge, RIDGE_SHARE, trace, eigenvalues.size))
 
-    def within_rank(self, values: Float, floor: float) -> int:
-        """How many eigenvalues are above rounding; constant features keep one, in which nothing varies."""
-        rank = int(np.sum(values > floor))
-        if rank > 0 and self.n_components is not None and rank < self.n_components:
-            tell(
-                f"n_components={self.n_components} exceeds the rank of the kernel ({rank}): every row would map to 0 "
-                f"in the other directions, so {rank} are used. Lower n_components or leave it None.",
-                CollapseWarning,
-            )
-        return max(rank, 1)
-
-    def landmarks(
-        self, n: int, weights: Float | None, rng: np.random.RandomState, *, most: int, usual: int
-    ) -> NDArray[np.intp] | None:
-        """Rows to be landmarks, which more than ``most`` rows need (``usual`` ones); None when all are."""
-        size = self.n_landmarks
-        if size is None and n > most:
-            size = usual
-            tell(
-                f"{n} rows have too many pairs: {size} landmarks stand for them. Set n_landmarks instead.", UserWarning
-            )
-        present = np.arange(n) if weights is None else np.flatnonzero(weights)
-        if size is None or size >= present.size:
-            return None
-        for name, least in (("n_clusters", self.n_clusters), ("n_components", self.n_wanted)):
-            if size < least:
-                raise ValueError(f"n_landmarks={size} is less than {name}={getattr(self, name)}: raise it.")
-        return np.sort(rng.choice(present, size, replace=False))
+def chosen_landmarks(
+    model: EmbeddingClusterer, n: int, weights: Float | None, rng: np.random.RandomState, *, most: int, usual: int
+) -> NDArray[np.intp] | None:
+    """Rows to be landmarks, which more than ``most`` rows need (``usual`` ones); None when all are."""
+    size = model.n_landmarks
+    if size is None and n > most:
+        size = usual
+        message = f"{n} rows have too many pairs: {size} landmarks stand for them. Set n_landmarks instead."
+        tell(message, UserWarning)
+    present = np.arange(n) if weights is None else np.flatnonzero(weights)
+    if size is None or size >= present.size:
+        return None
+    for name, least in (("n_clusters", model.n_clusters), ("n_components", model._asked)):
+        if size < least:
+            raise ValueError(f"n_landmarks={size} is less than {name}={getattr(model, name)}: raise it.")
+    return np.sort(rng.choice(present, size, replace=False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +105,9 @@ class Shrinkage:
 
     def axes(self, rank: int) -> Float:
         """W in coordinates, which number ``rank``: ``diag(s / (s^2 + ridge))``, leading columns."""
-        values, q = self.eigenvalues, self.eigenvalues.size
-        projection = np.zeros((rank, q))
         # A constant direction keeps its axis, so that a constant data set has an embedding.
-        projection[np.arange(q), np.arange(q)] = np.where(values > 0, np.sqrt(values), 1.0) * self.inverse
-        return projection
+        s = np.sqrt(np.where(self.eigenvalues > 0, self.eigenvalues, 1.0))
+        return np.eye(rank, s.size) * (s * self.inverse)
 
     def doubt(self, n_present: int) -> str | None:
         """Why the embedding says nothing of clusters, if the ridge does not suit the spectrum."""
@@ -144,17 +123,17 @@ class Shrinkage:
 
 
 @dataclass(frozen=True, eq=False)
-class Found(Generic[E]):
+class Found:
     """What a fit found: the embedding, the fitted values XW of the rows, the ridge at work, a doubt if there is one."""
 
-    embedding: E
+    embedding: Embedding
     values: NDArray
     shrinkage: Shrinkage
     doubt: str | None = None
 
 
 class Embedding(ABC):
-    """XW for any rows. Its fields are attributes of the estimator by the same names: fitted ones and parameters.
+    """XW for any rows. Its fields are attributes of the estimator by the same names: fitted ones and model.
 
     So an estimator publishes an embedding, and makes it again from what is published.
     """
@@ -169,7 +148,7 @@ class Embedding(ABC):
 
     @classmethod
     @abstractmethod
-    def fit(cls, parameters: Parameters, X: Any, weights: Float | None, rng: np.random.RandomState) -> Found[Self]:
+    def fit(cls, model: EmbeddingClusterer, X: Any, weights: Float | None, rng: np.random.RandomState) -> Found:
         """The embedding that is best for validated rows; Coordinates of them, where it is linear."""
 
     @abstractmethod
@@ -195,11 +174,9 @@ class LinearEmbedding(LinearMap, Embedding):
     is_linear = True
 
     @classmethod
-    def fit(
-        cls, parameters: Parameters, X: Coordinates, weights: Float | None, rng: np.random.RandomState
-    ) -> Found[Self]:
-        q = resolve_n_components(parameters.n_components, parameters.n_wanted, X)
-        shrinkage = parameters.shrinkage(X.eigenvalues[:q], X.total_variance)
+    def fit(cls, model: EmbeddingClusterer, X: Coordinates, weights: Float | None, rng: np.random.RandomState) -> Found:
+        q = resolve_n_components(model.n_components, model._asked, X)
+        shrinkage = shrinkage_of(model, X.eigenvalues[:q], X.total_variance)
         embedding = cls.from_coordinates(X, shrinkage.axes(X.rank))
         return Found(embedding, embedding.fitted_values(X.rows), shrinkage)
 
@@ -215,14 +192,12 @@ class CosineEmbedding(Embedding):
     _unit_mean: NDArray
 
     @classmethod
-    def fit(cls, parameters: Parameters, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found[Self]:
+    def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found:
         mean, _ = _mean_and_variance(X, weights)
         rows = as_rows(X, unit=True)
-        coordinates = coordinates_of(
-            rows, weights, variance=None, max_rank=parameters.max_rank, leading=parameters.n_wanted, rng=rng
-        )
-        q = resolve_n_components(parameters.n_components, parameters.n_wanted, coordinates)
-        shrinkage = parameters.shrinkage(coordinates.eigenvalues[:q], coordinates.total_variance)
+        coordinates = coordinates_of(rows, weights, max_rank=model.max_rank, leading=model._asked, rng=rng)
+        q = resolve_n_components(model.n_components, model._asked, coordinates)
+        shrinkage = shrinkage_of(model, coordinates.eigenvalues[:q], coordinates.total_variance)
         loadings = coordinates.loadings(shrinkage.axes(coordinates.rank))
         values = rows.project(loadings, coordinates.mean)
         signs = signs_of(_present(values, weights))
@@ -255,24 +230,24 @@ class MatrixEmbedding(Embedding):
     is_pairwise = True
 
     @classmethod
-    def fit(cls, parameters: Parameters, X: NDArray, weights: Float | None, rng: np.random.RandomState) -> Found[Self]:
-        return cls.fit_matrix(parameters, X, weights, checked=True, width=None)
+    def fit(cls, model: EmbeddingClusterer, X: NDArray, weights: Float | None, rng: np.random.RandomState) -> Found:
+        return cls.fit_matrix(model, X, weights, checked=True, width=None)
 
     @classmethod
     def fit_matrix(
-        cls, parameters: Parameters, matrix: NDArray, weights: Float | None, *, checked: bool, width: float | None
-    ) -> Found[Self]:
+        cls, model: EmbeddingClusterer, matrix: NDArray, weights: Float | None, *, checked: bool, width: float | None
+    ) -> Found:
         """The kernel form on the whole kernel matrix."""
         kernel, mean = centred_kernel(matrix, weights, checked=checked)
         root = np.ones(1) if weights is None else np.sqrt(weights)
         scaled = kernel if weights is None else kernel * root * root[:, None]
-        values, vectors = leading_eigenpairs(scaled, min(parameters.n_wanted, len(matrix)))
+        values, vectors = leading_eigenpairs(scaled, min(model._asked, len(matrix)))
         trace, eps = float(np.trace(scaled)), float(np.finfo(matrix.dtype).eps)
         # Centring subtracts the mean row: an eigenvalue below the digits that this left is none.
         floor = eps * len(matrix) * max(values[0], 4 * float(np.abs(mean).max()))
-        rank = parameters.within_rank(values, floor)
+        rank = within_rank(model, values, floor)
         values, vectors = np.where(values > floor, values, 0.0)[:rank], vectors[:, :rank]
-        shrinkage = parameters.shrinkage(values, trace)
+        shrinkage = shrinkage_of(model, values, trace)
         # A kernel that is constant up to rounding maps all rows to 0, not to what rounding made of them.
         coefficients = root[:, None] * vectors * np.where(values > 0, shrinkage.inverse, 0.0)
         coefficients *= signs_of(_present(kernel @ coefficients, weights))
@@ -306,12 +281,12 @@ class KernelEmbedding(Embedding):
     checked: ClassVar[bool] = False
 
     @classmethod
-    def fit(cls, parameters: Parameters, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found[Self]:
+    def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found:
         mean, total = _mean_and_variance(X, weights)
         mass = X.shape[0] if weights is None else float(weights.sum())
-        gamma = float(mass / (total or mass)) if parameters.gamma == "scale" else float(parameters.gamma)
-        kernel = Kernel(parameters.kernel, gamma, parameters.degree, parameters.coef0, mean)
-        sample = parameters.landmarks(X.shape[0], weights, rng, most=EXACT_KERNEL, usual=LANDMARKS)
+        gamma = float(mass / (total or mass)) if model.gamma == "scale" else float(model.gamma)
+        kernel = Kernel(model.kernel, gamma, model.degree, model.coef0, mean)
+        sample = chosen_landmarks(model, X.shape[0], weights, rng, most=EXACT_KERNEL, usual=LANDMARKS)
         if sample is None:
             # Rows that are equal count once, by their number: rounding cannot tell them apart then.
             first, which = distinct_rows(X)
@@ -319,21 +294,14 @@ class KernelEmbedding(Embedding):
             if first.size < X.shape[0]:
                 own = np.bincount(which, weights=weights, minlength=first.size).astype(np.float64)
             matrix = kernel(landmarks, landmarks)
-            found = MatrixEmbedding.fit_matrix(parameters, matrix, own, checked=cls.checked, width=kernel.width)
+            found = MatrixEmbedding.fit_matrix(model, matrix, own, checked=cls.checked, width=kernel.width)
             found = replace(found, values=found.values[which])
         else:
             landmarks = X[sample]
-            found = _fit_features(parameters, kernel, landmarks, X, weights, rng, checked=cls.checked)
-        embedding = cls(
-            **attributes_of(found.embedding, MatrixEmbedding),
-            kernel=parameters.kernel,
-            degree=parameters.degree,
-            coef0=parameters.coef0,
-            gamma_=gamma,
-            mean_=mean,
-            landmarks_=landmarks,
-        )
-        return Found(embedding, found.values, found.shrinkage, found.doubt)
+            found = _fit_features(model, kernel, landmarks, X, weights, rng, checked=cls.checked)
+        given = {name: getattr(model, name) for name in ("kernel", "degree", "coef0")}
+        fitted = {**attributes_of(found.embedding, MatrixEmbedding), "gamma_": gamma, "mean_": mean}
+        return Found(cls(**given, **fitted, landmarks_=landmarks), found.values, found.shrinkage, found.doubt)
 
     def fitted_values(self, rows: Rows) -> NDArray:
         kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0, self.mean_)
@@ -363,32 +331,28 @@ class GraphEmbedding(Embedding):
     on_sphere = True
 
     @classmethod
-    def fit(cls, parameters: Parameters, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found[Self]:
+    def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found:
         mean, _ = _mean_and_variance(X, weights)
         first, which = distinct_rows(X)
         mass = np.bincount(which, weights=weights, minlength=first.size).astype(np.float64)
-        sample = parameters.landmarks(X.shape[0], weights, rng, most=EXACT_GRAPH, usual=GRAPH_LANDMARKS)
+        sample = chosen_landmarks(model, X.shape[0], weights, rng, most=EXACT_GRAPH, usual=GRAPH_LANDMARKS)
         kept = mass > 0
         if sample is not None:
             kept &= np.isin(np.arange(first.size), which[sample])
         landmarks, n = X[first[kept]], int(kept.sum())
-        if parameters.n_neighbors > n:
-            tell(
-                f"n_neighbors={parameters.n_neighbors} exceeds the number of distinct rows ({n}): all are used.",
-                UserWarning,
-            )
-        n_neighbors = min(parameters.n_neighbors, n)
-        spectrum = graph_spectrum(
-            seen_from(mean, landmarks, landmarks)[1], mass[kept], n_neighbors, parameters.n_wanted
-        )
-        rank = parameters.within_rank(spectrum.eigenvalues, 1e-12)
-        shrinkage = parameters.shrinkage(spectrum.eigenvalues[:rank], spectrum.trace)
+        n_neighbors = model.n_neighbors
+        if n_neighbors > n:
+            tell(f"n_neighbors={n_neighbors} exceeds the number of distinct rows ({n}): all are used.", UserWarning)
+        rows = seen_from(mean, landmarks, landmarks)[1]
+        spectrum = graph_spectrum(rows, mass[kept], min(n_neighbors, n), model._asked)
+        rank = within_rank(model, spectrum.eigenvalues, 1e-12)
+        shrinkage = shrinkage_of(model, spectrum.eigenvalues[:rank], spectrum.trace)
         # The spectrum is that of the kernel times root masses on either side: a row's own share is over its root.
         root = np.sqrt(mass[kept])[:, None]
         vectors = spectrum.vectors[:, :rank]
         vectors = vectors * signs_of(vectors / root)
         embedding = cls(
-            n_neighbors=parameters.n_neighbors,
+            n_neighbors=n_neighbors,
             mean_=mean,
             landmarks_=landmarks,
             landmark_embedding_=(vectors / root * (shrinkage.eigenvalues * shrinkage.inverse)).astype(X.dtype),
@@ -397,7 +361,13 @@ class GraphEmbedding(Embedding):
         )
         # A landmark's embedding is its own; only rows that are none have to look for neighbours.
         values = embedding.landmark_embedding_[which] if kept.all() else embedding.fitted_values(as_rows(X))
-        return Found(embedding, values, shrinkage, _parts_doubt(spectrum.n_parts, parameters.n_clusters))
+        doubt = None
+        if spectrum.n_parts > model.n_clusters:
+            doubt = (
+                f"The neighbour graph falls into {spectrum.n_parts} parts, more than n_clusters="
+                f"{model.n_clusters}: some clusters hold parts that nothing links. Raise n_neighbors."
+            )
+        return Found(embedding, values, shrinkage, doubt)
 
     def fitted_values(self, rows: Rows) -> NDArray:
         """The mean embedding of the nearest landmarks; that of the landmark itself where the row is one."""
@@ -435,7 +405,7 @@ def mode_of(kernel: str | KernelFunction) -> type[Embedding]:
 
 
 def _fit_features(
-    parameters: Parameters,
+    model: EmbeddingClusterer,
     kernel: Kernel,
     landmarks: Matrix,
     X: Matrix,
@@ -443,7 +413,7 @@ def _fit_features(
     rng: np.random.RandomState,
     *,
     checked: bool,
-) -> Found[MatrixEmbedding]:
+) -> Found:
     """The linear form on the Nystroem features ``k(x, landmarks) K^-1/2``, which are rows like any others."""
     matrix = kernel(landmarks, landmarks)
     between, _ = centred_kernel(matrix, None, checked=checked)
@@ -452,11 +422,9 @@ def _fit_features(
     transform = whitening(matrix).astype(X.dtype)
     no_mean = np.zeros(1, dtype=X.dtype)
     features = as_rows(kernel.project(X, landmarks, no_mean, transform, sum_to_zero=False))
-    coordinates = coordinates_of(
-        features, weights, variance=None, max_rank=parameters.max_rank, leading=parameters.n_wanted, rng=rng
-    )
-    q = parameters.within_rank(coordinates.eigenvalues[: parameters.n_wanted], 0.0)
-    shrinkage = parameters.shrinkage(coordinates.eigenvalues[:q], coordinates.total_variance)
+    coordinates = coordinates_of(features, weights, max_rank=model.max_rank, leading=model._asked, rng=rng)
+    q = within_rank(model, coordinates.eigenvalues[: model._asked], 0.0)
+    shrinkage = shrinkage_of(model, coordinates.eigenvalues[:q], coordinates.total_variance)
     projection = fix_signs(coordinates.loadings(shrinkage.axes(coordinates.rank)))
     embedding = MatrixEmbedding(
         dual_coef_=np.ascontiguousarray((transform @ projection).T.astype(X.dtype)),
@@ -477,15 +445,6 @@ def _kernel_doubt(largest: float, trace: float, n: int, width: float | None) -> 
         return None
     remedy = "Choose a wider kernel." if width is None else f"Lower gamma (now {width:.3g})."
     return f"The kernel is nearly diagonal: all rows are equally unlike each other, and the labels chance. {remedy}"
-
-
-def _parts_doubt(n_parts: int, n_clusters: int) -> str | None:
-    if n_parts <= n_clusters:
-        return None
-    return (
-        f"The neighbour graph falls into {n_parts} parts, more than n_clusters={n_clusters}: some clusters hold parts "
-        "that nothing links. Raise n_neighbors."
-    )
 
 
 def _mean_and_variance(X: Matrix, weights: Float | None) -> tuple[NDArray, float]:

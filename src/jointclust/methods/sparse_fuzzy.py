@@ -2,69 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from jointclust._sklearn import Interval, StrOptions
-from jointclust.estimators.base import RESTARTS
+from jointclust.estimators.base import RESTARTS, Limits
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.methods.fuzzy import CenterClusterer, Centers
+from jointclust.methods.fuzzy import CenterClusterer, CenterRule, Centers
 from jointclust.methods.robust import residual_floor
 from jointclust.numerics.linalg import project_simplex
-from jointclust.numerics.partitions import squared_distances
 from jointclust.numerics.spread import weighted_median
 from jointclust.rows import Swept, sweep
 from jointclust.subspace.alternating import Run
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.starts import robust_start_labels
-from jointclust.types import Array, Float, Labels
+from jointclust.types import Float, Labels
 
 # "auto" cap, in medians of the distance from the nearest center at the start.
 _CAP = 3.0
 
 
-@dataclass
-class _RobustSparse(Centers):
+@dataclass(frozen=True, eq=False)
+class _RobustSparse(CenterRule):
     """Centers by re-weighting, memberships by projection on the simplex of a row's nearest centers."""
 
-    n_clusters: int
     n_neighbors: int
-    gamma: float
-    cap: float
     floor: float
+    gamma: float = 1.0
+    cap: float = np.inf
 
-    def first_centers(self, start: Array) -> Float:
-        """Means, re-weighted a few times, so that far rows do not draw them away."""
-        centers = self.means_of(start, self.n_clusters, lambda y, soft: soft, None)
-        for _ in range(10):
-            centers = self.means_of(start, self.n_clusters, partial(_nearer, centers, self.floor), centers)
-        return centers
+    # Means, re-weighted a few times, so that far rows do not draw them away.
+    start_rounds = 11
 
-    def memberships(self, distances: Any) -> Any:
-        return sparse_memberships(self.loss(distances), distances, self.n_neighbors, self.gamma)
+    def start_mass(self, y: Any, soft: Any) -> Any:
+        """Masses for means, then for spatial medians: memberships over distances."""
+        return soft if self.centers is None else soft / np.maximum(np.sqrt(self.evidence(y)), self.floor)
+
+    def soft(self, evidence: Any) -> Any:
+        return sparse_memberships(self.loss(evidence), evidence, self.n_neighbors, self.gamma)
 
     def mass(self, distances: Any, soft: Any) -> Any:
         lengths = np.sqrt(distances)
         return soft * np.where(lengths < self.cap, 0.5 / np.maximum(lengths, self.floor), 0.0)
 
-    def losses(self, distances: Any, soft: Any) -> Any:
-        return np.sum(soft * self.loss(distances), axis=1) + self.gamma * np.sum(soft**2, axis=1)
+    def losses(self, evidence: Any, soft: Any) -> Any:
+        return np.sum(soft * self.loss(evidence), axis=1) + self.gamma * np.sum(soft**2, axis=1)
 
-    def loss(self, distances: Float) -> Float:
+    def loss(self, distances: NDArray) -> NDArray:
         """``h(r) = r`` up to the cap; below the floor the parabola that touches it, which bounded weights minimise."""
         lengths = np.sqrt(distances)
         smooth = np.where(lengths > self.floor, lengths, distances / (2 * self.floor) + self.floor / 2)
         return np.minimum(smooth, self.cap)
-
-
-def _nearer(centers: Float, floor: float, y: Any, soft: Any) -> NDArray:
-    """Masses for spatial medians: memberships over distances."""
-    return soft / np.maximum(np.sqrt(squared_distances(y, centers)), floor)
 
 
 def sparse_memberships(h: Float, distances: Float, n_neighbors: int, gamma: float) -> Float:
@@ -89,7 +81,7 @@ def row_gammas(h: Float, n_neighbors: int) -> Float:
     return 0.5 * (k * lowest[:, k] - lowest[:, :k].sum(axis=1))
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class RobustSparseFuzzyKMeans(CenterClusterer):
     r"""Robust sparse fuzzy k-means (RSFKM).
 
@@ -146,7 +138,6 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
     residual_floor_ : float
         Distances below it count as a parabola that touches h there, so that no weight is infinite.
     objective_, objective_history_, n_iter_, converged_
-        The objective above, its value after each iteration, their number, and whether the run came to rest.
 
     References
     ----------
@@ -161,26 +152,15 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
     2
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CenterClusterer._parameter_constraints,
+    _limits: ClassVar[Limits] = {
         "loss": [StrOptions({"capped", "l21"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
         "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     }
 
-    n_clusters: int = 8
-    _: KW_ONLY
     loss: str = "capped"
     n_neighbors: int | None = None
     cap: float | str = "auto"
-    n_components: int | None = None
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
-    max_iter: int = 100
-    tol: float = 1e-6
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
 
     def _refusal(self, kind: str) -> str | None:
         if kind != "device":
@@ -200,40 +180,30 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
             raise TypeError("RobustSparseFuzzyKMeans takes no groups of rows: use FuzzyKMeans.")
         self._neighbors = min(2, self.n_clusters) if self.n_neighbors is None else self.n_neighbors
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
-        start = self._started(coordinates, n_components, rng) if given is None else given
+        start = self._started(0, coordinates, n_components, rng) if given is None else given
         self.residual_floor_ = residual_floor(coordinates)
-        method = _RobustSparse(
-            Y, weights, None, None, self.n_clusters, self._neighbors, 1.0, np.inf, self.residual_floor_
-        )
-        centers = method.first_centers(start)
+        rule = _RobustSparse(None, self._neighbors, self.residual_floor_)
+        rule = Centers(coordinates, Y, self.n_clusters, rule).first_rule(start)
         if self.loss == "l21" and self.cap != "auto":
             tell(f"cap={self.cap} is not used by loss='l21'.", UserWarning)
         self.cap_ = np.inf
         if self.loss == "capped":
-            lengths = lambda y: Swept(rows=[np.sqrt(squared_distances(y, centers).min(axis=1))])  # noqa: E731
+            lengths = lambda y: Swept(rows=[np.sqrt(rule.evidence(y).min(axis=1))])  # noqa: E731
             middle = weighted_median(sweep(lengths, Y, width=Y.shape[1]).rows[0], weights)
             self.cap_ = max(_CAP * middle, self.residual_floor_) if self.cap == "auto" else float(self.cap)
-        # Without the rows, which a visit must not hold.
-        method, n_neighbors = replace(method, Y=None, weights=None, cap=self.cap_), self._neighbors
+        capped = replace(rule, cap=self.cap_)
 
         def total(y: NDArray, w: NDArray | None) -> Swept:
-            h = method.loss(squared_distances(y, centers))
-            gammas, levels = row_gammas(h, n_neighbors), h.mean(axis=1)
-            return Swept(
-                sums=[np.sum(gammas if w is None else gammas * w), np.sum(levels if w is None else levels * w)]
-            )
+            h = capped.loss(capped.evidence(y))
+            parts = row_gammas(h, capped.n_neighbors), h.mean(axis=1)
+            return Swept(sums=[np.sum(part if w is None else part * w) for part in parts])
 
         gamma, level = sweep(total, Y, weights, width=max(Y.shape[1], 4 * self.n_clusters)).sums
         # Where all rows are beyond the cap, or on their centers, nothing says how soft to be: hardly.
         self.gamma_ = float(max(gamma, 1e-9 * level) / coordinates.mass)
 
-    def _method(self, coordinates: Coordinates, n_components: int) -> _RobustSparse:
-        embedding = self._embedding(coordinates, n_components)
-        return replace(self._fitted(embedding), weights=coordinates.weights, known=coordinates.known)
-
-    def _fitted(self, Y: Any) -> _RobustSparse:
-        neighbors, floor = self._neighbors, self.residual_floor_
-        return _RobustSparse(Y, None, None, None, self.n_clusters, neighbors, self.gamma_, self.cap_, floor)
+    def _rule_at(self, centers: Float | None) -> _RobustSparse:
+        return _RobustSparse(centers, self._neighbors, self.residual_floor_, self.gamma_, self.cap_)
 
     def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means that far rows do not lead astray: they would take centers, and never give them back."""
@@ -241,8 +211,8 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
         kind = self._start_kind
         return robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, RESTARTS)
 
-    def _warn(self, coordinates: Coordinates, run: Run) -> None:
-        super()._warn(coordinates, run)
+    def _warn(self, coordinates: Coordinates, method: Any, run: Run) -> None:
+        super()._warn(coordinates, method, run)
         limit, weights = self.cap_**2, coordinates.weights
 
         def far(nearest: NDArray, w: NDArray | None) -> Swept:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet
 
 from jointclust._sklearn import CallbackContext, Interval, StrOptions
-from jointclust.estimators.base import Clusterer
+from jointclust.estimators.base import Limits
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
 from jointclust.estimators.tasks import iteration_reporter
 from jointclust.exceptions import CollapseWarning, collected
 from jointclust.methods.scoring import procrustes_loss, scoring_loss
 from jointclust.methods.scoring_embeddings import RIDGE_SHARE
 from jointclust.numerics.linalg import fix_signs
-from jointclust.subspace.alternating import Ending, Run, alternate
+from jointclust.subspace.alternating import Ending, Run, Steps, alternate
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.directions import relative_ridge, resolve_n_components
 from jointclust.types import Float, Labels
@@ -31,7 +32,7 @@ _SPARSITY_SHARE = 0.5
 _SWEEPS = 20
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     r"""Optimal discriminant clustering that uses few features.
 
@@ -68,9 +69,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     init, n_init
     max_iter : int, default=200
         Iterations of the alternation.
-    tol : float, default=1e-6
-        Relative change of the objective at which it has converged.
-    random_state, n_jobs
+    tol, random_state, n_jobs
 
     Attributes
     ----------
@@ -82,12 +81,7 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     cluster_centers_, mean_
     ridge_, sparsity_ : float
         The values used.
-    objective_
-    objective_history_ : array, one value per iteration
-        Objective after each iteration.
-    n_iter_ : int
-        Iterations.
-    converged_
+    objective_, objective_history_, n_iter_, converged_
     exact_ : bool
         Whether the start came from an exact decomposition.
 
@@ -104,38 +98,23 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     ((50,), True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **EmbeddingClusterer._parameter_constraints,
+    _limits: ClassVar[Limits] = {
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "sparsity": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "max_iter": Clusterer._parameter_constraints["max_iter"],
-        "tol": Clusterer._parameter_constraints["tol"],
     }
     variance = None  # not a parameter: a rotation would mix the features
     _accepts_sparse = False
 
-    n_clusters: int = 8
-    _: KW_ONLY
-    n_components: int | None = None
     ridge: float | str = "auto"
     sparsity: float | str = "auto"
-    max_rank: int = 500
-    init: str | ArrayLike = "k-means++"
-    n_init: int = 1
     max_iter: int = 200
     tol: float = 1e-6
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
 
     def _refusal(self, kind: str) -> str | None:
         return "coordinate descent visits feature after feature. Use OptimalDiscriminantClustering, or fit a sample."
 
     def _fit_embedding(
-        self,
-        X: ArrayLike | Coordinates,
-        sample_weight: ArrayLike | None,
-        rng: np.random.RandomState,
-        task: CallbackContext,
+        self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: RandomState, task: CallbackContext
     ) -> Embedded:
         coordinates = self._coordinates(X, sample_weight, rng, leading=self._asked)
         rows = coordinates.rows
@@ -150,27 +129,18 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
         self.sparsity_ = _SPARSITY_SHARE * float(reach.min()) if self.sparsity == "auto" else float(self.sparsity)
         steps = SparseScoring(data, root, scores, self.ridge_, self.sparsity_)
         run = steps.run(W, self.max_iter, self.tol, iteration_reporter(self, task))
-        self._publish_run(coordinates, run)
-        return self._embedded(coordinates, run.ending)
-
-    def _publish_run(self, coordinates: Coordinates, run: Run[Solution, Solution]) -> None:
-        dtype = coordinates.rows.dtype
-        self.mean_ = coordinates.mean.astype(dtype)
-        self.components_ = np.ascontiguousarray(run.state.W.T.astype(dtype))
-        self.support_ = (self.components_ != 0).any(axis=0)
-        self.exact_ = coordinates.exact
+        self.mean_, self.exact_ = coordinates.mean.astype(rows.dtype), coordinates.exact
+        self.components_ = np.ascontiguousarray(run.state.W.T.astype(rows.dtype))
+        used = self.components_ != 0
+        self.support_ = used.any(axis=0)
         self.objective_, self.objective_history_ = run.state.objective, np.array(run.history)
         self.n_iter_, self.converged_ = len(run.history), run.ending is Ending.CONVERGED
-
-    def _embedded(self, coordinates: Coordinates, ending: Ending) -> Embedded:
-        q, constant = len(self.components_), coordinates.is_constant
-        empty = int(np.sum(~(self.components_ != 0).any(axis=1)))
+        empty, constant = int(np.sum(~used.any(axis=1))), coordinates.is_constant
         message = f"{empty} of {q} components have no feature left: lower sparsity (now {self.sparsity_:.3g})."
         doubt = message if empty == q and not constant else None
         notes: list[Warning] = [CollapseWarning(message)] if 0 < empty < q and not constant else []
-        if ending is not Ending.CONVERGED:
-            notes.append(ConvergenceWarning(ending.value.format(max_iter=self.max_iter)))
-        rows = coordinates.rows
+        if run.ending is not Ending.CONVERGED:
+            notes.append(ConvergenceWarning(run.ending.value.format(max_iter=self.max_iter)))
         return Embedded(self._embed(rows), coordinates.weights, constant, doubt, tuple(notes), rows, iterated=True)
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
@@ -187,7 +157,7 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class SparseScoring:
+class SparseScoring(Steps[Solution, Solution]):
     """The steps of the alternation, on centred rows scaled by the root of their weight."""
 
     data: Float
@@ -226,13 +196,6 @@ class SparseScoring:
         fitted = self.data @ W
         objective = penalty(W, self.ridge, self.sparsity) + procrustes_loss(fitted.T @ fitted)
         return Solution(W, nearest_scores(fitted, self.root, self.reserve), objective)
-
-    def rests(self, start: Solution, previous: Solution | None, state: Solution) -> bool:
-        """Never but by the objective: there are no labels yet."""
-        return False
-
-    def merit(self, state: Solution) -> float:
-        return -state.objective
 
 
 def _dense_solution(coordinates: Coordinates, data: Float, q: int, ridge: float) -> tuple[Float, Float]:

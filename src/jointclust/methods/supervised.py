@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,14 +13,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from jointclust._sklearn import Interval, StrOptions, fit_context
-from jointclust.estimators.base import TakesRows
+from jointclust.estimators.base import Limits, TakesRows
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
 from jointclust.rows import as_rows
 from jointclust.subspace.coordinates import Clusters
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.subspace.directions import (
-    TRADE_OFFS,
     automatic_ridge,
     fisher_directions,
     fix_free_direction,
@@ -94,13 +93,9 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     (1797, 2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _limits: ClassVar[Limits] = {
         "criterion": [StrOptions({"olsda", "ocm", "mmc", "dec", "lda", "scoring", "ridge"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "trade_off": [Interval(Real, 0, None, closed="both"), StrOptions(set(TRADE_OFFS))],
         "ridge": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "variance": [Interval(Real, 0, 1, closed="right"), None],
-        "max_rank": [Interval(Integral, 1, None, closed="left")],
     }
 
     criterion: str = "lda"
@@ -132,20 +127,16 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         data, y = self._validated(X, y=y, ensure_min_samples=2, multi_output=False)
         check_classification_targets(y)
         self.classes_, labels = np.unique(column_or_1d(y), return_inverse=True)
-        coordinates = coordinates_of(
-            as_rows(data),
-            check_weights(sample_weight, data),
-            variance=self.variance,
-            max_rank=self.max_rank,
-            rng=np.random.RandomState(0),
-        )
+        weights, rng = check_weights(sample_weight, data), np.random.RandomState(0)
+        coordinates = coordinates_of(as_rows(data), weights, rng=rng, variance=self.variance, max_rank=self.max_rank)
         for name in ("ridge_", "scale_", "intercept_"):
             self.__dict__.pop(name, None)
         asked = None if self.criterion == "ridge" else self.n_components
         n_components = resolve_n_components(asked, self.classes_.size - 1, coordinates)
         clusters = coordinates.clusters(labels.astype(np.int32), self.classes_.size)
-        if self.criterion in ("lda", "scoring"):
+        if self.criterion in ("lda", "scoring", "ridge"):
             self.ridge_ = automatic_ridge(self.ridge, coordinates)
+        if self.criterion in ("lda", "scoring"):
             if self.criterion == "scoring" and n_components > self.classes_.size - 1:
                 n_components = max(self.classes_.size - 1, 1)
                 tell(
@@ -174,7 +165,6 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             tell(
                 f"criterion='ridge' has one column per class: n_components={self.n_components} is unused.", UserWarning
             )
-        self.ridge_ = automatic_ridge(self.ridge, clusters.coordinates)
         whitening = 1.0 / np.sqrt(clusters.coordinates.eigenvalues + self.ridge_)
         rotation, nuclear = uncorrelated_rotation(whitening[:, None] * clusters.sums.T)
         mean = clusters.sizes / clusters.sizes.sum()

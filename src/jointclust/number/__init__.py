@@ -1,1 +1,1 @@
-"""How many clusters the data show."""
+"""Estimates the number of clusters."""

@@ -1,4 +1,4 @@
-"""How many clusters there are, if any: the number at which members of different kinds agree."""
+"""Estimates the number of clusters by the agreement of different clustering methods."""
 
 from __future__ import annotations
 
@@ -13,60 +13,57 @@ from sklearn.utils import check_random_state
 from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.views import MOST_ROWS, ViewedData
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.number.agreement_curve import Curve, Part
-from jointclust.number.unimodality import FEWEST_ROWS, Valleys, n_between_valleys
+from jointclust.number.agreement_curve import AgreementCurve, Subsample
+from jointclust.number.unimodality import FEWEST_ROWS, SeparatedClusters, separated_clusters
 from jointclust.rows import is_elsewhere, loaded, threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float
 
 __all__ = ["ClusterNumber", "number_of_clusters"]
 
-# Parts of the rows that are looked at, the share of the rows in each, and the most rows.
-_REPEATS, _PART, _PART_ROWS = 10, 0.8, 1_500
-# Draws without clusters, by how many standard deviations of theirs the members have to agree more than on them, and by
-# what share of the rest.
-_DRAWS, _DEVIATIONS, _EXCESS = 8, 2.0, 0.25
+# Subsamples, share of the rows in each, most rows in each.
+_REPEATS, _SHARE, _MOST_SAMPLED = 10, 0.8, 1_500
+# Gaussian samples; required excess of the agreement over theirs, in standard deviations, and as a share of the rest.
+_GAUSSIANS, _DEVIATIONS, _EXCESS = 8, 2.0, 0.25
 # Rank of a randomised decomposition.
 _RANK = 500
-# Directions of a view: the share of its variance that they carry, and the most of them.
+# Directions of a view: share of its variance, most of them.
 _VARIANCE, _DIRECTIONS = 0.95, 200
-# Rows of a part that a cluster should have, and clusters that are looked for however few they are.
+# Fewest rows of a subsample per cluster, and the number of clusters that the default range always includes.
 _ROWS_PER_CLUSTER, _FEW_CLUSTERS = 8, 12
-# Splits of the rows that agree so far on the groups between valleys show that there are some, and how many.
+# Agreement of splits of the rows on separated clusters above which some exist, and above which their number is sure.
 _SOME, _SURE = 0.5, 0.85
-# Members that agree so far, in some view, see more than the valleys do.
+# Agreement of the methods, in some view, above which their number has priority over that of separated clusters.
 _AGREED = 0.75
-# Numbers within this factor of each other are the same answer.
-_SAME = 1.1
-# Suggestions are further apart than this factor.
-_APART, _SUGGESTIONS = 1.3, 5
+# Numbers within this factor of each other are the same answer; suggestions differ by more than the second factor.
+_SAME, _APART, _SUGGESTIONS = 1.1, 1.3, 5
 _DOUBTFUL = 0.5
-# A number of about as much agreement is another candidate; so is one that so many repeats give.
+# Another candidate has an agreement within this distance; or this many repeats give it.
 _CLOSE, _SEVERAL = 0.1, 2
 
 Numbers = tuple[int, int] | Sequence[int]
-# Is told how many numbers of clusters have been looked at, and how many there will be.
+# Called with the number of evaluated numbers of clusters, and of those known to follow.
 Report = Callable[[int, int], None]
 
 
 def silent(done: int, total: int) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterNumber:
-    """The number of clusters that the data show, how sure that is, and why.
+    """The number of clusters in the data, its confidence, and the evidence.
 
     Attributes
     ----------
     n_clusters : int
-        The number; 1 when no structure was found and no range was asked for.
+        The number; 1 when no structure was found and no range was given.
     table : dict of lists
-        One row per number of clusters that was looked at, ready for ``pandas.DataFrame``: n_clusters, agreement (mean
+        One row per number of clusters that was evaluated, ready for ``pandas.DataFrame``: n_clusters, agreement (mean
         over the repeats), repeats (list of the agreement in each).
     suggestions : list of int
         Numbers at which the agreement has a peak, best first, and then others of most agreement, at most five; the
-        second is what several repeats give instead, if any.
+        second is the number that several repeats give instead, if any.
     scores : dict of int to float
         The agreement by number of clusters.
     confidence : float
@@ -74,7 +71,7 @@ class ClusterNumber:
     has_structure : bool
         Whether there are any clusters.
     n_repeats : int
-        Ten, each on 80% of the rows; three, of halves, where these are surer of groups between valleys.
+        Ten, each on 80% of the rows; three, on halves, where the number is that of separated clusters.
     """
 
     n_clusters: int
@@ -87,7 +84,7 @@ class ClusterNumber:
 
     @property
     def verdict(self) -> str:
-        """The result in words."""
+        """The result as a sentence."""
         others = [number for number in self.suggestions if number != self.n_clusters]
         sure = f" (in {round(self.confidence * self.n_repeats)} of {self.n_repeats} repeats)" if self.n_repeats else ""
         if self.n_clusters == 1:
@@ -98,18 +95,18 @@ class ClusterNumber:
         return f"{self.n_clusters} clusters{sure}{other}{doubt}"
 
     def warn(self) -> None:
-        """Tell the user when there is no structure, or when the number is uncertain."""
+        """Warn when there is no structure, or when the number is uncertain."""
         if not self.has_structure:
             tell(
-                "No cluster structure found: members of different kinds agree no more than on rows without clusters, "
-                "and no two groups of rows are separated by a valley. Either there are no clusters, and any would be "
-                "arbitrary cuts; or they overlap, or have too few rows to show. If you know that there are clusters, "
-                "give n_clusters.",
+                "No cluster structure found: different clustering methods agree no more than on rows without clusters, "
+                "and no two groups of rows have a region of lower density between them. Either there are no clusters, "
+                "so that any partition is arbitrary; or they overlap, or have too few rows. If you know that there are "
+                "clusters, give n_clusters.",
                 CollapseWarning,
             )
         elif self.confidence < _DOUBTFUL:
             tell(
-                f"The number of clusters is uncertain: {self.verdict}. Look at the scores of "
+                f"The number of clusters is uncertain: {self.verdict}. Compare the scores of "
                 f"{', '.join(map(str, self.suggestions))}, or give n_clusters.",
                 UserWarning,
             )
@@ -117,7 +114,7 @@ class ClusterNumber:
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve: the agreement by number of clusters, its mean and its range over the repeats.
 
-        Where all rows are equal there is none, and the axes are empty.
+        Where all rows are equal there is no curve.
 
         Parameters
         ----------
@@ -151,7 +148,7 @@ def number_of_clusters(
     n_clusters: Numbers | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> ClusterNumber:
-    r"""The number of clusters at which members of different kinds agree most, if there are clusters at all.
+    r"""The number of clusters at which different clustering methods agree most, if there are clusters at all.
 
     .. math:: \max_k \; f(k) - \tfrac1{20} \left( 2 \min(10 (1 - f(k)), 1) - 1 \right) \log k, \quad
               f(k) = \min \left( \tfrac{a(k)}{0.975}, 1 \right), \quad
@@ -166,35 +163,35 @@ def number_of_clusters(
     ARI      adjusted Rand index, in which a cluster counts as the root of its size
     ======== =============================================================================
 
-    The graph has nothing in common with the other members but the rows: what both find is there. Of numbers that
-    agree about as well the smaller one is taken; where all agree, the larger. The curve is the mean over ten parts of
-    the rows, 80% each, in a coarse grid that refines itself about its peaks.
+    The graph shares only the rows with the other methods, so clusters that both find are likely to exist. Of numbers
+    with about the same agreement the smaller one is taken; where all methods agree, the larger. The curve is the mean
+    over ten subsamples, 80% of the rows each, on a coarse grid that is refined about its peaks.
 
-    There is structure where the members agree by far more than on Gaussian rows of the same variances, or where valleys
-    separate groups of rows, the same ones on other halves of them: the rows about the middle between two groups are
-    fewer than a unimodal density could have, on rows that did not form them. Where three splits of the rows find the
-    same groups between valleys, and more of them than the curve or where members hardly agree, their number is taken:
-    directions of large variance without clusters mislead the members.
+    There is structure where the agreement is far above that on Gaussian rows of the same variances, or where different
+    splits of the rows into halves find the same separated clusters: one half forms them, and of the other half fewer
+    rows lie about the middle between two of them than a unimodal density allows. The number of separated clusters is
+    taken where three splits agree on them, if it is larger than that of the curve, or if the methods hardly agree:
+    directions of large variance without clusters mislead the methods.
 
-    The answer is a function of the data: neither chance nor the order of the rows has a say. What other rows might have
-    said is what the repeats are for.
+    The answer is a function of the data: it depends neither on chance nor on the order of the rows. The repeats show
+    how it would vary with other rows.
 
     Parameters
     ----------
     X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
-        The data, as :class:`JointConsensus` takes them, in the views that suit them; or the coordinates of rows, as
-        they are, from :func:`jointclust.decompose`. At least 32 rows; of more than 10,000 a sample is used.
+        The data, as :class:`JointConsensus` takes them, in the views that it chooses; or the coordinates of rows from
+        :func:`jointclust.decompose`, in one view. At least 32 rows; of more than 10,000 a sample is used.
     n_clusters : (int, int) or list of int, default=None
         The range to search, ends included, or the numbers to choose among; None is from 1 to a tenth of the rows (12
         at least, 187 at most).
     random_state : int, RandomState or None, default=None
-        Seed of the sample, where there are more than 10,000 rows; None is always the same.
+        Seed of the sample of more than 10,000 rows; None always draws the same one.
 
     Returns
     -------
     result : ClusterNumber
-        ``n_clusters``, ``suggestions`` best first, ``scores``, ``confidence``, ``has_structure``, the ``verdict`` in
-        words, a ``table`` with the evidence, and ``plot()``.
+        ``n_clusters``, ``suggestions`` best first, ``scores``, ``confidence``, ``has_structure``, the ``verdict`` as a
+        sentence, a ``table`` with the evidence, and ``plot()``.
 
     Examples
     --------
@@ -207,13 +204,13 @@ def number_of_clusters(
     >>> jc.number_of_clusters(noise).has_structure
     False
     """
-    return counted_in(X, n_clusters, check_random_state(0 if random_state is None else random_state))
+    return count_in_data(X, n_clusters, check_random_state(0 if random_state is None else random_state))
 
 
-def counted_in(
+def count_in_data(
     X: ArrayLike | Coordinates, among: Numbers | None, rng: np.random.RandomState, report: Report = silent
 ) -> ClusterNumber:
-    """The number of clusters of data as they come, or of coordinates."""
+    """The number of clusters of data of any kind, or of coordinates."""
     if isinstance(X, Coordinates):
         if X.rows.is_remote or X.rows.device is not None:
             raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
@@ -228,100 +225,95 @@ def counted_in(
 def count(
     viewed: ViewedData, sample: NDArray[np.intp], among: Numbers | None, report: Report = silent
 ) -> ClusterNumber:
-    """The number of clusters of some of the rows, whose coordinates are kept."""
+    """The number of clusters of a sample of the rows."""
     if sample.size < FEWEST_ROWS:
         raise ValueError(
             f"{sample.size} rows are too few to choose the number of clusters: the parts that form and test them need "
             f"{FEWEST_ROWS}. Give n_clusters."
         )
-    wanted = candidates(among, sample.size)
+    allowed = candidates(among, sample.size)
     coordinates = [viewed.coordinates(number, sample) for number in range(len(viewed))]
     varied = [one for one in coordinates if not one.is_constant]
-    if not varied or wanted == [1]:
-        return ClusterNumber(wanted[0], {}, wanted[:1], {}, float(wanted[0] == 1), False)
-    views = [directions_of(one) for one in varied]
+    if not varied or allowed == [1]:
+        return ClusterNumber(allowed[0], {}, allowed[:1], {}, float(allowed[0] == 1), False)
+    views = [leading_directions(one) for one in varied]
     order = canonical_order(views[0])
     views = [Z[order] for Z in views]
-    several = np.array([number for number in wanted if number > 1])
     with threads.suited_to(views[0].shape[1]):
-        # How many clusters there are is no matter of luck: the repeats show what other rows would have said.
-        rng = np.random.RandomState(0)
-        curve = curve_of(views, several, rng, report)
-        number = int(curve.numbers[curve.merit.argmax()])
-        beyond = beyond_gaussian(curve, views, number, rng)
-        valleys = n_between_valleys(varied[0], varied[0].present[order], rng, number)
-        apart = valleys.n_clusters > 1 and valleys.agreement > _SOME
-        seen = valleys if apart and valleys.agreement > _SURE and valleys.n_clusters in wanted else None
-        curve.look_at([] if seen is None else [seen.n_clusters])
-    return chosen_on(curve, seen, beyond, apart=apart, may_be_one=wanted[0] == 1)
+        # A fixed seed: the answer is a function of the data, and the repeats show how it varies with the rows.
+        rng, n = np.random.RandomState(0), len(order)
+        samples = [np.sort(rng.choice(n, sample_size(n), replace=False)) for _ in range(_REPEATS)]
+        repeats = [[Subsample(Z[rows], seed) for Z in views] for seed, rows in enumerate(samples)]
+        curve = AgreementCurve(repeats, np.array([number for number in allowed if number > 1]), report).explore()
+        best = int(curve.numbers[curve.criterion.argmax()])
+        excess = excess_over_gaussian(curve.values[best], views, best, rng)
+        separated = separated_clusters(varied[0], varied[0].present[order], rng, best)
+        some = separated.n_clusters > 1 and separated.agreement > _SOME
+        sure = some and separated.agreement > _SURE and separated.n_clusters in allowed
+        curve.evaluate([separated.n_clusters] if sure else [])
+    structured = 1.0 if some else float(np.mean(excess > 0))
+    return choose(curve, separated if sure else None, structured, one_allowed=allowed[0] == 1)
 
 
-def directions_of(coordinates: Coordinates) -> Float:
-    """The rows that have weight in their leading directions."""
+def leading_directions(coordinates: Coordinates) -> Float:
+    """The rows that have weight, in their leading directions."""
     kept = coordinates.keep(_VARIANCE)
     return kept.leading(min(kept.rank, _DIRECTIONS))[coordinates.present].astype(np.float64)
 
 
 def canonical_order(Z: Float) -> NDArray[np.intp]:
-    """Rows by their distance from the mean, then by their coordinates, up to rounding: whatever order they came in."""
+    """An order of the rows that does not depend on the given one: by length, then by coordinates, up to rounding."""
     length = np.einsum("ij,ij->i", Z, Z)
     unit = 1e-9 * max(float(length.max()), np.finfo(float).tiny)
     return np.lexsort([*np.round(Z[:, :3].T / np.sqrt(unit)), np.round(length / unit)])
 
 
-def curve_of(views: list[Float], wanted: NDArray[np.intp], rng: np.random.RandomState, report: Report) -> Curve:
-    """The agreement on parts of the rows."""
-    n = len(views[0])
-    parts = [np.sort(rng.choice(n, part_size(n), replace=False)) for _ in range(_REPEATS)]
-    repeats = [[Part(Z[part], seed) for Z in views] for seed, part in enumerate(parts)]
-    return Curve(repeats, wanted, report).look()
+def sample_size(n: int) -> int:
+    """Rows of a subsample."""
+    return min(int(_SHARE * n), _MOST_SAMPLED)
 
 
-def part_size(n: int) -> int:
-    """Rows of a part."""
-    return min(int(_PART * n), _PART_ROWS)
-
-
-def beyond_gaussian(curve: Curve, views: list[Float], number: int, rng: np.random.RandomState) -> Float:
-    """By how much the members agree more than they may on Gaussian rows, in each repeat, in the view that shows it."""
+def excess_over_gaussian(agreement: Float, views: list[Float], number: int, rng: np.random.RandomState) -> Float:
+    """Agreement in each repeat less the limit for Gaussian rows, in the view in which it is largest."""
     limits = []
     for Z in views:
         spread, drawn = Z.std(axis=0), []
-        for seed in range(_DRAWS):
-            rows = rng.standard_normal((part_size(len(Z)), spread.size)) * spread
-            drawn.append(Part(rows, seed).look_up_to(number).agreement(number))
-        usual = float(np.mean(drawn))
-        limits.append(usual + max(_DEVIATIONS * float(np.std(drawn, ddof=1)), _EXCESS * (1.0 - usual)))
-    beyond = curve.found[number] - limits
-    return beyond[:, beyond.mean(axis=0).argmax()]
+        for seed in range(_GAUSSIANS):
+            rows = rng.standard_normal((sample_size(len(Z)), spread.size)) * spread
+            drawn.append(Subsample(rows, seed).decompose_graph(number).agreement(number))
+        mean = float(np.mean(drawn))
+        limits.append(mean + max(_DEVIATIONS * float(np.std(drawn, ddof=1)), _EXCESS * (1.0 - mean)))
+    excess = agreement - limits
+    return excess[:, excess.mean(axis=0).argmax()]
 
 
-def chosen_on(curve: Curve, seen: Valleys | None, beyond: Float, *, apart: bool, may_be_one: bool) -> ClusterNumber:
-    """The best number on a curve, the others after it, and how many of the repeats give it.
+def choose(
+    curve: AgreementCurve, separated: SeparatedClusters | None, structured: float, *, one_allowed: bool
+) -> ClusterNumber:
+    """The best number on a curve, the suggestions after it, and the share of the repeats that give it.
 
-    The number that valleys show goes first where it is about the same or larger, or members hardly agree: what is apart
-    is apart, also where the members are misled.
+    The number of separated clusters is first where it is about the same or larger, or where the methods hardly agree.
+    ``structured`` is the share of the repeats that show structure.
     """
     numbers, agreement = curve.numbers, curve.agreement
     suggestions: list[int] = []
-    for index in [*curve.peaks(), *np.argsort(-curve.merit, kind="stable")]:
+    for index in [*curve.peaks(), *np.argsort(-curve.criterion, kind="stable")]:
         number = int(numbers[index])
         if all(max(number / other, other / number) > _APART for other in suggestions):
             suggestions.append(number)
-    best = numbers[curve.merits.argmax(axis=0)]
-    first = suggestions[0]
-    hardly = curve.found[first].mean(axis=0).max() < _AGREED
-    if seen is not None and (seen.n_clusters > first or same(seen.n_clusters, first) or hardly):
-        best = max(best, np.array(seen.numbers), key=lambda repeats: share(repeats, seen.n_clusters))
-        others = [number for number in suggestions if not same(number, seen.n_clusters)]
-        suggestions = [seen.n_clusters, *others]
-    elsewhere = [int(number) for number in best if not same(number, suggestions[0])]
-    rival = max(elsewhere, key=elsewhere.count, default=0)
-    if elsewhere.count(rival) >= _SEVERAL:
+    best = numbers[curve.criteria.argmax(axis=0)]
+    if separated is not None:
+        n_separated, first = separated.n_clusters, suggestions[0]
+        hardly = curve.values[first].mean(axis=0).max() < _AGREED
+        if n_separated > first or same(n_separated, first) or hardly:
+            best = max(best, np.array(separated.numbers), key=lambda repeats: share(repeats, n_separated))
+            suggestions = [n_separated, *(number for number in suggestions if not same(number, n_separated))]
+    different = [int(number) for number in best if not same(number, suggestions[0])]
+    rival = max(different, key=different.count, default=0)
+    if different.count(rival) >= _SEVERAL:
         suggestions = [suggestions[0], rival, *(number for number in suggestions[1:] if number != rival)]
-    structured = 1.0 if apart else float(np.mean(beyond > 0))
     has_structure, confidence = structured >= _DOUBTFUL, share(best, suggestions[0])
-    if may_be_one:
+    if one_allowed:
         confidence = min(confidence, structured) if has_structure else 1.0 - structured
         suggestions = suggestions if has_structure else [1, *suggestions]
     table = {
@@ -348,8 +340,7 @@ def share(repeats: NDArray, answer: int) -> float:
 def candidates(among: Numbers | None, n_rows: int) -> list[int]:
     """The numbers of clusters to choose among: the ends of a range, or each of a list."""
     if among is None:
-        most = min(int(_PART * n_rows), _PART_ROWS) // _ROWS_PER_CLUSTER
-        return list(range(1, max(most, _FEW_CLUSTERS) + 1))
+        return list(range(1, max(sample_size(n_rows) // _ROWS_PER_CLUSTER, _FEW_CLUSTERS) + 1))
     if isinstance(among, str) or not isinstance(among, Iterable):
         raise TypeError(f"n_clusters={among!r} is no range: give (fewest, most), such as (2, 8), or a list of numbers.")
     numbers = list(among)

@@ -1,9 +1,9 @@
-"""Whether there are clusters: fragments of half of the rows, joined where the others show no valley."""
+"""Counts the clusters of which every two have fewer rows between them than a unimodal density allows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,79 +17,68 @@ from jointclust.rows import threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels
 
-Table = dict[str, list[Any]]
-# Two clusters are apart when a unimodal density would show so deep a valley with less than this probability.
+# Two clusters are separated where a unimodal density would have so few rows between them with less probability.
 _LEVEL = 0.05
 _SPLITS = 3
-# Fragments to start from: always these; beyond, twice as many while there are fewer than clusters are expected, or
-# more than half of them stay apart.
+# Numbers of fragments: at least the first three; then twice as many while there are fewer than expected clusters, or
+# more than half of the fragments stay separate.
 _FRAGMENTS = (10, 20, 40)
 _MOST_FRAGMENTS = 320
-# Rows of a half that a fragment should have, and rows of all that a direction should have.
+# Fewest rows of a half per fragment, and of the sample per direction.
 _ROWS_PER_FRAGMENT, _ROWS_PER_DIRECTION = 8, 10
 FEWEST_ROWS = 4 * _ROWS_PER_FRAGMENT
 _MOST_ROWS, _MOST_DIRECTIONS = 5_000, 100
-# Directions that are kept beside those above the noise when there are no more than this.
+# Up to this rank, all directions are tried beside those above the noise.
 _FEW_DIRECTIONS = 50
-# By how much an eigenvalue has to exceed the noise's edge, about which those of noise scatter.
+# Factor by which an eigenvalue must exceed the edge of the noise, because eigenvalues of noise scatter about it.
 _MARGIN = 1.02
-# Relative to each direction's variance, so that the within-cluster covariance can be inverted.
+# Share of each direction's variance that makes the within-cluster covariance invertible.
 _RIDGE = 1e-3
 
 
-class Valleys(NamedTuple):
-    """Clusters between valleys: the median over splits, the number of each, how far they agree (ARI), the evidence."""
+class SeparatedClusters(NamedTuple):
+    """The median number of clusters over the splits, the number in each, and their mean agreement (ARI)."""
 
     n_clusters: int
     numbers: list[int]
     agreement: float
-    table: Table
 
 
-def n_between_valleys(
+def separated_clusters(
     coordinates: Coordinates, order: NDArray[np.intp], rng: np.random.RandomState, expected: int = 1
-) -> Valleys:
-    r"""The largest number of clusters of which every two are separated by a valley, on rows that did not form them.
+) -> SeparatedClusters:
+    r"""The largest number of clusters of which every two are separated, tested on rows that did not form them.
 
     .. math:: f(m) \ge \min(f(a), f(b)) \quad \text{for } a < m < b \text{ and every unimodal density } f
 
     One half of the rows is cut into many fragments: k-means in the principal components above the noise, then a
-    Gaussian mixture with one covariance and hard labels, which no scaling of the directions can mislead. The other half
-    decides which fragments belong together. Two are projected on the line that discriminates between them; where
-    the rows about the middle are not significantly fewer than those about the scarcer of the two centers (a binomial
-    test), there is no valley, and they are joined. The nearest such pair is joined first and the labels are formed
-    again, until every pair is apart. The number is the median over three splits into halves.
+    Gaussian mixture with one covariance and hard labels, which does not depend on the scale of the directions. The
+    other half decides which fragments are joined. It is projected on the line that discriminates between two of them. A
+    binomial test compares the number of rows about the middle with the number about the scarcer of the two centers.
+    Where the middle does not have significantly fewer, the two are joined. The nearest such pair is joined first, then
+    the labels are computed again, until every pair is separated. The number is the median over three splits.
 
-    Gaussian and uniform data have no valley anywhere: the number is 1. Clusters that overlap so far that their mixture
-    has one mode are counted as one, and so are those of which a half has fewer than about eight rows.
-
-    The table has one row per try: split, directions, scaled (whether they were given the same variance before the
-    fragments were formed), fragments, clusters (what was left of them), doubt (of the pair of clusters that is hardest
-    to tell apart, the probability of so deep a valley in a unimodal density; NaN when one cluster was left).
+    Gaussian and uniform data give 1. Clusters whose mixture has one mode count as one, and so do clusters with fewer
+    than about eight rows in a half.
     """
-    table: Table = {name: [] for name in ("split", "directions", "scaled", "fragments", "clusters", "doubt")}
     sample = rng.permutation(order)[:_MOST_ROWS]
-    kept = directions_kept(coordinates, sample.size)
+    kept = numbers_of_directions(coordinates, sample.size)
     rows = coordinates.leading(max(kept))[sample].astype(np.float64)
-    best = []
+    partitions = []
     with threads.suited_to(rows.shape[1]):
-        for split in range(_SPLITS):
+        for _ in range(_SPLITS):
             half = rng.permutation(sample.size)
             one, other = rows[half[: sample.size // 2]], rows[half[sample.size // 2 :]]
-            tries = [found for k in kept for found in tries_of(one[:, :k], other[:, :k], rng, expected)]
-            for found, _ in tries:
-                for name, value in {"split": split, **found}.items():
-                    table[name].append(value)
-            largest, labels = max(tries, key=lambda found: found[0]["clusters"])
-            best.append(extended(one[:, : largest["directions"]], labels, rows[:, : largest["directions"]]))
-    numbers = [int(labels.max()) + 1 for labels in best]
-    number = int(np.median(numbers))
-    partitions = Partitions.of(np.column_stack(best), numbers, None).agreement()
-    return Valleys(number, numbers, float(np.median(partitions[np.triu_indices(_SPLITS, 1)])), table)
+            tried = [(labels, k) for k in kept for labels in joined_fragments(one[:, :k], other[:, :k], rng, expected)]
+            labels, k = max(tried, key=lambda pair: pair[0].max())
+            partitions.append(nearest_clusters(one[:, :k], labels, rows[:, :k]))
+    numbers = [int(labels.max()) + 1 for labels in partitions]
+    agreement = Partitions.of(np.column_stack(partitions), numbers, None).agreement()[np.triu_indices(_SPLITS, 1)]
+    return SeparatedClusters(int(np.median(numbers)), numbers, float(np.median(agreement)))
 
 
-def directions_kept(coordinates: Coordinates, n: int) -> list[int]:
-    """How many leading directions to look at: those above the noise, and all if they are few."""
+def numbers_of_directions(coordinates: Coordinates, n: int) -> list[int]:
+    """Numbers of leading directions to try: those above the noise; also all of them where they are few."""
     most = min(max(2, n // _ROWS_PER_DIRECTION), _MOST_DIRECTIONS)
     above = min(max(rank_above_noise(coordinates), min(5, coordinates.rank)), most)
     few = coordinates.rank <= min(_FEW_DIRECTIONS, most)
@@ -97,10 +86,10 @@ def directions_kept(coordinates: Coordinates, n: int) -> list[int]:
 
 
 def rank_above_noise(coordinates: Coordinates) -> int:
-    """Eigenvalues beyond the edge that those of white noise have (Marchenko and Pastur, 1967).
+    """Number of eigenvalues beyond the largest one of white noise (Marchenko and Pastur, 1967).
 
-    The noise's level is read off the median eigenvalue, as by Gavish and Donoho (2014). Where the decomposition has a
-    limited rank, it is the mean of the eigenvalues not counted, those that were cut off included.
+    The level of the noise follows from the median eigenvalue (Gavish and Donoho, 2014). Where the decomposition has a
+    limited rank, the level is the mean of the eigenvalues that are not counted, including those that were cut off.
     """
     n, D = coordinates.n_samples - 1, coordinates.rows.n_features
     shorter, shape = min(n, D), min(n, D) / max(n, D)
@@ -120,97 +109,87 @@ def rank_above_noise(coordinates: Coordinates) -> int:
         above = fewer
 
 
-def tries_of(
-    one: Float, other: Float, rng: np.random.RandomState, expected: int
-) -> Iterator[tuple[dict[str, Any], Labels]]:
-    """Fragments of several numbers, from rows as they are and with their directions scaled alike, joined."""
+def joined_fragments(one: Float, other: Float, rng: np.random.RandomState, expected: int) -> Iterator[Labels]:
+    """Labels after the join, for several numbers of fragments of the rows, first as they are, then standardised."""
     most = min(max(2, len(one) // _ROWS_PER_FRAGMENT), _MOST_FRAGMENTS)
-    for scaled in (False, True):
-        start = one / np.maximum(one.std(axis=0), np.finfo(float).tiny) if scaled else one
-        n_fragments, found = _FRAGMENTS[0], 0
+    for rows in (one, one / np.maximum(one.std(axis=0), np.finfo(float).tiny)):
+        n_fragments = _FRAGMENTS[0]
         while True:
             n_fragments = min(n_fragments, most)
-            labels = kmeans(np.ascontiguousarray(start), n_fragments, rng, n_restarts=3).labels
-            labels, doubt = join(one, other, regrouped(one, labels, 30))
-            found = int(labels.max()) + 1
-            row = {"directions": one.shape[1], "scaled": scaled, "fragments": n_fragments}
-            yield {**row, "clusters": found, "doubt": doubt}, labels
+            labels = kmeans(np.ascontiguousarray(rows), n_fragments, rng, n_restarts=3).labels
+            labels = join(one, other, mixture_labels(one, labels, 30))
+            yield labels
             enough = n_fragments >= max(_FRAGMENTS[-1], expected)
-            if n_fragments == most or (enough and 2 * found <= n_fragments):
+            if n_fragments == most or (enough and 2 * (int(labels.max()) + 1) <= n_fragments):
                 break
             n_fragments *= 2
 
 
-def join(one: Float, other: Float, labels: Labels) -> tuple[Labels, float]:
-    """Join fragments of one half until, in the other, every two are apart: their labels, and the largest doubt."""
+def join(one: Float, other: Float, labels: Labels) -> Labels:
+    """Join fragments of one half until every two are separated in the other half."""
     while (n_clusters := int(labels.max()) + 1) > 1:
         factor = within_factor(one, labels)
         centers = whitened(factor, centers_of(one, labels, n_clusters))
-        pairs, doubt = nearest_unseparated(whitened(factor, other), centers, cluster_sizes(labels, n_clusters))
+        pairs = nearest_unseparated(whitened(factor, other), centers, cluster_sizes(labels, n_clusters))
         if not pairs:
-            return labels, doubt
+            break
         for first, second in pairs:
             labels = np.where(labels == second, first, labels)
-        labels = regrouped(one, labels, 10)
-    return labels, float("nan")
+        labels = mixture_labels(one, labels, 10)
+    return labels
 
 
-def nearest_unseparated(rows: Float, centers: Float, sizes: Float) -> tuple[list[tuple[int, int]], float]:
-    """The nearest pairs (by Ward's distance) with no valley between, if any; the largest p-value looked at.
+def nearest_unseparated(rows: Float, centers: Float, sizes: Float) -> list[tuple[int, int]]:
+    """The nearest pair (by Ward's distance) that is not separated, if any; of many clusters one pair in ten.
 
-    One pair, or one in ten of many clusters at a time, none of which has a member in common with another.
+    No two pairs have a cluster in common.
     """
     nearest = assign(rows, centers)
     members = [rows[nearest == k] for k in range(len(centers))]
     first, second = np.triu_indices(len(centers), 1)
-    apart = np.sum((centers[first] - centers[second]) ** 2, axis=1)
-    ward = apart * sizes[first] * sizes[second] / (sizes[first] + sizes[second])
+    distances = np.sum((centers[first] - centers[second]) ** 2, axis=1)
+    ward = distances * sizes[first] * sizes[second] / (sizes[first] + sizes[second])
     pairs: list[tuple[int, int]] = []
-    free, largest = np.ones(len(centers), dtype=bool), 0.0
+    free = np.ones(len(centers), dtype=bool)
     for index in np.argsort(ward, kind="stable"):
         a, b = int(first[index]), int(second[index])
         if not (free[a] and free[b]):
             continue
         direction = centers[b] - centers[a]
         line = np.concatenate([members[a] @ direction, members[b] @ direction])
-        doubt = valley_doubt(line, centers[a] @ direction, centers[b] @ direction)
-        largest = max(largest, doubt)
-        if doubt > _LEVEL:
+        if unimodal_p_value(line, centers[a] @ direction, centers[b] @ direction) > _LEVEL:
             pairs.append((a, b))
             free[[a, b]] = False
             if len(pairs) >= len(centers) // 10:
                 break
-    return pairs, largest
+    return pairs
 
 
-def valley_doubt(line: Float, low: float, high: float) -> float:
-    """Probability of so few values in the middle third between two points, were their density unimodal.
+def unimodal_p_value(line: Float, low: float, high: float) -> float:
+    """Probability of so few values in the middle third between two points under a unimodal density.
 
-    Then the middle holds at least as many as the scarcer of the thirds about the two points: one half, at least, of
-    both together.
+    Such a density has at least as many values in the middle as in the scarcer of the thirds about the two points, that
+    is, at least half of both together.
     """
     half = (high - low) / 6
     left, middle, right = (int(np.sum(np.abs(line - point) <= half)) for point in (low, (low + high) / 2, high))
     return float(bdtr(middle, middle + min(left, right), 0.5))
 
 
-def regrouped(rows: Float, labels: Labels, n_iter: int) -> Labels:
-    """Nearest center in the metric of the within-cluster covariance, in turn with both: minimises its determinant."""
-    labels = without_gaps(labels)
+def mixture_labels(rows: Float, labels: Labels, n_iter: int) -> Labels:
+    """Labels of a Gaussian mixture with one covariance, whose determinant they minimise, from a start."""
+    labels = consecutive(labels)
     for _ in range(n_iter):
-        factor = within_factor(rows, labels)
-        centers = whitened(factor, centers_of(rows, labels, int(labels.max()) + 1))
-        found = without_gaps(assign(whitened(factor, rows), centers))
-        if np.array_equal(found, labels):
+        before, labels = labels, consecutive(nearest_clusters(rows, labels, rows))
+        if np.array_equal(before, labels):
             break
-        labels = found
     return labels
 
 
-def extended(one: Float, labels: Labels, rows: Float) -> Labels:
-    """Labels of all rows: the nearest center of those that were labelled, in the metric of the scatter within."""
-    factor = within_factor(one, labels)
-    return assign(whitened(factor, rows), whitened(factor, centers_of(one, labels, int(labels.max()) + 1)))
+def nearest_clusters(labelled: Float, labels: Labels, rows: Float) -> Labels:
+    """The nearest cluster center of each row, in the metric of the within-cluster covariance."""
+    factor = within_factor(labelled, labels)
+    return assign(whitened(factor, rows), whitened(factor, centers_of(labelled, labels, int(labels.max()) + 1)))
 
 
 def within_factor(rows: Float, labels: Labels) -> Float:
@@ -225,6 +204,6 @@ def whitened(factor: Float, rows: Float) -> Float:
     return np.ascontiguousarray(solve_triangular(factor, rows.T, lower=True).T)
 
 
-def without_gaps(labels: Labels) -> Labels:
-    """The same labels, numbered from 0 with none left out."""
+def consecutive(labels: Labels) -> Labels:
+    """The same labels, numbered 0, 1, 2 and so on."""
     return np.unique(labels, return_inverse=True)[1].astype(np.int32)

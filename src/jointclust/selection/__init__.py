@@ -1,1 +1,1 @@
-"""Which of several methods or settings to take, without labels."""
+"""Chooses among clustering methods without labels."""

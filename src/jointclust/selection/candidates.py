@@ -1,4 +1,4 @@
-"""Candidates of a search: estimators with the parameters of a grid, and their fits on one decomposition."""
+"""Makes the candidates of a search from parameter grids, then fits them on one decomposition."""
 
 from __future__ import annotations
 
@@ -17,24 +17,15 @@ from jointclust.exceptions import collected
 from jointclust.rows import threads
 from jointclust.selection.trade_off_path import DEFAULT_TRADE_OFFS
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.types import Float, Labels
+from jointclust.types import Labels
 
-# DEC's trade-off on the paper's two levels: coarse over all of it, then fine around the best.
-TRADE_OFF_COARSE = DEFAULT_TRADE_OFFS
-# What a grid says in place of values to have both.
+# The value in a grid that stands for the DEC paper's trade-offs on two levels: the coarse ones, then finer ones.
 TWO_LEVELS = "two-level"
 
 
 def trade_off_fine(best: float) -> tuple[float, ...]:
-    """The paper's second level: trade-offs between the neighbours of the best one of the first.
-
-    Examples
-    --------
-    >>> from jointclust.selection.candidates import trade_off_fine
-    >>> trade_off_fine(2.0)
-    (1.5, 1.625, 1.75, 1.875, 2.0, 2.25, 2.5, 2.75, 3.0)
-    """
-    finite = [value for value in TRADE_OFF_COARSE if np.isfinite(value)]
+    """The paper's second level: trade-offs between the two neighbours of the best one on the first level."""
+    finite = [value for value in DEFAULT_TRADE_OFFS if np.isfinite(value)]
     index = int(np.argmin([abs(value - min(best, finite[-1])) for value in finite]))
     low, middle, high = finite[max(index - 1, 0)], finite[index], finite[min(index + 1, len(finite) - 1)]
     return tuple(float(value) for value in np.unique(np.r_[np.linspace(low, middle, 5), np.linspace(middle, high, 5)]))
@@ -42,7 +33,7 @@ def trade_off_fine(best: float) -> tuple[float, ...]:
 
 @dataclass(eq=False)
 class Candidate:
-    """One estimator with parameters: before the fit, fitted, or with the reason why it could not be."""
+    """One estimator with parameters, its labels after the fit, and its warnings or the reason of its failure."""
 
     estimator: Any
     params: dict[str, Any]
@@ -51,11 +42,11 @@ class Candidate:
     score: float = np.nan
     seconds: float = 0.0
     messages: list[str] = field(default_factory=list)
-    rows: Any = None  # its own, where it is not to be fitted on those of all
+    rows: Any = None  # rows of its own, in place of those of all candidates
 
     @property
     def n_clusters(self) -> int | None:
-        """The parameter n_clusters of the estimator, of the last step of a pipeline, or of a mixture."""
+        """The number of clusters of the estimator, of the last step of a pipeline, or of a mixture."""
         params = self.estimator.get_params()
         names = [name for name in params if name.split("__")[-1] == "n_clusters"]
         if names:
@@ -84,13 +75,13 @@ def unfitted_candidates(estimator: Any, param_grid: Any) -> Iterator[Candidate]:
             raise ValueError("There are no candidates: the grid is empty.")
         for one in grids:
             two_levels = check_grid(base, one)
-            values = one if two_levels is None else {**one, two_levels: TRADE_OFF_COARSE}
+            values = one if two_levels is None else {**one, two_levels: DEFAULT_TRADE_OFFS}
             for params in ParameterGrid(values):
                 yield Candidate(clone(base).set_params(**clone(params, safe=False)), params, two_levels)
 
 
 def check_grid(base: Any, grid: dict[str, Any]) -> str | None:
-    """Refuse what is not a grid for the estimator; the parameter that is to have two levels, if any."""
+    """Check a grid for an estimator; returns the parameter that has two levels, if any."""
     valid, two_levels = base.get_params(), None
     for name, values in grid.items():
         if name not in valid:
@@ -105,14 +96,14 @@ def check_grid(base: Any, grid: dict[str, Any]) -> str | None:
 
 
 def finer(best: Candidate) -> list[Candidate]:
-    """The second level about the best candidate of the first; none where its grid has no second level."""
+    """Unfitted candidates of the second level around the best of the first; none without a second level."""
     name = best.two_levels
     if name is None:
         return []
     return [
         Candidate(clone(best.estimator).set_params(**{name: value}), {**best.params, name: value})
         for value in trade_off_fine(best.params[name])
-        if value not in TRADE_OFF_COARSE
+        if value not in DEFAULT_TRADE_OFFS
     ]
 
 
@@ -122,11 +113,10 @@ def fit_all(
     coordinates: Coordinates,
     rng: np.random.RandomState,
     n_jobs: int | None,
-    weights: Float | None = None,
     report: Callable[[], None] = lambda: None,
     options: dict[str, ArrayLike] | None = None,
 ) -> None:
-    """Fit every candidate on the shared coordinates; what it warns of, or why it fails, is written down."""
+    """Fit every candidate on the shared coordinates; record its warnings, or the reason of its failure."""
     seeds = rng.randint(np.iinfo(np.int32).max, size=len(unfitted))
 
     def one(index: int) -> None:
@@ -136,16 +126,17 @@ def fit_all(
         with collected() as messages:
             try:
                 seed = int(seeds[index])
+                weights = coordinates.weights
                 candidate.estimator = fit_member(candidate.estimator, rows, coordinates, weights, seed, options)
-                found = training_labels(candidate.estimator, rows)
-                candidate.labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
-            except Exception as error:  # one that fails is recorded; the others go on
+                labels = training_labels(candidate.estimator, rows)
+                candidate.labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+            except Exception as error:  # a failure is recorded, the other candidates continue
                 messages.append(f"{type(error).__name__}: {error}")
                 candidate.score = -np.inf
         candidate.messages += messages
         candidate.seconds = time.perf_counter() - began
         report()
 
-    # Each has a list of its own; this one opens the ear before there are threads.
+    # Each candidate has its own list of messages; this one is registered before the threads start.
     with collected(), threads.suited_to(coordinates.rank, n_jobs):
         threads.each(one, len(unfitted), n_jobs)

@@ -1,4 +1,4 @@
-"""The whole family and the usual alternatives side by side, on the user's own data."""
+"""Compares the methods of the library with common alternatives on the user's data."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Float
 
-# Rows beyond which the quadratic alternatives are left out.
+# More rows than these exclude methods whose time is quadratic in their number.
 _QUADRATIC = 10_000
 _PREPARED = "prepared k-means"
 
 
 def usual_methods(n_clusters: int, n_rows: int, n_columns: int, *, sparse: bool) -> dict[str, Any]:
-    """Our methods at their defaults and what people use otherwise, by name."""
+    """The methods of the library with their defaults, then common alternatives, by name."""
     q = max(1, min(n_clusters - 1, n_columns - 1, n_rows - 1))
     pca = TruncatedSVD if sparse else PCA
     found: dict[str, Any] = {
@@ -64,27 +64,26 @@ def compare(
     n_resamples: int = 3,
     raw: ArrayLike | None = None,
 ) -> dict[str, list[Any]]:
-    """Fit the whole family, and the usual alternatives, and put what can be said without labels in a table.
+    """Fit the methods of the library and common alternatives; tabulate measures that need no labels.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
         The data, or its coordinates from :func:`decompose`. Of more than 10,000 rows on a device, in a file or with
-        Dask, a sample is compared on, and a warning says so.
+        Dask, a sample is used, with a warning.
     n_clusters : int
         Number of clusters (HDBSCAN finds its own).
     methods : dict of estimators, default=None
-        Estimators by name; None takes the family and k-means, prepared k-means (after what a practised user does by
-        kind of data: tables standardised, words weighed, reads in logarithms), PCA + k-means, PCA + Gaussian mixture,
-        spectral clustering and HDBSCAN.
+        Estimators by name; None takes the methods of the library and k-means, prepared k-means (tables standardised,
+        words weighted, reads in logarithms), PCA + k-means, PCA + Gaussian mixture, spectral clustering and HDBSCAN.
     y_true : array-like of shape (n_samples,), default=None
-        Classes, for evaluation only: adds accuracy and NMI, which the other columns do not see.
+        Classes, for evaluation only: adds accuracy and NMI; the other columns do not use them.
     random_state : int, RandomState or None, default=None
-        Seed; an int makes the result repeatable, but for the seconds.
+        Seed; an int makes the result repeatable, except for the seconds.
     n_resamples : int, default=3
         Pairs of halves for the stability.
     raw : array, sparse matrix, data frame or list of str, default=None
-        What X was made of, where it is no longer raw: prepared k-means prepares it in its own way. None takes X.
+        The data from which X was computed: prepared k-means prepares them in its own way. None takes X.
 
     Returns
     -------
@@ -114,39 +113,35 @@ def compare(
     truth = None if y_true is None else column_or_1d(y_true if taken is None else to_host(y_true)[taken])
     if truth is not None and truth.size != data.shape[0]:
         raise ValueError(f"y_true must have one class per row ({data.shape[0]}); got {truth.size}.")
-    if isinstance(X, Coordinates):
-        coordinates = X
-    else:
-        coordinates = coordinates_of(as_rows(data), None, variance=None, max_rank=500, rng=rng)
-    weights = coordinates.weights
+    coordinates = X if isinstance(X, Coordinates) else coordinates_of(as_rows(data), None, rng=rng)
     own = {_PREPARED: np.array(raw, dtype=object) if isinstance(raw, list) else raw}
     tried = [Candidate(clone(method), {}, rows=own.get(name)) for name, method in methods.items()]
-    fit_all(tried, data, coordinates, rng, None, weights)
+    fit_all(tried, data, coordinates, rng, None)
     check_any(tried)
     members = reference_members(number_of(tried), data, coordinates)
     agreements(tried, reference_labels(members, data, coordinates, rng, None), coordinates)
     seed = int(rng.randint(np.iinfo(np.int32).max))
-    columns = ("method", "agreement", "stability", "clusters", "seconds", "warnings")
-    table: dict[str, list[Any]] = {column: [] for column in columns}
-    order = sorted(range(len(tried)), key=lambda index: -tried[index].score)
-    for index in order:
-        candidate, labels = tried[index], tried[index].labels
-        table["method"].append(list(methods)[index])
-        table["agreement"].append(candidate.score)
-        stable = labels is not None and hasattr(candidate.estimator, "predict")
-        table["stability"].append(quiet_stability(candidate, data, n_resamples, seed, weights) if stable else np.nan)
-        table["clusters"].append(0 if labels is None else np.unique(labels).size)
-        table["seconds"].append(candidate.seconds)
-        table["warnings"].append("; ".join(candidate.messages))
+    ranked = sorted(zip(methods, tried, strict=True), key=lambda pair: -pair[1].score)
+    tried = [candidate for _, candidate in ranked]
+    table: dict[str, list[Any]] = {
+        "method": [name for name, _ in ranked],
+        "agreement": [one.score for one in tried],
+        "stability": [stability(one, data, n_resamples, seed, coordinates.weights) for one in tried],
+        "clusters": [0 if one.labels is None else np.unique(one.labels).size for one in tried],
+        "seconds": [one.seconds for one in tried],
+        "warnings": ["; ".join(one.messages) for one in tried],
+    }
     if truth is not None:
         for name, metric in (("accuracy", clustering_accuracy), ("NMI", normalized_mutual_info)):
-            found = [tried[index].labels for index in order]
-            table[f"{name} (with y_true)"] = [np.nan if labels is None else metric(truth, labels) for labels in found]
+            found = [np.nan if one.labels is None else metric(truth, one.labels) for one in tried]
+            table[f"{name} (with y_true)"] = found
     return table
 
 
-def quiet_stability(candidate: Candidate, X: Any, n_resamples: int, seed: int, weights: Float | None) -> float:
-    """Stability on halves; NaN where a half is too small to fit."""
+def stability(candidate: Candidate, X: Any, n_resamples: int, seed: int, weights: Float | None) -> float:
+    """Stability on halves; NaN for a method without labels or ``predict``, or where a half is too small to fit."""
+    if candidate.labels is None or not hasattr(candidate.estimator, "predict"):
+        return float("nan")
     rows = X if candidate.rows is None else candidate.rows
     with collected():
         try:

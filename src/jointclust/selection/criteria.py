@@ -1,4 +1,4 @@
-"""Criteria for choosing without labels: pure functions of labels and rows, greater is better."""
+"""Computes criteria for partitions without labels, of which greater is better."""
 
 from __future__ import annotations
 
@@ -11,23 +11,21 @@ from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
 from jointclust.types import Float, Labels
 
-# Rows that the silhouette looks at, at the most.
+# Most rows in the sample for the silhouette.
 _SILHOUETTE_ROWS = 2_000
-# Ridge of the whitening, as a share of the total variance over n_clusters - 1.
-_RIDGE_SHARE = 1.0
 
 
 def agreement(labels: Labels, references: list[Labels]) -> float:
     """Mean adjusted Rand index with other partitions of the same rows (Hubert and Arabie, 1985).
 
-    What many methods that err in different ways find is more likely there than what one finds alone.
+    Methods err in different ways, so clusters that many methods find are more likely to exist.
     """
     return float(np.mean([adjusted_rand(labels, other) for other in references]))
 
 
 def whitening(coordinates: Coordinates, n_clusters: int) -> Float:
-    """What evens out the variances of the directions, by a ridge: the same for every method, collapsed or not."""
-    ridge = _RIDGE_SHARE * coordinates.total_variance / max(n_clusters - 1, 1)
+    """Factors that even out the variances of the directions by a ridge: the total variance over ``n_clusters - 1``."""
+    ridge = coordinates.total_variance / max(n_clusters - 1, 1)
     return 1.0 / np.maximum(coordinates.eigenvalues + ridge, np.finfo(float).tiny)
 
 
@@ -38,7 +36,7 @@ def whitened_rows(coordinates: Coordinates, n_clusters: int) -> NDArray:
 
 
 def whitened_scatter(coordinates: Coordinates, labels: Labels, shares: Float) -> tuple[float, float]:
-    """Between- and within-cluster scatter of rows whose directions have been scaled."""
+    """Between- and within-cluster scatter of rows whose directions are scaled."""
     factor = coordinates.clusters(labels, int(labels.max()) + 1).between_factor
     between = float(np.sum(factor**2 * shares))
     return between, max(float(np.sum(coordinates.eigenvalues * shares)) - between, np.finfo(float).tiny)
@@ -57,8 +55,8 @@ def calinski_harabasz(coordinates: Coordinates, labels: Labels) -> float:
 def gap(coordinates: Coordinates, labels: Labels, references: list[tuple[Coordinates, Labels]]) -> float:
     """Log of the within-cluster share of scatter in structureless data, less that here (Tibshirani et al., 2001).
 
-    In whitened rows. The references are draws of :func:`structureless` and their labels from the same method, so that
-    what a method gains by cutting up one Gaussian is not counted.
+    In whitened rows. The references are draws of :func:`structureless` with labels from the same method, so that the
+    gain of any partition of a Gaussian is subtracted.
     """
 
     def log_within(rows: Coordinates, found: Labels) -> float:

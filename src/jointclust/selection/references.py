@@ -1,4 +1,4 @@
-"""Reference partitions that the candidates of a label-free search are compared with."""
+"""Computes reference partitions for the comparison of candidates without labels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from jointclust.estimators.fitting import fit_member, training_labels
@@ -29,27 +30,24 @@ def reference_members(n_clusters: int, X: Any, coordinates: Coordinates) -> list
 
     They are LDA k-means, neighbour graphs of the rows, and neighbour graphs of the embedding of ODC.
     """
-    members: list[Any] = []
-    for variance in _VARIANCES:
-        level = float(coordinates.keep(variance).eigenvalues.mean()) or 1.0
-        for ridge, init in _DISCRIMINANTS:
-            members.append(
-                LDAKMeans(n_clusters, variance=variance, ridge=ridge * level, init=init, max_iter=_ITERATIONS)
-            )
+    levels = {variance: float(coordinates.keep(variance).eigenvalues.mean()) or 1.0 for variance in _VARIANCES}
+    members: list[Any] = [
+        LDAKMeans(n_clusters, variance=variance, ridge=ridge * level, init=init, max_iter=_ITERATIONS)
+        for variance, level in levels.items()
+        for ridge, init in _DISCRIMINANTS
+    ]
     first, _ = distinct_rows(X if coordinates.weights is None else X[coordinates.present])
     most = max(2, first.size // 4)  # a graph that links every row with every other has no structure
     sample = _GRAPH_ROWS if coordinates.n_samples > _GRAPH_ROWS else None
 
     def graph(n_neighbors: int) -> OptimalDiscriminantClustering:
-        n_neighbors = min(n_neighbors, most)
         return OptimalDiscriminantClustering(
-            n_clusters, kernel="nearest_neighbors", n_neighbors=n_neighbors, n_landmarks=sample
+            n_clusters, kernel="nearest_neighbors", n_neighbors=min(n_neighbors, most), n_landmarks=sample
         )
 
-    members += [graph(n_neighbors) for n_neighbors in _NEIGHBORS]
-    for n_neighbors in _NEIGHBORS:
-        steps = [("embedding", OptimalDiscriminantClustering(n_clusters)), ("graph", graph(n_neighbors))]
-        members.append(Pipeline(steps))
+    embedding = OptimalDiscriminantClustering(n_clusters)
+    members += map(graph, _NEIGHBORS)
+    members += [Pipeline([("embedding", clone(embedding)), ("graph", graph(number))]) for number in _NEIGHBORS]
     return members
 
 

@@ -1,4 +1,4 @@
-"""Choosing among candidates without labels."""
+"""Searches for the best candidate without labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import CallbackSupportMixin, HasMethods, Interval, StrOptions, fit_context
-from jointclust.estimators.base import Clusterer, LooksAtPairs
+from jointclust.estimators.base import Limits, LooksAtPairs
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.estimators.tasks import stage_reporter
 from jointclust.exceptions import collected, tell
@@ -33,18 +33,17 @@ from jointclust.types import Labels
 
 @dataclass(eq=False, repr=False)
 class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
-    """Chooses among estimators and parameters with no labels.
+    """Chooses among estimators and parameters without labels.
 
-    By default the candidate is taken that *agrees* most: whose labels have the largest mean adjusted Rand index with
-    those of the other candidates and of 16 reference partitions (LDA k-means and neighbour graphs). Methods that err
-    do so in different ways, so what many find is more likely there. A collapsed candidate agrees with nobody.
+    The default criterion is *agreement*: the mean adjusted Rand index of a candidate's labels with those of the other
+    candidates and of 16 reference partitions (LDA k-means and neighbour graphs). Methods err in different ways, so
+    clusters that many methods find are more likely to exist. A collapsed candidate agrees with no other.
 
     Agreement does not compare different numbers of clusters. Where the grid has several, :func:`number_of_clusters`
-    chooses first among them, and only candidates of that number are fitted; the others have the
-    score NaN. The other criteria compare numbers directly. Either way, where the data show no clusters, the search says
-    so in a warning.
+    chooses among them first, and only candidates with that number are fitted; the others have the score NaN. The other
+    criteria compare numbers directly. In both cases the search warns where the data have no clusters.
 
-    Callbacks, for example ``search.set_callbacks(sklearn.callback.ProgressBar())``, hear of every fit.
+    Callbacks, for example ``search.set_callbacks(sklearn.callback.ProgressBar())``, are called after every fit.
 
     Parameters
     ----------
@@ -52,11 +51,11 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         A clusterer with ``predict``, ours or scikit-learn's, or a pipeline that ends with one.
     param_grid : dict or list of dicts, default=None
         Lists of values by parameter name, as in scikit-learn's ``GridSearchCV``; not with a list of pairs.
-        ``{"trade_off": "two-level"}`` is the DEC paper's search for the trade-off, coarse and then fine about the best.
+        ``{"trade_off": "two-level"}`` is the DEC paper's search for the trade-off: coarse, then fine around the best.
     criterion : {"agreement", "stability", "silhouette", "calinski_harabasz", "bic", "gap"} or callable, \
             default="agreement"
-        "stability" is the agreement of fits on two halves of the rows; "silhouette" and "calinski_harabasz" are taken
-        in ridge-whitened rows, the same space for all; "bic" is that of Gaussians with one covariance; "gap" compares
+        "stability" is the agreement of fits on two halves of the rows; "silhouette" and "calinski_harabasz" use
+        ridge-whitened rows, the same space for all; "bic" is that of Gaussians with one covariance; "gap" compares
         the within-cluster scatter with that of the same method on Gaussian rows of the same covariance. A callable
         takes the fitted estimator, the rows and the labels, and returns a number, greater being better.
     n_resamples : int, default=5
@@ -80,7 +79,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     labels_ : array of shape (n_samples,)
         Labels of the chosen candidate.
     number_ : ClusterNumber or None
-        What :func:`number_of_clusters` found, where the candidates differ in their number.
+        The result of :func:`number_of_clusters`, where the candidates differ in their number.
 
     Examples
     --------
@@ -93,7 +92,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     4
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _limits: ClassVar[Limits] = {
         "estimator": [HasMethods(["fit"]), list],
         "param_grid": [dict, list, None],
         "criterion": [
@@ -101,8 +100,6 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             callable,
         ],
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": Clusterer._parameter_constraints["n_jobs"],
     }
 
     estimator: Any
@@ -130,15 +127,15 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or Coordinates
             The data, or its coordinates from :func:`jointclust.decompose`. Of more than 10,000 rows on a device, in a
-            file or with Dask, candidates are fitted to a sample, and a warning says so.
+            file or with Dask, candidates are fitted to a sample, with a warning.
         y : ignored
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows, for the candidates that take them, and for the criteria: "calinski_harabasz", "bic" and
-            "gap" are weighted, the others look at the rows that have a weight.
+            "gap" are weighted, the others use the rows that have a weight.
         known_labels, groups : array-like of shape (n_samples,), optional
-            What the fits of the candidates are told of the rows; the criterion is not. A candidate that takes neither
-            fails, and says so in ``results_``.
+            Options of the candidates' fits; the criterion does not use them. A candidate that does not take them fails,
+            with the reason in ``results_``.
 
         Returns
         -------
@@ -154,13 +151,12 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             )
         rng = check_random_state(self.random_state)
         coordinates = self._coordinates_of(X, sample_weight, rng, min_samples=4)
-        data, weights = coordinates.rows.X, coordinates.weights
-        tried = list(unfitted_candidates(self.estimator, self.param_grid))
-        wanted = self._wanted(tried, coordinates)
+        data, tried = coordinates.rows.X, list(unfitted_candidates(self.estimator, self.param_grid))
+        wanted = self._candidates_to_fit(tried, coordinates)
         root = self._init_callback_context(max_subtasks=None)
         root.call_on_fit_task_begin(estimator=self)
         report = stage_reporter(self, root, "candidate", len(wanted))
-        fit_all(wanted, data, coordinates, rng, self.n_jobs, weights, report, options)
+        fit_all(wanted, data, coordinates, rng, self.n_jobs, report, options)
         check_any(wanted)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         references: list[Labels] = []
@@ -171,19 +167,19 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         self._score(wanted, references, data, coordinates, seed)
         if fine := finer(best_candidate(wanted)):
             report = stage_reporter(self, root, "candidate", len(fine))
-            fit_all(fine, data, coordinates, rng, self.n_jobs, weights, report, options)
+            fit_all(fine, data, coordinates, rng, self.n_jobs, report, options)
             tried, wanted = tried + fine, wanted + fine
             self._score(wanted, references, data, coordinates, seed)
-        _tell_ties(wanted)
+        _warn_of_ties(wanted)
         self._publish(tried, best_candidate(wanted))
         if not isinstance(X, Coordinates) and is_elsewhere(X):
-            self.labels_ = self.predict(X)  # of all rows, not of the sample alone
+            self.labels_ = self.predict(X)  # for all rows, not only for the sample
             self._bring_here()
         root.call_on_fit_task_end(estimator=self)
         return self
 
-    def _wanted(self, tried: list[Candidate], coordinates: Coordinates) -> list[Candidate]:
-        """The candidates to fit: for agreement, those of one number of clusters; and a word where there are none."""
+    def _candidates_to_fit(self, tried: list[Candidate], coordinates: Coordinates) -> list[Candidate]:
+        """All candidates, or for agreement those with one number of clusters; warns where there is no structure."""
         n_rows = coordinates.n_present
         numbers = sorted({candidate.n_clusters for candidate in tried if candidate.n_clusters is not None})
         if numbers and self.criterion == "stability":
@@ -204,7 +200,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     def _score(
         self, tried: list[Candidate], references: list[Labels], X: Any, coordinates: Coordinates, seed: int
     ) -> None:
-        """Give each candidate its criterion; minus infinity where there is none, with the reason."""
+        """Compute the criterion of each candidate; minus infinity where it fails, with the reason."""
         if self.criterion == "agreement":
             agreements(tried, references, coordinates)
             return
@@ -217,7 +213,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             candidate = missing[index]
             try:
                 candidate.score = float(score(candidate))
-            except Exception as error:  # recorded, as a failing fit is
+            except Exception as error:  # recorded, like the failure of a fit
                 candidate.messages.append(f"{type(error).__name__}: {error}")
                 candidate.score = -np.inf
 
@@ -234,17 +230,15 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             rng = np.random.RandomState(seed)
             draws = [criteria.structureless(coordinates, rng) for _ in range(self.n_resamples)]
             return lambda candidate: gap_of(candidate, coordinates, draws, seed)
-        if self.criterion == "stability":
-            return lambda candidate: half_stability(
+        by_name: dict[str, Callable[[Any], float]] = {
+            "stability": lambda candidate: half_stability(
                 candidate.estimator, X, self.n_resamples, np.random.RandomState(seed), coordinates.weights
-            )
-        of_labels: dict[str, Callable[[Any], float]] = {
-            "silhouette": lambda labels: criteria.silhouette(coordinates, labels, np.random.RandomState(0)),
-            "calinski_harabasz": lambda labels: criteria.calinski_harabasz(coordinates, labels),
-            "bic": lambda labels: criteria.classification_bic(coordinates, labels),
+            ),
+            "silhouette": lambda one: criteria.silhouette(coordinates, one.labels, np.random.RandomState(0)),
+            "calinski_harabasz": lambda one: criteria.calinski_harabasz(coordinates, one.labels),
+            "bic": lambda one: criteria.classification_bic(coordinates, one.labels),
         }
-        value = of_labels[self.criterion]
-        return lambda candidate: value(candidate.labels)
+        return by_name[self.criterion]
 
     def _publish(self, tried: list[Candidate], best: Candidate) -> None:
         scores = [candidate.score for candidate in tried]
@@ -263,7 +257,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
     # -- use ----------------------------------------------------------------------------------------------------
 
     def _plain(self, X: ArrayLike) -> Any:
-        """Rows as the candidates saw them, without names; elsewhere they are left to the one chosen."""
+        """Checked rows without column names, as the candidates were fitted; rows elsewhere stay as they are."""
         check_is_fitted(self)
         return X if is_elsewhere(X) else self._validated(X, reset=False)
 
@@ -282,7 +276,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         """
         check_is_fitted(self)
         chosen = self.best_estimator_
-        if is_elsewhere(X):  # the one chosen was fitted to rows in memory
+        if is_elsewhere(X):  # the chosen candidate was fitted to rows in memory
             rows = as_plain(X)
             return each_row(lambda x: chosen.predict(host_block(x)).astype(np.int32), rows, (), np.int32, rows.shape[1])
         return chosen.predict(self._plain(X))
@@ -321,22 +315,22 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
 
 
 def check_any(tried: list[Candidate]) -> None:
-    """At least one candidate must be left; otherwise say why each failed."""
+    """Raise where all candidates failed, with the reason of each."""
     if all(candidate.score == -np.inf and candidate.messages for candidate in tried):
         reasons = "; ".join(f"{candidate}: {candidate.messages[-1]}" for candidate in tried)
         raise ValueError(f"No candidate could be fitted. {reasons}")
 
 
 def _refuse_one_cluster(tried: list[Candidate]) -> None:
-    """One cluster is found again in any half: that says nothing."""
+    """Exclude candidates with one cluster, which every half reproduces."""
     for candidate in tried:
         if candidate.n_clusters == 1 and np.isnan(candidate.score):
             candidate.score = -np.inf
             candidate.messages.append("n_clusters=1 is stable by definition: stability does not compare it with others")
 
 
-def _tell_ties(tried: list[Candidate]) -> None:
-    """Say so where other candidates, whose labels differ, score as high as the one that is taken."""
+def _warn_of_ties(tried: list[Candidate]) -> None:
+    """Warn where other candidates with different labels have the same score as the best one."""
     best = best_candidate(tried)
     others = [
         one
@@ -353,12 +347,12 @@ def _tell_ties(tried: list[Candidate]) -> None:
 
 
 def best_candidate(tried: list[Candidate]) -> Candidate:
-    """The first of those with the largest score."""
+    """The first candidate with the largest score."""
     return max(tried, key=lambda candidate: candidate.score)
 
 
 def number_of(tried: list[Candidate]) -> int:
-    """The number of clusters that fitted candidates have in common, or the largest found where none is given."""
+    """The number of clusters of the fitted candidates, or the largest number of labels where none has the parameter."""
     given = [candidate.n_clusters for candidate in tried if candidate.labels is not None]
     found = (int(candidate.labels.max()) + 1 for candidate in tried if candidate.labels is not None)
     return next((number for number in given if number is not None), None) or max(found)
@@ -367,11 +361,10 @@ def number_of(tried: list[Candidate]) -> int:
 def agreements(tried: list[Candidate], references: list[Labels], coordinates: Coordinates) -> None:
     """Score each fitted candidate by its mean agreement with the other ones and with the references."""
     present = coordinates.present
-    fitted = [candidate for candidate in tried if candidate.labels is not None]
-    found = [candidate.labels[present] for candidate in fitted if candidate.labels is not None]
-    known = [labels[present] for labels in references]
-    for index, candidate in enumerate(fitted):
-        candidate.score = criteria.agreement(found[index], known + found[:index] + found[index + 1 :])
+    own = [(candidate, candidate.labels[present]) for candidate in tried if candidate.labels is not None]
+    others = [labels[present] for labels in references]
+    for candidate, labels in own:
+        candidate.score = criteria.agreement(labels, others + [labels for one, labels in own if one is not candidate])
 
 
 def gap_of(candidate: Candidate, coordinates: Coordinates, draws: list[Coordinates], seed: int) -> float:

@@ -1,4 +1,4 @@
-"""Stability under resampling: of a partition, and of each of its clusters."""
+"""Measures the stability of partitions under resampling."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from jointclust.views.columns import rows_of
 
 
 def check_halves(n_clusters: int, n_rows: int) -> None:
-    """Half of the rows must be able to hold the clusters."""
+    """Raise where half of the rows are fewer than the clusters."""
     if n_clusters > n_rows // 2:
         raise ValueError(
             f"{n_rows} rows are too few to resample: half of them cannot hold n_clusters={n_clusters}. Lower "
@@ -34,8 +34,8 @@ def half_stability(
 ) -> float:
     """Mean adjusted Rand index, on all rows, of fits on two halves of them.
 
-    Prediction strength (Tibshirani and Walther, 2005), corrected for chance and for the number of clusters. All rows in
-    one cluster, twice, agree by chance.
+    This is prediction strength (Tibshirani and Walther, 2005), corrected for chance and for the number of clusters. Two
+    partitions with one cluster have agreement 0.
     """
     present = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
     scores = []
@@ -52,7 +52,7 @@ def half_stability(
 def bootstrap_stability(
     estimator: Any, X: ArrayLike, *, n_resamples: int = 20, random_state: int | np.random.RandomState | None = None
 ) -> NDArray:
-    """How stable each cluster is: mean Jaccard index with its best match over bootstrap resamples (Hennig, 2007).
+    """Stability of each cluster: mean Jaccard index with its best match over bootstrap resamples (Hennig, 2007).
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def resampled_jaccard(
     n, total = X.shape[0], np.zeros(n_clusters)
     for _ in range(n_resamples):
         while (rows := np.unique(rng.randint(n, size=n))).size < n_clusters:
-            pass  # few rows, of which too few were drawn
+            pass  # fewer rows than clusters were drawn: draw again
         with collected():
             other = training_labels(clone(estimator).fit(X[rows]), X[rows]).astype(np.int32)
         total += criteria.jaccard_per_cluster(labels[rows], other - other.min(), n_clusters)

@@ -1,4 +1,4 @@
-"""Many trade-offs and dimensions of DEC on one data set, from one decomposition."""
+"""Fits DEC for many trade-offs from one decomposition."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from jointclust.exceptions import collected
-from jointclust.methods.discriminative import TRADE_OFFS, DiscriminativeEmbeddedClustering
+from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
 from jointclust.numerics.partitions import adjusted_rand
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
+from jointclust.subspace.directions import TRADE_OFFS
 from jointclust.types import Labels
 
 __all__ = ["TradeOffPath", "trade_off_path"]
@@ -25,7 +26,7 @@ DEFAULT_TRADE_OFFS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 11.0, 18.0, np.inf
 
 @dataclass(frozen=True, eq=False)
 class TradeOffPath:
-    """Fitted estimators, by dimension and rising trade-off, and what they found.
+    """Fitted estimators, by dimension and rising trade-off, with a table of their results.
 
     Attributes
     ----------
@@ -97,9 +98,8 @@ def trade_off_path(
     else:
         needed = {key: parameters[key] for key in ("max_rank", "random_state") if key in parameters}
         coordinates = decompose(X, sample_weight, **needed)
-    alone = isinstance(trade_offs, str) or not isinstance(trade_offs, Iterable)
-    asked: Iterable[Any] = [trade_offs] if alone else trade_offs  # type: ignore[assignment]
-    values = sorted(_number(trade_off) for trade_off in asked)
+    single = isinstance(trade_offs, str) or not isinstance(trade_offs, Iterable)
+    values = sorted(map(_number, [trade_offs] if single else trade_offs))  # type: ignore[arg-type]
     if not values:
         raise ValueError("trade_offs is empty: give at least one.")
     dimensions = list(n_components) if isinstance(n_components, Iterable) else [n_components]
@@ -126,16 +126,16 @@ def _number(trade_off: Any) -> float:
         return TRADE_OFFS[trade_off] if isinstance(trade_off, str) else float(trade_off)
     except (KeyError, TypeError, ValueError):
         raise ValueError(
-            f"trade_offs holds {trade_off!r}: numbers from 0 to inf, or {', '.join(TRADE_OFFS)}, go."
+            f"trade_offs contains {trade_off!r}: give numbers from 0 to inf, or {', '.join(TRADE_OFFS)}."
         ) from None
 
 
 def _fit(
     estimator: DiscriminativeEmbeddedClustering, coordinates: Coordinates, labels: Labels | None
 ) -> tuple[DiscriminativeEmbeddedClustering, dict[str, Any]]:
-    """The better of a warm start, if there is one, and what is left of ``n_init`` cold ones; and a row about it."""
+    """The better fit of a warm start, if there is one, and the other ``n_init`` starts; with its row of the table."""
     began = time.perf_counter()
-    asked = {"init": estimator.init, "n_init": estimator.n_init}
+    given = {"init": estimator.init, "n_init": estimator.n_init}
     models = [estimator]
     if labels is not None:
         warm = clone(estimator).set_params(init=labels, n_init=1)
@@ -144,7 +144,7 @@ def _fit(
         for model in models:
             model.fit(coordinates)
     best = max(models, key=lambda model: (model.objective_, -model.within_share_))
-    best.set_params(**asked)
+    best.set_params(**given)
     return best, {
         "trade_off": best.trade_off,
         "n_components": len(best.components_),

@@ -28,50 +28,27 @@ class HasObjective(Protocol):
 
 
 Start = TypeVar("Start")
-StartIn = TypeVar("StartIn", contravariant=True)
 StateT = TypeVar("StateT", bound=HasObjective)
 
 
-class Steps(Protocol[StartIn, StateT]):
-    """What the loop asks of a method. Steps hold no state of a run: many runs may share one object."""
+class Steps(ABC, Generic[Start, StateT]):
+    """What a method supplies to the loop. Steps hold no state of a run: many runs may share one object."""
 
-    def step(self, start: StartIn, previous: StateT | None) -> StateT:
-        """The next state of a run.
+    @abstractmethod
+    def step(self, start: Start, previous: StateT | None) -> StateT:
+        """The next state, a new object, from the previous one; at first from the start (labels, clusters) alone."""
 
-        Parameters
-        ----------
-        start
-            What the run started from: clusters, labels or soft labels.
-        previous
-            The state that the last step gave; None at first, when there is only the start.
-
-        Returns
-        -------
-        state
-            A new object; the previous one stays as it is.
-        """
-
-    def rests(self, start: StartIn, previous: StateT | None, state: StateT) -> bool:
-        """Whether a run is over whatever its objective does, because the next step would change nothing.
-
-        Parameters
-        ----------
-        start
-            What the run started from.
-        previous
-            The state before; None at first.
-        state
-            The state after.
-        """
+    def rests(self, start: Start, previous: StateT | None, state: StateT) -> bool:
+        """Whether a run is over whatever its objective does, because the next step would change nothing."""
+        return False
 
     def merit(self, state: StateT) -> float:
-        """What to compare the states of a run by, greater is better.
+        """What to compare the states of a run by, greater is better."""
+        return -state.objective
 
-        Parameters
-        ----------
-        state
-            Any state that a step gave.
-        """
+    def preference(self, state: StateT) -> float:
+        """What to compare runs by, greater is better."""
+        return self.merit(state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +60,7 @@ class State:
     objective: float
 
 
-class Method(ABC):
+class Method(Steps[Clusters, State]):
     """Steps that alternate hard clusters and a projection."""
 
     coordinates: Coordinates
@@ -98,10 +75,6 @@ class Method(ABC):
         """The projection that suits these clusters best."""
 
     @abstractmethod
-    def step(self, start: Clusters, previous: State | None) -> State:
-        """Projection for the clusters so far, then clusters for that projection."""
-
-    @abstractmethod
     def objective(self, clusters: Clusters, projection: Float, Y: NDArray, centers: NDArray) -> float:
         """The paper's objective of a finished fit, whose rows are Y in the embedding."""
 
@@ -111,7 +84,6 @@ class Method(ABC):
         return at_rest(before.labels, after.labels, after.n_clusters, self.coordinates.weights)
 
     def merit(self, state: State) -> float:
-        """What to compare states and runs by, greater is better."""
         return state.objective
 
     def settle(self, Y: NDArray, state: State) -> Partition:
@@ -155,27 +127,7 @@ def alternate(
     """Take steps until the run rests; return the best state visited.
 
     A run rests when its steps say so, when the objective changes by no more than ``tol``, relative, or when nothing
-    better was found in ``patience`` steps.
-
-    Parameters
-    ----------
-    steps : Steps
-        The method.
-    start : object
-        What it starts from.
-    max_iter : int
-        Steps at the most, one at least.
-    tol : float
-        Relative change of the objective at which the run is over.
-    stop : callable, optional
-        Asked after each step; True ends the run.
-    patience : int
-        Steps without a better objective that end the run.
-
-    Returns
-    -------
-    run : Run
-        The best state, and how the run went.
+    better was found in ``patience`` steps. ``stop()`` is called after each step; True ends the run.
     """
     history, ending = list[float](), Ending.MAX_ITER
     previous: StateT | None = None

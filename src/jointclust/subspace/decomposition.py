@@ -47,7 +47,7 @@ def to_start_from(coordinates: Coordinates, n_clusters: int, rng: np.random.Rand
     size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters, _SAMPLE_PER_COLUMN * rank)
     X, weights, known = sample_known(coordinates.rows.X, size, rng, coordinates.weights, coordinates.known)
     coordinates.rows.n_passes += 1
-    found = coordinates_of(as_rows(X), weights, variance=None, max_rank=rank, rng=rng)
+    found = coordinates_of(as_rows(X), weights, max_rank=rank, rng=rng)
     return replace(found.first(rank), known=known)
 
 
@@ -108,13 +108,8 @@ def decompose(
     else:
         options = {"dtype": [np.float64, np.float32], "ensure_min_samples": 2, "input_name": "X"}
         X = check_array(tidied(X), accept_sparse="csr", **options)
-    coordinates = coordinates_of(
-        as_rows(X),
-        check_weights(sample_weight, X),
-        variance=variance,
-        max_rank=max_rank,
-        rng=check_random_state(random_state),
-    )
+    weights, rng = check_weights(sample_weight, X), check_random_state(random_state)
+    coordinates = coordinates_of(as_rows(X), weights, variance=variance, max_rank=max_rank, rng=rng)
     if coordinates.scores is None and not coordinates.rows.is_remote:
         coordinates = replace(coordinates, scores=coordinates.leading(coordinates.rank))
     return replace(coordinates, feature_names=names)
@@ -152,9 +147,9 @@ def coordinates_of(
     rows: Rows,
     weights: Float | None,
     *,
-    variance: float | None,
-    max_rank: int,
     rng: np.random.RandomState,
+    variance: float | None = None,
+    max_rank: int = 500,
     leading: int | None = None,
 ) -> Coordinates:
     """Eigenbasis of the total scatter of clean rows; with ``leading``, only that many coordinates of it.

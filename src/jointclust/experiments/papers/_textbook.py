@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy.linalg
@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import rbf_kernel
 
 from jointclust._sklearn import StrOptions
+from jointclust.estimators.base import Limits
 from jointclust.estimators.joint import JointClusterer
 from jointclust.methods.discriminant_kmeans import DisCluster
 from jointclust.methods.discriminative import Discriminant, DiscriminativeEmbeddedClustering, _Discriminative
@@ -99,10 +100,8 @@ class RuledDEC(DiscriminativeEmbeddedClustering):
     as they may be meant ("restarts").
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **DiscriminativeEmbeddedClustering._parameter_constraints,
-        "reading": [StrOptions({"ours", "letter", "restarts"})],
-    }
+    _limits: ClassVar[Limits] = {"reading": [StrOptions({"ours", "letter", "restarts"})]}
+
     reading: str = "ours"
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Printed:
@@ -137,9 +136,7 @@ class TotalDisCluster(DisCluster):
 class RidgeFromTen(UncorrelatedRidgeClustering):
     """URR-SL and RURR-SL from the best of ten k-means on all coordinates, where the library takes a hundred."""
 
-    def _start(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        if self.init == "random":
-            return super()._start(coordinates, n_components, rng)
+    def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         return start_labels("k-means++", coordinates, self.n_clusters, n_components, rng, _STARTS, coordinates.weights)
 
 
