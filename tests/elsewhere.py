@@ -19,6 +19,7 @@ import jointclust as jc
 from jointclust import registry
 from jointclust.rows import _store, kind_of
 from jointclust.rows.arrays import to_host
+from registered import estimators_of
 
 KINDS = ("strict", "torch", "torch float32", "memory map", "hdf5", "zarr", "dask", "dask float32", "dask csr")
 # Clusters that touch: most starts end elsewhere than the best of ten does.
@@ -38,7 +39,7 @@ def settings():
     for entry in registry.METHODS:
         if entry.cls is jc.JointConsensus:  # it looks at pairs of rows, and has tests of its own
             continue
-        first, *rest = (estimator.set_params(random_state=0) for estimator in entry.estimators(n_clusters=8))
+        first, *rest = (estimator.set_params(random_state=0) for estimator in estimators_of(entry, 8))
         defaults.append(first)
         rest = [estimator for estimator in rest or [clone(first)] if estimator._refusal("dask") is None]
         given = {name: value for name, value in fixed.items() if name in first.get_params()}

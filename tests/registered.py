@@ -4,6 +4,11 @@ from jointclust import registry
 from jointclust.consensus.estimator import JointConsensus
 
 
+def estimators_of(entry, n_clusters):
+    """An unfitted estimator for each setting of a method."""
+    return [entry.cls(n_clusters=n_clusters, **setting.params) for setting in entry.settings]
+
+
 def _tested(estimator):
     """OLSDA collapses unless the rows are reduced first, which is what its warning says: tested reduced."""
     reduced = getattr(estimator, "trade_off", None) == "olsda"
@@ -15,5 +20,5 @@ CLUSTERERS = [
     _tested(estimator)
     for entry in registry.METHODS
     if entry.cls is not JointConsensus
-    for estimator in entry.estimators(n_clusters=4)
+    for estimator in estimators_of(entry, 4)
 ]

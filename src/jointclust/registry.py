@@ -7,7 +7,7 @@ A new method is a file in ``methods/`` and a line here. Nothing is imported unti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -61,12 +61,6 @@ class Registered(Entry):
     """A method: its short name on the command line, its class, and the settings that are tested and shown."""
 
     settings: tuple[Setting, ...] = (Setting(),)
-
-    def estimators(self, n_clusters: int | None = None) -> Iterator[Any]:
-        """An unfitted estimator for each setting."""
-        given = {} if n_clusters is None else {"n_clusters": n_clusters}
-        for setting in self.settings:
-            yield self.cls(**given, **setting.params)
 
 
 def _neighbors(n_classes: int) -> dict[str, list[Any]]:

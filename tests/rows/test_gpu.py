@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import jointclust as jc
 from jointclust.registry import METHODS
 from jointclust.rows.arrays import is_device_array, to_host
+from registered import estimators_of
 
 torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():
@@ -20,7 +21,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore")]
 MODELS = [
     estimator.set_params(random_state=0)
     for entry in METHODS
-    for estimator in entry.estimators(n_clusters=4)
+    for estimator in estimators_of(entry, 4)
     if get_tags(estimator).array_api_support
 ]
 

@@ -56,6 +56,8 @@ _AT_LEAST_ONE, _SHARE = Interval(Integral, 1, None, closed="left"), Interval(Rea
 class TakesRows(BaseEstimator):
     """Rows, or their coordinates, to be fitted: checked, named and weighted in one way, for clusterers or not."""
 
+    # Whether the rows may be sparse; clusterers compute it.
+    _accepts_sparse: bool = True
     # Limits of parameters that several estimators have; a subclass adds its own, and where it differs.
     _limits: ClassVar[Limits] = {
         "n_clusters": [_AT_LEAST_ONE],
@@ -83,18 +85,8 @@ class TakesRows(BaseEstimator):
         super().__init_subclass__(**options)
         cls.__doc__ = completed(cls.__doc__)
 
-    @property
-    def _accepts_sparse(self) -> bool:
-        return True
-
     def _refuse(self, X: Any) -> None:
         """Raise where rows lie in a place that they cannot be fitted in."""
-
-    def _bring_here(self) -> None:
-        """Results of a fit on Dask's workers outlive them; they stay Dask arrays."""
-        for name, value in list(vars(self).items()):
-            if name.endswith("_") or name.startswith("_"):
-                setattr(self, name, outliving(value))
 
     def __getstate__(self) -> dict[str, Any]:
         """Nothing that is with Dask's workers, where nobody may find it later."""
@@ -174,6 +166,40 @@ def _note_names(estimator: TakesRows, X: Any, *, reset: bool) -> None:
     validate_data(estimator, getattr(X, "_meta", X) if hasattr(X, "columns") else X, skip_check_array=True, reset=reset)
 
 
+def bring_here(estimator: TakesRows) -> None:
+    """Results of a fit on Dask's workers outlive them; they stay Dask arrays."""
+    for name, value in list(vars(estimator).items()):
+        if name.endswith("_") or name.startswith("_"):
+            setattr(estimator, name, outliving(value))
+
+
+def warn_of_scale(estimator: Clusterer, dominant: tuple[int, float] | None) -> None:
+    """Say so where one column of a table decides."""
+    if dominant is None:
+        return
+    column, share = dominant
+    name = getattr(estimator, "feature_names_in_", np.arange(estimator.n_features_in_))[column]
+    tell(
+        f"Column {str(name)!r} carries {100 * share:.1f}% of the variance, so that the clusters are those of this "
+        "column alone. Scale the columns first (scikit-learn's StandardScaler), or use JointConsensus, which does.",
+        ScaleWarning,
+    )
+
+
+def warn_if_fewer(estimator: Clusterer, is_constant: bool) -> bool:
+    """Say so when fewer clusters were found than asked for."""
+    found = np.count_nonzero(cluster_sizes(estimator.labels_, estimator.n_clusters))
+    if is_constant:
+        tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
+    elif found < estimator.n_clusters:
+        tell(
+            f"{found} clusters were found instead of n_clusters={estimator.n_clusters}: X has fewer distinct rows than "
+            "that in the embedding. Lower n_clusters.",
+            CollapseWarning,
+        )
+    return is_constant or bool(found < estimator.n_clusters)
+
+
 @dataclass(eq=False, repr=False)
 class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, TakesRows, ABC):
     """Base of all estimators: an embedding of the rows, and the nearest of the cluster centers in it."""
@@ -205,7 +231,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         return coordinates.leading(n_components)
 
     @property
-    def _accepts_sparse(self) -> bool:
+    def _accepts_sparse(self) -> bool:  # type: ignore[override]
         return not self._in_full_space
 
     def _refusal(self, kind: str) -> str | None:
@@ -286,7 +312,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         options = {"variance": self.variance, "max_rank": self.max_rank, **options}
         coordinates = self._coordinates_of(X, sample_weight, rng, **options)
         check_n_clusters(self.n_clusters, coordinates.n_samples, coordinates.weights)
-        self._warn_of_scale(None if coordinates.is_constant else coordinates.dominant)
+        warn_of_scale(self, None if coordinates.is_constant else coordinates.dominant)
         if not coordinates.exact and self.variance is not None and coordinates.variance_kept < self.variance:
             tell(
                 f"The randomised decomposition of rank {coordinates.rank} carries {coordinates.variance_kept:.3g} of "
@@ -294,18 +320,6 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
                 UserWarning,
             )
         return coordinates
-
-    def _warn_of_scale(self, dominant: tuple[int, float] | None) -> None:
-        """Say so where one column of a table decides."""
-        if dominant is None:
-            return
-        column, share = dominant
-        name = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))[column]
-        tell(
-            f"Column {str(name)!r} carries {100 * share:.1f}% of the variance, so that the clusters are those of this "
-            "column alone. Scale the columns first (scikit-learn's StandardScaler), or use JointConsensus, which does.",
-            ScaleWarning,
-        )
 
     def _n_components(self, coordinates: Coordinates) -> int:
         """Number of components the data allow."""
@@ -324,19 +338,6 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         # An empty cluster shares the first one's center: on a tie the first wins, so no row ever falls to it.
         self.cluster_centers_[np.count_nonzero(sizes) :] = self.cluster_centers_[0]
         self.labels_ = label(Y, self.cluster_centers_)
-
-    def _warn_if_fewer(self, is_constant: bool) -> bool:
-        """Say so when fewer clusters were found than asked for."""
-        found = np.count_nonzero(cluster_sizes(self.labels_, self.n_clusters))
-        if is_constant:
-            tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
-        elif found < self.n_clusters:
-            tell(
-                f"{found} clusters were found instead of n_clusters={self.n_clusters}: X has fewer distinct rows than "
-                "that in the embedding. Lower n_clusters.",
-                CollapseWarning,
-            )
-        return is_constant or bool(found < self.n_clusters)
 
     # -- use ----------------------------------------------------------------------------------------------------
 
@@ -359,7 +360,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     def _move_published(self, rows: Any) -> None:
         """Published arrays go where the rows are: a fit on a GPU has its attributes there, one with Dask here."""
-        self._bring_here()
+        bring_here(self)
         if not is_device_array(rows.X):
             return
         parameters = self.get_params(deep=False)

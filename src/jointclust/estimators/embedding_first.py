@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jointclust._sklearn import CallbackContext, StrOptions
 from jointclust.estimators import tasks
-from jointclust.estimators.base import RESTARTS, Clusterer, Limits
+from jointclust.estimators.base import RESTARTS, Clusterer, Limits, warn_if_fewer
 from jointclust.estimators.known import KnownRows, labels_to_start_from
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.kmeans import kmeans, lloyd
@@ -119,6 +119,6 @@ class EmbeddingClusterer(Clusterer):
         if embedded.doubt is not None:
             tell(embedded.doubt, CollapseWarning)
         else:
-            self._warn_if_fewer(embedded.is_constant)
+            warn_if_fewer(self, embedded.is_constant)
         for note in embedded.notes:
             tell(str(note), type(note))

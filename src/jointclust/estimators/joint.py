@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from jointclust._sklearn import CallbackContext
 from jointclust.estimators import tasks
-from jointclust.estimators.base import RESTARTS, Clusterer
+from jointclust.estimators.base import RESTARTS, Clusterer, warn_if_fewer
 from jointclust.estimators.known import KnownRows, labels_to_start_from
 from jointclust.exceptions import CollapseWarning, PlainKMeansWarning, tell
 from jointclust.numerics.linalg import fix_signs, nearest_orthonormal
@@ -27,7 +27,7 @@ from jointclust.types import Labels
 # Share of labels left in place from which on a run is suspected of having kept its start.
 _KEPT = 0.9
 # Iterations at the most where a method decides by itself when to stop.
-_MOST = 100
+MOST_ITERATIONS = 100
 JointRun = Run[Clusters, State]
 
 
@@ -42,10 +42,6 @@ class AlternatingClusterer(Clusterer):
 
     max_iter: int | None = 100
     tol: float = 1e-6
-
-    @property
-    def _most_iterations(self) -> int:
-        return _MOST if self.max_iter is None else self.max_iter
 
     @abstractmethod
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Steps:
@@ -80,28 +76,32 @@ class AlternatingClusterer(Clusterer):
         self._prepare(coordinates, n_components, start, rng)
 
         def run(index: int, generator: np.random.RandomState, task: CallbackContext) -> tuple[Steps, Run]:
-            labels = self._started(index, coordinates, n_components, generator) if start is None else start
+            labels = started(self, index, coordinates, n_components, generator) if start is None else start
             method = self._method(coordinates, n_components, generator)
             begin, stop = self._begin(coordinates, labels), tasks.iteration_reporter(self, task)
-            return method, alternate(method, begin, max_iter=self._most_iterations, tol=self.tol, stop=stop)
+            return method, alternate(method, begin, max_iter=self.max_iter or MOST_ITERATIONS, tol=self.tol, stop=stop)
 
         context = tasks.begin(self, n_init)
         runs = tasks.make_runs(self, run, n_init, rng, coordinates.rank, context, self.max_iter)
-        method, best = best_of(runs, lambda pair: pair[0].preference(pair[1].state))
+        method, best = best_of(runs, lambda pair: pair[0].merit(pair[1].state, final=True))
         self._publish(coordinates, method, best)
         self._warn(coordinates, method, best)
         if best.ending is Ending.MAX_ITER and self.max_iter is None:
-            tell(f"The labels were still improving after {_MOST} iterations.", ConvergenceWarning)
+            tell(f"The labels were still improving after {MOST_ITERATIONS} iterations.", ConvergenceWarning)
         elif best.ending is not Ending.CONVERGED:
             tell(best.ending.value.format(max_iter=self.max_iter), ConvergenceWarning)
         self._move_published(coordinates.rows)
         return context, coordinates.rows
 
-    def _started(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> NDArray:
-        some = to_start_from(coordinates, self.n_clusters, rng)
-        if some is coordinates:
-            return self._start(index, coordinates, n_components, rng)
-        return self._start_from_sample(index, coordinates, some, min(n_components, some.rank), rng)
+
+def started(
+    estimator: AlternatingClusterer, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState
+) -> NDArray:
+    """The labels, or soft labels, that run number ``index`` starts from; where rows are many, from a sample."""
+    some = to_start_from(coordinates, estimator.n_clusters, rng)
+    if some is coordinates:
+        return estimator._start(index, coordinates, n_components, rng)
+    return estimator._start_from_sample(index, coordinates, some, min(n_components, some.rank), rng)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -135,7 +135,7 @@ class JointClusterer(AlternatingClusterer):
     ) -> Labels:
         """The nearest centers of a whole run on the sample."""
         method, labels = self._method(some, n_components, rng), self._start(index, some, n_components, rng)
-        run = alternate(method, self._begin(some, labels), max_iter=self._most_iterations, tol=self.tol)
+        run = alternate(method, self._begin(some, labels), max_iter=self.max_iter or MOST_ITERATIONS, tol=self.tol)
         clusters, projection = run.state.clusters, run.state.projection
         embedding = coordinates.rows.project(some.loadings(projection), some.mean)
         return assign(embedding, clusters.centers(projection), coordinates.known)
@@ -173,7 +173,7 @@ class JointClusterer(AlternatingClusterer):
     def _warn(self, coordinates: Coordinates, method: Method, run: JointRun) -> None:
         name = type(self).__name__
         reason = self._plain_kmeans_reason(coordinates, run.state.projection.shape[1])
-        if not self._warn_if_fewer(coordinates.is_constant) and _is_collapsed(method, run):
+        if not warn_if_fewer(self, coordinates.is_constant) and _is_collapsed(method, run):
             tell(
                 f"{name} collapsed: in the subspace it chose, rows sit on their own centroids whatever the labels are, "
                 f"so the labels are hardly more than those it started from. {self._collapse_remedy()}",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS, Limits
-from jointclust.estimators.joint import JointClusterer
+from jointclust.estimators.joint import MOST_ITERATIONS, JointClusterer
 from jointclust.numerics.kmeans import fewer_restarts, kmeans, lloyd, resting_tol
 from jointclust.numerics.partitions import FEW, fill_empty, renumbered, scatters, weighted_norm, within_norm
 from jointclust.rows.arrays import to_host
@@ -78,7 +78,7 @@ class _Discriminative(Method):
             return -clusters.within_scatter(projection)
         return clusters.total_scatter(projection) - self.trade_off * clusters.within_scatter(projection)
 
-    def merit(self, state: State) -> float:
+    def merit(self, state: State, *, final: bool = False) -> float:
         return -state.clusters.within_scatter(state.projection) if self.trade_off == 0 else state.objective
 
     def _state(self, clusters: Clusters, labels: Labels, projection: Float) -> State:
@@ -188,7 +188,7 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
             return labels
         coarse = coordinates.first(_COARSE * n_components)
         method = replace(self._method(coarse, n_components, rng), n_restarts=0)
-        run = alternate(method, self._begin(coarse, labels), max_iter=self._most_iterations, tol=self.tol)
+        run = alternate(method, self._begin(coarse, labels), max_iter=self.max_iter or MOST_ITERATIONS, tol=self.tol)
         return run.state.clusters.labels
 
     def _collapse_remedy(self) -> str:

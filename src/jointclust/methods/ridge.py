@@ -125,12 +125,10 @@ class _UncorrelatedRidge(Steps[Array, _RidgeState]):
         products, soft, squares = parts
         return self.coordinates.inside(products.T).T, soft, float(squares)
 
-    def merit(self, state: _RidgeState) -> float:
-        return self.preference(state) if self.by_labels else -state.objective
-
-    def preference(self, state: _RidgeState) -> float:
-        """What the hard labels explain; a cluster without rows costs more than all of it."""
-        return state.explained - 2.0 * self.n_clusters * state.n_empty
+    def merit(self, state: _RidgeState, *, final: bool = False) -> float:
+        """What the hard labels explain, of which a cluster without rows costs more than all; or minus the objective."""
+        by_labels = self.by_labels or final
+        return state.explained - 2.0 * self.n_clusters * state.n_empty if by_labels else -state.objective
 
 
 def _soft_sums(block: Block, soft: Array) -> list[Array]:

@@ -101,7 +101,7 @@ class RobustSteps(Method):
         """Never by its labels: the weights of the rows move on when these stand."""
         return False
 
-    def merit(self, state: State) -> float:
+    def merit(self, state: State, *, final: bool = False) -> float:
         return -state.objective
 
     def objective(self, clusters: Clusters, projection: Float, Y: Sweepable, centers: Array) -> float:

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import CallbackContext, Interval, StrOptions
-from jointclust.estimators.base import Limits, check_n_clusters
+from jointclust.estimators.base import Limits, check_n_clusters, warn_of_scale
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
 from jointclust.methods.scoring_embeddings import PUBLISHED, Embedding, mode_of
 from jointclust.rows import Rows, as_rows, blocks, materialised, n_present, total_weight
@@ -138,7 +138,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         return mode_of(self.kernel)
 
     @property
-    def _accepts_sparse(self) -> bool:
+    def _accepts_sparse(self) -> bool:  # type: ignore[override]
         return self._mode.accepts_sparse
 
     def _refusal(self, kind: str) -> str | None:
@@ -186,7 +186,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         check_n_clusters(self.n_clusters, data.shape[0], weights)
         if isinstance(data, np.ndarray) and not self._mode.is_pairwise:
             with np.errstate(over="ignore", invalid="ignore"):  # answered by an error, later
-                self._warn_of_scale(dominant_column(data.var(axis=0, dtype=np.float64)))
+                warn_of_scale(self, dominant_column(data.var(axis=0, dtype=np.float64)))
         return data, weights
 
     # -- use ----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS, Limits
+from jointclust.estimators.joint import started
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.methods.fuzzy import CenterClusterer, CenterRule, Centers
 from jointclust.methods.robust import residual_floor
@@ -180,7 +181,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
             raise TypeError("RobustSparseFuzzyKMeans takes no groups of rows: use FuzzyKMeans.")
         self._neighbors = min(2, self.n_clusters) if self.n_neighbors is None else self.n_neighbors
         Y, weights = self._embedding(coordinates, n_components), coordinates.weights
-        start = self._started(0, coordinates, n_components, rng) if given is None else given
+        start = started(self, 0, coordinates, n_components, rng) if given is None else given
         self.residual_floor_ = residual_floor(coordinates)
         rule = _RobustSparse(None, self._neighbors, self.residual_floor_)
         rule = Centers(coordinates, Y, self.n_clusters, rule).first_rule(start)

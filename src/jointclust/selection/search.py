@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import CallbackSupportMixin, HasMethods, Interval, StrOptions, fit_context
-from jointclust.estimators.base import Limits, LooksAtPairs
+from jointclust.estimators.base import Limits, LooksAtPairs, bring_here
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.estimators.tasks import stage_reporter
 from jointclust.exceptions import collected, tell
@@ -174,7 +174,7 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         self._publish(tried, best_candidate(wanted))
         if not isinstance(X, Coordinates) and is_elsewhere(X):
             self.labels_ = self.predict(X)  # for all rows, not only for the sample
-            self._bring_here()
+            bring_here(self)
         root.call_on_fit_task_end(estimator=self)
         return self
 

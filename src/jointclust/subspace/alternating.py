@@ -42,13 +42,9 @@ class Steps(ABC, Generic[Start, StateT]):
         """Whether a run is over whatever its objective does, because the next step would change nothing."""
         return False
 
-    def merit(self, state: StateT) -> float:
-        """What to compare the states of a run by, greater is better."""
+    def merit(self, state: StateT, *, final: bool = False) -> float:
+        """What to compare the states of a run by, or the final ones of several runs; greater is better."""
         return -state.objective
-
-    def preference(self, state: StateT) -> float:
-        """What to compare runs by, greater is better."""
-        return self.merit(state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +79,7 @@ class Method(Steps[Clusters, State]):
         before, after = (start if previous is None else previous.clusters), state.clusters
         return at_rest(before.labels, after.labels, after.n_clusters, self.coordinates.weights)
 
-    def merit(self, state: State) -> float:
+    def merit(self, state: State, *, final: bool = False) -> float:
         return state.objective
 
     def settle(self, Y: NDArray, state: State) -> Partition:
