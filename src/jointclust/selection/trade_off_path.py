@@ -126,7 +126,7 @@ def _number(trade_off: Any) -> float:
         return TRADE_OFFS[trade_off] if isinstance(trade_off, str) else float(trade_off)
     except (KeyError, TypeError, ValueError):
         raise ValueError(
-            f"trade_offs contains {trade_off!r}: give numbers from 0 to inf, or {', '.join(TRADE_OFFS)}."
+            f"trade_offs holds {trade_off!r}: give numbers from 0 to inf, or {', '.join(TRADE_OFFS)}."
         ) from None
 
 
