@@ -255,6 +255,11 @@ def expected():
     return dict(np.load(BEFORE / "expected.npz"))
 
 
+# Layers with more clusters than the fit are computed when they are first needed, unless they were saved.
+NEW_LAYERS = {"layers", "linkage", "agreement of layers"}
+KEPT_LAYERS = {"consensus-layered", "consensus-many-rows", "consensus-many-rows-file"}
+
+
 @pytest.mark.parametrize("path", sorted(BEFORE.glob("*.skops")), ids=lambda path: path.stem)
 def test_models_of_version_0_2(path, expected):
     """Saved at commit 5996aaa: each answers as it did, of the rows of fit and of others."""
@@ -265,7 +270,9 @@ def test_models_of_version_0_2(path, expected):
     answers = dict(make.answers(model, make.rows_of(expected, str(wanted.pop("rows")))))
     assert answers.keys() == wanted.keys()
     for name, value in wanted.items():
-        if value.dtype.kind == "f":
+        if name in NEW_LAYERS and path.stem not in KEPT_LAYERS:
+            assert np.shape(answers[name])[1:] == value.shape[1:]
+        elif value.dtype.kind == "f":
             np.testing.assert_allclose(answers[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
         else:
             np.testing.assert_array_equal(answers[name], value, err_msg=name)

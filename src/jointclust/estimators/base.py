@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval, StrOptions, fit_context
@@ -341,10 +341,10 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
 
     # -- use ----------------------------------------------------------------------------------------------------
 
-    def _embed(self, rows: Any) -> NDArray:
+    def _embed(self, rows: Rows) -> NDArray:
         return rows.project(None if self._in_full_space else self.components_.T, self.mean_)
 
-    def _check(self, X: ArrayLike, method: str) -> Any:
+    def _check(self, X: ArrayLike, method: str) -> Rows:
         check_is_fitted(self)
         rows = as_rows(self._validated(X, reset=False))
         self._check_place(rows.X, method)
@@ -358,7 +358,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
                 f"those passed to fit(): X is {described(X)}, that of fit() was {described(fitted)}. Move X there."
             )
 
-    def _move_published(self, rows: Any) -> None:
+    def _move_published(self, rows: Rows) -> None:
         """Published arrays go where the rows are: a fit on a GPU has its attributes there, one with Dask here."""
         bring_here(self)
         if not is_device_array(rows.X):
@@ -483,7 +483,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
     def _n_features_out(self) -> int:
         return self.cluster_centers_.shape[1]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
         tags.array_api_support = self._refusal("device") is None

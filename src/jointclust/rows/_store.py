@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import mmap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
 from jointclust.types import Float
-
-if TYPE_CHECKING:
-    from jointclust.rows import Rows
 
 # Bytes up to which rows in a file are simply loaded.
 IN_MEMORY = 2**28
@@ -124,7 +121,7 @@ def _tell_missing(X: Any) -> None:
 class Projected:
     """``(X - 1m') B`` of rows that live elsewhere, computed block by block when it is swept and never kept."""
 
-    rows: Rows
+    rows: Any
     matrix: Float | None
     mean: Float | None
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import Interval, check_sample_weight
@@ -57,7 +58,7 @@ class TermWeights(Counts):
            [0., 1.]])
     """
 
-    def _learn(self, X: Any, weights: Any) -> None:
+    def _learn(self, X: Any, weights: Float | None) -> None:
         found = sweep(lambda x, w: Swept(sums=[blocks.column_sums(_is_filled(x), w)]), X, weights, width=X.shape[1])
         total = X.shape[0] if weights is None else total_weight(weights)
         self.idf_ = 1.0 + np.log((1.0 + total) / (1.0 + found.sums[0]))
@@ -121,7 +122,7 @@ class LogCounts(Counts):
         super().__init__()
         self.n_columns = n_columns
 
-    def _learn(self, X: Any, weights: Any) -> None:
+    def _learn(self, X: Any, weights: Float | None) -> None:
         found = sweep(lambda x: Swept(pieces=[_totals(x)]), X, width=X.shape[1])
         self.total_ = _median(found.pieces[0], None if weights is None else to_host(weights))
         self.kept_ = np.arange(X.shape[1])
@@ -209,7 +210,7 @@ class Topics(TermWeights):
         super().__init__()
         self.n_components = n_components
 
-    def _learn(self, X: Any, weights: Any) -> None:
+    def _learn(self, X: Any, weights: Float | None) -> None:
         super()._learn(X, weights)
         weighed = lazily(super()._change, X, (X.shape[1],), X.dtype) if is_lazy(X) else super()._change(X)
         n, rng = self.n_components, np.random.RandomState(0)
@@ -260,7 +261,7 @@ class ScaledGenes(AsIs):
         super().__init__()
         self.counts = counts
 
-    def _learn(self, X: Any, weights: Any) -> None:
+    def _learn(self, X: Any, weights: Float | None) -> None:
         self.logs_ = (LogCounts() if self.counts else AsIs()).fit(X, sample_weight=weights)
         self.scaler_ = Standardised().fit(self.logs_.transform(X), sample_weight=weights)
 
@@ -276,7 +277,7 @@ class ScaledGenes(AsIs):
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         return self.logs_.get_feature_names_out(input_features)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = self.counts
         return tags

@@ -28,7 +28,7 @@ from jointclust.rows import (
 )
 from jointclust.rows.arrays import is_device_array, like, namespace
 from jointclust.subspace.decomposition import check_weights
-from jointclust.types import Float
+from jointclust.types import Float, Matrix
 from jointclust.views.columns import check_columns
 from jointclust.views.transformer import Transformer
 
@@ -87,7 +87,7 @@ class AsIs(Transformer):
         check_columns(self, X, reset=reset)
         return checked
 
-    def _learn(self, X: Any, weights: Any) -> None:
+    def _learn(self, X: Any, weights: Float | None) -> None:
         """Set the statistics, from clean rows."""
 
     def _change(self, x: Any) -> Any:
@@ -130,7 +130,7 @@ class Standardised(AsIs):
            [ 1.,  1.]])
     """
 
-    def _learn(self, X: Any, weights: Any) -> None:
+    def _learn(self, X: Any, weights: Float | None) -> None:
         total = X.shape[0] if weights is None else total_weight(weights)
         (mean, variance), mask = moments(X, weights), self._mask()
         # What centring leaves of a constant column is rounding.
@@ -145,14 +145,14 @@ class Standardised(AsIs):
         return (x - like(self.mean_, x)) / like(self.scale_, x)
 
 
-def moments(X: Any, weights: Any) -> tuple[Float, Float]:
+def moments(X: Any, weights: Float | None) -> tuple[Float, Float]:
     """The mean and the variance of each column."""
     mean = as_rows(X).mean(weights)
     summed = sweep(lambda x, w: Swept(sums=[_squares(x, w, mean)]), X, weights, width=X.shape[1])
     return mean, summed.sums[0] / (X.shape[0] if weights is None else total_weight(weights))
 
 
-def _squares(x: Any, weights: Any, mean: Float) -> Any:
+def _squares(x: Any, weights: Float | None, mean: Float) -> Any:
     """``sum_i w_i (x_ij - m_j)^2`` of each column."""
     if not sp.issparse(x):
         return blocks.column_sums(blocks.centred(x, mean) ** 2, weights)
@@ -187,7 +187,7 @@ class RankNormal(AsIs):
 
     _takes = ()
 
-    def _learn(self, X: Any, weights: Any) -> None:
+    def _learn(self, X: Any, weights: Float | None) -> None:
         self._refuse_sparse(X)
         drawn, weights = sample(X, _QUANTILE_ROWS, np.random.RandomState(0), weights)
         points = [_points(column, weights) for column in np.asarray(drawn, dtype=np.float64).T]
@@ -206,7 +206,7 @@ class RankNormal(AsIs):
             x[:, column] = np.interp(x[:, column], self.values_[:, column], self.scores_[:, column])
         return x
 
-    def _refuse_sparse(self, X: Any) -> None:
+    def _refuse_sparse(self, X: Matrix) -> None:
         if sp.issparse(X) or sp.issparse(getattr(X, "_meta", None)):
             raise TypeError("Ranks of sparse rows are not sparse: use the rows as they are, or make them dense.")
 
@@ -243,7 +243,7 @@ class UnitRows(AsIs):
            [ 0.6,  0.8]])
     """
 
-    def _learn(self, X: Any, weights: Any) -> None:
+    def _learn(self, X: Any, weights: Float | None) -> None:
         self.mean_ = as_rows(X).mean(weights)
 
     def _change(self, x: Any) -> Any:
