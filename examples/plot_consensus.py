@@ -2,7 +2,7 @@
 A consensus, and which of it to trust
 =====================================
 
-``JointConsensus`` returns what 31 fits agree on. Its confidence says which rows are doubtful, its members which
+``JointConsensus`` returns what many fits agree on. Its confidence says which rows are doubtful, its members which
 clusters are. Keeping only the rows it is sure of raises the accuracy: the confidence means something.
 """
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from numbers import Real
-from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -234,21 +233,18 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """The data in each view, or a sample of data outside memory; and the known classes."""
         X = loaded(X)
         check_place(groups, X)
-        record = SimpleNamespace(n_clusters=self.n_clusters)
         if not is_elsewhere(X):
             viewed = self._in_views(X, sample_weight)
             rows = as_rows(viewed.sources[0].rows)
-            known, row_groups = known_beside(record, known_labels, groups, rows, viewed.weights)
-            viewed = replace(viewed, known=None if known is None else to_host(known), groups=row_groups)
-            return viewed, getattr(record, "classes_", None)
+            known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, viewed.weights)
+            return replace(viewed, known=None if known is None else to_host(known), groups=row_groups), classes
         remote = RemoteRows.of(X, sample_weight)
-        known, row_groups = known_beside(record, known_labels, groups, as_rows(remote.rows), remote.weights)
+        rows = as_rows(remote.rows)
+        known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, remote.weights)
         remote = replace(remote, known=known, groups=row_groups)
-        rows, weights, labels = remote.sample(int(EFFORTS[self.effort].share * MOST_ROWS), rng)
-        viewed = self._in_views(rows, weights, remote.n_samples).out_of(remote)
-        viewed = replace(viewed, known=labels)
-        viewed = viewed.beside(remote) if isinstance(self.members, str) else viewed
-        return viewed, getattr(record, "classes_", None)
+        some, weights, labels = remote.sample(int(EFFORTS[self.effort].share * MOST_ROWS), rng)
+        viewed = replace(self._in_views(some, weights, remote.n_samples).out_of(remote), known=labels)
+        return viewed.beside(remote) if isinstance(self.members, str) else viewed, classes
 
     def _in_views(self, X: Any, sample_weight: ArrayLike | None, n_samples: int | None = None) -> ViewedData:
         """Data in memory in each view; ``n_samples`` is the number of all rows if they are a sample."""

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -20,6 +19,7 @@ from jointclust._sklearn import CallbackContext, CallbackSupportMixin, Interval,
 from jointclust.estimators.known import KnownRows, check_place, known_beside, n_known
 from jointclust.estimators.shared_docs import completed
 from jointclust.exceptions import CollapseWarning, ScaleWarning, tell
+from jointclust.numerics.groups import Groups
 from jointclust.numerics.partitions import Partition, assign, cluster_order, cluster_sizes, merged
 from jointclust.rows import (
     PLACES,
@@ -44,7 +44,7 @@ from jointclust.rows.arrays import described, is_device_array, like, precision, 
 from jointclust.subspace.coordinates import Coordinates, passes_of
 from jointclust.subspace.decomposition import check_rows, check_weights, coordinates_of
 from jointclust.subspace.directions import TRADE_OFFS, resolve_n_components, wanted_components
-from jointclust.types import Float, Labels, Sweepable
+from jointclust.types import Array, Float, Labels, Sweepable
 
 # k-means restarts where a method has no parameter for them.
 RESTARTS = 10
@@ -297,7 +297,15 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             The fitted estimator.
         """
         check_place(groups, X)
-        before, facts = passes_of(X), partial(known_beside, self, known_labels, groups)
+        before = passes_of(X)
+
+        def facts(rows: Rows, weights: Array | None) -> tuple[Array | None, Groups | None]:
+            known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, weights)
+            self.__dict__.pop("classes_", None)
+            if classes is not None:
+                self.classes_ = classes
+            return known, row_groups
+
         context, rows = self._fit(X, sample_weight, facts, check_random_state(self.random_state))
         if rows is not None:
             self.n_passes_ = rows.n_passes - before

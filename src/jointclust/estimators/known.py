@@ -20,28 +20,25 @@ KnownRows = Callable[[Rows, Array | None], tuple[Array | None, Groups | None]]
 
 
 def known_beside(
-    estimator: Any, known_labels: ArrayLike | None, groups: ArrayLike | None, rows: Rows, weights: Array | None
-) -> tuple[Array | None, Groups | None]:
-    """Numbers of the known classes, -1 where none is known, and the groups of rows, where the rows are.
+    n_clusters: int, known_labels: ArrayLike | None, groups: ArrayLike | None, rows: Rows, weights: Array | None
+) -> tuple[Array | None, Groups | None, NDArray | None]:
+    """Numbers of the known classes, -1 where none is known, and the groups of rows, where the rows are; the classes.
 
-    None where no row has one, or where every row is a group by itself. The estimator publishes the classes: class i is
-    cluster i.
+    None where no row has one, or where every row is a group by itself. Class i is cluster i.
     """
-    estimator.__dict__.pop("classes_", None)
     index = None if groups is None else _group_numbers(_values("groups", groups, rows.n_samples))
-    known = None
+    known = classes = None
     if known_labels is not None:
         values = _values("known_labels", known_labels, rows.n_samples)
         labels, classes = _numbered(values, None if weights is None else to_host(weights) > 0)
-        if classes.size > estimator.n_clusters:
+        if classes.size > n_clusters:
             raise ValueError(
-                f"known_labels holds {classes.size} classes, more than n_clusters={estimator.n_clusters}: raise "
+                f"known_labels holds {classes.size} classes, more than n_clusters={n_clusters}: raise "
                 "n_clusters, or leave labels out (-1, None or NaN is an unknown one)."
             )
-        estimator.classes_ = classes
         if classes.size:
             known = rows.beside(labels if index is None else _of_groups(labels, index, classes))
-    return known, None if index is None else Groups.beside(index, rows, weights)
+    return known, None if index is None else Groups.beside(index, rows, weights), classes
 
 
 def check_place(groups: ArrayLike | None, X: object) -> None:
