@@ -243,7 +243,7 @@ def check_whole(run, n_rows):
 
 
 def test_sigkill_at_any_moment(iris_csv, tmp_path):
-    """Six kills: some anywhere, most while files are being written."""
+    """Four kills: one anywhere, the others while files are being written."""
     rng = np.random.RandomState()
     fit = ("fit", iris_csv, *FIT, "--resamples", 0, "--quiet", "--out")
     began = time.perf_counter()
@@ -252,10 +252,10 @@ def test_sigkill_at_any_moment(iris_csv, tmp_path):
     duration = time.perf_counter() - began
     assert check_whole(tmp_path / "whole", 150) == RUN
     whole = 0
-    for number in range(6):
+    for number in range(4):
         run = tmp_path / str(number)
         process = start(*fit, run)
-        if number < 2:
+        if number == 0:
             time.sleep(rng.uniform(0, duration))
         else:
             while process.poll() is None and not (run.exists() and any(run.iterdir())):
@@ -264,7 +264,7 @@ def test_sigkill_at_any_moment(iris_csv, tmp_path):
         process.send_signal(signal.SIGKILL)
         process.communicate()
         whole += check_whole(run, 150) == RUN
-    assert whole < 6, "no run was cut short"
+    assert whole < 4, "no run was cut short"
 
 
 def test_ctrl_c_leaves_nothing_half_written(digits, tmp_path):

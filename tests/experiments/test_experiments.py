@@ -184,7 +184,7 @@ import sys
 from jointclust import DiscriminativeEmbeddedClustering as DEC
 from jointclust.experiments import Experiment
 grid = {"trade_off": [1.5, 2.0, 3.0]}
-Experiment({"DEC": (DEC(), grid)}, ["digits", "iris"], seeds=range(10), label_free=False).run(sys.argv[1], n_jobs=2)
+Experiment({"DEC": (DEC(), grid)}, ["digits", "iris"], seeds=range(5), label_free=False).run(sys.argv[1], n_jobs=2)
 """
 
 
@@ -195,7 +195,7 @@ def test_sigkill_at_random_moments_loses_at_most_the_cells_in_progress(tmp_path)
         # A group of its own, so that the workers are killed too.
         process = subprocess.Popen([sys.executable, "-c", RUN, str(path)], start_new_session=True)
         deadline = time.monotonic() + 60
-        target = before + rng.randint(1, 9)
+        target = before + rng.randint(1, 5)
         while process.poll() is None and time.monotonic() < deadline:
             if journal.exists() and journal.read_bytes().count(b"\n") >= target:
                 break
@@ -212,7 +212,7 @@ def test_sigkill_at_random_moments_loses_at_most_the_cells_in_progress(tmp_path)
     assert before >= 2
     subprocess.run([sys.executable, "-c", RUN, str(path)], check=True)
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
-    assert len(lines) == len({line["key"] for line in lines}) == 60  # no cell was run twice
+    assert len(lines) == len({line["key"] for line in lines}) == 30  # no cell was run twice
     fresh = tmp_path / "fresh.csv"
     subprocess.run([sys.executable, "-c", RUN, str(fresh)], check=True)
     pd.testing.assert_frame_equal(pd.read_csv(path)[SAME], pd.read_csv(fresh)[SAME])

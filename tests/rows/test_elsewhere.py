@@ -404,7 +404,7 @@ def test_files_of_other_kinds(tmp_path, monkeypatch, data):
     assert Store(by_column).stretch(100 * 20 * 8) == 100
 
 
-@pytest.mark.parametrize("kind", ["torch", "memory map", "dask"])
+@pytest.mark.parametrize("kind", [pytest.param("torch", marks=pytest.mark.slow), "memory map", "dask"])
 def test_choosing_elsewhere(kind, elsewhere, data, monkeypatch):
     """What looks at pairs of rows takes a sample where there are many, and says of how many; the rest is predicted."""
     there, y = elsewhere[kind], jc.LDAKMeans(4, random_state=0).fit(data[0]).labels_

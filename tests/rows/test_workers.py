@@ -40,7 +40,7 @@ def test_workers_in_other_processes(client, rows):
     np.testing.assert_array_equal(model.predict(X).compute(), host.labels_)
 
 
-@pytest.mark.parametrize("method", [jc.LDAKMeans, jc.JointConsensus])
+@pytest.mark.parametrize("method", [jc.LDAKMeans, pytest.param(jc.JointConsensus, marks=pytest.mark.slow)])
 def test_a_worker_is_killed(method, client, rows):
     host = method(4, random_state=0).fit(rows)
     X = da.from_array(rows, chunks=(250, 20)).map_blocks(slowly, dtype=rows.dtype, meta=np.empty((0, 0)))
@@ -54,7 +54,7 @@ def test_a_worker_is_killed(method, client, rows):
     np.testing.assert_allclose(model.objective_, host.objective_, rtol=1e-9)
 
 
-@pytest.mark.parametrize("method", [jc.LDAKMeans, jc.JointConsensus])
+@pytest.mark.parametrize("method", [pytest.param(jc.LDAKMeans, marks=pytest.mark.slow), jc.JointConsensus])
 def test_a_cancelled_fit_leaves_nothing_running(method, client, rows):
     X = da.from_array(rows, chunks=(50, 20)).map_blocks(slowly, dtype=rows.dtype, meta=np.empty((0, 0)))
 
