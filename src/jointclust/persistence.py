@@ -82,7 +82,7 @@ def on_host(model: BaseEstimator) -> BaseEstimator:
     changed: dict[str, Any] = {name: to_host(value) for name, value in vars(model).items() if is_elsewhere(value)}
     for name, value in vars(model).items():
         if isinstance(value, TrainingVotes):
-            changed[name] = value.at_rest(lambda array: to_host(array) if is_elsewhere(array) else array)
+            changed[name] = value.with_arrays(lambda array: to_host(array) if is_elsewhere(array) else array)
     if isinstance(model, Pipeline):
         steps = [(name, on_host(step) if isinstance(step, BaseEstimator) else step) for name, step in model.steps]
         if any(new is not old for (_, new), (_, old) in zip(steps, model.steps, strict=True)):

@@ -237,5 +237,5 @@ def test_saved_models_answer(fitted, tmp_path, monkeypatch):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     monkeypatch.setattr(estimator, "_SAVED_ROWS", 100)
     jc.save(model, tmp_path / "model")
-    with pytest.raises(AttributeError, match="each of the 240 training rows was not kept"):
+    with pytest.raises(AttributeError, match="the 240 training rows were not kept"):
         jc.load(tmp_path / "model").rows_to_label(7)

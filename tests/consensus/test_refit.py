@@ -79,6 +79,8 @@ def test_a_wrong_parameter(model, data):
     model.set_params(n_clusters=1000)
     with pytest.raises(ValueError, match="n_clusters"):
         model.fit(data)
+    chunked = pytest.importorskip("dask.array").from_array(data, chunks=(45, 6))
+    assert model.predict_proba(chunked).shape == (90, N_CLUSTERS)
     model.set_params(n_clusters=N_CLUSTERS)
     assert_unchanged(before, state_of(model, data))
 

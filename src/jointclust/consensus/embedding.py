@@ -14,7 +14,7 @@ from jointclust.rows import as_rows, total_weight
 from jointclust.rows.arrays import is_device_array, like
 from jointclust.types import Float, Labels
 
-# Beside the within-cluster scatter, this share of the mean variance: few rows span directions that mean nothing.
+# Beside the within-cluster scatter, this share of the mean variance: with few rows some directions are noise.
 _RIDGE = 1.0
 _FEWEST = 2
 
@@ -45,7 +45,7 @@ class DiscriminantMap:
 
 
 def _moments(T: Any, labels: Labels, n_clusters: int, weights: Any) -> tuple[Float, Float, Float]:
-    """The mean row, the scatter about it, and the clusters' means less it."""
+    """The mean row, the scatter about it, and the clusters' means minus it."""
     if is_device_array(T):
         rows = as_rows(T)
         mean = rows.mean(weights)

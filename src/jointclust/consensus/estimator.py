@@ -41,7 +41,7 @@ _SAVED_ROWS = 50_000
 
 @dataclass(eq=False, repr=False)
 class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, TakesRows):
-    r"""The partition that many fits on several views of the data agree on: do not choose, average.
+    r"""The partition that many fits on several views of the data agree on.
 
     .. math:: B = [\sqrt{w_1} L_1, \dots, \sqrt{w_M} L_M], \quad L_m = F_m (F_m'F_m)^{-1/2}, \quad
               B = U\, \mathrm{diag}(s)\, V'
@@ -55,29 +55,29 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     U s      leading singular vectors of B but the first, which is constant
     ======== =============================================================================
 
-    ``BB'`` is the mean of the members' projections on their partitions, in which rows are near that most members keep
-    together; it is never formed. k-means in the leading singular vectors (rows of nearly one length) proposes clusters.
-    Then every member votes: a row's probability for a cluster is the mean, over the members, of the share of the
-    cluster's rows that the row's own group holds in that member, made to sum to one; the label is the largest. New rows
-    are voted on through the members' own ``predict``.
+    ``BB'`` is the mean of the members' projections on their partitions, in which rows are near each other that most
+    members put together; it is never formed. k-means in the leading singular vectors (rows of nearly one length)
+    proposes clusters. Then every member votes: a row's probability for a cluster is the mean, over the members, of the
+    share of the cluster's rows that the row's own group holds in that member, made to sum to one; the label is the
+    largest. The members' own ``predict`` gives the votes of new rows.
 
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with ``n_clusters``
     clusters and with 1.5, 2 and 3 times as many. A finer partition shows which rows belong together.
 
-    Labels that are known of some rows spread from these over ``BB'``: a row gets the label that most rows in its groups
-    have, in the mean over the members. A linear rule for each view, learned from the known rows, joins the members: it
-    has more weight the more rows are known, and the better it tells known rows that it has not seen. Then all vote as
-    ever. Where there are more clusters than known classes, k-means proposes the others.
+    Known labels spread to other rows over ``BB'``: a row gets the label that most rows in its groups have, in the mean
+    over the members. A linear rule for each view, learned from the known rows, joins the members: it has more weight
+    the more rows are known, and the better it predicts known labels that were left out of its fit. Then all members
+    vote as before. Where there are more clusters than known classes, k-means proposes the others.
 
-    Of more than 10,000 rows a sample of that size is fitted, and all rows are voted on. Of rows that are not in memory
-    the views and the votes are learned from that sample, too, and all rows are voted on in one pass, where they are.
+    With more than 10,000 rows the members are fitted to a sample of 10,000, and vote on all rows. With rows outside
+    memory the views and the votes are learned from that sample, too, and one pass votes on all rows, where they are.
 
     Parameters
     ----------
     n_clusters
     views : "auto", None or list of str or transformers, default="auto"
         What is done to the data before the members see them. "auto" describes them (:func:`describe`), codes categories
-        and dates, fills gaps, and looks at the rows in the views that suit their kind; a view that agrees with none of
+        and dates, fills gaps, and uses the views that suit their kind; a view that agrees with none of
         the others has no votes. None takes rows of numbers as they are, as for Coordinates. A list holds names of views
         ("as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log") and transformers.
     members : "auto" or list of estimators, default="auto"
@@ -96,9 +96,9 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data, but of rows whose label is
-        known or that belong together. This and what else there is for each row is where the rows are: on their device,
-        with Dask, or in memory.
+        Cluster of each row, 0 being the largest; equal to ``predict`` of the training data, except for rows with a
+        known label or in a group. This and all other results for each row are where the rows are: on their device, with
+        Dask, or in memory.
     classes_ : array of shape (n_classes,)
         The known classes, which are clusters 0, 1, ...; only with ``known_labels``.
     soft_labels_ : array of shape (n_samples, n_clusters)
@@ -243,8 +243,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, remote.weights)
         remote = replace(remote, known=known, groups=row_groups)
         some, weights, labels = remote.sample(int(EFFORTS[self.effort].share * MOST_ROWS), rng)
-        viewed = replace(self._in_views(some, weights, remote.n_samples).out_of(remote), known=labels)
-        return viewed.beside(remote) if isinstance(self.members, str) else viewed, classes
+        viewed = replace(self._in_views(some, weights, remote.n_samples).as_sample_of(remote), known=labels)
+        return viewed.on_device_of(remote) if isinstance(self.members, str) else viewed, classes
 
     def _in_views(self, X: Any, sample_weight: ArrayLike | None, n_samples: int | None = None) -> ViewedData:
         """Data in memory in each view; ``n_samples`` is the number of all rows if they are a sample."""
@@ -314,7 +314,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def confidence_(self) -> Float:
         """How likely each training row's label is right."""
         check_is_fitted(self)
-        return self._training.confidence(self._agreement, self.outlier_scores_)
+        return self._training.confidence(self._agreement, lambda: self.outlier_scores_)
 
     def groups_of_members(self) -> NDArray[np.int32]:
         """The cluster of each training row in each member.
@@ -475,7 +475,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         probabilities : array of shape (n_samples, n_clusters)
             Not negative, each row summing to 1.
         """
-        return self._everywhere(_probabilities, X, tail=(self.n_clusters,), dtype=np.float64)
+        check_is_fitted(self)
+        return self._everywhere(_probabilities, X, tail=(self._agreement.n_clusters,), dtype=np.float64)
 
     def predict(self, X: ArrayLike, n_clusters: int | None = None) -> Labels:
         """The cluster with most votes; -1 for rows of less confidence than ``reject_below``.
@@ -532,7 +533,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return self.predict_with_confidence(X)[1]
 
     def transform(self, X: ArrayLike) -> Float:
-        """Rows in the directions in which the clusters differ most, for the spread within them, over all views.
+        """Rows in the directions in which the clusters differ most, relative to the spread within them, over all views.
 
         Parameters
         ----------
@@ -558,7 +559,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         state = dict(super().__getstate__())
         if "_training" not in state:
             return state
-        state["_training"] = self._training.at_rest(lambda value: computed(value, "confidence_"))
+        state["_training"] = self._training.with_arrays(lambda value: computed(value, "confidence_"))
         n_samples = self.labels_.shape[0]
         if n_samples > _SAVED_ROWS:
             if self._patterns is not None:
@@ -620,4 +621,4 @@ def _warn_of_unused(preparation: Preparation) -> None:
     if unused:
         listed = ", ".join(repr(column.name) for column in unused[:5])
         more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
-        tell(f"{listed}{more} left out: ids, long text or empty (description_ has the reasons).", UserWarning)
+        tell(f"{listed}{more} left out: ids, long text or empty (see description_).", UserWarning)

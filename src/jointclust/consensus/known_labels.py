@@ -15,7 +15,7 @@ from jointclust.exceptions import collected
 from jointclust.types import Float, Labels
 
 # Inverse ridge of the linear rules, on rows of mean squared length one.
-_LOOSENESS, _ITERATIONS = 100.0, 100
+_INVERSE_RIDGE, _ITERATIONS = 100.0, 100
 # Weight of rules that are right as often as the members, all of which have 1: for each known row of a class, and most.
 _PER_ROW, _MOST = 0.05, 0.5
 # Known rows that rules learn from; parts of them that are left out in turn; rows beyond which two of these do.
@@ -68,8 +68,8 @@ class Examples:
 
     def rule(self, view: ViewProjection, Z: Float) -> LinearLabels:
         """Logistic regression of the classes on the leading directions of the examples."""
-        with collected():  # stopped early, it is a rule still
-            model = LogisticRegression(C=_LOOSENESS, max_iter=_ITERATIONS, tol=1e-3)
+        with collected():  # a rule that did not converge is still useful
+            model = LogisticRegression(C=_INVERSE_RIDGE, max_iter=_ITERATIONS, tol=1e-3)
             model.fit(Z / view.scale, self.labels, sample_weight=self.weights)
         slopes, levels = model.coef_.T / view.scale, model.intercept_
         if levels.size == 1:  # of two classes, the second against the first
@@ -83,7 +83,7 @@ def rules_of(
     """A linear rule for each view, from its projection and the projected examples; and the weights of the rules.
 
     Where all members together have the weight 1, all rules have ``min(n/20, 1/2) p(1 - q)/(q(1 - p))``, with n known
-    rows in a class, and the shares p and q of labels left out that the rules, and that the members tell.
+    rows in a class, and the shares p and q of left-out labels that the rules and the members predict.
     """
     if np.unique(examples.labels).size < 2:
         return [], []

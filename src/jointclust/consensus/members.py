@@ -38,9 +38,9 @@ _NEIGHBORS, _ANCHORS_OF_A_ROW, _RESTARTS = 5, 3, 3
 _GRAPH_RESTARTS = 4
 # Share of the largest variance below which rounding of the directions counts.
 _ROUNDED = 1e-8
-# LDA k-means of a member: steps from every start, and steps without a better objective after which it rests.
+# LDA k-means of a member: steps from every start, and steps without a better objective after which it stops.
 _FIRST_STEPS, _PATIENCE = 2, 2
-# Relative change at which a member's iterations rest: the other members outvote the last rows that would move.
+# Relative change at which a member's iterations stop: the other members outvote the last rows that would move.
 _NEARLY = 1e-3
 
 
@@ -101,7 +101,7 @@ def members_on(
     graph = partial(_from_graph, view, rows, Z[:, : landmarks.shape[1]], weights, device)
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
     main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in _MAIN]
-    if device is not None:  # which is there to be fast: of many clusters the luck of a start averages out
+    if device is not None:  # with many clusters the choice of a start matters less
         main = [plan._replace(n_init=max(1, fewer_restarts(plan.n_init, n_clusters))) for plan in main]
     plans = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer]
     n_fits = len(plans) + 2

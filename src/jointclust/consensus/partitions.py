@@ -111,7 +111,7 @@ class Partitions:
         n_clusters: int,
         rng: np.random.RandomState,
         known: Labels | None = None,
-        together: Groups | None = None,
+        groups: Groups | None = None,
         n_restarts: int = _RESTARTS,
     ) -> tuple[Labels, list[Float]]:
         """The partition that the members agree on, and how their clusters vote for it.
@@ -120,11 +120,11 @@ class Partitions:
         """
         n_known = 0 if known is None else int(known.max()) + 1
         Y = self.embedded(n_clusters)
-        Y = Y if together is None else together.averaged(Y)
+        Y = Y if groups is None else groups.averaged(Y)
         proposed = self._proposed(Y, n_clusters, rng, known, n_restarts)
         if known is not None:
             soft = spread_labels(self, proposed, n_clusters)
-            proposed = keep(_largest(soft if together is None else together.averaged(soft)), known)
+            proposed = keep(_largest(soft if groups is None else groups.averaged(soft)), known)
         votes = self.votes_for(proposed, n_clusters)
         labels = _largest(mean_votes(self.codes, votes, self.shares))
         sizes = cluster_sizes(labels, n_clusters, self.weights)
@@ -144,7 +144,7 @@ class Partitions:
             return found
         sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (found, found[known >= 0]))
         new = [cluster for cluster in np.argsort(-sizes, kind="stable") if sizes[cluster] > 0 == n_held[cluster]]
-        if len(new) < n_new:  # some are to be cut out of the known ones
+        if len(new) < n_new:  # split clusters that hold known rows
             found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, known=known, n_restarts=n_restarts)
             new = list(range(n_clusters - n_new, n_clusters))
         number = np.full(n_clusters, -1, dtype=np.int32)

@@ -14,7 +14,7 @@ from jointclust.types import Float
 
 # Rows among which some are chosen.
 _MOST_ROWS = 3_000
-# What a row on which all members agree counts for, beside the members' doubts.
+# Weight of a row on which all members agree; doubts add to it.
 _LEAST_DOUBT = 0.1
 
 
@@ -31,7 +31,7 @@ def rows_to_label(
         raise ValueError(f"n={n} exceeds the number of rows whose label is not known ({np.sum(~known)}): lower it.")
     doubts = 1.0 - agreement.soft_labels(codes).max(axis=1)
     partitions = Partitions(codes[:, : len(sizes)], sizes, None, agreement.shares)
-    return rows[_most_telling(partitions, np.where(known, 0.0, _LEAST_DOUBT + doubts), known, int(n))]
+    return rows[_most_informative(partitions, np.where(known, 0.0, _LEAST_DOUBT + doubts), known, int(n))]
 
 
 def _candidates(
@@ -47,7 +47,7 @@ def _candidates(
     return np.unique(chosen)
 
 
-def _most_telling(partitions: Partitions, weights: Float, known: NDArray[np.bool_], n: int) -> list[int]:
+def _most_informative(partitions: Partitions, weights: Float, known: NDArray[np.bool_], n: int) -> list[int]:
     """Rows chosen one after the other, each for what it adds to the coverage.
 
     The gain of row i is ``sum_j w_j max(0, s_ij - c_j)`` with the share s of members that put i and j together, and c

@@ -15,7 +15,7 @@ from jointclust.types import Array
 
 # Rows that are voted on at a time.
 _BLOCK = 8_192
-# Bytes up to which the codes of the rows are kept; Dask has room for them.
+# Bytes up to which the codes of the rows are kept; there is no limit with Dask.
 _KEPT = 2**29
 
 

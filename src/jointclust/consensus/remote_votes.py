@@ -64,7 +64,7 @@ def vote_on_all(agreement: Agreement, remote: RemoteRows, reject_below: float) -
         training = VotesElsewhere(codes[0], confidence)
     return {
         "_agreement": agreement,
-        "_training": training.at_rest(outliving),
+        "_training": training.with_arrays(outliving),
         "labels_": outliving(labels),
         "outlier_scores_": outliving(scores),
         "objective_": float(total / sizes.sum()),

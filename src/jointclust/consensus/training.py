@@ -55,14 +55,14 @@ class TrainingVotes(ABC):
         """The codes of all rows in the members."""
 
     @abstractmethod
-    def confidence(self, agreement: Agreement, scores: Float) -> Any:
-        """The confidence of each row."""
+    def confidence(self, agreement: Agreement, scores: Callable[[], Float]) -> Any:
+        """The confidence of each row; ``scores()`` are the outlier scores of the rows, which may not be kept."""
 
     def soft_labels(self, agreement: Agreement) -> Any:
         """The votes for each row."""
         return self.each_row(agreement.soft_labels, (agreement.n_clusters,), np.float64)
 
-    def at_rest(self, change: Callable[[Any], Any]) -> TrainingVotes:
+    def with_arrays(self, change: Callable[[Any], Any]) -> TrainingVotes:
         """The same with each array that lies elsewhere changed; these have none."""
         return self
 
@@ -83,9 +83,9 @@ class VotesInMemory(TrainingVotes):
     def codes(self, n_members: int) -> NDArray[np.int32]:
         return self.patterns.codes[self.index, :n_members]
 
-    def confidence(self, agreement: Agreement, scores: Float) -> Float:
+    def confidence(self, agreement: Agreement, scores: Callable[[], Float]) -> Float:
         votes = agreement.soft_labels(self.patterns.codes)[self.index]
-        confidence = agreement.scale.confidence(votes, scores)
+        confidence = agreement.scale.confidence(votes, scores())
         return np.where(agreement.has_known_class(self.patterns.codes)[self.index], 1.0, confidence)
 
 
@@ -94,7 +94,7 @@ class VotesElsewhere(TrainingVotes):
     """Codes and confidence of rows that are not in memory, where those rows are."""
 
     rows: Array
-    sure: Array
+    row_confidence: Array
 
     def each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
         if is_lazy(self.rows):
@@ -109,11 +109,11 @@ class VotesElsewhere(TrainingVotes):
     def codes(self, n_members: int) -> Any:
         return self.rows[:, :n_members]
 
-    def confidence(self, agreement: Agreement, scores: Float) -> Array:
-        return self.sure
+    def confidence(self, agreement: Agreement, scores: Callable[[], Float]) -> Array:
+        return self.row_confidence
 
-    def at_rest(self, change: Callable[[Any], Any]) -> VotesElsewhere:
-        return replace(self, rows=change(self.rows), sure=change(self.sure))
+    def with_arrays(self, change: Callable[[Any], Any]) -> VotesElsewhere:
+        return replace(self, rows=change(self.rows), row_confidence=change(self.row_confidence))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ class VotesNotKept(TrainingVotes):
     """Codes that were not kept, and the confidence of the rows if that was."""
 
     n_samples: int
-    sure: Any = None
+    row_confidence: Any = None
 
     def each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
         raise AttributeError(
@@ -131,15 +131,15 @@ class VotesNotKept(TrainingVotes):
 
     def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
         raise AttributeError(
-            f"What the members say of each of the {self.n_samples:,} training rows was not kept with the model: ask "
-            "it before it is saved, or fit fewer rows."
+            f"The members' clusters of the {self.n_samples:,} training rows were not kept with the model: call "
+            "rows_to_label before you save it, or fit fewer rows."
         )
 
     def codes(self, n_members: int) -> NDArray[np.int32]:
         return np.empty((self.n_samples, 0), np.int32)
 
-    def confidence(self, agreement: Agreement, scores: Float) -> Any:
-        return self.each_row(lambda codes: codes, (), float) if self.sure is None else self.sure
+    def confidence(self, agreement: Agreement, scores: Callable[[], Float]) -> Any:
+        return self.each_row(lambda codes: codes, (), float) if self.row_confidence is None else self.row_confidence
 
-    def at_rest(self, change: Callable[[Any], Any]) -> VotesNotKept:
-        return replace(self, sure=change(self.sure))
+    def with_arrays(self, change: Callable[[Any], Any]) -> VotesNotKept:
+        return replace(self, row_confidence=change(self.row_confidence))

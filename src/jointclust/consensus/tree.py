@@ -25,7 +25,8 @@ _FINEST = 4
 # Parts stay apart if the members' clusters give this share of the information on which part a row is in.
 # Halves of round clusters reach 0.2 to 0.4, classes of real data mostly 0.35 to 0.8.
 _LEAST_SHARE = 1 / 3
-# A member with all rows of two parts in one cluster tells nothing; this share of members counts as telling at least.
+# A member with all rows of two parts in one cluster gives no information; at least this share of members counts as
+# informative.
 _FEWEST = 0.3
 _RESTARTS = 10
 
@@ -184,7 +185,7 @@ def _parts_of(partitions: Weighted, rng: np.random.RandomState) -> tuple[NDArray
         voted = _voted(table, here.codes + here.offsets[:-1])
         if np.unique(voted).size == n_parts:
             return columns, table, _joined(here, voted, n_parts, least=_LEAST_SHARE)
-        proposed = voted  # a part that no row is voted into is none
+        proposed = voted  # without parts that get no rows
 
 
 def _by_size(labels: Labels, weights: Float) -> Labels:
@@ -224,21 +225,21 @@ def _joined(partitions: Weighted, labels: NDArray, n_clusters: int, least: float
 def _lost(counts: Float, sizes: Float, shares: Float, one: int) -> Float:
     """What is lost of I when a cluster joins each of the others."""
     here = counts[one] > 0
-    kept = _more(counts[one, here], counts[:, here]) @ shares[here]
+    kept = _entropy_gain(counts[one, here], counts[:, here]) @ shares[here]
     # Rounded, so that equal ones are equal on every machine: the first of them joins.
-    return np.round(_more(sizes[one], sizes) - kept, 13)
+    return np.round(_entropy_gain(sizes[one], sizes) - kept, 13)
 
 
 def _most_lost(partitions: Weighted, counts: Float, sizes: Float) -> Float:
     """The most of I that two clusters can lose when they join, from entropies of the join and of members in it."""
     joint, both = counts[:, None] + counts, sizes[:, None] + sizes
     inside = np.add.reduceat(xlogy(joint, joint), partitions.offsets[:-1], axis=2)
-    most = _more(sizes[:, None], sizes)
+    most = _entropy_gain(sizes[:, None], sizes)
     could = np.minimum(xlogy(both, both)[..., None] - inside, most[..., None]) @ partitions.shares
     return np.maximum(could, _FEWEST * most)
 
 
-def _more(a: Float, b: Float) -> Float:
+def _entropy_gain(a: Float, b: Float) -> Float:
     """By how much ``n log n`` of a sum is more than of its parts."""
     return xlogy(a + b, a + b) - xlogy(a, a) - xlogy(b, b)
 

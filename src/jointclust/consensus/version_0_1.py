@@ -20,7 +20,7 @@ from jointclust.types import Float
 class VoteShare:
     """Confidence is the share of the votes for the label."""
 
-    def confidence(self, votes: Float, scores: Float) -> Float:
+    def confidence(self, votes: Float, scores: Callable[[], Float]) -> Float:
         """The confidence of each row."""
         return votes.max(axis=1)
 
@@ -67,5 +67,5 @@ class StoredVotes(TrainingVotes):
     def soft_labels(self, agreement: Agreement) -> Float:
         return self.soft
 
-    def confidence(self, agreement: Agreement, scores: Float) -> Float:
+    def confidence(self, agreement: Agreement, scores: Callable[[], Float]) -> Float:
         return self.sure

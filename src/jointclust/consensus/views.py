@@ -54,7 +54,7 @@ def check_views(views: str | list[Any]) -> None:
     """Check that a list holds names of views or transformers; "auto" is valid only alone."""
     for view in [] if isinstance(views, str) else views:
         if view == "auto":
-            raise ValueError('views=["auto", ...]: "auto" stands alone; name the views that you want beside others.')
+            raise ValueError('views=["auto", ...]: "auto" cannot be combined with other views; list the views by name.')
         if isinstance(view, str) and view not in VIEWS:
             raise ValueError(f"views holds {view!r}, which is no view: choose from {', '.join(VIEWS)}.")
         if not isinstance(view, str) and not (hasattr(view, "fit") and hasattr(view, "transform")):
@@ -191,14 +191,14 @@ class ViewedData:
             raise ValueError("n_samples=1: a minimum of 2 is required.")
         return cls(preparations, sources, check_weights(sample_weight, sources[0].rows), max_rank)
 
-    def out_of(self, remote: RemoteRows) -> ViewedData:
+    def as_sample_of(self, remote: RemoteRows) -> ViewedData:
         """The same data as a sample of remote rows."""
         if remote.n_samples == self.n_samples:
             return replace(self, remote=remote)
         origin = f"; learned from a sample of {self.n_samples:,} of {remote.n_samples:,} rows"
         return replace(self, remote=remote, origin=origin)
 
-    def beside(self, remote: RemoteRows) -> ViewedData:
+    def on_device_of(self, remote: RemoteRows) -> ViewedData:
         """The same data on the device that holds all rows, if there is one: the sample is fitted there."""
         if not (is_device_array(remote.rows) and are_numeric(self.preparations)):
             return self
@@ -241,7 +241,7 @@ class ViewedData:
         rows = self.sources[view].take(index)
         weights = None if self.weights is None else as_rows(rows).here(self.weights[index])
         rank = min(self.max_rank, _SPARSE_RANK) if sp.issparse(rows) else self.max_rank
-        rng = np.random.RandomState(0)  # the number of clusters and the fit get the same
+        rng = np.random.RandomState(0)  # fixed: the number of clusters and the fit use the same coordinates
         coordinates = coordinates_of(as_rows(rows), weights, variance=None, max_rank=rank, rng=rng)
         self.decompositions[view] = index, coordinates
         return coordinates
