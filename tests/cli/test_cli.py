@@ -166,6 +166,7 @@ def test_own_copies_of_known_data_sets(tmp_path, capsys, monkeypatch, iris):
     assert (status, "iris.mat holds A (150 x 4): " in message) == (3, True)
 
 
+@pytest.mark.slow  # `make package` runs it from the wheel
 def test_demo(tmp_path):
     done = command("demo", "--out", tmp_path / "demo")
     assert done.returncode == 0, done.stderr

@@ -79,6 +79,7 @@ def test_a_cancelled_fit_leaves_nothing_running(method, client, rows):
     assert client.run_on_scheduler(processing) == 0
 
 
+@pytest.mark.slow
 def test_a_model_outlives_the_cluster(tmp_path, rows):
     """All that it says of its rows, read, pickled or saved; what is too large for that, it names."""
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(tmp_path)}
