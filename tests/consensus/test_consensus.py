@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-import torch
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
@@ -64,6 +63,7 @@ def test_confidence_tells_good_rows_from_bad(fitted, digits):
 
 
 def test_embedding_is_that_of_the_mean_projection(rng):
+    torch = pytest.importorskip("torch")
     groups, shares = rng.randint(0, 4, (50, 5)), np.array([0.1, 0.3, 0.2, 0.2, 0.2])
     for weights in (None, rng.randint(1, 4, 50).astype(float)):
         partitions = Partitions(groups, [4] * 5, weights, shares)
