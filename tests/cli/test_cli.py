@@ -95,7 +95,8 @@ def test_compare_prepares_for_kmeans_what_was_read(iris_csv, tmp_path, iris):
     assert float(rows["prepared k-means"]["accuracy (with y_true)"]) == pytest.approx(expected, abs=0.005)
 
 
-def test_datasets(tmp_path, iris):
+def test_datasets(tmp_path, iris, monkeypatch):
+    monkeypatch.delenv("JOINTCLUST_DATA", raising=False)
     done = command("datasets", "--json")
     assert done.returncode == 0
     listed = json.loads(done.stdout)
