@@ -295,12 +295,16 @@ def run_cli(*arguments, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
-def test_command_line(tmp_path):
+@pytest.mark.slow
+def test_the_command_runs_an_item(tmp_path):
     done = run_cli("reproduce", "--quick", "--paper", "rurr", "--item", "fig. 4", "-o", str(tmp_path / "out"), "--json")
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said["items"][0]["item"] == "figure 4"
     assert (tmp_path / "out" / "index.html").exists()
+
+
+def test_command_line(tmp_path):
     unknown = run_cli("reproduce", "--item", "table 9")
     assert unknown.returncode == 2
     assert "dec figure 2" in unknown.stderr
