@@ -40,6 +40,7 @@ from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import Description
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import VIEWS
+from jointclust.views.written import Reading
 
 __all__ = ["load", "save"]
 
@@ -65,6 +66,7 @@ _BESIDE = (
     Panel,
     Patterns,
     Preparation,
+    Reading,
     RowsAsGiven,
     StoredVotes,
     Tree,
