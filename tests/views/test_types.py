@@ -140,7 +140,7 @@ class TestWordsAmongNumbers:
     def test_of_a_category(self):
         """Beside other words "unknown" is a level."""
         table = FRAME.assign(colour=np.resize(["red", "blue", "unknown"], len(WINE)))
-        assert Preparation().fit(table).encoder_.levels_["colour"] == ["blue", "red", "unknown"]
+        assert Preparation(columns="all").fit(table).encoder_.levels_["colour"] == ["blue", "red", "unknown"]
 
     def test_more_words_are_text(self):
         assert reading_of(["1", "2", "about three"]).kind == "text"
