@@ -114,8 +114,8 @@ def places_of(column: Any, name: str) -> dict[str, Float]:
     >>> places_of([[1, 2], None], "place")
     {'place[0]': array([ 1., nan]), 'place[1]': array([ 2., nan])}
     """
-    lists = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    lists = [None if cell is None or np.ndim(cell) == 0 else np.ravel(cell) for cell in lists]
+    cells = column.to_numpy() if hasattr(column, "to_numpy") else column
+    lists = [None if cell is None or np.ndim(cell) == 0 else np.ravel(cell) for cell in cells]
     size = next(len(cell) for cell in lists if cell is not None)
     values = np.full((len(lists), size), np.nan)
     for row, cell in enumerate(lists):
