@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_wine
 
 import jointclust as jc
+from jointclust.readers import read
+from jointclust.showing.features import features_in
 from jointclust.views.columns import sentinels_in
 from jointclust.views.preparation import Preparation
 from jointclust.views.written import date, date_order, reading_of
@@ -258,6 +260,49 @@ def test_text_beside_others_is_told():
     told = r"'note'.*jc.cluster\(table\['note'\]\).*--text-column"
     with pytest.warns(UserWarning, match=told):
         jc.JointConsensus(3, effort="quick", random_state=0).fit(table)
+
+
+class TestFewCells:
+    def test_rows(self):
+        """Counted by columns of the data: a category has many levels, and is one cell."""
+        table = FRAME.assign(level=np.resize(list("abcdefghij"), len(WINE)))
+        table.loc[5:7, FRAME.columns] = np.nan
+        with pytest.warns(UserWarning, match=r"3 of 178 rows have no value in 90% of the columns"):
+            prepared = Preparation().fit(table)
+        assert any("3 of 178 rows" in note for note in prepared.notes_)
+
+    @pytest.mark.filterwarnings("error")
+    def test_enough(self):
+        Preparation().fit(FRAME.mask(GEN.rand(*FRAME.shape) < 0.3))
+
+    def test_most_of_all(self):
+        with pytest.warns(UserWarning, match=r"6\d% of the cells are gaps"):
+            Preparation().fit(np.where(GEN.rand(*WINE.shape) < 0.64, np.nan, WINE))
+
+
+def test_a_file_and_a_frame_say_the_same(tmp_path):
+    table = FRAME.assign(
+        since=TestDates.DAYS[np.arange(len(WINE)) % 120].strftime("%d/%m/%Y"),
+        kind=np.resize(["red", "white", "rosé"], len(WINE)),
+        sold=np.resize(["yes", "no", "no", "yes", "no"], len(WINE)),
+        stock=np.resize(["1", "2.5", "n/a", "7"], len(WINE)),
+        income=np.where(np.arange(len(WINE)) % 20, 100 * WINE[:, 12], -999),
+    )
+    table.to_csv(tmp_path / "wine.csv", index=False)
+    written = read(tmp_path / "wine.csv", categories="keep", missing="keep").data
+    file, frame = jc.describe(written), jc.describe(table)
+    assert (file.kind, str(file.columns)) == (frame.kind, str(frame.columns))
+    assert [column.kind for column in frame.columns[-5:]] == ["date", "category", "boolean", "number", "number"]
+    np.testing.assert_allclose(coded(written), coded(table), atol=1e-9)
+
+
+def test_explanations_know_gaps():
+    table = FRAME.copy()
+    table.loc[::9, "x12"] = -9999
+    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(table)
+    for rows in (table, table.to_numpy()):
+        found = features_in(rows, None, None, model.description_)
+        assert np.isnan(found.values[:, -1]).sum() == len(table[::9])
 
 
 NARROW = {

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import StrOptions, fit_context
+from jointclust.exceptions import tell
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, tidied
 from jointclust.rows.arrays import columns_at, is_device_array
 from jointclust.types import Float
@@ -22,7 +23,11 @@ from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import as_array, describe, describe_sample, is_documents
 from jointclust.views.registry import VIEWS
+from jointclust.views.rule import percent
 from jointclust.views.transformer import Transformer
+
+# Share of a row's cells, and of all cells, that are gaps, from which on it is said.
+_EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
 
 
 class Preparation(Transformer):
@@ -119,12 +124,40 @@ class Preparation(Transformer):
             if has_gaps or self.description_.kind in ("table", "mixed"):
                 self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
             self.notes_ += ["gaps are filled with what the other columns of the row tell"] * has_gaps
+            self._warn_of_gaps(rows)
         rows = self._filled(rows)
         self.numeric_: NDArray[np.bool_] | None = None
         if isinstance(self.encoder_, MixedEncoder) and self.encoder_.levels_:
             self.numeric_ = self._of_coded_columns(self.encoder_, np.zeros_like).astype(bool)
         self._learn_view(rows, sample_weight)
         return rows
+
+    def _warn_of_gaps(self, rows: Float) -> None:
+        """Say where so few cells are filled that the rest is made up."""
+        gaps = np.isnan(rows[:, self._first_of_each()])
+        empty, share = int(np.sum(gaps.mean(axis=1) >= _EMPTY_ROW)), float(gaps.mean())
+        told = []
+        if empty:
+            told.append(
+                f"{empty:,} of {len(gaps):,} rows have no value in {_EMPTY_ROW:.0%} of the columns or more: where they "
+                "belong is a guess; leave them out"
+            )
+        if share > _MOSTLY_GAPS:
+            told.append(
+                f"{percent(share)} of the cells are gaps: what fills them is mostly the mean; "
+                "leave out columns and rows that are nearly empty"
+            )
+        self.notes_ += told
+        if told:
+            tell(f"{'. '.join(told)}.", UserWarning)
+
+    def _first_of_each(self) -> Any:
+        """Positions of coded columns, one for each column of the data."""
+        if not isinstance(self.encoder_, MixedEncoder):
+            return slice(None)
+        shares = self.encoder_.shares_
+        used = [name for name in self.encoder_.kinds_ if name in shares or name in self.encoder_.mean_]
+        return np.cumsum([0, *[shares[name].size if name in shares else 1 for name in used]])[:-1]
 
     def beside(self, view: str, coded: Any, sample_weight: ArrayLike | None = None) -> Self:
         """The same data in another view, as a fitted copy that shares what codes and fills.
