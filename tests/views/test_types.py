@@ -159,6 +159,13 @@ class TestWordsAmongNumbers:
         np.testing.assert_allclose(prepared.transform(alone), prepared.transform(table)[[5]])
 
 
+FORMS = {
+    "frame": lambda table: table,
+    "array": pd.DataFrame.to_numpy,
+    "no names": lambda table: table.set_axis(range(table.shape[1]), axis=1),
+}
+
+
 class TestSentinels:
     def test_found(self):
         income = np.exp(GEN.normal(10, 1, 300))
@@ -190,7 +197,7 @@ class TestSentinels:
         ):
             assert sentinels_in(values) == ()
 
-    @pytest.mark.parametrize("convert", [lambda table: table, pd.DataFrame.to_numpy], ids=["frame", "array"])
+    @pytest.mark.parametrize("convert", FORMS.values(), ids=FORMS)
     def test_is_a_gap_in_fit_and_after(self, convert):
         marked, empty = FRAME.copy(), FRAME.copy()
         marked.loc[10:29, "x12"], empty.loc[10:29, "x12"] = -999, np.nan
