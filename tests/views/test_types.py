@@ -201,7 +201,8 @@ class TestSentinels:
     def test_is_a_gap_in_fit_and_after(self, convert):
         marked, empty = FRAME.copy(), FRAME.copy()
         marked.loc[10:29, "x12"], empty.loc[10:29, "x12"] = -999, np.nan
-        prepared = Preparation().fit(convert(marked))
+        with pytest.warns(UserWarning, match=r"are gaps: -999 in '(x|)12'\."):
+            prepared = Preparation().fit(convert(marked))
         np.testing.assert_allclose(prepared.transform(convert(marked)), coded(convert(empty)))
         new = slice(8, 12)
         np.testing.assert_allclose(*[prepared.transform(convert(table.iloc[new])) for table in (marked, empty)])
@@ -275,8 +276,7 @@ class TestFewCells:
         table = FRAME.assign(level=np.resize(list("abcdefghij"), len(WINE)))
         table.loc[5:7, FRAME.columns] = np.nan
         with pytest.warns(UserWarning, match=r"3 of 178 rows have no value in 90% of the columns"):
-            prepared = Preparation().fit(table)
-        assert any("3 of 178 rows" in note for note in prepared.notes_)
+            Preparation().fit(table)
 
     @pytest.mark.filterwarnings("error")
     def test_enough(self):

@@ -59,14 +59,14 @@ class Column(NamedTuple):
 class Found(NamedTuple):
     """What a column is, and why: the share of its cells that are missing, and its numbers where it holds such.
 
-    ``sentinels`` are numbers that stand for gaps; ``notes`` say what was read into the cells.
+    ``sentinels`` are numbers that stand for gaps, with their rows; ``notes`` say what was read into the cells.
     """
 
     kind: str
     missing: float
     reason: str | None = None
     numbers: Float | None = None
-    sentinels: tuple[float, ...] = ()
+    sentinels: tuple[tuple[float, int], ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -209,13 +209,11 @@ def found_in(cells: Cells, positions: NDArray | None) -> Found:
 
 def _found_in_numbers(cells: Cells, positions: NDArray | None) -> Found:
     values = cells.numbers()
-    notes = _read_as(cells, "numbers")
-    found = sentinels_in(values)
-    for value in found:
-        notes += (f"column {cells.name!r}: {value:.10g} in {np.sum(values == value):,} rows is taken as a gap",)
-        values = np.where(values == value, np.nan, values)
+    found = tuple((value, int(np.sum(values == value))) for value in sentinels_in(values))
+    if found:
+        values = np.where(np.isin(values, [value for value, _ in found]), np.nan, values)
     kind, reason = _kind_of_numbers(values, cells.name, positions)
-    return Found(kind, float(np.isnan(values).mean()), reason, values, found, notes)
+    return Found(kind, float(np.isnan(values).mean()), reason, values, found, _read_as(cells, "numbers"))
 
 
 def _read_as(cells: Cells, what: str) -> tuple[str, ...]:

@@ -107,7 +107,8 @@ class Preparation(Transformer):
             self.__dict__.pop(name, None)
         self.description_ = describe(X) if n_samples is None else describe_sample(X, n_samples)
         self.view_ = self.description_.views[0] if self.view == "auto" else self.view
-        self.notes_: list[str] = []
+        self.notes_: list[str] = list(self.description_._notes)
+        self._warn_of_sentinels()
         self.encoder_: MixedEncoder | Words | None = None
         self.imputer_: LowRankImputer | None = None
         self.kept_: NDArray[np.intp] | None = None
@@ -132,6 +133,19 @@ class Preparation(Transformer):
         self._learn_view(rows, sample_weight)
         return rows
 
+    def _warn_of_sentinels(self) -> None:
+        """Say which numbers are taken for gaps: whoever means them as numbers has to know."""
+        where: dict[float, list[str]] = {}
+        for position, value in self.description_._sentinels:
+            where.setdefault(value, []).append(self.description_.columns[position].name)
+        listed = [
+            f"{value:.10g} in {', '.join(map(repr, names[:3]))}{f' and {len(names) - 3} more' if names[3:] else ''}"
+            for value, names in where.items()
+        ]
+        if listed:
+            marks = "; ".join(listed)
+            tell(f"Numbers that stand far outside, as marks for missing cells do, are gaps: {marks}.", UserWarning)
+
     def _warn_of_gaps(self, rows: Float) -> None:
         """Say where so few cells are filled that the rest is made up."""
         gaps = np.isnan(rows[:, self._first_of_each()])
@@ -147,7 +161,6 @@ class Preparation(Transformer):
                 f"{percent(share)} of the cells are gaps: what fills them is mostly the mean; "
                 "leave out columns and rows that are nearly empty"
             )
-        self.notes_ += told
         if told:
             tell(f"{'. '.join(told)}.", UserWarning)
 
