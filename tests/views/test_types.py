@@ -1,11 +1,13 @@
 """A table says the same however its cells are held: as numbers or text, sparse or dense, with marks for gaps."""
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+import torch
 from sklearn.datasets import load_wine
 
 import jointclust as jc
@@ -50,6 +52,22 @@ SAME = {
 def test_numbers_however_held(form):
     assert jc.describe(SAME[form]).kind == jc.describe(FRAME).kind == "table"
     np.testing.assert_allclose(coded(SAME[form]), coded(FRAME), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:1 of 178 rows")
+def test_list_that_is_missing():
+    rows = [np.nan, *list(WINE[1:])]
+    np.testing.assert_allclose(
+        coded(pd.DataFrame({"x": rows})), coded(FRAME.where(FRAME.index.to_numpy()[:, None] > 0))
+    )
+
+
+def test_sentinels_on_a_device_and_with_dask():
+    marked = np.where(np.arange(len(WINE))[:, None] % 9 == np.arange(13), -999.0, WINE)
+    expected = jc.JointConsensus(3, effort="quick", random_state=0).fit(marked).labels_
+    for rows in (torch.tensor(marked), da.from_array(marked, chunks=(90, 13))):
+        found = jc.JointConsensus(3, effort="quick", random_state=0).fit(rows)
+        assert jc.metrics.clustering_accuracy(expected, np.asarray(found.labels_)) > 0.98
 
 
 HARMLESS = {

@@ -101,8 +101,8 @@ def _is_folded(column: Any) -> bool:
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if not kind.startswith(("object", "list", "large_list", "fixed_size_list", "array")):
         return False
-    cells = (cell for cell in (column.to_pylist() if hasattr(column, "to_pylist") else column) if cell is not None)
-    first = next(cells, None)
+    cells = column.to_numpy() if hasattr(column, "to_numpy") else column
+    first = next((cell for cell in cells if not (cell is None or isinstance(cell, float))), None)
     return isinstance(first, list | tuple | np.ndarray) or hasattr(first, "to_list")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from jointclust._sklearn import StrOptions, fit_context
 from jointclust.exceptions import tell
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, tidied
-from jointclust.rows.arrays import columns_at, is_device_array
+from jointclust.rows.arrays import columns_at, is_device_array, like, to_host
 from jointclust.types import Float
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in, unfolded
 from jointclust.views.counts import Words
@@ -108,7 +109,7 @@ class Preparation(Transformer):
         self.description_ = describe(X) if n_samples is None else describe_sample(X, n_samples)
         self.view_ = self.description_.views[0] if self.view == "auto" else self.view
         self.notes_: list[str] = list(self.description_._notes)
-        self._warn_of_sentinels()
+        self._warn_of_sentinels(is_elsewhere(X))
         self.encoder_: MixedEncoder | Words | None = None
         self.imputer_: LowRankImputer | None = None
         self.kept_: NDArray[np.intp] | None = None
@@ -133,8 +134,8 @@ class Preparation(Transformer):
         self._learn_view(rows, sample_weight)
         return rows
 
-    def _warn_of_sentinels(self) -> None:
-        """Say which numbers are taken for gaps: whoever means them as numbers has to know."""
+    def _warn_of_sentinels(self, elsewhere: bool) -> None:
+        """Say which numbers are taken for gaps: whoever means them as numbers has to know. Elsewhere none are."""
         where: dict[float, list[str]] = {}
         for position, value in self.description_._sentinels:
             where.setdefault(value, []).append(self.description_.columns[position].name)
@@ -143,8 +144,11 @@ class Preparation(Transformer):
             for value, names in where.items()
         ]
         if listed:
-            marks = "; ".join(listed)
-            tell(f"Numbers that stand far outside, as marks for missing cells do, are gaps: {marks}.", UserWarning)
+            how = "stay numbers, as X is not in memory" if elsewhere else "are gaps"
+            told = f"Numbers that stand far outside, as marks for missing cells do, {how}"
+            tell(f"{told}: {'; '.join(listed)}.", UserWarning)
+        if elsewhere:
+            self.description_ = replace(self.description_, _sentinels=())
 
     def _warn_of_gaps(self, rows: Float) -> None:
         """Say where so few cells are filled that the rest is made up."""
@@ -201,6 +205,8 @@ class Preparation(Transformer):
     def encode(self, X: Any) -> Any:
         """Rows of numbers without gaps, before the view scales them, of data with the columns of fit."""
         check_is_fitted(self)
+        if is_device_array(X) and self.description_._sentinels:  # gaps are filled on the host
+            return like(self.encode(to_host(X)), X)
         return self._filled(self._numbers(self._data(X, reset=False)))
 
     def readable(self, coded: Any) -> Any:
