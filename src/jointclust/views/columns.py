@@ -68,14 +68,14 @@ class Column(NamedTuple):
 class Found(NamedTuple):
     """What a column is, and why: the share of its cells that are missing; its numbers or days, or codes of its levels.
 
-    ``sentinels`` are numbers that stand for gaps; ``notes`` say what was read into the cells.
+    ``sentinels`` are numbers that stand for gaps, with their rows; ``notes`` say what was read into the cells.
     """
 
     kind: str
     missing: float
     reason: str | None = None
     numbers: Float | None = None
-    sentinels: tuple[float, ...] = ()
+    sentinels: tuple[tuple[float, int], ...] = ()
     notes: tuple[str, ...] = ()
     codes: NDArray[np.intp] | None = None
 
@@ -111,8 +111,8 @@ def _is_folded(column: Any) -> bool:
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if not kind.startswith(("object", "list", "large_list", "fixed_size_list", "array")):
         return False
-    cells = (cell for cell in (column.to_pylist() if hasattr(column, "to_pylist") else column) if cell is not None)
-    first = next(cells, None)
+    cells = column.to_numpy() if hasattr(column, "to_numpy") else column
+    first = next((cell for cell in cells if not (cell is None or isinstance(cell, float))), None)
     return isinstance(first, list | tuple | np.ndarray) or hasattr(first, "to_list")
 
 
@@ -124,8 +124,8 @@ def places_of(column: Any, name: str) -> dict[str, Float]:
     >>> places_of([[1, 2], None], "place")
     {'place[0]': array([ 1., nan]), 'place[1]': array([ 2., nan])}
     """
-    lists = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    lists = [None if cell is None or np.ndim(cell) == 0 else np.ravel(cell) for cell in lists]
+    cells = column.to_numpy() if hasattr(column, "to_numpy") else column
+    lists = [None if cell is None or np.ndim(cell) == 0 else np.ravel(cell) for cell in cells]
     size = next(len(cell) for cell in lists if cell is not None)
     values = np.full((len(lists), size), np.nan)
     for row, cell in enumerate(lists):
@@ -219,13 +219,11 @@ def found_in(cells: Cells, positions: NDArray | None) -> Found:
 
 def _found_in_numbers(cells: Cells, positions: NDArray | None) -> Found:
     values = cells.numbers()
-    notes = _read_as(cells, "numbers")
-    found = sentinels_in(values)
-    for value in found:
-        notes += (f"column {cells.name!r}: {value:.10g} in {np.sum(values == value):,} rows is taken as a gap",)
-        values = np.where(values == value, np.nan, values)
+    found = tuple((value, int(np.sum(values == value))) for value in sentinels_in(values))
+    if found:
+        values = np.where(np.isin(values, [value for value, _ in found]), np.nan, values)
     kind, reason = _kind_of_numbers(values, cells.name, positions)
-    return Found(kind, float(np.isnan(values).mean()), reason, values, found, notes)
+    return Found(kind, float(np.isnan(values).mean()), reason, values, found, _read_as(cells, "numbers"))
 
 
 def _read_as(cells: Cells, what: str) -> tuple[str, ...]:

@@ -74,6 +74,8 @@ class Description:
     _spread: Float
     # Positions of columns, with a number that stands for a gap there.
     _sentinels: tuple[tuple[int, float], ...] = ()
+    # What was read into the cells of columns.
+    _notes: tuple[str, ...] = ()
     # None: the columns were not tested, as in version 0.2.
     _usage: Usage | None = None
 
@@ -390,9 +392,10 @@ def _of_columns(
         kinds = np.where(kinds == "count", "number", kinds)
     elif verdict.kind == "counts":
         kinds = np.where(numeric, "count", kinds)
-    sentinels = tuple((index, value) for index, column in enumerate(found) for value in column.sentinels)
+    sentinels = tuple((index, value) for index, column in enumerate(found) for value, _ in column.sentinels)
+    notes = tuple(_few_of([note for column in found for note in column.notes]))
     description = _description(verdict._replace(reasons=reasons), n_samples, (names, kinds, missing, spread), A)
-    description = replace(description, _sentinels=sentinels, _usage=usage)
+    description = replace(description, _sentinels=sentinels, _notes=notes, _usage=usage)
     if verdict.kind != "mixed":
         return description
     lacking = [view for view, parts in _PARTS.items() if np.isin(kinds[usage.used], parts).sum() < _FEWEST_PARTS]
@@ -505,6 +508,13 @@ def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], 
         reasons = [found[index].reason or f"column {str(names[index])!r} is constant" for index in of_kind]
         told += reasons if len(reasons) <= 3 else [f"{len(reasons)} columns are {'ids' if kind == 'id' else kind}"]
     told += _few_of([note for column in found for note in column.notes])
+    told += _few_of(
+        [
+            f"column {str(name)!r}: {value:.10g} in {number:,} rows is taken as a gap"
+            for column, name in zip(found, names, strict=True)
+            for value, number in column.sentinels
+        ]
+    )
     used = ~np.isin(kinds, ["id", "constant", "text"])
     if used.any() and missing[used].max() > 0:
         worst = int(np.where(used, missing, 0.0).argmax())

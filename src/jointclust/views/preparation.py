@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,8 +14,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import StrOptions, fit_context
+from jointclust.exceptions import tell
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, tidied
-from jointclust.rows.arrays import columns_at, is_device_array
+from jointclust.rows.arrays import columns_at, is_device_array, like, to_host
 from jointclust.types import Float
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in, unfolded
 from jointclust.views.counts import Words
@@ -23,7 +25,11 @@ from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import Described, as_array, described, is_documents
 from jointclust.views.level_weights import WeightedLevels, level_weights
 from jointclust.views.registry import VIEWS
+from jointclust.views.rule import percent
 from jointclust.views.transformer import Transformer
+
+# Share of a row's cells, and of all cells, that are gaps, from which on it is said.
+_EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
 
 
 class Preparation(Transformer):
@@ -120,7 +126,8 @@ class Preparation(Transformer):
         looked_at = described(X, self.columns, n_samples)
         self.description_ = looked_at.description
         self.view_ = self.description_.views[0] if self.view == "auto" else self.view
-        self.notes_: list[str] = []
+        self.notes_: list[str] = list(self.description_._notes)
+        self._warn_of_sentinels(is_elsewhere(X))
         self.encoder_: MixedEncoder | Words | None = None
         self.imputer_: LowRankImputer | None = None
         self.kept_: NDArray[np.intp] | None = None
@@ -138,6 +145,7 @@ class Preparation(Transformer):
             if has_gaps or self.description_.kind in ("table", "mixed"):
                 self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
             self.notes_ += ["gaps are filled with what the other columns of the row tell"] * has_gaps
+            self._warn_of_gaps(rows)
         rows = self._filled(rows)
         self.numeric_: NDArray[np.bool_] | None = None
         self.weights_ = None
@@ -149,6 +157,48 @@ class Preparation(Transformer):
                 self.weights_ = level_weights(rows, columns, self.numeric_, sample_weight)
         self._learn_view(rows, sample_weight)
         return rows, looked_at
+
+    def _warn_of_sentinels(self, elsewhere: bool) -> None:
+        """Say which numbers are taken for gaps: whoever means them as numbers has to know. Elsewhere none are."""
+        where: dict[float, list[str]] = {}
+        for position, value in self.description_._sentinels:
+            where.setdefault(value, []).append(self.description_.columns[position].name)
+        listed = [
+            f"{value:.10g} in {', '.join(map(repr, names[:3]))}{f' and {len(names) - 3} more' if names[3:] else ''}"
+            for value, names in where.items()
+        ]
+        if listed:
+            how = "stay numbers, as X is not in memory" if elsewhere else "are gaps"
+            told = f"Numbers that stand far outside, as marks for missing cells do, {how}"
+            tell(f"{told}: {'; '.join(listed)}.", UserWarning)
+        if elsewhere:
+            self.description_ = replace(self.description_, _sentinels=())
+
+    def _warn_of_gaps(self, rows: Float) -> None:
+        """Say where so few cells are filled that the rest is made up."""
+        gaps = np.isnan(rows[:, self._first_of_each()])
+        empty, share = int(np.sum(gaps.mean(axis=1) >= _EMPTY_ROW)), float(gaps.mean())
+        told = []
+        if empty:
+            told.append(
+                f"{empty:,} of {len(gaps):,} rows have no value in {_EMPTY_ROW:.0%} of the columns or more: where they "
+                "belong is a guess; leave them out"
+            )
+        if share > _MOSTLY_GAPS:
+            told.append(
+                f"{percent(share)} of the cells are gaps: what fills them is mostly the mean; "
+                "leave out columns and rows that are nearly empty"
+            )
+        if told:
+            tell(f"{'. '.join(told)}.", UserWarning)
+
+    def _first_of_each(self) -> Any:
+        """Positions of coded columns, one for each column of the data."""
+        if not isinstance(self.encoder_, MixedEncoder):
+            return slice(None)
+        shares = self.encoder_.shares_
+        used = [name for name in self.encoder_.kinds_ if name in shares or name in self.encoder_.mean_]
+        return np.cumsum([0, *[shares[name].size if name in shares else 1 for name in used]])[:-1]
 
     def beside(self, view: str, coded: Any, sample_weight: ArrayLike | None = None) -> Self:
         """The same data in another view, as a fitted copy that shares what codes and fills.
@@ -181,6 +231,8 @@ class Preparation(Transformer):
     def encode(self, X: Any) -> Any:
         """Rows of numbers without gaps, before the view scales them, of data with the columns of fit."""
         check_is_fitted(self)
+        if is_device_array(X) and self.description_._sentinels:  # gaps are filled on the host
+            return like(self.encode(to_host(X)), X)
         return self._filled(self._numbers(self._restricted(self._checked(X, reset=False))))
 
     def readable(self, coded: Any) -> Any:
