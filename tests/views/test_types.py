@@ -56,10 +56,9 @@ def test_numbers_however_held(form):
 
 @pytest.mark.filterwarnings("ignore:1 of 178 rows")
 def test_list_that_is_missing():
-    rows = [np.nan, *list(WINE[1:])]
-    np.testing.assert_allclose(
-        coded(pd.DataFrame({"x": rows})), coded(FRAME.where(FRAME.index.to_numpy()[:, None] > 0))
-    )
+    empty = FRAME.copy()
+    empty.loc[0] = np.nan
+    np.testing.assert_allclose(coded(pd.DataFrame({"x": [np.nan, *WINE[1:]]})), coded(empty))
 
 
 def test_sentinels_on_a_device_and_with_dask():
