@@ -56,9 +56,10 @@ def test_numbers_however_held(form):
 
 @pytest.mark.filterwarnings("ignore:1 of 178 rows")
 def test_list_that_is_missing():
-    empty = FRAME.copy()
-    empty.loc[0] = np.nan
-    np.testing.assert_allclose(coded(pd.DataFrame({"x": [np.nan, *WINE[1:]]})), coded(empty))
+    rows = [np.nan, *list(WINE[1:])]
+    gappy = FRAME.copy()
+    gappy.iloc[0] = np.nan
+    np.testing.assert_allclose(coded(pd.DataFrame({"x": rows})), coded(gappy))
 
 
 def test_sentinels_on_a_device_and_with_dask():
@@ -159,7 +160,7 @@ class TestWordsAmongNumbers:
     def test_of_a_category(self):
         """Beside other words "unknown" is a level."""
         table = FRAME.assign(colour=np.resize(["red", "blue", "unknown"], len(WINE)))
-        assert Preparation().fit(table).encoder_.levels_["colour"] == ["blue", "red", "unknown"]
+        assert Preparation(columns="all").fit(table).encoder_.levels_["colour"] == ["blue", "red", "unknown"]
 
     def test_more_words_are_text(self):
         assert reading_of(["1", "2", "about three"]).kind == "text"

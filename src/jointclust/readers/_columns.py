@@ -65,6 +65,10 @@ class Columns(UserDict[str, NDArray[Any]]):
         """Some of the rows."""
         return Columns({name: column[index] for name, column in self.items()})
 
+    def select(self, names: Sequence[str]) -> Columns:
+        """Some of the columns."""
+        return Columns({name: self[name] for name in names})
+
     def to_pandas(self) -> pd.DataFrame:
         """The same as a data frame of pandas, where that is installed."""
         try:

@@ -48,16 +48,25 @@ class Column(NamedTuple):
         Share of the rows that have no value.
     spread : float
         Standard deviation of numbers, NaN of other kinds.
+    related : float
+        How far it depends on other columns, in standard deviations of what chance gives; NaN if it was not tested.
+    used : bool
+        Whether rows are compared by it.
+    why : str
+        Why it is used, or not.
     """
 
     name: str
     kind: str
     missing: float
     spread: float
+    related: float = np.nan
+    used: bool = True
+    why: str = ""
 
 
 class Found(NamedTuple):
-    """What a column is, and why: the share of its cells that are missing, and its numbers where it holds such.
+    """What a column is, and why: the share of its cells that are missing; its numbers or days, or codes of its levels.
 
     ``sentinels`` are numbers that stand for gaps, with their rows; ``notes`` say what was read into the cells.
     """
@@ -68,6 +77,7 @@ class Found(NamedTuple):
     numbers: Float | None = None
     sentinels: tuple[tuple[float, int], ...] = ()
     notes: tuple[str, ...] = ()
+    codes: NDArray[np.intp] | None = None
 
 
 def is_table(X: object) -> bool:
@@ -196,17 +206,17 @@ def found_in(cells: Cells, positions: NDArray | None) -> Found:
         return _found_in_numbers(cells, positions)
     missing = float(cells.missing.mean())
     levels, codes = cells.levels()
-    codes = codes[codes >= 0]
-    n_different = np.unique(codes).size
+    present = codes[codes >= 0]
+    n_different = np.unique(present).size
     if n_different < 2:
         return Found("constant", missing)
     if cells.kind == "boolean":
         return Found("boolean", missing, numbers=cells.numbers(), notes=_read_as(cells, "what is true or false"))
     if cells.kind == "date":
-        return Found("date", missing, notes=_read_as(cells, "dates"))
-    words = np.array([len(str(level).split()) for level in levels])[codes]
+        return Found("date", missing, numbers=cells.days(), notes=_read_as(cells, "dates"))
+    words = np.array([len(str(level).split()) for level in levels])[present]
     kind, reason = _kind_of_text(cells.name, n_different, words)
-    return Found(kind, missing, reason, notes=_doubts(cells, kind, n_different, codes.size))
+    return Found(kind, missing, reason, notes=_doubts(cells, kind, n_different, present.size), codes=codes)
 
 
 def _found_in_numbers(cells: Cells, positions: NDArray | None) -> Found:
