@@ -71,7 +71,10 @@ class Settings(NamedTuple):
         """How many members a fit to this many rows has."""
         if self.members is not None:
             return len(viewed) * len(self.members)
-        return len(viewed) * n_members_on(self.n_clusters, n_landmarks(n_rows, self.n_clusters), self.effort)
+        widths = [source.rows.shape[1] for source in viewed.sources]
+        n_distinct = [n_landmarks(n_rows, self.n_clusters, width) for width in widths]
+        pairs = zip(n_distinct, widths, strict=True)
+        return sum(n_members_on(self.n_clusters, number, width, self.effort) for number, width in pairs)
 
 
 def _check_members(members: list[Any] | tuple[Any, ...]) -> None:

@@ -18,7 +18,7 @@ from jointclust.types import Float
 from jointclust.views.cells import cells_of
 from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
 from jointclust.views.registry import VIEWS, views_for
-from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
+from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent, view_of_few
 
 __all__ = ["Description", "describe"]
 
@@ -309,6 +309,8 @@ def _description(verdict: Verdict, n_samples: int, columns: tuple[Any, ...], val
     views = views_for(kind if reads else "documents")  # counts of words are documents
     if sp.issparse(values):
         views = [view for view in views if get_tags(VIEWS[view].cls()).input_tags.sparse]
+    elif kind in ("table", "features", "unit rows") and values is not None and (view := view_of_few(values)):
+        views = [view]
     return Description(kind, reasons, views, n_samples, *columns)
 
 

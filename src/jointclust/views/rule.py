@@ -96,6 +96,14 @@ def kind_of_numbers(A: Float, names: NDArray[np.str_]) -> Verdict:
     return Verdict("table", [reason])
 
 
+def view_of_few(A: Float) -> str | None:
+    """The only view of two or three columns of numbers: as they are if they have one scale; None for other numbers."""
+    if A.shape[1] not in (2, 3):
+        return None
+    spreads = np.nanstd(A, axis=0)
+    return "as is" if spreads.max() <= _FACTOR * spreads.min() else "standardised"
+
+
 def percent(share: float) -> str:
     """99.8%, 4%, 0.02%: never 0% or 100% of what is not."""
     for digits in range(5):
