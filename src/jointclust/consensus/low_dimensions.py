@@ -95,7 +95,7 @@ def low_members(
     found = [(f"spanning tree, {number} clusters", cuts.informative(number)) for cuts in trees]
     unit = trees[0].tree.usual_length
     best = int(np.argmin([_uninformed(Z, labels, mass, unit) for _, labels in found]))
-    mixture = _mixture(Z, number, mass, n_starts, rng)
+    mixture = _mixture(Z, mass, number, [labels for _, labels in found], n_starts, rng)
     if mixture is None:
         others = [*found[:best], *found[best + 1 :], (f"fair linkage, {number} clusters", trees[best].fair(number))]
         kind, labels = found[best]
@@ -115,11 +115,13 @@ def _uninformed(Z: Float, labels: Labels, mass: Float, unit: float) -> float:
     return float(information(lengths, np.array([mass[rows].sum() for rows in of_cluster]), Z.shape[1]).sum())
 
 
-def _mixture(Z: Float, n_clusters: int, mass: Float, n_starts: int, rng: np.random.RandomState) -> Labels | None:
+def _mixture(
+    Z: Float, mass: Float, n_clusters: int, given: list[Labels], n_starts: int, rng: np.random.RandomState
+) -> Labels | None:
     """The components of a mixture; None if it does not describe the density of the rows."""
     if len(Z) < 2 * n_clusters or n_clusters < 2:
         return None
-    mixture = fit_mixture(Z, n_clusters, mass, rng, n_starts)
+    mixture = fit_mixture(Z, n_clusters, mass, rng, n_starts, given)
     return mixture.labels(Z) if divergence(mixture, Z, mass) < _DESCRIBES else None
 
 

@@ -12,8 +12,8 @@ from jointclust.numerics.graph import neighbors
 from jointclust.numerics.kmeans import kmeans
 from jointclust.types import Float, Labels
 
-# Starts, of which the best after the first steps goes on; steps at the most; gain of log-likelihood that ends them.
-_STARTS, _FIRST_STEPS, _STEPS, _GAIN = 4, 10, 100, 1e-4
+# Steps from every start, of which the best goes on; steps at the most; gain of log-likelihood that ends them.
+_FIRST_STEPS, _STEPS, _GAIN = 10, 100, 1e-4
 # Share of the variance that is added to all covariances.
 _RIDGE = 1e-6
 # The neighbour whose distance tells the density at a row, and the least distance in units of the spread.
@@ -43,11 +43,11 @@ class Mixture(NamedTuple):
 
 
 def fit_mixture(
-    X: Float, n_components: int, mass: Float, rng: np.random.RandomState, n_starts: int = _STARTS
+    X: Float, n_components: int, mass: Float, rng: np.random.RandomState, n_starts: int, given: list[Labels]
 ) -> Mixture:
-    """The mixture of the largest likelihood among some starts, by expectation and maximisation from k-means."""
+    """The mixture of the largest likelihood, by expectation and maximisation from k-means and from given labels."""
     ridge = _RIDGE * float(np.average((X - np.average(X, axis=0, weights=mass)) ** 2, axis=0, weights=mass).mean())
-    starts = [kmeans(X, n_components, rng, mass, n_restarts=3).labels for _ in range(n_starts)]
+    starts = [kmeans(X, n_components, rng, mass, n_restarts=3).labels for _ in range(n_starts)] + given
     found = [_ascend(X, mass, np.eye(n_components)[labels], ridge, _FIRST_STEPS)[0] for labels in starts]
     best = max(found, key=lambda mixture: mixture.likelihood)
     return _ascend(X, mass, _memberships(best, X)[0], ridge, _STEPS)[0]
