@@ -1,9 +1,4 @@
-"""The members that a consensus fits where rows have two or three columns.
-
-In few columns density can be seen: the neighbours of a row are near it. So the members are partitions that cut a
-spanning tree where rows are sparse, unless a mixture of Gaussian distributions describes the density as well as the
-neighbours do: then its components are the clusters, whether or not there are gaps between them.
-"""
+"""The members that a consensus fits where rows have two or three columns."""
 
 from __future__ import annotations
 
@@ -85,6 +80,10 @@ def low_members(
     report: Callable[[], object],
 ) -> list[Member]:
     """Fitted members on the landmarks of a view, which are distinct rows of some mass.
+
+    In few columns density can be seen, so the members cut a spanning tree where rows are sparse. But where a mixture of
+    Gaussian distributions describes the density as well as the neighbours do, its components are the clusters, whether
+    or not there are gaps between them.
 
     The first is the partition that is chosen; finer ones split its clusters, so that most members always vote for it;
     the last ones are other partitions, which say where it is in doubt.

@@ -138,7 +138,10 @@ class Partitions:
     def _proposed(
         self, Y: Float, n_clusters: int, rng: np.random.RandomState, known: Labels | None, n_restarts: int
     ) -> Labels:
-        """The proposal, or clusters by k-means. If labels are known: these, and clusters without known rows; -1 for the other rows."""
+        """The proposal, or clusters by k-means.
+
+        If labels are known: these, and clusters without known rows; -1 for the other rows.
+        """
         n_new = n_clusters if known is None else n_clusters - int(known.max()) - 1
         if known is not None and n_new == 0:
             return known

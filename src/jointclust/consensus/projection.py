@@ -92,7 +92,8 @@ class ViewProjection:
         X = rows_at(coordinates.rows.X, rows)
         first, which = distinct_rows(host_block(X))
         weights = None if coordinates.weights is None else to_host(coordinates.weights)[rows]
-        mass, number = np.bincount(which, weights=weights).astype(np.float64), n_landmarks(first.size, n_clusters, X.shape[1])
+        mass = np.bincount(which, weights=weights).astype(np.float64)
+        number = n_landmarks(first.size, n_clusters, X.shape[1])
         if low and number < first.size:
             chosen = np.sort(rng.choice(first.size, number, replace=False))
             first, mass = first[chosen], mass[chosen]

@@ -144,8 +144,8 @@ def informative_cut(
     """
     part, unit = tree.parts(cut), tree.usual_length
     n_parts = int(part.max()) + 1
-    sizes = np.bincount(part, mass, n_parts)
-    lengths = unit + np.bincount(part[tree.links[~cut, 0]], tree.lengths[~cut], n_parts)
+    sizes: Float = np.bincount(part, mass, n_parts).astype(np.float64)
+    lengths: Float = unit + np.bincount(part[tree.links[~cut, 0]], tree.lengths[~cut], n_parts).astype(np.float64)
     between = np.flatnonzero(cut)
     one, other = part[tree.links[between]].T
     stays = np.ones(between.size, dtype=bool)

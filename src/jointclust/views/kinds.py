@@ -309,8 +309,8 @@ def _description(verdict: Verdict, n_samples: int, columns: tuple[Any, ...], val
     views = views_for(kind if reads else "documents")  # counts of words are documents
     if sp.issparse(values):
         views = [view for view in views if get_tags(VIEWS[view].cls()).input_tags.sparse]
-    elif kind in ("table", "features", "unit rows") and values is not None and (view := view_of_few(values)):
-        views = [view]
+    elif kind in ("table", "features", "unit rows") and values is not None and (few := view_of_few(values)):
+        views, reasons = [few[0]], [few[1], *reasons]
     return Description(kind, reasons, views, n_samples, *columns)
 
 
