@@ -17,6 +17,7 @@ from jointclust.numerics.spanning_tree import (
     information,
     informative_cut,
     spanning_tree,
+    widest_cut,
 )
 from jointclust.types import Float, Labels
 
@@ -24,8 +25,12 @@ from jointclust.types import Float, Labels
 _INEQUALITIES, _USUAL = (0.1, 0.3, 0.5, 0.7), 1
 # The nearest rows, the row itself included, whose distance is its reach in each spanning tree; 1 is none.
 _REACHES = (1, 5)
+# Starts of the mixture from k-means, for each start of the other members.
+_STARTS = 3
 # Divergence per row up to which a mixture describes the density: of true mixtures it is below, of curves far above.
 _DESCRIBES = 0.125
+# How much wider than the next the gaps are between groups that are plainly apart; groups have the root of all rows.
+_WIDE = 1.3
 
 
 def n_low_members(n_finer: int, n_starts: int) -> int:
@@ -35,6 +40,17 @@ def n_low_members(n_finer: int, n_starts: int) -> int:
 
 def _n_trees(n_starts: int) -> int:
     return 1 if n_starts == 1 else len(_REACHES)
+
+
+class _Named(NamedTuple):
+    """A partition of landmarks, and the method that found it."""
+
+    kind: str
+    labels: Labels
+
+    def member(self, view: ViewProjection) -> Member:
+        names, codes = np.unique(self.labels, return_inverse=True)
+        return LandmarkLabels(view, f"{self.kind}, {names.size} clusters", codes.ravel().astype(np.uint16), names.size)
 
 
 class _Cuts(NamedTuple):
@@ -81,30 +97,29 @@ def low_members(
 ) -> list[Member]:
     """Fitted members on the landmarks of a view, which are distinct rows of some mass.
 
-    In few columns density can be seen, so the members cut a spanning tree where rows are sparse. But where a mixture of
-    Gaussian distributions describes the density as well as the neighbours do, its components are the clusters, whether
-    or not there are gaps between them.
+    In few columns density can be seen, in one of three ways. Where a mixture of Gaussian distributions describes the
+    density as well as the neighbours do, its components are the clusters, whether or not there are gaps between them.
+    Otherwise, where gaps are wide, the groups between them are. Otherwise a spanning tree is cut where that tells most
+    of the rows, in clusters of sizes that do not differ too much.
 
-    The first is the partition that is chosen; finer ones split its clusters, so that most members always vote for it;
-    the last ones are other partitions, which say where it is in doubt.
+    The first member is the partition that is chosen; finer ones split its clusters, so that most members always vote
+    for it; the last ones are other partitions, which say where it is in doubt.
     """
     Z = view.landmarks.astype(np.float64)
     number = min(n_clusters, len(Z))
     trees = [_Cuts.of(Z, mass, n_near) for n_near in _REACHES[: _n_trees(n_starts)]]
-    found = [(f"spanning tree, {number} clusters", cuts.informative(number)) for cuts in trees]
+    found = [_Named("spanning tree", cuts.informative(number)) for cuts in trees]
     unit = trees[0].tree.usual_length
-    best = int(np.argmin([_uninformed(Z, labels, mass, unit) for _, labels in found]))
-    mixture = _mixture(Z, mass, number, [labels for _, labels in found], n_starts, rng)
-    if mixture is None:
-        others = [*found[:best], *found[best + 1 :], (f"fair linkage, {number} clusters", trees[best].fair(number))]
-        kind, labels = found[best]
-    else:
-        others, kind, labels = found, f"Gaussian mixture, {number} clusters", mixture
-    split = [(f"{kind}, split", _both(labels, trees[best].informative(min(size, len(Z))))) for size in finer]
-    members = [LandmarkLabels(view, name, *_coded(codes)) for name, codes in [(kind, labels), *split, *others]]
+    best = int(np.argmin([_uninformed(Z, one.labels, mass, unit) for one in found]))
+    chosen = _mixture(Z, mass, number, [one.labels for one in found], n_starts, rng) or _gaps(trees[-1], number)
+    if chosen is None:
+        chosen, found[best] = found[best], _Named("fair linkage", trees[best].fair(number))
+    finer_parts = [trees[best].informative(min(size, len(Z))) for size in finer]
+    split = [_Named(f"{chosen.kind}, split", _both(chosen.labels, parts)) for parts in finer_parts]
+    members = [one.member(view) for one in (chosen, *split, *found)]
     for _ in members:
         report()
-    return list(members)
+    return members
 
 
 def _uninformed(Z: Float, labels: Labels, mass: Float, unit: float) -> float:
@@ -116,19 +131,21 @@ def _uninformed(Z: Float, labels: Labels, mass: Float, unit: float) -> float:
 
 def _mixture(
     Z: Float, mass: Float, n_clusters: int, given: list[Labels], n_starts: int, rng: np.random.RandomState
-) -> Labels | None:
+) -> _Named | None:
     """The components of a mixture; None if it does not describe the density of the rows."""
     if len(Z) < 2 * n_clusters or n_clusters < 2:
         return None
-    mixture = fit_mixture(Z, n_clusters, mass, rng, n_starts, given)
-    return mixture.labels(Z) if divergence(mixture, Z, mass) < _DESCRIBES else None
+    mixture = fit_mixture(Z, n_clusters, mass, rng, _STARTS * n_starts, given)
+    return _Named("Gaussian mixture", mixture.labels(Z)) if divergence(mixture, Z, mass) < _DESCRIBES else None
+
+
+def _gaps(cuts: _Cuts, n_clusters: int) -> _Named | None:
+    """The groups between wide gaps; None if there are other gaps that are nearly as wide."""
+    least = float(cuts.mass.sum()) / np.sqrt(len(cuts.rows))
+    cut, factor = widest_cut(cuts.tree, cuts.mass, n_clusters, least)
+    return _Named("gaps", cuts.tree.parts(cut)) if factor >= _WIDE else None
 
 
 def _both(one: Labels, other: Labels) -> Labels:
     """The common refinement of two partitions."""
     return one.astype(np.int64) * (int(other.max()) + 1) + other
-
-
-def _coded(labels: Labels) -> tuple[np.ndarray, int]:
-    names, codes = np.unique(labels, return_inverse=True)
-    return codes.ravel().astype(np.uint16), names.size

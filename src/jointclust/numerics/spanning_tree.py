@@ -17,9 +17,20 @@ _SHORTEST = 1e-9
 
 
 class SpanningTree(NamedTuple):
-    """The n - 1 links of a minimum spanning tree of n rows, the shortest first, and their Euclidean lengths."""
+    """A minimum spanning tree of n rows.
+
+    Attributes
+    ----------
+    links : array of shape (n - 1, 2)
+        Numbers of the rows that are linked, in the order of the widths.
+    widths : array of shape (n - 1,)
+        The largest of the link's length and the reach of its ends.
+    lengths : array of shape (n - 1,)
+        Euclidean lengths.
+    """
 
     links: NDArray[np.intp]
+    widths: Float
     lengths: Float
 
     @property
@@ -41,7 +52,7 @@ class SpanningTree(NamedTuple):
 def spanning_tree(X: Float, reach: Float | None = None) -> SpanningTree:
     """The minimum spanning tree of rows, by Prim's algorithm.
 
-    With the ``reach`` of each row (the distance to a near neighbour) a link is as long as the largest of its length and
+    With the ``reach`` of each row (the distance to a near neighbour) a link is as wide as the largest of its length and
     the reach of its ends, which keeps rows in sparse places from being bridges.
     """
     n, rest = len(X), len(X) - 1
@@ -66,8 +77,9 @@ def spanning_tree(X: Float, reach: Float | None = None) -> SpanningTree:
         rows[:, j], index[j], near[j], best[j] = rows[:, last], index[last], near[last], best[last]
         if reach is not None:
             own, reaches[j] = float(reaches[j]), reaches[last]
-    links = links[np.lexsort((links[:, 1], links[:, 0], keys))]
-    return SpanningTree(links, np.linalg.norm(X[links[:, 0]] - X[links[:, 1]], axis=1))
+    order = np.lexsort((links[:, 1], links[:, 0], keys))
+    links = links[order]
+    return SpanningTree(links, np.sqrt(keys[order]), np.linalg.norm(X[links[:, 0]] - X[links[:, 1]], axis=1))
 
 
 def fair_joins(tree: SpanningTree, mass: Float, most_inequality: float) -> NDArray[np.intp]:
@@ -86,12 +98,6 @@ def fair_joins(tree: SpanningTree, mass: Float, most_inequality: float) -> NDArr
     free, order = [True] * (n - 1), list[int]()
     shortest, beside_smallest, smallest = 0, 0, -1.0
 
-    def root(row: int) -> int:
-        while parent[row] != row:
-            parent[row] = parent[parent[row]]
-            row = parent[row]
-        return row
-
     def distance(size: float, n_joined: int) -> float:
         """The sum of differences from all sizes; clusters that were joined to others have size 0."""
         return float(np.abs(sizes - size).sum()) - n_joined * size
@@ -107,12 +113,12 @@ def fair_joins(tree: SpanningTree, mass: Float, most_inequality: float) -> NDArr
                 smallest, beside_smallest = heap[0], shortest
             # A link that was passed over stays unfit until the smallest size changes: new clusters are larger.
             while not free[beside_smallest] or smallest not in (
-                sizes[root(first[beside_smallest])],
-                sizes[root(second[beside_smallest])],
+                sizes[_root(parent, first[beside_smallest])],
+                sizes[_root(parent, second[beside_smallest])],
             ):
                 beside_smallest += 1
             link = beside_smallest
-        one, other = root(first[link]), root(second[link])
+        one, other = _root(parent, first[link]), _root(parent, second[link])
         a, b = float(sizes[one]), float(sizes[other])
         spread += abs(a - b) - distance(a, n_joined) - distance(b, n_joined)
         parent[other], sizes[one], sizes[other] = one, a + b, 0.0
@@ -125,6 +131,35 @@ def fair_joins(tree: SpanningTree, mass: Float, most_inequality: float) -> NDArr
         free[link] = False
         order.append(link)
     return np.array(order, np.intp)
+
+
+def widest_cut(tree: SpanningTree, mass: Float, n_clusters: int, least: float) -> tuple[NDArray[np.bool_], float]:
+    """The widest links that keep ``n_clusters`` groups of at least this mass apart, and how much wider they are.
+
+    Of links that join two such groups of rows linked by narrower ones, the widest are cut: smaller groups stay with the
+    group that they are nearest to. The factor is that between the narrowest link that is cut and the next; it is 0
+    where there are not so many groups.
+    """
+    parent, sizes, between = list(range(tree.n_rows)), mass.tolist(), list[int]()
+    for number, (one, other) in enumerate(tree.links.tolist()):
+        one, other = _root(parent, one), _root(parent, other)
+        if min(sizes[one], sizes[other]) >= least:
+            between.append(number)
+        parent[other], sizes[one] = one, sizes[one] + sizes[other]
+    cut, n_cut = np.zeros(len(tree.links), dtype=bool), n_clusters - 1
+    if n_cut == 0 or len(between) < n_cut:
+        return cut, 0.0
+    cut[between[-n_cut:]] = True
+    next_one = tree.widths[between[-n_cut - 1]] if len(between) > n_cut else 0.0
+    return cut, float(tree.widths[between[-n_cut]] / next_one) if next_one > 0 else np.inf
+
+
+def _root(parent: list[int], row: int) -> int:
+    """The row that stands for the cluster of a row; the way to it becomes shorter."""
+    while parent[row] != row:
+        parent[row] = parent[parent[row]]
+        row = parent[row]
+    return row
 
 
 def information(lengths: Float, mass: Float, n_columns: int) -> Float:
