@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from jointclust import registry
 from jointclust._version import __version__
 from jointclust.consensus.agreement import Agreement, Panel
-from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels
+from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels, NearestLabels
 from jointclust.consensus.confidence import ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.projection import ViewProjection
@@ -60,6 +60,7 @@ _BESIDE = (
     LabelFreeSearch,
     LandmarkLabels,
     LinearLabels,
+    NearestLabels,
     LowRankImputer,
     MixedEncoder,
     Panel,

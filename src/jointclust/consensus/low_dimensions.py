@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jointclust.consensus.classifiers import LandmarkLabels, Member
+from jointclust.consensus.classifiers import NearestLabels, Member
 from jointclust.consensus.projection import ViewProjection
 from jointclust.numerics.graph import neighbors
 from jointclust.numerics.mixture import divergence, fit_mixture
@@ -50,7 +50,7 @@ class _Named(NamedTuple):
 
     def member(self, view: ViewProjection) -> Member:
         names, codes = np.unique(self.labels, return_inverse=True)
-        return LandmarkLabels(view, f"{self.kind}, {names.size} clusters", codes.ravel().astype(np.uint16), names.size)
+        return NearestLabels(view, f"{self.kind}, {names.size} clusters", codes.ravel().astype(np.uint16), names.size)
 
 
 class _Cuts(NamedTuple):
