@@ -47,7 +47,7 @@ def test_embedding_of_one_dimension_and_on_given_axes(model, iris):
 
 def test_a_plane_shows_clusters_and_confidence(rng):
     """Each place has the cluster and the confidence that the model gives it, in the units of the columns."""
-    X = np.vstack([rng.standard_normal((60, 2)), rng.standard_normal((60, 2)) + [6, 0]])
+    X = np.vstack([rng.standard_normal((60, 2)), rng.standard_normal((60, 2)) + np.array([6, 0])])
     frame = pd.DataFrame(X, columns=["width", "height"])
     consensus = jc.JointConsensus(2, random_state=0).fit(frame)
     display = drawn(jc.plots.PlaneDisplay.from_estimator(consensus, frame, resolution=20))

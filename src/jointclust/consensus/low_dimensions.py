@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jointclust.consensus.classifiers import NearestLabels, Member
+from jointclust.consensus.classifiers import Member, NearestLabels
 from jointclust.consensus.projection import ViewProjection
 from jointclust.numerics.graph import neighbors
 from jointclust.numerics.mixture import divergence, fit_mixture
