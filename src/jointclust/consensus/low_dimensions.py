@@ -27,7 +27,8 @@ _INEQUALITIES, _USUAL = (0.1, 0.3, 0.5, 0.7), 1
 _REACHES = (1, 5)
 # Starts of the mixture from k-means, for each start of the other members.
 _STARTS = 3
-# Divergence per row up to which a mixture describes the density: of true mixtures it is below, of curves far above.
+# Divergence per row up to which a mixture describes the density: of true mixtures it is below, of curves far above, of
+# values that repeat far below zero.
 _DESCRIBES = 0.125
 # How much wider than the next the gaps are between groups that are plainly apart; groups have the root of all rows.
 _WIDE = 1.3
@@ -136,7 +137,7 @@ def _mixture(
     if len(Z) < 2 * n_clusters or n_clusters < 2:
         return None
     mixture = fit_mixture(Z, n_clusters, mass, rng, _STARTS * n_starts, given)
-    return _Named("Gaussian mixture", mixture.labels(Z)) if divergence(mixture, Z, mass) < _DESCRIBES else None
+    return _Named("Gaussian mixture", mixture.labels(Z)) if abs(divergence(mixture, Z, mass)) < _DESCRIBES else None
 
 
 def _gaps(cuts: _Cuts, n_clusters: int) -> _Named | None:
