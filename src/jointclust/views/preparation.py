@@ -75,7 +75,7 @@ class Preparation(Transformer):
     >>> table = pd.DataFrame({"name": list("abcd"), "size": [1.0, 2.0, 3.0, 4.5], "red": [True, True, False, False]})
     >>> preparation = Preparation().fit(table)
     >>> preparation.get_feature_names_out().tolist()
-    ['size', 'red = False', 'red = True']
+    ['size', 'red']
     >>> preparation.view_
     'standardised'
     """
