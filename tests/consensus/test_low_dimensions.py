@@ -112,3 +112,13 @@ def test_few_rows_for_many_clusters(n_clusters, rng):
     assert np.unique(model.labels_).size == n_clusters
     line = jc.JointConsensus(min(n_clusters, 20), views=None, random_state=0).fit(X[:, :1] * [1, 2])
     assert np.unique(line.labels_).size == min(n_clusters, 20)
+
+
+def test_steps_between_values_are_no_gaps(rng):
+    """A column of two values that goes with the clusters, and does not decide on them."""
+    which = np.arange(400) % 2
+    often = rng.uniform(size=400) < 0.2 + 0.6 * which
+    X = np.column_stack([often, 3 * which + rng.standard_normal(400), 3 * which + rng.standard_normal(400)])
+    model = jc.JointConsensus(2, random_state=0).fit(X)
+    assert clustering_accuracy(which, model.labels_) > 0.95
+    assert all(column["used"] for column in model.columns_)

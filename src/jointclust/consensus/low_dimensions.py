@@ -30,6 +30,8 @@ _STARTS = 3
 # Divergence per row up to which a mixture describes the density: of true mixtures it is below, of curves far above, of
 # values that repeat far below zero.
 _DESCRIBES = 0.125
+# Digits of a column's range to which values are one, rounding of single precision aside.
+_DIGITS = 5
 # How much wider than the next the gaps are between groups that are plainly apart; groups have the root of all rows.
 _WIDE = 1.3
 
@@ -106,7 +108,7 @@ def low_members(
     The first member is the partition that is chosen; finer ones split its clusters, so that most members always vote
     for it; the last ones are other partitions, which say where it is in doubt.
     """
-    Z = view.landmarks.astype(np.float64)
+    Z = _without_steps(view.landmarks.astype(np.float64), view.basis.astype(np.float64), rng)
     number = min(n_clusters, len(Z))
     trees = [_Cuts.of(Z, mass, n_near) for n_near in _REACHES[: _n_trees(n_starts)]]
     found = [_Named("spanning tree", cuts.informative(number)) for cuts in trees]
@@ -121,6 +123,16 @@ def low_members(
     for _ in members:
         report()
     return members
+
+
+def _without_steps(Z: Float, basis: Float, rng: np.random.RandomState) -> Float:
+    """Rows in which a column of few values varies evenly about each, so that the steps between them are no gaps."""
+    columns, changed = Z @ basis.T, np.zeros((len(Z), len(basis)))
+    for column, change in zip(columns.T, changed.T, strict=True):
+        levels = np.unique(np.round(column, _DIGITS - int(np.ceil(np.log10(np.ptp(column) or 1.0)))))
+        if 1 < levels.size <= np.sqrt(len(Z)):
+            change[:] = rng.uniform(-0.5, 0.5, len(Z)) * np.median(np.diff(levels))
+    return Z + changed @ basis if changed.any() else Z
 
 
 def _uninformed(Z: Float, labels: Labels, mass: Float, unit: float) -> float:

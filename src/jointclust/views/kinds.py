@@ -420,7 +420,9 @@ def _use(found: list[Found], names: NDArray[np.str_], columns: Any) -> tuple[Usa
     usage = every
     if isinstance(columns, str) and verdict.kind in ("table", "mixed"):
         tested = related_columns(found, names.tolist())
-        usage = tested if columns == "related" else every._replace(related=tested.related)
+        # In two or three columns density shows what each of them adds: all are used.
+        has_few = verdict.kind == "table" and view_of_few(A) is not None
+        usage = tested if columns == "related" and not has_few else every._replace(related=tested.related)
     elif not isinstance(columns, str):
         usage = given_columns(found, names.tolist(), list(columns))
     if np.array_equal(usage.used, every.used):
