@@ -39,7 +39,7 @@ TUNE = ("fcps", "graves")
 SMALL, ENOUGH = 1100, 37
 # Published columns that the table names.
 NAMED = ("GIc", "Genie_G0.3", "ITM", "sklearn_gm", "fastcluster_ward", "sklearn_kmeans")
-FIELDS = ["battery", "set", "half", "rows", "columns", *(f"{m}, {s}" for m in METHODS for s in ("NCA", "ARI"))]
+FIELDS = ["set", "battery", "half", "rows", "columns", *(f"{m}, {s}" for m in METHODS for s in ("NCA", "ARI"))]
 N_WORST = 8
 
 
@@ -81,7 +81,7 @@ class Shape:
 
     def line(self):
         means = [np.mean([self.scores(method, seed) for seed in range(SEEDS)], axis=0) for method in METHODS]
-        return [self.battery, self.name, self.half, *self.X.shape, *(f"{value:.4f}" for value in np.ravel(means))]
+        return [self.name, self.battery, self.half, *self.X.shape, *(f"{value:.4f}" for value in np.ravel(means))]
 
 
 def sets_in(folder):
