@@ -201,6 +201,12 @@ class Described(NamedTuple):
     columns: list[Found]
     positions: NDArray | None = None
 
+    def two_valued(self) -> NDArray[np.bool_]:
+        """Which of the columns that are used hold numbers of two values."""
+        used = [column for column, use in zip(self.columns, self.description.used, strict=True) if use]
+        numbers = [np.empty(0) if column.numbers is None else column.numbers for column in used]
+        return np.array([np.unique(values[~np.isnan(values)]).size == 2 for values in numbers])
+
 
 def described(X: Any, columns: Any = "related", n_samples: int | None = None) -> Described:
     """The description of data of which related columns are used, all, or those of a list.
