@@ -35,22 +35,48 @@ def dec(T, labels, n_clusters, n_components, trade_off, max_iter=100, weights=No
     return labels, np.trace(Q.T @ (total - trade_off * within) @ Q)
 
 
-def robust(T, labels, n_clusters, k, floor, unsquared, max_iter=5000):
+def robust(T, labels, n_clusters, k, floor, unsquared, max_iter=5000, cap=np.inf):
     """EC (or unsupervised OLSDA): projection, weighted centroids, labels, weights. Returns labels and objective."""
     d, before = np.ones(len(T)), np.inf
     for _ in range(max_iter):
         _, within = scatter(T, labels, n_clusters, d)
         W = scipy.linalg.eigh(within)[1][:, :k]
         Y = T @ W
-        centers = np.array([np.average(Y[labels == j], axis=0, weights=d[labels == j]) for j in range(n_clusters)])
+        masses = [d[labels == j].sum() for j in range(n_clusters)]
+        centers = [(d[labels == j, None] * Y[labels == j]).sum(axis=0) / (masses[j] or 1) for j in range(n_clusters)]
         distances = np.linalg.norm(Y[:, None] - centers, axis=2)
         labels, r = distances.argmin(axis=1), distances.min(axis=1)
         h = np.where(r > floor, r, r**2 / (2 * floor) + floor / 2) if unsquared else r**2
-        d = 1 / (2 * np.maximum(r, floor)) if unsquared else d
+        h = np.minimum(h, cap)
+        d = (r < cap) / (2 * np.maximum(r, floor)) if unsquared else d
         if before - h.sum() <= 1e-13 * h.sum():
             break
         before = h.sum()
     return labels, h.sum()
+
+
+def orthogonal_ridge(T, P, n_iter, ridge, n_steps=50):
+    """RURR-SL with ``Z'Z = I`` on coordinates of the rows. Returns soft labels, Z and the objectives."""
+    S, c = T.T @ T, P.shape[1]
+    Z, history = None, []
+    for _ in range(n_iter):
+        B = T.T @ (P - P.mean(axis=0))
+        if Z is None:  # the direction that B leaves free is the first axis, made orthogonal to the rest
+            U, s, Vt = np.linalg.svd(B, full_matrices=False)
+            U, Vt = U[:, : c - 1], Vt[: c - 1]
+            free = np.eye(len(S))[0] - U @ U[0]
+            Z = U @ Vt + np.outer(free / np.linalg.norm(free), np.ones(c)) / np.sqrt(c)
+        alpha = np.trace(Z.T @ B) / np.sum((P - P.mean(axis=0)) ** 2)
+        for _ in range(n_steps):
+            U, _, Vt = np.linalg.svd(np.linalg.eigvalsh(S)[-1] * Z - S @ Z + alpha * B, full_matrices=False)
+            before, Z = Z, U @ Vt
+            if np.abs(Z - before).max() < 1e-8:
+                break
+        alpha = np.trace(Z.T @ B) / np.sum((P - P.mean(axis=0)) ** 2)
+        V = T @ Z + alpha * P.mean(axis=0)
+        P = np.array([project_on_simplex(v, alpha) for v in V]) / alpha
+        history.append(np.sum((V - alpha * P) ** 2) + ridge * np.sum(Z**2))
+    return P, Z, history
 
 
 def project_on_simplex(v, size):

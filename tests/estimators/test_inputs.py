@@ -323,10 +323,11 @@ OWN = {
         ("trade_off", "pcakm"),
         ("trade_off", None),
         ("update_rule", "best"),
+        ("reading", "letter"),
         ("n_restarts", 0),
     ],
     "LDAKMeans": [("ridge", 0), ("ridge", -1.0), ("ridge", "none")],
-    "RobustEmbeddedClustering": [("robust", "yes"), ("robust", None)],
+    "RobustEmbeddedClustering": [("robust", "yes"), ("robust", None), ("loss", "l2"), ("cap", 0)],
     "OptimalDiscriminantClustering": [
         ("ridge", -1.0),
         ("ridge", "none"),
@@ -340,6 +341,7 @@ OWN = {
         ("coef0", -1),
         ("n_neighbors", 1),
         ("n_landmarks", 0),
+        ("landmarks", "rows"),
         ("normalize_rows", "yes"),
     ],
     "SparseOptimalDiscriminantClustering": [("ridge", 0), ("ridge", -1.0), ("sparsity", -1.0), ("sparsity", "none")],
@@ -350,10 +352,11 @@ OWN = {
         ("rescale", 0.0),
         ("rescale", -1.0),
         ("rescale", None),
+        ("constraint", "none"),
     ],
     "FuzzyKMeans": [("fuzzifier", 1), ("fuzzifier", 0.5), ("fuzzifier", "two"), ("fuzzifier", np.nan)],
     "RobustSparseFuzzyKMeans": [("loss", "l2"), ("n_neighbors", 0), ("n_neighbors", 5), ("cap", 0), ("cap", "none")],
-    "DisCluster": [("ridge", -1.0), ("ridge", "none")],
+    "DisCluster": [("ridge", -1.0), ("ridge", "none"), ("scale", "none")],
 }
 
 

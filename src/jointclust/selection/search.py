@@ -51,7 +51,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         A clusterer with ``predict``, ours or scikit-learn's, or a pipeline that ends with one.
     param_grid : dict or list of dicts, default=None
         Lists of values by parameter name, as in scikit-learn's ``GridSearchCV``; not with a list of pairs.
-        ``{"trade_off": "two-level"}`` is the DEC paper's search for the trade-off: coarse, then fine around the best.
+        ``{"trade_off": "two-level"}`` is the DEC paper's search for the trade-off: 1, 6, ..., 26, then steps of 0.25
+        up to 1 from the best of these. It passes over 2 to 5; :func:`trade_off_path` does not.
     criterion : {"agreement", "stability", "silhouette", "calinski_harabasz", "bic", "gap"} or callable, \
             default="agreement"
         "stability" is the agreement of fits on two halves of the rows; "silhouette" and "calinski_harabasz" use
