@@ -2,9 +2,9 @@
 
     JOINTCLUST_DATA=folder python benchmarks/landmarks.py [seeds] [jobs] > docs/evidence/landmarks.csv
 
-Accuracies and CPU seconds of a fit, means over the seeds, as CSV; means over the sets go to the error stream. Tables have
-columns of variance one, other rows are as they come. A set is there where it has twice as many rows as landmarks. The
-classes are used for the evaluation only.
+Accuracies and CPU seconds of a fit, means over the seeds, as CSV; means over the sets go to the error stream. Tables
+have columns of variance one, other rows are as they come. A set is there where it has twice as many rows as landmarks.
+The classes are used for the evaluation only.
 """
 
 import csv
@@ -16,11 +16,11 @@ import warnings
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from default import SETS
 from joblib import Parallel, delayed
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
+from default import SETS
 
 KERNELS, SIZES, KINDS = ("rbf", "nearest_neighbors"), (50, 100, 200), ("random", "k-means")
 

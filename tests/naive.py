@@ -62,7 +62,7 @@ def orthogonal_ridge(T, P, n_iter, ridge, n_steps=50):
     for _ in range(n_iter):
         B = T.T @ (P - P.mean(axis=0))
         if Z is None:  # the direction that B leaves free is the first axis, made orthogonal to the rest
-            U, s, Vt = np.linalg.svd(B, full_matrices=False)
+            U, _, Vt = np.linalg.svd(B, full_matrices=False)
             U, Vt = U[:, : c - 1], Vt[: c - 1]
             free = np.eye(len(S))[0] - U @ U[0]
             Z = U @ Vt + np.outer(free / np.linalg.norm(free), np.ones(c)) / np.sqrt(c)

@@ -31,7 +31,7 @@ def test_orthogonal_ridge_against_the_textbook():
     for seed in SEEDS:
         X, P = random_data(seed, 40, 8), np.random.RandomState(seed).dirichlet(np.ones(3), 40)
         model = URC(3, constraint="orthogonal", ridge=2.0, init=P, max_iter=6, tol=0).fit(X)
-        soft, Z, history = naive.orthogonal_ridge(coordinates(X)[1], P, 6, 2.0)
+        soft, _, history = naive.orthogonal_ridge(coordinates(X)[1], P, 6, 2.0)
         np.testing.assert_allclose(model.objective_history_, history, rtol=1e-8)
         np.testing.assert_allclose(model.soft_labels_, soft, atol=1e-6)
         assert np.all(np.diff(history) <= 1e-9 * history[0])
@@ -109,7 +109,7 @@ def test_comparison_as_printed_is_the_fixed_rule():
         printed = DEC(4, reading="as printed", **given).fit(X)
         np.testing.assert_array_equal(printed.objective_history_, fixed.objective_history_)
         assert np.all(np.diff(printed.objective_history_) >= -1e-9)
-        labels, objective = naive.dec(coordinates(X)[1], start, 4, 3, 2.0)
+        _, objective = naive.dec(coordinates(X)[1], start, 4, 3, 2.0)
         assert printed.objective_ == pytest.approx(objective, rel=1e-8)
 
 
@@ -132,10 +132,10 @@ def test_capped_loss_against_the_textbook():
     for seed in SEEDS:
         X = random_data(seed, 60, 8)
         X[::12] += 20 * np.random.RandomState(seed).standard_normal((5, 8))
-        here, T = coordinates(X)
+        _, T = coordinates(X)
         start = jc.RobustKMeans(3, random_state=seed).fit(X).labels_
         model = EC(3, n_components=4, variance=None, loss="capped", cap=4.0, init=start, max_iter=2000, tol=0).fit(X)
-        labels, objective = naive.robust(T, start, 3, 4, model.residual_floor_, True, cap=4.0)
+        _, objective = naive.robust(T, start, 3, 4, model.residual_floor_, True, cap=4.0)
         assert model.objective_ == pytest.approx(objective, rel=1e-8)
         assert np.all(np.diff(model.objective_history_) <= 1e-9 * objective)
         residuals = np.linalg.norm(model.transform(X) - model.cluster_centers_[model.labels_], axis=1)

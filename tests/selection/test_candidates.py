@@ -8,7 +8,7 @@ from jointclust.selection.candidates import COARSE_TRADE_OFFS, Candidate, fine_t
 
 def test_two_levels():
     """As in the paper's figure 5: steps of 5 up to 26, then of 0.25 about the best, never down to 0."""
-    assert COARSE_TRADE_OFFS == tuple(range(1, 27, 5))
+    assert tuple(range(1, 27, 5)) == COARSE_TRADE_OFFS
     assert fine_trade_offs(1.0) == tuple(np.arange(0.25, 2.1, 0.25))
     assert fine_trade_offs(16.0) == tuple(np.arange(15, 17.1, 0.25))
 

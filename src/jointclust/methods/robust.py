@@ -346,8 +346,8 @@ class RobustEmbeddedClustering(RobustClusterer):
     cap_ : float
         The cap; only of the capped loss.
     objective_ : float
-        The sum of distances, each capped if the loss is; below the floor ``r^2 / (2 floor) + floor / 2`` takes the place of r, which is what
-        floored weights minimise. The sum of squared distances if not robust.
+        The sum of distances, each capped if the loss is; below the floor ``r^2 / (2 floor) + floor / 2`` takes the
+        place of r, which is what floored weights minimise. The sum of squared distances if not robust.
     objective_history_, n_iter_, converged_, variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
 
     References

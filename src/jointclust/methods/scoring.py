@@ -66,8 +66,9 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     n_neighbors : int, default=8
         Neighbours of a row in the graph, itself included.
     n_landmarks : int, default=None
-        Rows that stand for all others in the kernel (Nystroem approximation). None takes all of up to 10,000 rows and 1,000 landmarks beyond; for "nearest_neighbors" all
-        of up to 50,000 and 5,000 beyond. "linear" and "cosine" need none.
+        Rows that stand for all others in the kernel (Nystroem approximation). None takes all of up to 10,000 rows and
+        1,000 landmarks beyond; for "nearest_neighbors" all of up to 50,000 and 5,000 beyond. "linear" and "cosine" need
+        none.
     landmarks : {"k-means", "random"}, default="k-means"
         The centers of a k-means, or rows drawn at random from those with weight, whatever the weight.
     normalize_rows : bool or "auto", default="auto"
@@ -82,8 +83,8 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     dual_coef_ : array of shape (n_components, n_landmarks)
         With a kernel: W as a combination of the features of ``landmarks_``, or of the training rows.
     landmarks_ : array of shape (n_landmarks, n_features)
-        Rows that new rows are compared with: the (distinct) training rows, or what stands for them. Not with a precomputed
-        kernel or the cosine, which need none.
+        Rows that new rows are compared with: the (distinct) training rows, or what stands for them. Not with a
+        precomputed kernel or the cosine, which need none.
     cluster_centers_
     mean_ : array of shape (n_features,)
         Mean row; not with a precomputed kernel.
