@@ -112,3 +112,27 @@ def uncorrelated_ridge(X, P, ridge, n_iter, rescale=True, weights=None):
         P = np.maximum(V - means[np.arange(n), k - 1][:, None], 0) / alpha
         history.append(np.sum(w[:, None] * (V - alpha * P) ** 2) + ridge * np.sum(Z**2))
     return P, Z, alpha, b, history
+
+
+def multi_view(views, labels, n_clusters, exponent, floor, n_iter):
+    """Multi-view RMKMC, the label being the one of least loss. Returns labels, weights of the views, objectives."""
+    n, a, history = len(labels), np.full(len(views), 1 / len(views)), []
+    d = [np.ones(n) for _ in views]
+    for _ in range(n_iter):
+        centers = [
+            np.array([np.average(X[labels == k], axis=0, weights=w[labels == k]) for k in range(n_clusters)])
+            for X, w in zip(views, d, strict=True)
+        ]
+        for i in range(n):
+            losses = np.zeros(n_clusters)
+            for X, C, weight in zip(views, centers, a, strict=True):
+                r = np.array([np.linalg.norm(X[i] - center) for center in C])
+                losses += weight**exponent * np.where(r > floor, r, r**2 / (2 * floor) + floor / 2)
+            labels[i] = losses.argmin()
+        r = [np.linalg.norm(X - C[labels], axis=1) for X, C in zip(views, centers, strict=True)]
+        H = np.array([np.where(one > floor, one, one**2 / (2 * floor) + floor / 2).sum() for one in r])
+        a = (exponent * H) ** (1 / (1 - exponent))
+        a /= a.sum()
+        d = [1 / (2 * np.maximum(one, floor)) for one in r]
+        history.append(a**exponent @ H)
+    return labels, a, history

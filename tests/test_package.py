@@ -139,6 +139,7 @@ LARGER = {
     "RobustClusterer": 44,
     "RobustEmbeddedClustering": 44,
     "RobustKMeans": 44,
+    "MultiViewKMeans": 44,
     "DisCluster": 45,
     "DiscriminativeEmbeddedClustering": 45,
     "LDAKMeans": 45,

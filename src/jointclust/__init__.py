@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DiscriminativeEmbeddedClustering
     from jointclust.methods.discriminative import LDAKMeans as LDAKMeans
     from jointclust.methods.fuzzy import FuzzyKMeans as FuzzyKMeans
+    from jointclust.methods.multi_view import MultiViewKMeans as MultiViewKMeans
     from jointclust.methods.ridge import UncorrelatedRidgeClustering as UncorrelatedRidgeClustering
     from jointclust.methods.robust import RobustEmbeddedClustering as RobustEmbeddedClustering
     from jointclust.methods.robust_kmeans import RobustKMeans as RobustKMeans

@@ -139,6 +139,11 @@ METHODS: tuple[Registered, ...] = (
         (Setting(title="RMKMC", compared="RobustKMeans"), Setting({"n_components": 1})),
     ),
     Registered(
+        "multi-view-kmeans",
+        "jointclust.methods.multi_view:MultiViewKMeans",
+        (Setting(title="RMKMC, views", compared="MultiViewKMeans"),),
+    ),
+    Registered(
         "fuzzy-kmeans",
         "jointclust.methods.fuzzy:FuzzyKMeans",
         (

@@ -354,6 +354,7 @@ OWN = {
         ("rescale", None),
         ("constraint", "none"),
     ],
+    "MultiViewKMeans": [("exponent", 1), ("exponent", 101), ("scale_views", 2.5)],
     "FuzzyKMeans": [("fuzzifier", 1), ("fuzzifier", 0.5), ("fuzzifier", "two"), ("fuzzifier", np.nan)],
     "RobustSparseFuzzyKMeans": [("loss", "l2"), ("n_neighbors", 0), ("n_neighbors", 5), ("cap", 0), ("cap", "none")],
     "DisCluster": [("ridge", -1.0), ("ridge", "none"), ("scale", "none")],

@@ -86,6 +86,14 @@ def residual_floor(coordinates: Coordinates) -> float:
     return _FLOOR * (radius or 1.0)
 
 
+def middle_distance(clusters: Clusters, projection: Float) -> float:
+    """The median distance of rows from their centers in an embedding."""
+    Y, centers = clusters.coordinates.embed(projection), clusters.centers(projection)
+    visit = lambda y, own: Swept(rows=[blocks.residuals(y, own, centers)])  # noqa: E731
+    found = sweep(visit, Y, clusters.labels, width=Y.shape[1])
+    return weighted_median(found.rows[0], clusters.coordinates.weights)
+
+
 def weigh(y: Array, labels: Array, centers: Float, own: Array | None, loss: Loss) -> tuple[Array, Array]:
     """Loss and total weights of a block."""
     xp, lengths = namespace(y), blocks.residuals(y, labels, centers)
@@ -234,17 +242,17 @@ class _Subspace(RobustSteps):
         return RobustState(clusters.relabelled(labels), projection, float(total), own, sums, sizes, scatter)
 
 
+def published_loss(model: RobustClusterer) -> Loss:
+    """The loss of a fitted estimator."""
+    return Loss(model.residual_floor_, model.robust, model.__dict__.get("cap_", np.inf))
+
+
 class RobustClusterer(JointClusterer):
     """What robust embedded clustering and robust k-means share."""
 
     _per_row = (*JointClusterer._per_row, "sample_weights_", "outlier_scores_")
 
     robust = True
-
-    @property
-    def _loss(self) -> Loss:
-        """The loss that was published."""
-        return Loss(self.residual_floor_, self.robust, self.__dict__.get("cap_", np.inf))
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means in which far rows count less, or plain k-means: whichever centers are nearer to the rows."""
@@ -260,7 +268,7 @@ class RobustClusterer(JointClusterer):
             projection = principal_axes(coordinates, run.state.projection)
             run = replace(run, state=replace(run.state, projection=projection))
         Y = super()._publish(coordinates, method, run)
-        loss, centers = self._loss, self.cluster_centers_
+        loss, centers = published_loss(self), self.cluster_centers_
 
         def scores(y: Array, block: Labels) -> Swept:
             found = namespace(y).clip(blocks.residuals(y, block, centers), loss.floor, None)
@@ -271,7 +279,7 @@ class RobustClusterer(JointClusterer):
         return Y
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        centers, loss = to_host(self.cluster_centers_), self._loss
+        centers, loss = to_host(self.cluster_centers_), published_loss(self)
 
         def total(y: Array, block: Labels, w: Array | None) -> Swept:
             values = loss.losses(blocks.residuals(y, block, centers))
@@ -395,18 +403,10 @@ class RobustEmbeddedClustering(RobustClusterer):
         cap = self.cap
         if cap == "auto":
             start = started(self, 0, coordinates, n_components, rng) if given is None else given
-            cap = max(_CAP * self._middle_distance(coordinates, n_components, start, rng), residual_floor(coordinates))
+            clusters = coordinates.clusters(start, self.n_clusters)
+            middle = middle_distance(clusters, margin_directions(clusters, n_components, np.inf))
+            cap = max(_CAP * middle, residual_floor(coordinates))
         self.cap_ = float(cap)
-
-    def _middle_distance(
-        self, coordinates: Coordinates, n_components: int, labels: Labels, rng: np.random.RandomState
-    ) -> float:
-        """The median distance of rows from their centers, in the subspace that suits the labels."""
-        clusters = coordinates.clusters(labels, self.n_clusters)
-        projection = self._method(coordinates, n_components, rng).project(clusters)
-        Y, centers = coordinates.embed(projection), clusters.centers(projection)
-        found = sweep(lambda y, own: Swept(rows=[blocks.residuals(y, own, centers)]), Y, labels, width=Y.shape[1])
-        return weighted_median(found.rows[0], coordinates.weights)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         if self.init != "random" or coordinates.known is not None:
