@@ -136,3 +136,43 @@ def multi_view(views, labels, n_clusters, exponent, floor, n_iter):
         d = [1 / (2 * np.maximum(one, floor)) for one in r]
         history.append(a**exponent @ H)
     return labels, a, history
+
+
+def means(Y, labels, n_clusters):
+    """Of the rows of each cluster."""
+    return np.array([Y[labels == k].mean(axis=0) for k in range(n_clusters)])
+
+
+def dummies(codes):
+    """The indicator matrix of each column of whole numbers."""
+    return [np.eye(column.max() + 1)[column][:, np.unique(column)] for column in codes.T]
+
+
+def cluster_correspondence(codes, labels, n_clusters, n_components, max_iter=200):
+    """clusCA as in clustrd: correspondence analysis of clusters by levels, nearest centroids. Labels, criterion."""
+    Z = np.hstack(dummies(codes))
+    n, q = codes.shape
+    coded = np.sqrt(n / q) * (Z - Z.mean(axis=0)) / np.sqrt(Z.sum(axis=0))
+    for _ in range(max_iter):
+        F = np.eye(n_clusters)[labels]
+        table = (F / np.sqrt(F.sum(axis=0))).T @ coded
+        B = np.linalg.svd(table, full_matrices=False)[2][:n_components].T
+        Y = coded @ B
+        centers = means(Y, labels, n_clusters)
+        new = ((Y[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+        if np.array_equal(new, labels) or np.unique(new).size < n_clusters:
+            break
+        labels = new
+    return labels, np.sum((table @ B) ** 2)
+
+
+def mca_objective(codes, labels, n_clusters, n_components, alpha, weights=None):
+    """Leading eigenvalues of ``alpha sum_j P_j + (1 - alpha) P_F``, projectors on centred dummies."""
+    w = np.ones(len(codes)) if weights is None else weights
+    root, total = np.sqrt(w)[:, None], np.zeros((len(codes), len(codes)))
+    blocks = [*((alpha, Z) for Z in dummies(codes)), (1 - alpha, np.eye(n_clusters)[labels])]
+    for factor, Z in blocks:
+        centred = root * (Z - np.average(Z, axis=0, weights=w))
+        total += factor * centred @ np.linalg.pinv(centred)
+    values, vectors = np.linalg.eigh(total)
+    return values[::-1][:n_components], vectors[:, ::-1][:, :n_components]

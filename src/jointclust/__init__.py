@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from jointclust.exceptions import CollapseWarning as CollapseWarning
     from jointclust.exceptions import PlainKMeansWarning as PlainKMeansWarning
     from jointclust.exceptions import ScaleWarning as ScaleWarning
+    from jointclust.methods.correspondence import CorrespondenceClustering as CorrespondenceClustering
     from jointclust.methods.discriminant_kmeans import DisCluster as DisCluster
     from jointclust.methods.discriminant_kmeans import DisKMeans as DisKMeans
     from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DiscriminativeEmbeddedClustering

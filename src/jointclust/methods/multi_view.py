@@ -193,8 +193,8 @@ class MultiViewKMeans(RobustKMeans):
     ----------
     n_clusters
     exponent : float, default=2
-        The value g, above 1 and up to 100. Near 1 all weight is on the view that shows the clusters best; a large one weighs views
-        alike.
+        The value g, above 1 and up to 100. Near 1 all weight is on the view that shows the clusters best; a large one
+        weighs views alike.
     scale_views : bool, default=True
         Scale each view to the same total scatter first; otherwise wide views, and those in small units, decide.
     n_components : int, default=None

@@ -257,6 +257,38 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
 
     # -- use ----------------------------------------------------------------------------------------------------
 
+    def pivot(self, rows: str, columns: str) -> Any:
+        """The scores as a table of two parameters, such as numbers of clusters and of components.
+
+        Parameters
+        ----------
+        rows, columns : str
+            Parameters of the grid.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            The best score for each pair of values, over all other parameters; NaN where no candidate was fitted, and
+            minus infinity where all failed. :class:`jointclust.plots.ScoresDisplay` draws it.
+        """
+        check_is_fitted(self)
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("pivot returns a data frame: pip install pandas.") from error
+        known = list(dict.fromkeys(name for params in self.results_["params"] for name in params))
+        for name in (rows, columns):
+            if name not in known:
+                raise ValueError(f"{name!r} is no parameter of the grid; these are: {', '.join(known) or 'none'}.")
+        if rows == columns:
+            raise ValueError(f"rows and columns are both {rows!r}: give two parameters.")
+        params, scores = self.results_["params"], self.results_["score"]
+        tried = [one | {"score": score} for one, score in zip(params, scores, strict=True) if {rows, columns} <= {*one}]
+        table = pandas.DataFrame(tried)
+        index, header = (list(dict.fromkeys(table[name])) for name in (rows, columns))
+        best = table.groupby([rows, columns], sort=False, dropna=False)["score"].max().unstack(columns)
+        return best.reindex(index=index, columns=header)
+
     def _plain(self, X: ArrayLike) -> Any:
         """Checked rows without column names, as the candidates were fitted; rows elsewhere stay as they are."""
         check_is_fitted(self)
