@@ -150,7 +150,7 @@ def test_scores_as_a_heat_map(iris):
     assert table.to_numpy().max() == search.best_score_
     display = drawn(jc.plots.ScoresDisplay.from_search(search, "n_clusters", "n_components"))
     bold = [text.get_text() for text in display.ax_.texts if text.get_weight() == "bold"]
-    assert bold == [f"{search.best_score_:.3g}"]
+    assert set(bold) == {f"{search.best_score_:.3g}"}
     with pytest.raises(ValueError, match="'ridge' is no parameter of the grid; these are: n_clusters"):
         search.pivot("ridge", "n_components")
     with pytest.raises(ValueError, match="give two parameters"):

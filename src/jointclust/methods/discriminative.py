@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS, Limits
 from jointclust.estimators.joint import MOST_ITERATIONS, JointClusterer
+from jointclust.methods.kernel_features import KernelClusterer
 from jointclust.numerics.kmeans import fewer_restarts, kmeans, lloyd, resting_tol
 from jointclust.numerics.partitions import FEW, fill_empty, keep, renumbered, scatters, weighted_norm, within_norm
 from jointclust.rows.arrays import to_host
@@ -107,7 +108,7 @@ class _Discriminative(Method):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DiscriminativeEmbeddedClustering(JointClusterer):
+class DiscriminativeEmbeddedClustering(KernelClusterer, JointClusterer):
     r"""Clusters and the subspace that shows them, traded off by :math:`\lambda`.
 
     .. math:: \max_{Q'Q = I,\, F,\, G} \; \mathrm{tr}(Q'S_tQ) - \lambda \lVert XQ - FG \rVert_F^2
@@ -145,6 +146,13 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
     n_restarts : int, default=10
         Restarts of the last two rules, and of the k-means that they start from. Beyond 50 clusters, over which the luck
         of a start averages out, there are fewer in proportion: one tenth of them for 500.
+    kernel : {"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"} or callable, default="linear"
+        With another than "linear" the method works on features whose inner products are the kernel (kernel PCA), new
+        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels, and the next parameters, are
+        those of :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
+        few (``variance=0.9``, or less).
+    gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
+        Of the kernel.
     variance, max_rank
     init : {"pca", "k-means++", "random"} or array of labels, default="pca"
         k-means in the leading components, in all of them, in a random subspace; or labels 0..n_clusters-1 to start

@@ -14,6 +14,7 @@ from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import Limits
 from jointclust.estimators.soft import SoftClusterer
 from jointclust.exceptions import CollapseWarning, tell
+from jointclust.methods.kernel_features import KernelClusterer
 from jointclust.numerics.linalg import project_simplex
 from jointclust.numerics.partitions import centers_of, means
 from jointclust.rows import Swept, blocks
@@ -172,7 +173,7 @@ def soft_labels(V: Array, scale: float) -> Array:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class UncorrelatedRidgeClustering(SoftClusterer):
+class UncorrelatedRidgeClustering(KernelClusterer, SoftClusterer):
     r"""Uncorrelated ridge regression with soft labels (URR-SL), rescaled (RURR-SL) by default.
 
     .. math:: \min_{Z,\, b,\, \alpha,\, P} \; \|XZ + 1b' - \alpha P\|_F^2 + \lambda \|Z\|_F^2, \quad
@@ -207,6 +208,13 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     constraint : {"uncorrelated", "orthogonal"}, default="uncorrelated"
         "orthogonal" has ``Z'Z = I`` in place of the constraint above, which the paper compares with. The ridge is then
         a constant, and the regression takes a power iteration.
+    kernel : {"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"} or callable, default="linear"
+        With another than "linear" the method works on features whose inner products are the kernel (kernel PCA), new
+        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels, and the next parameters, are
+        those of :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
+        few (``variance=0.9``, or less).
+    gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
+        Of the kernel.
     variance, max_rank
     init : {"k-means++", "random"} or array, default="k-means++"
         k-means in the leading coordinates (0.9 of the variance), best of 100 starts (fewer beyond 50 clusters);
@@ -334,8 +342,9 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         return _Targets(self.scale_, self.intercept_)
 
     def _objective(self, Y: Sweepable, soft: Array, weights: Array | None) -> float:
-        penalty = self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
-        return super()._objective(Y, soft, weights) + penalty
+        mapped = "_offset" in self.__dict__
+        length = self._squared_length if mapped else float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
+        return super()._objective(Y, soft, weights) + self.ridge_ * length
 
     def _collapse_remedy(self) -> str:
         if self.rescale is not True:

@@ -13,6 +13,7 @@ from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import Limits
 from jointclust.estimators.joint import JointClusterer, JointRun, started
 from jointclust.exceptions import CollapseWarning, tell
+from jointclust.methods.kernel_features import KernelClusterer
 from jointclust.numerics.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.numerics.partitions import (
     Partition,
@@ -289,7 +290,7 @@ class RobustClusterer(JointClusterer):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RobustEmbeddedClustering(RobustClusterer):
+class RobustEmbeddedClustering(KernelClusterer, RobustClusterer):
     r"""Clusters that outliers do not pull, in the subspace that shows them (EC).
 
     .. math:: \min_{W'W = I,\, G,\, F} \; \sum_i \lVert x_i W - f_i G \rVert_2
@@ -324,6 +325,13 @@ class RobustEmbeddedClustering(RobustClusterer):
         The distance, or the smaller of it and the cap.
     cap : float or "auto", default="auto"
         Of the capped loss. "auto" is three times the median distance of a row from its center at the start.
+    kernel : {"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"} or callable, default="linear"
+        With another than "linear" the method works on features whose inner products are the kernel (kernel PCA), new
+        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels, and the next parameters, are
+        those of :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
+        few (``variance=0.9``, or less).
+    gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
+        Of the kernel.
     variance : float, default=0.9
         Share of the variance kept first, by PCA; None keeps the numerical rank, in which the method collapses when
         there are more features than rows.

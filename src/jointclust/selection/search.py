@@ -276,13 +276,14 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
             import pandas
         except ImportError as error:
             raise ImportError("pivot returns a data frame: pip install pandas.") from error
-        known = list(dict.fromkeys(name for params in self.results_["params"] for name in params))
+        results: dict[str, Any] = dict(self.results_)
+        known = list(dict.fromkeys(name for params in results["params"] for name in params))
         for name in (rows, columns):
             if name not in known:
                 raise ValueError(f"{name!r} is no parameter of the grid; these are: {', '.join(known) or 'none'}.")
         if rows == columns:
             raise ValueError(f"rows and columns are both {rows!r}: give two parameters.")
-        params, scores = self.results_["params"], self.results_["score"]
+        params, scores = results["params"], results["score"]
         tried = [one | {"score": score} for one, score in zip(params, scores, strict=True) if {rows, columns} <= {*one}]
         table = pandas.DataFrame(tried)
         index, header = (list(dict.fromkeys(table[name])) for name in (rows, columns))

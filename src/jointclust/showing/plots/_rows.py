@@ -264,7 +264,7 @@ class CategoriesDisplay(Display):
             wide = np.column_stack([points, np.zeros(len(points))]) if n_components == 1 else points
             return wide[:, list(components)]
 
-        Y, points = plane(np.asarray(estimator.transform(X))), plane(model.category_points_)  # type: ignore[attr-defined]
+        Y, points = plane(np.asarray(estimator.transform(X))), plane(model.category_points_)
         order = np.argsort(-np.linalg.norm(points, axis=1), kind="stable")[:n_levels]
         names = [model.level_names_[index] for index in order]
         return cls(Y, model.labels_, plane(model.cluster_centers_), points[order], names).plot(ax, **options)
@@ -274,7 +274,7 @@ class CategoriesDisplay(Display):
         ax = self._prepare(ax)
         rows = EmbeddingDisplay(self.Y, self.labels, names=("first component", "second component"))
         rows.plot(ax, **{"alpha": 0.25, **options})
-        ax.scatter(*self.points.T, marker="x", color="black", s=20)
+        ax.scatter(self.points[:, 0], self.points[:, 1], marker="x", color="black", s=20)
         for name, point in zip(self.names, self.points, strict=True):
             ax.annotate(name, point, xytext=(3, 3), textcoords="offset points", fontsize="small")
         for number, center in enumerate(self.centers):
