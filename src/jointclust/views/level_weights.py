@@ -8,6 +8,7 @@ category always clusters perfectly by itself, so its levels count only as far as
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,11 +26,16 @@ _DIRECTIONS, _MOST_ROWS = 10, 5_000
 
 
 def level_weights(
-    coded: Float, column_of: NDArray[np.intp], numeric: NDArray[np.bool_], sample_weight: ArrayLike | None = None
+    coded: Float,
+    column_of: NDArray[np.intp],
+    numeric: NDArray[np.bool_],
+    sample_weight: ArrayLike | None = None,
+    whole: Collection[int] = (),
 ) -> Float:
     """The matrix by which the coded levels of all categories are multiplied, one block for each category.
 
     ``column_of`` is the number of the column from which each coded column comes, ``numeric`` tells which hold numbers.
+    The levels of columns in ``whole`` stay as they are.
     """
     some = slice(None, None, -(-len(coded) // _MOST_ROWS))
     rows, mass = coded[some], np.ones(len(coded)) if sample_weight is None else np.asarray(sample_weight, float)
@@ -43,7 +49,8 @@ def level_weights(
     for column in np.unique(column_of[~numeric]):
         own = column_of == column
         scale = np.sqrt(inertia[own][:, None])
-        weights[np.ix_(own, own)] = _weights_of(moments, own, scale, float(mass.sum()))
+        block = np.eye(own.sum()) if column in whole else _weights_of(moments, own, scale, float(mass.sum()))
+        weights[np.ix_(own, own)] = block
     return weights[np.ix_(~numeric, ~numeric)]
 
 
