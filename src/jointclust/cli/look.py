@@ -96,6 +96,8 @@ class _Look(NamedTuple):
 
     def change(self, column: Column) -> str:
         """The options that change what is done with a column."""
+        if column.used and self.description.used.sum() == 1:
+            return ""
         found, order = change_of(column, self.description.groups), self.source.table.date_orders.get(column.name)
         other = MONTH_FIRST if order == DAY_FIRST else DAY_FIRST
         return found if order is None else f"{found}, --dates {other}"
@@ -166,8 +168,9 @@ class _Look(NamedTuple):
 
 def _facts(column: Column, levels: int | None, change: str) -> dict[str, Any]:
     related = None if np.isnan(column.related) else round(column.related, 2)
+    why = column.why.partition("; to cluster it")[0]  # what to do, is said beside it
     facts = {"name": column.name, "kind": column.kind, "used": column.used, "related": related}
-    return facts | {"gaps": round(column.missing, 4), "levels": levels, "why": column.why, "change": change}
+    return facts | {"gaps": round(column.missing, 4), "levels": levels, "why": why, "change": change}
 
 
 def _draw(found: _Look, data: str) -> None:
