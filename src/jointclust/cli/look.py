@@ -140,7 +140,9 @@ class _Look(NamedTuple):
         found += [other_groupings(self.description), self._of_rows(), self._of_ids()]
         for name, values in self.sentinels.items():
             marks = ", ".join(f"{value:.10g}" for value in values)
-            found.append(f"Column {name!r}: {marks} is far outside, as marks for missing cells are, and taken as a gap.")
+            found.append(
+                f"Column {name!r}: {marks} is taken as a gap: a mark for missing cells, far outside of all others."
+            )
         if sample := [reason for reason in self.description.reasons if reason.startswith("from a sample")]:
             found.append(f"Kinds, relations and gaps are {sample[0]}; levels and repeated rows are of all.")
         return [line for line in found if line]
@@ -161,8 +163,8 @@ class _Look(NamedTuple):
         if self.n_ids is None or self.n_ids == n_rows:
             return ""
         return (
-            f"Column {table.id_column!r} names the rows, but {n_rows:,} rows have {self.n_ids:,} names: several rows of "
-            "labels.csv will have the same id."
+            f"Column {table.id_column!r} names the rows, but {n_rows:,} rows have {self.n_ids:,} names: several rows "
+            "of labels.csv will have the same id."
         )
 
 
@@ -220,7 +222,7 @@ def _without_marks(found: Description, array: NDArray, place: int) -> NDArray:
 
 def _gaps(array: NDArray) -> NDArray[np.bool_]:
     if array.dtype == object:
-        return np.equal(array, None).astype(bool)
+        return np.array([cell is None for cell in array], dtype=bool)
     return np.isnan(array) if array.dtype.kind in "fM" else np.zeros(len(array), dtype=bool)
 
 

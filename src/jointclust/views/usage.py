@@ -100,7 +100,7 @@ def _check_levels(column: Found, name: str) -> None:
     """Refuse a category that no two rows share."""
     present = np.empty(0) if column.codes is None or column.kind != "category" else column.codes[column.codes >= 0]
     if present.size > 1 and np.unique(present).size == present.size:
-        raise ValueError(f"Column {name!r} has a value of its own in each row, so no rows are alike in it: leave it out.")
+        raise ValueError(f"Column {name!r} has a value of its own in each row: no rows are alike in it. Leave it out.")
 
 
 def named_beside_related(names: Sequence[str], wanted: Sequence[object]) -> bool:
