@@ -27,9 +27,10 @@ from jointclust.views.level_weights import WeightedLevels, level_weights
 from jointclust.views.registry import VIEWS
 from jointclust.views.rule import percent
 from jointclust.views.transformer import Transformer
+from jointclust.views.usage import NAMED
 
 # Share of a row's cells, and of all cells, that are gaps, from which on it is said.
-_EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
+EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
 
 
 class Preparation(Transformer):
@@ -45,7 +46,7 @@ class Preparation(Transformer):
         "as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log" or "scaled genes"; "auto" is the
         first view that :func:`jointclust.describe` names for the kind of data.
     columns : "related", "all" or list of str, default="related"
-        The columns to use: those that depend on others, all, or these.
+        The columns to use: those that depend on others, all, or these; ``["related", "city"]`` is the first and city.
 
     Attributes
     ----------
@@ -155,9 +156,10 @@ class Preparation(Transformer):
         if isinstance(self.encoder_, MixedEncoder) and self.encoder_.levels_:
             self.numeric_ = self._of_coded_columns(self.encoder_, np.zeros_like).astype(bool)
             # Levels of columns that a user names, or that are used because none are related, count whatever they are.
-            if self.columns == "related" and self.description_.has_related:
+            if self.description_.has_related:
                 columns = self._columns_of_codes(self.encoder_)
-                self.weighted_ = ~self.numeric_ | looked_at.two_valued()[columns]
+                free = np.array([column.why != NAMED for column in self.description_.columns if column.used])
+                self.weighted_ = (~self.numeric_ | looked_at.two_valued()[columns]) & free[columns]
                 self.weights_ = level_weights(rows, columns, self.numeric_, self.weighted_, sample_weight)
         self._learn_view(rows, sample_weight)
         return rows, looked_at
@@ -181,11 +183,11 @@ class Preparation(Transformer):
     def _warn_of_gaps(self, rows: Float) -> None:
         """Say where so few cells are filled that the rest is made up."""
         gaps = np.isnan(rows[:, self._first_of_each()])
-        empty, share = int(np.sum(gaps.mean(axis=1) >= _EMPTY_ROW)), float(gaps.mean())
+        empty, share = int(np.sum(gaps.mean(axis=1) >= EMPTY_ROW)), float(gaps.mean())
         told = []
         if empty:
             told.append(
-                f"{empty:,} of {len(gaps):,} rows have no value in {_EMPTY_ROW:.0%} of the columns or more: where they "
+                f"{empty:,} of {len(gaps):,} rows have no value in {EMPTY_ROW:.0%} of the columns or more: where they "
                 "belong is a guess; leave them out"
             )
         if share > _MOSTLY_GAPS:
