@@ -15,7 +15,9 @@ def table(rng):
     city = rng.permutation(np.arange(200) % 4)
     numbers = {name: 4.0 * kind + rng.standard_normal(200) for name in ("a", "b")}
     levels = {"city": np.array(list("wxyz"))[city], "country": np.array(["n", "s"])[city // 2]}
-    return pd.DataFrame(numbers | {"hue": np.where(rng.rand(200) < 0.8, np.array(["red", "blue"])[kind], "red")} | levels)
+    return pd.DataFrame(
+        numbers | {"hue": np.where(rng.rand(200) < 0.8, np.array(["red", "blue"])[kind], "red")} | levels
+    )
 
 
 def test_named_columns_join_the_related_ones(table):
