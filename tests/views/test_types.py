@@ -199,13 +199,14 @@ class TestSentinels:
 
     def test_not_taken(self):
         votes = GEN.choice([-1.0, 0.0, 1.0], 300)
-        scores = GEN.randint(0, 100, 3000).astype(float)
+        scores, rooms = GEN.randint(0, 100, 3000).astype(float), GEN.choice([1.0, 2.0, 9.0], 300)
         balance = GEN.normal(0, 1000, 300)
         capped = np.minimum(np.exp(GEN.normal(9, 1, 300)), 99_999)
         once = np.append(GEN.rand(300), -999)
         mostly = np.where(GEN.rand(300) < 0.9, 999.0, GEN.randint(0, 28, 300))
         for values in (
             votes,
+            rooms,
             scores,
             np.append(balance, [-999.0] * 5),
             capped,
@@ -259,6 +260,9 @@ class TestDates:
         assert date_order(["1/2/2023"]) == ("month-first", "1/2/2023")
         assert date_order(["1/2/2023"], "day-first") == ("day-first", None)
         assert date_order(["1.2.2023", "soon"]) is None
+
+    def test_offset_of_a_zone(self):
+        assert date("2023-01-01T01:30:00-02:30") == date("1.1.2023 4:00") == date("2023-01-01T04:00Z")
 
     @pytest.mark.parametrize("cell", ["30.2.2023", "2023-13-01", "1.2.3", "1/2/2023 13:00 PM", "2023"])
     def test_no_day(self, cell):

@@ -66,6 +66,11 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with ``n_clusters``
     clusters and with 1.5, 2 and 3 times as many. A finer partition shows which rows belong together.
 
+    Rows of two or three columns have one view and six other members, because density can be seen there: a mixture of
+    Gaussian distributions where it describes the density as well as the nearest neighbours do, otherwise the groups
+    between wide gaps, otherwise a spanning tree of the rows cut where that tells most of them. The members vote on the
+    first of these that fits; three split its clusters, two are other cuts of spanning trees.
+
     Known labels spread to other rows over ``BB'``: a row gets the label that most rows in its groups have, in the mean
     over the members. A linear rule for each view, learned from the known rows, joins the members: it has more weight
     the more rows are known, and the better it predicts known labels that were left out of its fit. Then all members
@@ -86,14 +91,14 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         The columns of a table by which rows are compared: those that depend on each other (a column that is independent
         of all others tells nothing of clusters that several columns show), all, or these; ``["related", "city"]`` is
         the first and city. ``columns_`` says which and why. Columns of one scale, such as pixels, genes or embeddings,
-        are all used.
+        are all used, and so are two or three columns of numbers.
     members : "auto" or list of estimators, default="auto"
         Clusterers with ``predict``, which run on every view; each is cloned, with a seed of its own where it has
-        ``random_state=None``. "auto" is the ten above.
+        ``random_state=None``. "auto" are those above.
     effort : {"quick", "normal", "thorough"}, default="normal"
         How much the automatic members cost. "quick" fits six on each view, from one start each and to 3,000
         rows at the most; "thorough" fits each of the ten three times, from other seeds, to 20,000 rows, for three
-        times the cost.
+        times the cost. In two or three columns "quick" fits three, and "thorough" tries more starts.
     reject_below : float, default=0.0
         Rows of less ``confidence_`` than this have the label -1, in ``labels_`` and in ``predict``.
     max_rank, random_state

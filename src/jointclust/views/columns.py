@@ -127,6 +127,8 @@ def places_of(column: Any, name: str) -> dict[str, Float]:
     cells = column.to_numpy() if hasattr(column, "to_numpy") else column
     lists = [None if cell is None or np.ndim(cell) == 0 else np.ravel(cell) for cell in cells]
     size = next(len(cell) for cell in lists if cell is not None)
+    if size == 0:
+        raise ValueError(f"Column {name!r} holds empty lists: leave the column out.")
     values = np.full((len(lists), size), np.nan)
     for row, cell in enumerate(lists):
         if cell is None:
@@ -272,12 +274,13 @@ def sentinels_in(values: Float) -> tuple[float, ...]:
 
 
 def is_nines(values: Any) -> Any:
-    """Whether numbers are -1 or written with nines only, up to two of them behind the point: 99, -999, 99.9."""
+    """Whether numbers are -1 or written with nines only, up to two of them behind the point: -9, 99, -999, 99.9."""
     size = np.abs(values)
     with np.errstate(all="ignore"):
         power = 10.0 ** np.round(np.log10(np.maximum(size, 1.0)))
-    nines = [np.isclose(size, power - step, rtol=1e-7, atol=0.0) for step in (1.0, 0.1, 0.01)]
-    return (np.logical_or.reduce(nines) & (size >= 9) & (size < _LARGEST_SENTINEL)) | (np.asarray(values) == -1)
+    nines = np.logical_or.reduce([np.isclose(size, power - step, rtol=1e-7, atol=0.0) for step in (1.0, 0.1, 0.01)])
+    least = np.where(np.asarray(values) < 0, 9, 99)
+    return (nines & (size >= least) & (size < _LARGEST_SENTINEL)) | (np.asarray(values) == -1)
 
 
 def _is_far(value: float, present: Float) -> bool:

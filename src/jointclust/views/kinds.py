@@ -29,7 +29,7 @@ from jointclust.views.columns import (
     unfolded,
 )
 from jointclust.views.registry import VIEWS, views_for
-from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
+from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent, view_of_few
 from jointclust.views.usage import (
     ALL_USED,
     ALONE,
@@ -210,6 +210,12 @@ class Described(NamedTuple):
     description: Description
     columns: list[Found]
     positions: NDArray | None = None
+
+    def two_valued(self) -> NDArray[np.bool_]:
+        """Which of the columns that are used hold numbers of two values."""
+        used = [column for column, use in zip(self.columns, self.description.used, strict=True) if use]
+        numbers = [np.empty(0) if column.numbers is None else column.numbers for column in used]
+        return np.array([np.unique(values[~np.isnan(values)]).size == 2 for values in numbers])
 
 
 def described(X: Any, columns: Any = "related", n_samples: int | None = None) -> Described:
@@ -430,7 +436,9 @@ def _use(found: list[Found], names: NDArray[np.str_], columns: Any) -> tuple[Usa
     usage = every
     if isinstance(columns, str) and verdict.kind in ("table", "mixed"):
         tested = related_columns(found, names.tolist())
-        usage = tested if columns == "related" else every._replace(related=tested.related)
+        # In two or three columns density shows what each of them adds: all are used.
+        has_few = verdict.kind == "table" and view_of_few(A) is not None
+        usage = tested if columns == "related" and not has_few else every._replace(related=tested.related)
     elif not isinstance(columns, str) and not named_beside_related(names.tolist(), columns):
         usage = given_columns(found, names.tolist(), list(columns))
     elif not isinstance(columns, str) and verdict.kind in ("table", "mixed"):
@@ -458,6 +466,8 @@ def _description(verdict: Verdict, n_samples: int, columns: tuple[Any, ...], val
     views = views_for(kind if reads else "documents")  # counts of words are documents
     if sp.issparse(values):
         views = [view for view in views if get_tags(VIEWS[view].cls()).input_tags.sparse]
+    elif kind in ("table", "features", "unit rows") and values is not None and (few := view_of_few(values)):
+        views, reasons = [few[0]], [few[1], *reasons]
     return Description(kind, reasons, views, n_samples, *columns)
 
 

@@ -64,8 +64,10 @@ class Preparation(Transformer):
         The view itself.
     numeric_ : array of bool or None
         Which of the coded columns hold numbers; None where all do.
+    weighted_ : array of bool
+        Which of the coded columns have weights: levels of categories, numbers of two values.
     weights_ : array or None
-        What coded levels of categories are multiplied by in a view; None where there are none.
+        What those are multiplied by in a view; None where no columns have weights.
     kept_ : array of int or None
         Positions of the columns that are used; None where all are.
 
@@ -76,7 +78,7 @@ class Preparation(Transformer):
     >>> table = pd.DataFrame({"name": list("abcd"), "size": [1.0, 2.0, 3.0, 4.5], "red": [True, True, False, False]})
     >>> preparation = Preparation().fit(table)
     >>> preparation.get_feature_names_out().tolist()
-    ['size', 'red = False', 'red = True']
+    ['size', 'red']
     >>> preparation.view_
     'standardised'
     """
@@ -90,6 +92,7 @@ class Preparation(Transformer):
     # Models of 0.2 used all columns, and gave levels no weights.
     columns: str | list[Any] = "all"
     weights_: Float | None = None
+    weighted_: NDArray[np.bool_]
 
     def __init__(self, view: str = "auto", columns: str | list[Any] = "related"):
         self.view = view
@@ -155,8 +158,9 @@ class Preparation(Transformer):
             # Levels of columns that a user names, or that are used because none are related, count whatever they are.
             if self.description_.has_related:
                 columns = self._columns_of_codes(self.encoder_)
-                whole = self._named_columns(self.encoder_)
-                self.weights_ = level_weights(rows, columns, self.numeric_, sample_weight, whole)
+                free = np.array([column.why != NAMED for column in self.description_.columns if column.used])
+                self.weighted_ = (~self.numeric_ | looked_at.two_valued()[columns]) & free[columns]
+                self.weights_ = level_weights(rows, columns, self.numeric_, self.weighted_, sample_weight)
         self._learn_view(rows, sample_weight)
         return rows, looked_at
 
@@ -225,7 +229,7 @@ class Preparation(Transformer):
             )
         self.scaler_ = view.cls() if self.numeric_ is None else view.cls(numeric=self.numeric_)
         if self.numeric_ is not None and self.weights_ is not None:
-            self.scaler_ = WeightedLevels(self.scaler_, ~self.numeric_, self.weights_)
+            self.scaler_ = WeightedLevels(self.scaler_, self.weighted_, self.weights_)
         self.scaler_.fit(rows, sample_weight=sample_weight)
         self.reason_ = f"{self.description_.kind}: {self.description_.reasons[0]}; {view.reason}"
         self.notes_.append(f"view {self.view_!r}: {self.reason_}")
@@ -377,18 +381,12 @@ class Preparation(Transformer):
         return rows
 
     def _columns_of_codes(self, encoder: MixedEncoder) -> NDArray[np.intp]:
-        """The number of the column from which each coded column comes."""
-        used = [name for name in encoder.kinds_ if name in encoder.levels_ or name in encoder.mean_]
-        widths = [encoder.shares_[name].size if name in encoder.levels_ else 1 for name in used]
-        columns = np.repeat(np.arange(len(used)), widths)
+        """The place, among the columns that are used, of the one from which each coded column comes."""
+        widths = [
+            encoder.shares_[name].size if name in encoder.levels_ else name in encoder.mean_ for name in encoder.kinds_
+        ]
+        columns = np.repeat(np.arange(len(widths)), widths)
         return columns if self.imputer_ is None else columns[self.imputer_.kept_]
-
-    def _named_columns(self, encoder: MixedEncoder) -> list[int]:
-        """The numbers, as :meth:`_columns_of_codes` has them, of columns that a user names."""
-        used = [column for column in self.description_.columns if column.used]
-        why = {name: column.why for name, column in zip(encoder.kinds_, used, strict=True)}
-        coded = [name for name in encoder.kinds_ if name in encoder.levels_ or name in encoder.mean_]
-        return [number for number, name in enumerate(coded) if why[name] == NAMED]
 
     def _of_coded_columns(self, encoder: MixedEncoder, of_levels: Callable[[Float], Float]) -> Float:
         """A value for each coded column: 1 for numbers, a function of the shares for the levels of a category."""

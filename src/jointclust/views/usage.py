@@ -135,7 +135,7 @@ def _distinct_rows(columns: Sequence[Found]) -> NDArray[np.intp] | slice:
     values = [np.asarray(column.codes if column.numbers is None else column.numbers) for column in columns]
     numbers = [np.unique(column.numbers).size for column in columns if column.numbers is not None]
     most, n_rows = max(numbers, default=0), values[0].size
-    if most == n_rows or 4 * most < n_rows:
+    if most == n_rows or most < FEWEST_ROWS:
         return slice(None)
     _, first = np.unique(np.nan_to_num(np.column_stack(values), nan=np.inf), axis=0, return_index=True)
     return np.sort(first) if 2 * most > first.size else slice(None)
