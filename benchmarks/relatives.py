@@ -1,4 +1,4 @@
-"""Speed of other forms of the methods beside their nearest relatives: CPU seconds, ratios in one run, BLAS on one thread.
+"""Speed of other forms of the methods beside their nearest relatives: CPU seconds, BLAS on one thread.
 
     python benchmarks/relatives.py > docs/evidence/relatives.csv
 
@@ -40,20 +40,18 @@ def pairs():
     dec, ec, rurr = jc.DiscriminativeEmbeddedClustering, jc.RobustEmbeddedClustering, jc.UncorrelatedRidgeClustering
     few = {"variance": 0.8, "kernel": "rbf"}
     odc = jc.OptimalDiscriminantClustering
+    of_table = {kind: jc.CorrespondenceClustering(5, method=kind) for kind in ("clusca", "mca", "i-fcb", "mixed")}
+    halves, kernel, clusca = [X[:, :32], X[:, 32:]], ("ODC, rbf", odc(10, kernel="rbf"), X), of_table["clusca"]
     return [
-        ("MultiViewKMeans, two views", jc.MultiViewKMeans(10), [X[:, :32], X[:, 32:]], "RobustKMeans", jc.RobustKMeans(10), X),
+        ("MultiViewKMeans, two views", jc.MultiViewKMeans(10), halves, "RobustKMeans", jc.RobustKMeans(10), X),
         ("EC, capped", ec(10, loss="capped"), X, "EC", ec(10), X),
         ("RURR-SL, orthogonal", rurr(10, constraint="orthogonal"), X, "RURR-SL", rurr(10), X),
         ("DisCluster, total", jc.DisCluster(10, scale="total"), X, "DisCluster", jc.DisCluster(10), X),
         ("DEC, as printed", dec(10, reading="as printed"), X, "DEC", dec(10), X),
-        ("DEC, rbf", dec(10, **few), X, "ODC, rbf", odc(10, kernel="rbf"), X),
-        ("EC, rbf", ec(10, **few), X, "ODC, rbf", odc(10, kernel="rbf"), X),
-        ("RURR-SL, rbf", rurr(10, **few), X, "ODC, rbf", odc(10, kernel="rbf"), X),
-        ("clusCA, 20 runs", jc.CorrespondenceClustering(5), table, "KMeans(n_init=20), coded", KMeans(5, n_init=20), coded),
-        ("MCA k-means, 20 runs", jc.CorrespondenceClustering(5, method="mca"), table, "clusCA", jc.CorrespondenceClustering(5), table),
-        ("i-FCB, 20 runs", jc.CorrespondenceClustering(5, method="i-fcb"), table, "clusCA", jc.CorrespondenceClustering(5), table),
-        ("mixed, 20 runs", jc.CorrespondenceClustering(5, method="mixed"), table, "clusCA", jc.CorrespondenceClustering(5), table),
-    ]  # fmt: skip
+        *((f"{name}, rbf", one(10, **few), X, *kernel) for name, one in (("DEC", dec), ("EC", ec), ("RURR-SL", rurr))),
+        ("clusCA, 20 runs", clusca, table, "KMeans(n_init=20), coded", KMeans(5, n_init=20), coded),
+        *((f"{kind}, 20 runs", of_table[kind], table, "clusCA", clusca, table) for kind in ("mca", "i-fcb", "mixed")),
+    ]
 
 
 def main():
