@@ -15,6 +15,7 @@ from jointclust.cli.models import Clusters, hint
 from jointclust.cli.preparing import SCALES
 from jointclust.readers import FORMATS, ReadError
 from jointclust.registry import METHODS
+from jointclust.views.written import DAY_FIRST, MONTH_FIRST
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -128,6 +129,11 @@ reading = together(
         type=click.Choice([".", ","]),
         help="Decimal sign; the other one is for thousands (default: found in the first rows).",
     ),
+    click.option(
+        "--dates",
+        type=click.Choice([DAY_FIRST, MONTH_FIRST]),
+        help="Order of day and month in dates such as 1/2/2024 (default: found in their column).",
+    ),
     click.option("--text-column", metavar="NAME", help="Cluster the texts of this column, by their words."),
     click.option(
         "--no-header/--header",
@@ -136,15 +142,25 @@ reading = together(
         help="Whether the first line of a text file is data, or names (default: names, unless it looks like data).",
     ),
 )
-columns = together(
+use = together(
     click.option("--label-column", metavar="NAME", help="Column of known classes: for evaluation only, never used."),
     click.option(
         "--columns",
         multiple=True,
         metavar="NAME,NAME",
-        help="Columns to take as features, and no others; numbers from 0 where they have no names.",
+        help="Columns to use, all of these and no others; numbers from 0 where they have no names.",
     ),
     click.option("--drop", multiple=True, metavar="NAME,NAME", help="Columns to leave out."),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="NAME,NAME",
+        help="Columns to use beside those that depend on each other, whatever they depend on.",
+    ),
+    click.option("--all-columns", is_flag=True, help="Use all columns, also those that depend on no others."),
+)
+columns = together(
+    use,
     choice(
         "--categories",
         ["auto", "refuse", "onehot", "drop"],

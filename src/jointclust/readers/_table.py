@@ -41,6 +41,7 @@ class Options:
     columns: Sequence[str] | None = None
     drop: Sequence[str] | None = None
     wanted: Sequence[str] | None = None  # features that a model needs, in this order; None takes all
+    spared: Sequence[str] = ()  # those of them that the model does without, where columns have names
     n_features: int | None = None  # how many, for formats that name no columns and leave out trailing zeros
     # What becomes of columns that hold no numbers: refuse, onehot, drop, keep. Kept ones make Columns of a file.
     categories: str = "refuse"
@@ -49,6 +50,8 @@ class Options:
     encoding: str = "utf-8-sig"  # of text files; a mark of UTF-16 at their beginning goes before the default
     delimiter: str | None = None  # of text files; None looks at the first line
     decimal: str | None = None  # "." or ",", the other one being for thousands; None looks at the first rows
+    dates: str | None = None  # "day-first" or "month-first"; None looks at the column
+    date_orders: Mapping[str, str] | None = None  # the same by column, as another file was read
     header: bool | None = None  # whether the first line holds names; None: yes, unless it looks like the rows below
     progress: Callable[[int], None] | None = None  # called with the bytes read so far
 
@@ -75,6 +78,7 @@ class Table:
     place: Callable[[int], str] | None = None  # words for where in the file a row is, by its number
     known: NDArray[Any] | None = None  # classes to fit with, as written; a gap is an unknown one
     id_column: str | None = None  # where the names of the rows come from
+    date_orders: dict[str, str] = field(default_factory=dict)  # of dates that are not as 2024-12-31
 
 
 def needed(module: str, what: str) -> Any:
@@ -194,6 +198,14 @@ def _encoded_column(feature: str, known: set[str]) -> str | None:
     """The text column that a one-hot feature came from: the longest name before an equals sign."""
     ends = [index for index, sign in enumerate(feature) if sign == "="]
     return next((feature[:end] for end in reversed(ends) if feature[:end] in known), None)
+
+
+def without_spared(options: Options, names: Sequence[str]) -> Options:
+    """Options that want what the model cannot do without, for a file that has columns of these names."""
+    if not options.spared or options.wanted is None:
+        return options
+    needed = [name for name in options.wanted if name not in set(options.spared)]
+    return replace(options, wanted=needed) if not set(needed).isdisjoint(names) else options
 
 
 def check_wanted(

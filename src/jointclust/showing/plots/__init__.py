@@ -10,6 +10,7 @@ from jointclust.showing.plots._curves import (
     StabilityDisplay,
     TradeOffPathDisplay,
 )
+from jointclust.showing.plots._plane import PlaneDisplay
 from jointclust.showing.plots._rows import (
     BiplotDisplay,
     CategoriesDisplay,
@@ -24,6 +25,7 @@ __all__ = [
     "DendrogramDisplay",
     "EmbeddingDisplay",
     "ObjectiveDisplay",
+    "PlaneDisplay",
     "PrototypesDisplay",
     "ScoresDisplay",
     "SoftLabelsDisplay",
