@@ -20,11 +20,12 @@ from jointclust import registry
 from jointclust._version import __version__
 from jointclust.consensus.agreement import Agreement, Panel
 from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels
-from jointclust.consensus.confidence import ConfidenceScale
+from jointclust.consensus.confidence import ConfidenceRule, ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.projection import ViewProjection
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
 from jointclust.consensus.tree import Tree
+from jointclust.consensus.trust import Trust
 from jointclust.consensus.version_0_1 import AgreementOf01, StoredVotes, VoteShare
 from jointclust.consensus.views import RowsAsGiven
 from jointclust.conversion import RENAMED, convert
@@ -53,6 +54,7 @@ _BESIDE = (
     AgreementOf01,
     CenterLabels,
     ClusterNumber,
+    ConfidenceRule,
     ConfidenceScale,
     Description,
     DiscriminantMap,
@@ -68,6 +70,7 @@ _BESIDE = (
     RowsAsGiven,
     StoredVotes,
     Tree,
+    Trust,
     ViewProjection,
     VoteShare,
     VotesElsewhere,

@@ -23,6 +23,8 @@ from jointclust.consensus.projection import n_values
 from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesNotKept
 from jointclust.consensus.tree import Tree, check_layer, leaves_of, linkage_of, tree_of
+from jointclust.consensus.trust import Trust
+from jointclust.consensus.verdict import Verdict, missing_share, verdict
 from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
@@ -144,6 +146,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         "views": [StrOptions({"auto"}), list, tuple, None],
         "effort": [StrOptions(set(EFFORTS))],
         "reject_below": [Interval(Real, 0, 1, closed="both")],
+        "trust": ["boolean"],
     }
 
     n_clusters: int = 8
@@ -152,6 +155,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     members: str | list[Any] = "auto"
     effort: str = "normal"
     reject_below: float = 0.0
+    trust: bool = True
     max_rank: int = 500
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
@@ -292,6 +296,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _agreement: Agreement = field(init=False)
     _training: TrainingVotes = field(init=False)
     _patterns: Patterns | None = field(init=False)
+    _trust: Trust | None = field(init=False)
     _tree: Tree | None = field(init=False)
     _seed: int = field(init=False)
     labels_: Labels = field(init=False)
@@ -312,9 +317,46 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     @property
     def confidence_(self) -> Float:
-        """How likely each training row's label is right."""
+        """How likely each training row is put with the same rows again when other rows are clustered."""
         check_is_fitted(self)
         return self._training.confidence(self._agreement, lambda: self.outlier_scores_)
+
+    @property
+    def reproducibility_(self) -> float:
+        """How far refits on other rows find the same clusters."""
+        return self._trusted("reproducibility_").reproducibility
+
+    @property
+    def cluster_reproducibility_(self) -> Float:
+        """How far refits on other rows find each cluster."""
+        return self._trusted("cluster_reproducibility_").of_clusters
+
+    def _trusted(self, name: str) -> Trust:
+        check_is_fitted(self)
+        trust = vars(self).get("_trust")
+        if trust is None:
+            raise AttributeError(
+                f"{name} was not measured: it needs a fit with trust=True of version 0.3 or later, of at least two "
+                "rows for each cluster that are not all equal."
+            )
+        return trust
+
+    @property
+    def verdict_(self) -> Verdict:
+        """How sure the clusters are, with the reasons."""
+        check_is_fitted(self)
+        trust: Trust | None = vars(self).get("_trust")
+        n_rows = int(self.labels_.shape[0])
+        description = vars(self).get("description_")
+        return verdict(
+            self._agreement.n_clusters,
+            n_rows,
+            None if trust is None else trust.reproducibility,
+            None if trust is None else trust.of_clusters,
+            n_separate=None if trust is None else trust.n_separate,
+            number=vars(self).get("number_"),
+            missing=missing_share(description),
+        )
 
     def groups_of_members(self) -> NDArray[np.int32]:
         """The cluster of each training row in each member.
