@@ -41,6 +41,7 @@ from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import Description
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import VIEWS
+from jointclust.views.written import Reading
 
 __all__ = ["load", "save"]
 
@@ -67,6 +68,7 @@ _BESIDE = (
     Panel,
     Patterns,
     Preparation,
+    Reading,
     RowsAsGiven,
     StoredVotes,
     Tree,

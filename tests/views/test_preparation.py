@@ -52,7 +52,7 @@ def frame(seed=0, gaps=True):
     return table
 
 
-NAMES = ["length", "price", "colour = blue", "colour = green", "colour = red", "new = False", "new = True", "since"]
+NAMES = ["length", "price", "colour = blue", "colour = green", "colour = red", "new", "since"]
 
 
 @pytest.mark.parametrize("convert", [lambda table: table, pl.from_pandas, pa.Table.from_pandas], ids=["pd", "pl", "pa"])
@@ -64,7 +64,7 @@ def test_mixed_table(convert):
     assert prepared.view_ == "standardised"
     assert prepared.get_feature_names_out().tolist() == NAMES
     assert np.isfinite(Z).all()
-    numbers = [0, 1, 7]
+    numbers = [0, 1, 5, 6]
     assert Z[:, numbers].mean(axis=0) == pytest.approx(0, abs=1e-9)
     assert Z[:, numbers].std(axis=0) == pytest.approx(1)
     for left_out in ("id", "who", "same", "nothing"):
@@ -75,8 +75,8 @@ def test_mixed_table(convert):
 @pytest.mark.parametrize("view", ["standardised", "rank-normal", "as is"])
 def test_coded_categories_stay_as_coded(view):
     table = frame(gaps=False)
-    coded = MixedEncoder().fit_transform(table[["colour", "new"]])
-    assert Preparation(view).fit(table).transform(table)[:, 2:7] == pytest.approx(coded, abs=1e-12)
+    coded = MixedEncoder().fit_transform(table[["colour"]])
+    assert Preparation(view).fit(table).transform(table)[:, 2:5] == pytest.approx(coded, abs=1e-12)
 
 
 def test_new_rows_with_other_gaps():
@@ -106,7 +106,7 @@ def test_array_and_table_agree():
 def test_features_are_left_as_they_are():
     X = load_digits().data
     assert np.array_equal(Preparation().fit_transform(X), X)
-    sparse = sp.csr_array(np.log1p(X))
+    sparse = sp.csr_array(np.log1p(X * (X > 4)))
     assert (Preparation().fit_transform(sparse) != sparse).nnz == 0
 
 
@@ -199,7 +199,7 @@ BAD = {
     "column of all gaps": pd.DataFrame({"a": [np.nan] * 4}),
     "documents of one word": ["word"] * 4,
     "infinite": np.array([[1.0, np.inf], [2.0, 3.0]]),
-    "gaps in sparse rows": sp.csr_array([[np.nan, 1.0], [0.0, 2.0]]),
+    "gaps in sparse rows": sp.csr_array([[np.nan, 0.0, 0.0], [0.0, 0.0, 2.0]]),
     "ids alone": pd.DataFrame({"id": range(30)}),
 }
 

@@ -20,8 +20,8 @@ from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice
 from jointclust.cli.writing import read_cells
 from jointclust.readers import NoColumnError, ReadError, Table, as_written, format_of, read
-from jointclust.readers._cells import is_gap
 from jointclust.readers._table import no_such_column
+from jointclust.views.written import is_gap
 
 # What messages call standard input.
 STDIN = "stdin"

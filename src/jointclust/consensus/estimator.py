@@ -663,4 +663,6 @@ def _warn_of_unused(preparation: Preparation) -> None:
     if unused:
         listed = ", ".join(repr(column.name) for column in unused[:5])
         more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
-        tell(f"{listed}{more} left out: ids, long text or empty (see description_).", UserWarning)
+        texts = [reason for reason in found.reasons if "--text-column" in reason]
+        told = [f"{listed}{more} left out: ids, long text or empty (see description_)", *texts]
+        tell(f"{'. '.join(told)}.", UserWarning)

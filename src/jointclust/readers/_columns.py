@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.readers._cells import DATE, OTHER_DATE, TRUTHS, Numerals, date, is_gap
+from jointclust.views.written import DATE, OTHER_DATE, TRUTHS, Numerals, date, is_gap
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.readers import _table as shared
-from jointclust.readers._cells import Numerals, is_gap, readings
 from jointclust.readers._columns import Columns, KindError, near_dates, typed
 from jointclust.readers._table import Options, ReadError, Table, check_memory, listed, text_columns
+from jointclust.views.written import Numerals, is_gap, readings
 
 # Rows that decide which columns hold numbers.
 SAMPLE = 1000

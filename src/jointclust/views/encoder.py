@@ -18,6 +18,7 @@ from jointclust.types import Float
 from jointclust.views.cells import Cells, Level, cells_of
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of
 from jointclust.views.transformer import Transformer
+from jointclust.views.written import Reading
 
 _NUMBERS, _LEVELS, _LEFT_OUT = ("number", "count", "date"), ("category", "boolean"), ("id", "constant", "text")
 # A category in which no value comes twice names the rows; that few rows may differ by chance.
@@ -33,16 +34,16 @@ class MixedEncoder(Transformer):
               \text{ for a number}
 
     where p_l is the share of the level. A number has inertia 1, a category of L levels L - 1, and a principal axis has
-    the largest sum of squared correlations (numbers) and correlation ratios (categories). Booleans are categories,
-    dates are days since 1970. Shares, means and spreads are those of the cells that are there. X is a table of pandas,
-    polars or pyarrow, or an array.
+    the largest sum of squared correlations (numbers) and correlation ratios (categories). What is true or false is 1 or
+    0, dates are days since 1970, numbers and dates written as text are what they say. Shares, means and spreads are
+    those of the cells that are there. X is a table of pandas, polars or pyarrow, or an array.
 
     Parameters
     ----------
     columns : dict of str to str, default=None
         Kind of columns by name (or number, where they have no names): "number", "count", "category", "boolean", "date";
-        "id", "constant" and "text" leave a column out. Kinds that are not given follow from the type: text is
-        a category.
+        "id", "constant" and "text" leave a column out. Kinds that are not given follow from the type: text that says
+        neither numbers nor dates is a category.
     numbers : {"standardise", "keep"}, default="standardise"
         Numbers of mean 0 and spread 1, or as they are, for what scales them later.
     gaps : {"keep", "mean"}, default="keep"
@@ -50,6 +51,8 @@ class MixedEncoder(Transformer):
         or it is the mean, which spreads it over the levels by their shares: zeros.
     min_share : float, default=0.01
         Levels of a smaller share of the rows are pooled.
+    sentinels : dict of str to list of float, default=None
+        Numbers that stand for gaps, such as -999, by column.
 
     Attributes
     ----------
@@ -63,6 +66,8 @@ class MixedEncoder(Transformer):
         p, the pooled level last.
     mean_, scale_ : dict of str to float
         m and s of the numbers.
+    readings_ : dict of str to Reading
+        How numbers, dates and truths are written, of the columns that hold them as text.
     notes_ : list of str
         What a user should know of the fit: columns that are left out, dates, empty strings.
 
@@ -94,7 +99,12 @@ class MixedEncoder(Transformer):
         "numbers": [StrOptions({"standardise", "keep"})],
         "gaps": [StrOptions({"keep", "mean"})],
         "min_share": [Interval(Real, 0, 1, closed="left")],
+        "sentinels": [dict, None],
     }
+
+    # Encoders that 0.2 saved have neither.
+    sentinels: dict[str, list[float]] | None = None
+    readings_: dict[str, Reading] = {}  # noqa: RUF012
 
     def __init__(
         self,
@@ -103,11 +113,13 @@ class MixedEncoder(Transformer):
         numbers: str = "standardise",
         gaps: str = "keep",
         min_share: float = 0.01,
+        sentinels: dict[str, list[float]] | None = None,
     ):
         self.columns = columns
         self.numbers = numbers
         self.gaps = gaps
         self.min_share = min_share
+        self.sentinels = sentinels
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -119,6 +131,7 @@ class MixedEncoder(Transformer):
         self.shares_: dict[str, Float] = {}
         self.mean_: dict[str, float] = {}
         self.scale_: dict[str, float] = {}
+        self.readings_ = {}
         self.notes_: list[str] = []
         given = self._given_kinds(labels)
         told = []
@@ -183,10 +196,14 @@ class MixedEncoder(Transformer):
         if not (weights * ~cells.missing).any():
             return "constant", "all its cells are gaps"
         self.kinds_[cells.name] = kind
-        return self._learn_levels(cells, weights) if kind in _LEVELS else self._learn_numbers(cells, kind, weights)
+        if kind == "category" or (kind == "boolean" and cells.kind == "category"):
+            return self._learn_levels(cells, weights)
+        if cells.reading.kind != "text":
+            self.readings_[cells.name] = cells.reading
+        return self._learn_numbers(cells, kind, weights)
 
     def _learn_numbers(self, cells: Cells, kind: str, weights: Float) -> Dropped | None:
-        values = cells.days() if kind == "date" else cells.numbers()
+        values = self._numbers(cells)
         weights = np.where(np.isnan(values), 0.0, weights)
         values = np.nan_to_num(values)
         mean = weights @ values / weights.sum()
@@ -235,15 +252,22 @@ class MixedEncoder(Transformer):
         for name, width, column in zip(names, widths, columns_of(X), strict=True):
             block, start = coded[:, start : start + width], start + width
             if name in self.mean_:
-                block[:, 0] = self._coded_numbers(cells_of(column, name))
+                block[:, 0] = self._coded_numbers(cells_of(column, name, self.readings_.get(name)))
             elif name in self.levels_:
                 block[:] = self._coded_levels(cells_of(column, name), unknown)
         if unknown:
             tell(f"Levels that fit has not seen are taken as the mean: {'; '.join(unknown)}.", UserWarning)
         return coded
 
+    def _numbers(self, cells: Cells) -> Float:
+        """A number for each cell, NaN for gaps and for what stands for them."""
+        if self.kinds_[cells.name] == "date":
+            return cells.days()
+        values, marks = cells.numbers(), (self.sentinels or {}).get(cells.name)
+        return np.where(np.isin(values, marks), np.nan, values) if marks else values
+
     def _coded_numbers(self, cells: Cells) -> Float:
-        values = cells.days() if self.kinds_[cells.name] == "date" else cells.numbers()
+        values = self._numbers(cells)
         if self.gaps == "mean":
             values = np.where(np.isnan(values), self.mean_[cells.name], values)
         if self.numbers == "standardise":

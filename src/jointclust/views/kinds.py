@@ -16,7 +16,18 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, some_rows, tidied
 from jointclust.types import Float
 from jointclust.views.cells import cells_of
-from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
+from jointclust.views.columns import (
+    Column,
+    Found,
+    columns_of,
+    found_in,
+    is_nines,
+    is_table,
+    is_whole,
+    names_of,
+    rows_of,
+    unfolded,
+)
 from jointclust.views.registry import VIEWS, views_for
 from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
 
@@ -26,6 +37,8 @@ __all__ = ["Description", "describe"]
 _MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
 # Columns up to which each is shown, and in a notebook.
 _SHOWN, _LISTED = 24, 200
+# Kinds of columns that are numbers to the rule.
+_NUMERIC = ("number", "count", "boolean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +67,8 @@ class Description:
     _kinds: NDArray[np.str_]
     _missing: Float
     _spread: Float
+    # Positions of columns, with a number that stands for a gap there.
+    _sentinels: tuple[tuple[int, float], ...] = ()
 
     @property
     def columns(self) -> list[Column]:
@@ -64,6 +79,11 @@ class Description:
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Which of the columns are of these kinds."""
         return np.isin(self._kinds, kinds)
+
+    def without_sentinels(self, values: Float, position: int) -> Float:
+        """Numbers of the column at a position, NaN where one stands for a gap."""
+        marks = [value for where, value in self._sentinels if where == position]
+        return np.where(np.isin(values, marks), np.nan, values) if marks else values
 
     @property
     def has_gaps(self) -> bool:
@@ -137,22 +157,22 @@ def describe(X: Any) -> Description:
         return _of_documents(X)
     if is_annotated(X):
         return replace(describe(X.X), _names=np.array([str(name) for name in X.var.index]))
-    return _described(*_looked_at(X))
+    return _described(*_looked_at(unfolded(X)))
 
 
 def naming_column(X: Any) -> Any | None:
     """The first column of a table that only names the rows, where there is one beside others."""
-    n_samples, rows, positions = _looked_at(X)
+    _, rows, positions = _looked_at(X)
     names = names_of(rows)
     if len(names) == 1:
         return None
     cells = ((name, cells_of(column, name)) for name, column in zip(names, columns_of(rows), strict=True))
-    return next((name for name, one in cells if found_in(one, positions, n_samples).kind == "id"), None)
+    return next((name for name, one in cells if found_in(one, positions).kind == "id"), None)
 
 
 def describe_sample(X: Any, n_samples: int) -> Description:
     """The same from a sample, in memory, of so many rows."""
-    return describe(X) if X.shape[0] == n_samples else _described(n_samples, X, None)
+    return describe(X) if X.shape[0] == n_samples else _described(n_samples, unfolded(X), None)
 
 
 def _described(n_samples: int, rows: Any, positions: NDArray | None) -> Description:
@@ -166,7 +186,7 @@ def _described(n_samples: int, rows: Any, positions: NDArray | None) -> Descript
         return _of_matrix(sp.csr_array(rows) if sp.issparse(rows) else rows, positions, n_samples, reasons)
     names = [str(name) for name in names_of(rows)]
     columns = zip(columns_of(rows), names, strict=True)
-    found = [found_in(cells_of(column, name), positions, n_samples) for column, name in columns]
+    found = [found_in(cells_of(column, name), positions) for column, name in columns]
     return _of_columns(found, np.array(names), n_samples, reasons)
 
 
@@ -215,8 +235,9 @@ def _looked_at(X: Any) -> tuple[int, Any, NDArray | None]:
     if is_lazy(X) and hasattr(X, "columns"):
         n_samples = len(X)
         size = _sample_size(n_samples, len(X.columns))
-        some = X if size == n_samples else X.sample(frac=size / n_samples, random_state=0)
-        return n_samples, some.compute(), None
+        if size == n_samples:
+            return n_samples, X.compute(), np.arange(n_samples)
+        return n_samples, X.sample(frac=size / n_samples, random_state=0).compute(), None
     if is_elsewhere(X):
         size = _sample_size(X.shape[0], X.shape[1])
         rows = some_rows(X, size, np.random.RandomState(0))
@@ -266,10 +287,11 @@ def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[
     # Most columns of wide data are plainly numbers: found at once rather than one by one.
     varies = np.fmax.reduce(A, axis=0) > np.fmin.reduce(A, axis=0)
     plain = varies & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
+    plain &= ~(is_nines(np.fmin.reduce(A, axis=0)) | is_nines(np.fmax.reduce(A, axis=0)))
     found = [
         Found("number", float(np.isnan(column).mean()), numbers=column)
         if known
-        else found_in(cells_of(column, name), positions, n_samples)
+        else found_in(cells_of(column, name), positions)
         for column, name, known in zip(A.T, names.tolist(), plain, strict=True)
     ]
     if not varies.any() and not np.isnan(A).all():
@@ -287,17 +309,23 @@ def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, rea
     missing = np.array([column.missing for column in found])
     if missing.min() == 1:
         raise ValueError("All cells of X are missing: there is nothing to describe.")
-    numeric, spread = np.isin(kinds, ["number", "count"]), np.full(len(found), np.nan)
+    # What is true or false is 1 or 0, however it is written.
+    numeric, spread = np.isin(kinds, _NUMERIC), np.full(len(found), np.nan)
     columns = [column.numbers for column, use in zip(found, numeric, strict=True) if use and column.numbers is not None]
     A = np.column_stack(columns) if columns else np.empty((1, 0))
     spread[numeric] = np.nanstd(A, axis=0)
     verdict = _verdict(A, names, kinds)
-    reasons = verdict.reasons + _told(found, names, kinds, missing) + reasons
+    told = _told(found, names, kinds, missing)
+    if verdict.kind == "documents":  # of the text, which is not left out
+        told = [line for line in told if "--text-column" not in line]
+    reasons = verdict.reasons + told + reasons
     if verdict.kind not in ("counts", "mixed", "table"):
         kinds = np.where(kinds == "count", "number", kinds)
     elif verdict.kind == "counts":
         kinds = np.where(numeric, "count", kinds)
-    return _description(verdict._replace(reasons=reasons), n_samples, (names, kinds, missing, spread), A)
+    sentinels = tuple((index, value) for index, column in enumerate(found) for value in column.sentinels)
+    described = _description(verdict._replace(reasons=reasons), n_samples, (names, kinds, missing, spread), A)
+    return replace(described, _sentinels=sentinels)
 
 
 def _description(verdict: Verdict, n_samples: int, columns: tuple[Any, ...], values: Any = None) -> Description:
@@ -314,11 +342,11 @@ def _description(verdict: Verdict, n_samples: int, columns: tuple[Any, ...], val
 
 def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verdict:
     """The kind of a table of columns."""
-    numeric = np.isin(kinds, ["number", "count"])
-    coded = np.isin(kinds, ["category", "boolean", "date"])
+    numeric = np.isin(kinds, _NUMERIC)
+    coded = np.isin(kinds, ["category", "date"])
     if coded.any():
         number = Counter(kinds[coded].tolist())
-        plural = {"category": "categories", "boolean": "booleans", "date": "dates"}
+        plural = {"category": "categories", "date": "dates"}
         held = ", ".join(f"{plural[kind]} ({count})" for kind, count in number.most_common())
         reasons = [f"there are columns of {held} beside those of numbers ({numeric.sum()})"]
         return Verdict("mixed", reasons + carried(A, names[numeric]))
@@ -338,6 +366,7 @@ def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], 
         of_kind = np.flatnonzero(kinds == kind)
         reasons = [found[index].reason or f"column {str(names[index])!r} is constant" for index in of_kind]
         told += reasons if len(reasons) <= 3 else [f"{len(reasons)} columns are {'ids' if kind == 'id' else kind}"]
+    told += _few_of([note for column in found for note in column.notes])
     used = ~np.isin(kinds, ["id", "constant", "text"])
     if used.any() and missing[used].max() > 0:
         worst = int(np.where(used, missing, 0.0).argmax())
@@ -351,6 +380,11 @@ def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], 
         listed = ", ".join(repr(str(name)) for name in codes[:3]) + (", ..." if len(codes) > 3 else "")
         told.append(f"few whole numbers in {listed}: if they are codes, make these columns categories")
     return told
+
+
+def _few_of(notes: list[str], most: int = 5) -> list[str]:
+    """The first of many notes, and how many more there are."""
+    return notes if len(notes) <= most else [*notes[: most - 1], f"{len(notes) - most + 1} more columns likewise"]
 
 
 def _may_be_codes(column: Found) -> bool:

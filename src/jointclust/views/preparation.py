@@ -16,7 +16,7 @@ from jointclust._sklearn import StrOptions, fit_context
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, tidied
 from jointclust.rows.arrays import columns_at, is_device_array
 from jointclust.types import Float
-from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in
+from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in, unfolded
 from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
@@ -192,6 +192,8 @@ class Preparation(Transformer):
         if documents:
             return X
         matrix = X.X if is_annotated(X) else X
+        if reset or not sp.issparse(matrix):
+            matrix = unfolded(matrix)
         if sp.issparse(matrix):
             matrix = tidied(matrix)
         elif not (is_table(matrix) or is_elsewhere(matrix)):
@@ -220,7 +222,10 @@ class Preparation(Transformer):
             )
         if is_table(data) and not is_elsewhere(data) and found.kind in ("table", "mixed"):
             kinds = {column.name: column.kind for column in found.columns}
-            self.encoder_ = MixedEncoder(kinds, numbers="keep")
+            sentinels: dict[str, list[float]] = {}
+            for position, value in found._sentinels:
+                sentinels.setdefault(found.columns[position].name, []).append(value)
+            self.encoder_ = MixedEncoder(kinds, numbers="keep", sentinels=sentinels or None)
         elif left_out.any() and (is_lazy(data) or not is_elsewhere(data)):
             self.kept_ = np.flatnonzero(~left_out)
         used = self.encoder_ is None and self.kept_ is None
@@ -243,11 +248,19 @@ class Preparation(Transformer):
         if is_table(data):
             names, columns = names_of(data), list(columns_of(data))
             used = range(len(names)) if self.kept_ is None else self.kept_
-            return np.column_stack([numbers_in(columns[index], names[index]) for index in used])
-        dense = not sp.issparse(data)
+            read = [numbers_in(columns[index], names[index]) for index in used]
+            found = self.description_
+            return np.column_stack([found.without_sentinels(one, at) for one, at in zip(read, used, strict=True)])
+        dense, marked = not sp.issparse(data), sorted({position for position, _ in self.description_._sentinels})
         data = check_array(
-            data, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan" if dense else True
+            data,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if dense else True,
+            copy=bool(marked),
         )
+        for at in marked:
+            data[:, at] = self.description_.without_sentinels(data[:, at], at)
         return data if self.kept_ is None else data[:, self.kept_]
 
     def _filled(self, rows: Any) -> Any:
