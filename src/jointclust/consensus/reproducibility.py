@@ -39,7 +39,9 @@ class Repeats:
         labels, found = labels.astype(np.int32), np.full((n_repeats, labels.size), -1, np.int32)
         for own, seen in zip(found, halves(labels.size, n_repeats, rng), strict=True):
             rest = np.flatnonzero(~seen)
-            own[rest] = renumbered(refit(np.flatnonzero(seen), rest), labels[rest], n_clusters)
+            again = refit(np.flatnonzero(seen), rest)
+            most = max(n_clusters, int(again.max()) + 1)
+            own[rest] = renumbered(again, labels[rest], most)
         return cls(labels, found, n_clusters)
 
     @property
@@ -66,10 +68,20 @@ class Repeats:
         return np.where(unseen > 0, same / np.maximum(unseen, 1), np.nan)
 
     def of_clusters(self) -> Float:
-        """The mean share for each cluster; 0 for one without rows."""
-        shares = self.shares()
-        known = ~np.isnan(shares)
-        return np.where(known, shares, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        """The mean, over the refits, of the rows that a cluster and its match share over those that either has.
+
+        This is the Jaccard index, on the rows that the refit did not see; a cluster without rows has 0.
+        """
+        owns = [(self.labels[rest], own[rest]) for own, rest in zip(self.found, self.unseen, strict=True)]
+        return np.mean([_jaccard(*one, self.n_clusters) for one in owns], axis=0)
+
+
+def _jaccard(labels: Labels, found: Labels, n_clusters: int) -> Float:
+    """The index of each cluster with that of its number in another partition."""
+    both, one, other = (
+        np.bincount(part, minlength=n_clusters)[:n_clusters] for part in (labels[labels == found], labels, found)
+    )
+    return both / np.maximum(one + other - both, 1)
 
 
 def halves(n_rows: int, n_repeats: int, rng: np.random.RandomState) -> Iterator[NDArray[np.bool_]]:

@@ -17,7 +17,7 @@ FOUND_AGAIN, ABOUT_SAME = 0.85, 0.6
 _WITHOUT_GAPS = 0.75
 # Share of the clusters that have to be apart from all others.
 _APART = 0.9
-# Share of a cluster's rows that are put into it again, below which it is doubtful.
+# The Jaccard index of a cluster with those found on other rows, below which it is doubtful (Hennig, 2007).
 DOUBTFUL = 0.6
 # Rows for each cluster that are few, at the most; shares of empty cells that are many, and far too many.
 _FEW_ROWS, _MANY_GAPS, _TOO_MANY_GAPS = 10, 0.2, 0.5
@@ -28,7 +28,7 @@ _LISTED = 5
 
 @dataclass(frozen=True)
 class Verdict:
-    """How sure the clusters are; printing it gives one sentence after the other.
+    """How sure the clusters are; printing it gives a sentence.
 
     "sure" needs all of this, "not sure" is where one of it is far away, "fairly sure" is between them:
 
@@ -59,7 +59,8 @@ class Verdict:
     reasons: list[str]
 
     def __str__(self) -> str:
-        return f"{self.level.capitalize()}. {' '.join(self.reasons)}"
+        told = "; ".join(reason[0].lower() + reason[1:].removesuffix(".") for reason in self.reasons)
+        return f"{self.level.capitalize()}: {told}."
 
 
 def verdict(
@@ -118,14 +119,14 @@ def _found_again(value: float | None) -> tuple[int, str]:
 
 
 def _of_clusters(values: Float | None) -> tuple[int, str] | None:
-    """The clusters of which few rows are put into them again; the level is that of all clusters together."""
+    """The clusters that are hardly found again; the level is that of all clusters together."""
     doubtful = [] if values is None else np.flatnonzero(values < DOUBTFUL).tolist()
     if values is None or not doubtful:
         return None
     listed = ", ".join(f"{cluster} ({values[cluster]:.0%})" for cluster in doubtful[:_LISTED])
     more = f" and {len(doubtful) - _LISTED} more" if len(doubtful) > _LISTED else ""
     word = "Cluster" if len(doubtful) == 1 else "Clusters"
-    return _SURE, f"{word} {listed}{more}: found again on other rows by less than {DOUBTFUL:.0%} of the rows."
+    return _SURE, f"{word} {listed}{more}: hardly found again on other rows (less than {DOUBTFUL:.0%})."
 
 
 def _gaps(n_clusters: int, n_separate: int | None, value: float | None, number: Any) -> tuple[int, str] | None:
