@@ -8,7 +8,7 @@ be put into the same cluster. Writes confidence.csv (error with ten bins, by set
 nothing is tuned) and reliability.svg.
 
 "verdicts": planted clusters with the right number of clusters and with wrong ones, tables with empty columns, all of
-which have to be used, rows without structure, blobs of which 90% of the cells are empty. Writes verdicts.csv and, fit by
+which have to be used, rows without structure, blobs of which 90% of the cells are empty. Writes verdicts.csv and, by
 fit, verdict_fits.csv. "clusters found again" is the share of the clusters of at least 20 rows that are, by 0.8. The
 thresholds of the verdict were chosen on draws 0 to 3 ("tune"); the others judge.
 
