@@ -20,6 +20,7 @@ from jointclust import registry
 from jointclust._version import __version__
 from jointclust.consensus.agreement import Agreement, Panel
 from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels
+from jointclust.consensus.column_roles import ColumnRoles
 from jointclust.consensus.confidence import ConfidenceRule, ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.projection import ViewProjection
@@ -39,8 +40,10 @@ from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import Description
+from jointclust.views.level_weights import WeightedLevels
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import VIEWS
+from jointclust.views.usage import Usage
 from jointclust.views.written import Reading
 
 __all__ = ["load", "save"]
@@ -55,6 +58,7 @@ _BESIDE = (
     AgreementOf01,
     CenterLabels,
     ClusterNumber,
+    ColumnRoles,
     ConfidenceRule,
     ConfidenceScale,
     Description,
@@ -73,11 +77,13 @@ _BESIDE = (
     StoredVotes,
     Tree,
     Trust,
+    Usage,
     ViewProjection,
     VoteShare,
     VotesElsewhere,
     VotesInMemory,
     VotesNotKept,
+    WeightedLevels,
     Words,
 )
 

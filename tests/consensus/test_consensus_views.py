@@ -63,14 +63,14 @@ def test_a_view_that_sees_something_else_has_no_say(rng):
     """A column of noise that drowns the others: as they are, the rows show nothing else."""
     X, y = make_blobs(300, 12, centers=3, random_state=0)
     X = np.column_stack([X, 1e4 * rng.uniform(size=300)])
-    model = Consensus(3, random_state=0).fit(X)
+    model = Consensus(3, columns="all", random_state=0).fit(X)
     weights = {view["name"]: view["weight"] for view in model.views_}
     assert weights["as is"] == 0
     assert weights["standardised"] == weights["rank-normal"] == 0.5
     assert set(model._agreement.panel.views) == {0, 1}
     assert clustering_accuracy(y, model.labels_) == 1
     np.testing.assert_allclose(model.confidence(X), model.confidence_, rtol=1e-6)
-    asked = Consensus(3, views=["standardised", "as is", "rank-normal"], random_state=0).fit(X)
+    asked = Consensus(3, views=["standardised", "as is", "rank-normal"], columns="all", random_state=0).fit(X)
     assert {view["weight"] for view in asked.views_} == {1 / 3}  # what the user names has its say
 
 

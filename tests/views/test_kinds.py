@@ -288,6 +288,7 @@ BAD = {
     "empty documents": (["", " "], "2 documents are empty"),
     "lists of two lengths": (pd.DataFrame({"a": [[1], [2], [3, 4]]}), "1 in the rows before, 2 in row 2"),
     "lists of words": (pd.DataFrame({"a": [[1], ["b"]]}), "not of numbers in row 1"),
+    "empty lists": (pd.DataFrame({"a": [[], []], "b": [1.0, 2.0]}), "'a' holds empty lists"),
     "sets in a column": (pd.DataFrame({"a": [{1}, {2}]}), "Column 'a' holds"),
     "one dimension": (np.zeros(3), "1 dimensions"),
     "no rows": (np.empty((0, 3)), "0 rows"),

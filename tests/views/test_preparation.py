@@ -73,10 +73,15 @@ def test_mixed_table(convert):
 
 
 @pytest.mark.parametrize("view", ["standardised", "rank-normal", "as is"])
-def test_coded_categories_stay_as_coded(view):
+def test_coded_categories_have_weights_and_no_other_scale(view):
     table = frame(gaps=False)
     coded = MixedEncoder().fit_transform(table[["colour"]])
     assert Preparation(view).fit(table).transform(table)[:, 2:5] == pytest.approx(coded, abs=1e-12)
+    table["price"] += 1e4 * (table["colour"] == "red") * (1 + table["length"])
+    prepared = Preparation(view).fit(table)
+    assert prepared.coded_names().tolist() == ["price", *NAMES[2:5]]
+    assert np.linalg.eigvalsh(prepared.weights_)[-1] < 1
+    assert prepared.transform(table)[:, 1:4] == pytest.approx(coded @ prepared.weights_, abs=1e-12)
 
 
 def test_new_rows_with_other_gaps():
@@ -164,7 +169,8 @@ def test_rows_with_dask():
 
 def test_rows_that_are_kept_are_told():
     X = np.column_stack([np.arange(200), np.random.RandomState(0).randn(200, 4)])
-    assert "column '0' looks like it should be left out, and is not (id)" in Preparation().fit(torch.tensor(X)).notes_
+    notes = Preparation().fit(torch.tensor(X)).notes_
+    assert notes[0].startswith("column '0' looks like it should be left out, and is not (id): ")
 
 
 def test_gaps_of_features():

@@ -1,14 +1,18 @@
 """A table says the same however its cells are held: as numbers or text, sparse or dense, with marks for gaps."""
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+import torch
 from sklearn.datasets import load_wine
 
 import jointclust as jc
+from jointclust.readers import read
+from jointclust.showing.features import features_in
 from jointclust.views.columns import sentinels_in
 from jointclust.views.preparation import Preparation
 from jointclust.views.written import date, date_order, reading_of
@@ -48,6 +52,22 @@ SAME = {
 def test_numbers_however_held(form):
     assert jc.describe(SAME[form]).kind == jc.describe(FRAME).kind == "table"
     np.testing.assert_allclose(coded(SAME[form]), coded(FRAME), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:1 of 178 rows")
+def test_list_that_is_missing():
+    rows = [np.nan, *list(WINE[1:])]
+    gappy = FRAME.copy()
+    gappy.iloc[0] = np.nan
+    np.testing.assert_allclose(coded(pd.DataFrame({"x": rows})), coded(gappy))
+
+
+def test_sentinels_on_a_device_and_with_dask():
+    marked = np.where(np.arange(len(WINE))[:, None] % 9 == np.arange(13), -999.0, WINE)
+    expected = jc.JointConsensus(3, effort="quick", random_state=0).fit(marked).labels_
+    for rows in (torch.tensor(marked), da.from_array(marked, chunks=(90, 13))):
+        found = jc.JointConsensus(3, effort="quick", random_state=0).fit(rows)
+        assert jc.metrics.clustering_accuracy(expected, np.asarray(found.labels_)) > 0.98
 
 
 HARMLESS = {
@@ -140,7 +160,7 @@ class TestWordsAmongNumbers:
     def test_of_a_category(self):
         """Beside other words "unknown" is a level."""
         table = FRAME.assign(colour=np.resize(["red", "blue", "unknown"], len(WINE)))
-        assert Preparation().fit(table).encoder_.levels_["colour"] == ["blue", "red", "unknown"]
+        assert Preparation(columns="all").fit(table).encoder_.levels_["colour"] == ["blue", "red", "unknown"]
 
     def test_more_words_are_text(self):
         assert reading_of(["1", "2", "about three"]).kind == "text"
@@ -155,6 +175,13 @@ class TestWordsAmongNumbers:
         prepared = Preparation().fit(table)
         alone = table.iloc[[5]]
         np.testing.assert_allclose(prepared.transform(alone), prepared.transform(table)[[5]])
+
+
+FORMS = {
+    "frame": lambda table: table,
+    "array": pd.DataFrame.to_numpy,
+    "no names": lambda table: table.set_axis(range(table.shape[1]), axis=1),
+}
 
 
 class TestSentinels:
@@ -172,13 +199,14 @@ class TestSentinels:
 
     def test_not_taken(self):
         votes = GEN.choice([-1.0, 0.0, 1.0], 300)
-        scores = GEN.randint(0, 100, 3000).astype(float)
+        scores, rooms = GEN.randint(0, 100, 3000).astype(float), GEN.choice([1.0, 2.0, 9.0], 300)
         balance = GEN.normal(0, 1000, 300)
         capped = np.minimum(np.exp(GEN.normal(9, 1, 300)), 99_999)
         once = np.append(GEN.rand(300), -999)
         mostly = np.where(GEN.rand(300) < 0.9, 999.0, GEN.randint(0, 28, 300))
         for values in (
             votes,
+            rooms,
             scores,
             np.append(balance, [-999.0] * 5),
             capped,
@@ -188,11 +216,12 @@ class TestSentinels:
         ):
             assert sentinels_in(values) == ()
 
-    @pytest.mark.parametrize("convert", [lambda table: table, pd.DataFrame.to_numpy], ids=["frame", "array"])
+    @pytest.mark.parametrize("convert", FORMS.values(), ids=FORMS)
     def test_is_a_gap_in_fit_and_after(self, convert):
         marked, empty = FRAME.copy(), FRAME.copy()
         marked.loc[10:29, "x12"], empty.loc[10:29, "x12"] = -999, np.nan
-        prepared = Preparation().fit(convert(marked))
+        with pytest.warns(UserWarning, match=r"are gaps: -999 in '(x|)12'\."):
+            prepared = Preparation().fit(convert(marked))
         np.testing.assert_allclose(prepared.transform(convert(marked)), coded(convert(empty)))
         new = slice(8, 12)
         np.testing.assert_allclose(*[prepared.transform(convert(table.iloc[new])) for table in (marked, empty)])
@@ -232,6 +261,9 @@ class TestDates:
         assert date_order(["1/2/2023"], "day-first") == ("day-first", None)
         assert date_order(["1.2.2023", "soon"]) is None
 
+    def test_offset_of_a_zone(self):
+        assert date("2023-01-01T01:30:00-02:30") == date("1.1.2023 4:00") == date("2023-01-01T04:00Z")
+
     @pytest.mark.parametrize("cell", ["30.2.2023", "2023-13-01", "1.2.3", "1/2/2023 13:00 PM", "2023"])
     def test_no_day(self, cell):
         with pytest.raises(ValueError, match=r".*"):
@@ -258,6 +290,48 @@ def test_text_beside_others_is_told():
     told = r"'note'.*jc.cluster\(table\['note'\]\).*--text-column"
     with pytest.warns(UserWarning, match=told):
         jc.JointConsensus(3, effort="quick", random_state=0).fit(table)
+
+
+class TestFewCells:
+    def test_rows(self):
+        """Counted by columns of the data: a category has many levels, and is one cell."""
+        table = FRAME.assign(level=np.resize(list("abcdefghij"), len(WINE)))
+        table.loc[5:7, FRAME.columns] = np.nan
+        with pytest.warns(UserWarning, match=r"3 of 178 rows have no value in 90% of the columns"):
+            Preparation().fit(table)
+
+    @pytest.mark.filterwarnings("error")
+    def test_enough(self):
+        Preparation().fit(FRAME.mask(GEN.rand(*FRAME.shape) < 0.3))
+
+    def test_most_of_all(self):
+        with pytest.warns(UserWarning, match=r"6\d% of the cells are gaps"):
+            Preparation().fit(np.where(GEN.rand(*WINE.shape) < 0.64, np.nan, WINE))
+
+
+def test_a_file_and_a_frame_say_the_same(tmp_path):
+    table = FRAME.assign(
+        since=TestDates.DAYS[np.arange(len(WINE)) % 120].strftime("%d/%m/%Y"),
+        kind=np.resize(["red", "white", "rosé"], len(WINE)),
+        sold=np.resize(["yes", "no", "no", "yes", "no"], len(WINE)),
+        stock=np.resize(["1", "2.5", "n/a", "7"], len(WINE)),
+        income=np.where(np.arange(len(WINE)) % 20, 100 * WINE[:, 12], -999),
+    )
+    table.to_csv(tmp_path / "wine.csv", index=False)
+    written = read(tmp_path / "wine.csv", categories="keep", missing="keep").data
+    file, frame = jc.describe(written), jc.describe(table)
+    assert (file.kind, str(file.columns)) == (frame.kind, str(frame.columns))
+    assert [column.kind for column in frame.columns[-5:]] == ["date", "category", "boolean", "number", "number"]
+    np.testing.assert_allclose(coded(written), coded(table), atol=1e-9)
+
+
+def test_explanations_know_gaps():
+    table = FRAME.copy()
+    table.loc[::9, "x12"] = -9999
+    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(table)
+    for rows in (table, table.to_numpy()):
+        found = features_in(rows, None, None, model.description_)
+        assert np.isnan(found.values[:, -1]).sum() == len(table[::9])
 
 
 NARROW = {

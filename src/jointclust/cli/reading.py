@@ -26,7 +26,7 @@ from jointclust.views.written import is_gap
 # What messages call standard input.
 STDIN = "stdin"
 # Options that readers take as they are.
-_READING = ("id_column", "label_column", "categories", "encoding", "delimiter", "decimal", "missing")
+_READING = ("id_column", "label_column", "categories", "encoding", "delimiter", "decimal", "dates", "missing")
 # Where known classes come from another file and no column of it is named, they are in this one.
 _CLASSES = "class"
 

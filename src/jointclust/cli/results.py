@@ -121,7 +121,8 @@ def finish(run: Outcome) -> None:
     if stability is not None:
         result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
     rows, columns = preparing.shape_of(table.data)
-    known = {"rows": rows, "columns": columns, "id_column": table.id_column}
+    known: dict[str, Any] = {"rows": rows, "columns": columns, "id_column": table.id_column}
+    known |= {"date_orders": table.date_orders} if table.date_orders else {}
     parameters = {name: value for name, (value, _) in origins(run.context).items()}
     runs.write_record(
         run.folder,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from jointclust.consensus.agreement import Agreement, Panel, most_voted
+from jointclust.consensus.column_roles import ColumnRoles, column_roles, warn_of_decisive
 from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.known_labels import Examples, rules_of
@@ -101,6 +102,7 @@ class FittedConsensus:
     agreement_matrix_: Float
     agreement_: float
     members_: list[Any]
+    _roles: ColumnRoles
     _trust: Trust | None = None
     _tree: Tree | None = None
 
@@ -193,8 +195,11 @@ def fit_consensus(
         matrix,
         _mean_agreement(matrix, partitions.sizes, settings.n_clusters),
         ballots.panel.members,
+        column_roles(viewed.looked_at, most_voted(soft)),
         trust,
     )
+    if fitted._roles.decisive is not None:
+        warn_of_decisive(fitted._roles.decisive)
     if remote is None:
         return fitted
     vote = vote_on_all(agreement, remote, settings.reject_below)

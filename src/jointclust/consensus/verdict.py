@@ -178,5 +178,5 @@ def _empty(missing: float) -> tuple[int, str] | None:
 def missing_share(description: Any) -> float:
     """The share of empty cells in the columns that are used."""
     columns = [] if description is None else description.columns
-    shares = [column.missing for column in columns if column.kind not in ("id", "constant", "text")]
+    shares = [column.missing for column in columns if column.used and column.kind != "constant"]
     return float(np.mean(shares)) if shares else 0.0

@@ -48,26 +48,36 @@ class Column(NamedTuple):
         Share of the rows that have no value.
     spread : float
         Standard deviation of numbers, NaN of other kinds.
+    related : float
+        How far it depends on other columns, in standard deviations of what chance gives; NaN if it was not tested.
+    used : bool
+        Whether rows are compared by it.
+    why : str
+        Why it is used, or not.
     """
 
     name: str
     kind: str
     missing: float
     spread: float
+    related: float = np.nan
+    used: bool = True
+    why: str = ""
 
 
 class Found(NamedTuple):
-    """What a column is, and why: the share of its cells that are missing, and its numbers where it holds such.
+    """What a column is, and why: the share of its cells that are missing; its numbers or days, or codes of its levels.
 
-    ``sentinels`` are numbers that stand for gaps; ``notes`` say what was read into the cells.
+    ``sentinels`` are numbers that stand for gaps, with their rows; ``notes`` say what was read into the cells.
     """
 
     kind: str
     missing: float
     reason: str | None = None
     numbers: Float | None = None
-    sentinels: tuple[float, ...] = ()
+    sentinels: tuple[tuple[float, int], ...] = ()
     notes: tuple[str, ...] = ()
+    codes: NDArray[np.intp] | None = None
 
 
 def is_table(X: object) -> bool:
@@ -101,8 +111,8 @@ def _is_folded(column: Any) -> bool:
     kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
     if not kind.startswith(("object", "list", "large_list", "fixed_size_list", "array")):
         return False
-    cells = (cell for cell in (column.to_pylist() if hasattr(column, "to_pylist") else column) if cell is not None)
-    first = next(cells, None)
+    cells = column.to_numpy() if hasattr(column, "to_numpy") else column
+    first = next((cell for cell in cells if not (cell is None or isinstance(cell, float))), None)
     return isinstance(first, list | tuple | np.ndarray) or hasattr(first, "to_list")
 
 
@@ -114,9 +124,11 @@ def places_of(column: Any, name: str) -> dict[str, Float]:
     >>> places_of([[1, 2], None], "place")
     {'place[0]': array([ 1., nan]), 'place[1]': array([ 2., nan])}
     """
-    lists = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
-    lists = [None if cell is None or np.ndim(cell) == 0 else np.ravel(cell) for cell in lists]
+    cells = column.to_numpy() if hasattr(column, "to_numpy") else column
+    lists = [None if cell is None or np.ndim(cell) == 0 else np.ravel(cell) for cell in cells]
     size = next(len(cell) for cell in lists if cell is not None)
+    if size == 0:
+        raise ValueError(f"Column {name!r} holds empty lists: leave the column out.")
     values = np.full((len(lists), size), np.nan)
     for row, cell in enumerate(lists):
         if cell is None:
@@ -194,28 +206,26 @@ def found_in(cells: Cells, positions: NDArray | None) -> Found:
         return _found_in_numbers(cells, positions)
     missing = float(cells.missing.mean())
     levels, codes = cells.levels()
-    codes = codes[codes >= 0]
-    n_different = np.unique(codes).size
+    present = codes[codes >= 0]
+    n_different = np.unique(present).size
     if n_different < 2:
         return Found("constant", missing)
     if cells.kind == "boolean":
         return Found("boolean", missing, numbers=cells.numbers(), notes=_read_as(cells, "what is true or false"))
     if cells.kind == "date":
-        return Found("date", missing, notes=_read_as(cells, "dates"))
-    words = np.array([len(str(level).split()) for level in levels])[codes]
+        return Found("date", missing, numbers=cells.days(), notes=_read_as(cells, "dates"))
+    words = np.array([len(str(level).split()) for level in levels])[present]
     kind, reason = _kind_of_text(cells.name, n_different, words)
-    return Found(kind, missing, reason, notes=_doubts(cells, kind, n_different, codes.size))
+    return Found(kind, missing, reason, notes=_doubts(cells, kind, n_different, present.size), codes=codes)
 
 
 def _found_in_numbers(cells: Cells, positions: NDArray | None) -> Found:
     values = cells.numbers()
-    notes = _read_as(cells, "numbers")
-    found = sentinels_in(values)
-    for value in found:
-        notes += (f"column {cells.name!r}: {value:.10g} in {np.sum(values == value):,} rows is taken as a gap",)
-        values = np.where(values == value, np.nan, values)
+    found = tuple((value, int(np.sum(values == value))) for value in sentinels_in(values))
+    if found:
+        values = np.where(np.isin(values, [value for value, _ in found]), np.nan, values)
     kind, reason = _kind_of_numbers(values, cells.name, positions)
-    return Found(kind, float(np.isnan(values).mean()), reason, values, found, notes)
+    return Found(kind, float(np.isnan(values).mean()), reason, values, found, _read_as(cells, "numbers"))
 
 
 def _read_as(cells: Cells, what: str) -> tuple[str, ...]:
@@ -264,12 +274,13 @@ def sentinels_in(values: Float) -> tuple[float, ...]:
 
 
 def is_nines(values: Any) -> Any:
-    """Whether numbers are -1 or written with nines only, up to two of them behind the point: 99, -999, 99.9."""
+    """Whether numbers are -1 or written with nines only, up to two of them behind the point: -9, 99, -999, 99.9."""
     size = np.abs(values)
     with np.errstate(all="ignore"):
         power = 10.0 ** np.round(np.log10(np.maximum(size, 1.0)))
-    nines = [np.isclose(size, power - step, rtol=1e-7, atol=0.0) for step in (1.0, 0.1, 0.01)]
-    return (np.logical_or.reduce(nines) & (size >= 9) & (size < _LARGEST_SENTINEL)) | (np.asarray(values) == -1)
+    nines = np.logical_or.reduce([np.isclose(size, power - step, rtol=1e-7, atol=0.0) for step in (1.0, 0.1, 0.01)])
+    least = np.where(np.asarray(values) < 0, 9, 99)
+    return (nines & (size >= least) & (size < _LARGEST_SENTINEL)) | (np.asarray(values) == -1)
 
 
 def _is_far(value: float, present: Float) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -68,6 +68,8 @@ class MixedEncoder(Transformer):
         m and s of the numbers.
     readings_ : dict of str to Reading
         How numbers, dates and truths are written, of the columns that hold them as text.
+    sentinels_ : dict of str to list of float
+        Numbers that stand for gaps.
     notes_ : list of str
         What a user should know of the fit: columns that are left out, dates, empty strings.
 
@@ -102,9 +104,10 @@ class MixedEncoder(Transformer):
         "sentinels": [dict, None],
     }
 
-    # Encoders that 0.2 saved have neither.
+    # Encoders that 0.2 saved have none of these.
     sentinels: dict[str, list[float]] | None = None
     readings_: dict[str, Reading] = {}  # noqa: RUF012
+    sentinels_: dict[str, list[float]] = {}  # noqa: RUF012
 
     def __init__(
         self,
@@ -132,6 +135,10 @@ class MixedEncoder(Transformer):
         self.mean_: dict[str, float] = {}
         self.scale_: dict[str, float] = {}
         self.readings_ = {}
+        positions = self._positions(labels)
+        self.sentinels_ = {
+            self._names[positions("sentinels", name)]: list(marks) for name, marks in (self.sentinels or {}).items()
+        }
         self.notes_: list[str] = []
         given = self._given_kinds(labels)
         told = []
@@ -180,15 +187,26 @@ class MixedEncoder(Transformer):
     def _given_kinds(self, labels: Sequence[str]) -> list[str | None]:
         """The kind of each column that `columns` gives, None where it gives none."""
         kinds: list[str | None] = [None] * len(labels)
-        positions = {name: position for names in (labels, self._names) for position, name in enumerate(names)}
+        position_of = self._positions(labels)
         for key, kind in (self.columns or {}).items():
-            if str(key) not in positions:
-                raise ValueError(f"columns names {key!r}, which X has not: its columns are {', '.join(labels[:20])}.")
+            position = position_of("columns", key)
             if kind not in _NUMBERS + _LEVELS + _LEFT_OUT:
                 known = ", ".join(_NUMBERS + _LEVELS + _LEFT_OUT)
                 raise ValueError(f"columns[{key!r}]={kind!r} is no kind of column: give one of {known}.")
-            kinds[positions[str(key)]] = kind
+            kinds[position] = kind
         return kinds
+
+    def _positions(self, labels: Sequence[str]) -> Callable[[str, object], int]:
+        """Where a column is that a parameter names; an error where there is none."""
+        positions = {name: position for names in (labels, self._names) for position, name in enumerate(names)}
+
+        def position_of(parameter: str, key: object) -> int:
+            if str(key) not in positions:
+                told = f"{parameter} names {key!r}, which X has not"
+                raise ValueError(f"{told}: its columns are {', '.join(labels[:20])}.")
+            return positions[str(key)]
+
+        return position_of
 
     def _learn(self, cells: Cells, kind: str | None, weights: Float) -> Dropped | None:
         """Levels and shares, or mean and spread, of one column; or why it is left out."""
@@ -263,7 +281,7 @@ class MixedEncoder(Transformer):
         """A number for each cell, NaN for gaps and for what stands for them."""
         if self.kinds_[cells.name] == "date":
             return cells.days()
-        values, marks = cells.numbers(), (self.sentinels or {}).get(cells.name)
+        values, marks = cells.numbers(), self.sentinels_.get(cells.name)
         return np.where(np.isin(values, marks), np.nan, values) if marks else values
 
     def _coded_numbers(self, cells: Cells) -> Float:

@@ -19,7 +19,7 @@ DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
 _BETWEEN = " \u00a0\u2009\u202f'\u2019"
 _MINUS = "\u2212"
 _SIGNED = re.compile(r"([+-]?)\s*([$€£¥]?)\s*(.*?)\s*([%$€£¥]?)")
-_TIME = r"(?:(?:T|,? )(\d\d?:\d\d(?::\d\d(?:\.\d{1,6})?)?)\d*(?: ?([AaPp][Mm])|Z)?)?"
+_TIME = r"(?:(?:T|,? )(\d\d?:\d\d(?::\d\d(?:\.\d{1,6})?)?)\d*(?: ?([AaPp][Mm])|Z| ?([+-]\d\d):?(\d\d))?)?"
 DATE = re.compile(r"(\d{4})([-/.])(\d\d)\2(\d\d)" + _TIME)
 OTHER_DATE = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|(?<=\d\d.\d\d.)\d\d)" + _TIME)
 
@@ -139,7 +139,8 @@ class Numerals:
 def date(cell: str, order: str = DAY_FIRST) -> np.datetime64:
     """A moment, from ``2020-12-31``, ``2020/12/31 23:59:59``, ``31.12.2020`` or, month first, ``12/31/2020``.
 
-    A ValueError for no day of the calendar. Of years with two digits, 69 is 1969 and 68 is 2068.
+    A ValueError for no day of the calendar. An offset such as ``+02:00`` is taken off. Of years with
+    two digits, 69 is 1969 and 68 is 2068.
 
     Examples
     --------
@@ -148,17 +149,21 @@ def date(cell: str, order: str = DAY_FIRST) -> np.datetime64:
     """
     found = DATE.fullmatch(cell.strip())
     if found is not None:
-        year, _, month, day, time, half = found.groups()
+        year, _, month, day, time, half, *zone = found.groups()
     else:
         found = OTHER_DATE.fullmatch(cell.strip())
         if found is None:
             raise ValueError(cell)
-        day, _, month, year, time, half = found.groups()
+        day, _, month, year, time, half, *zone = found.groups()
         if order == MONTH_FIRST:
             day, month = month, day
     if len(year) == 2:
         year = f"{19 if int(year) >= 69 else 20}{year}"
-    return np.datetime64(f"{year}-{int(month):02}-{int(day):02}T{_time(time, half)}", "us")
+    moment = np.datetime64(f"{year}-{int(month):02}-{int(day):02}T{_time(time, half)}", "us")
+    hours, minutes = zone
+    if hours is not None:  # as of UTC
+        moment -= np.timedelta64(60 * int(hours) + int(f"{hours[0]}{minutes}"), "m")
+    return moment
 
 
 def _time(time: str | None, half: str | None) -> str:
