@@ -11,7 +11,7 @@ from jointclust.numerics.partitions import centers_of
 from jointclust.types import Float, Labels
 
 # The probability of a gap by chance below which there is one.
-_LEVEL = 0.01
+_LEVEL = 0.05
 # Clusters that a cluster is compared with: the nearest.
 _NEAREST = 20
 
