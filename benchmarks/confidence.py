@@ -10,7 +10,8 @@ nothing is tuned) and reliability.svg.
 "verdicts": planted clusters with the right number of clusters and with wrong ones, tables with empty columns, all of
 which have to be used, rows without structure, blobs of which 90% of the cells are empty. Writes verdicts.csv and, by
 fit, verdict_fits.csv. "clusters found again" is the share of the clusters of at least 20 rows that are, by 0.8. The
-thresholds of the verdict were chosen on draws 0 to 3 ("tune"); the others judge.
+thresholds of the verdict were chosen on draws 0 to 3 of each kind and of what is wrong with it, and one of them, the
+level of the test for gaps, on draws up to 13 ("tune"); draws that were not looked at before judge.
 
 "cost": seconds of a processor, with trust and without. Writes trust_cost.csv.
 """
@@ -36,7 +37,11 @@ from default import SETS
 from jointclust.numerics.partitions import renumbered
 from planted import EMPTY, KINDS, empty, planted
 
-BINS, REFITS, PLANTED_DRAWS, TUNED, DRAWS = 10, 10, 3, 4, 14
+BINS, REFITS, PLANTED_DRAWS = 10, 10, 3
+# Draws that were looked at while thresholds were chosen, some of them; and others.
+DRAWS = {"tune": range(2), "judge": range(14, 24)}
+MISTAKEN = 4  # of the draws, so many are fitted with wrong numbers of clusters, too
+EMPTY_DRAWS = {"tune": range(2), "judge": range(10, 20)}
 FEWEST_ROWS, FOUND, WRONG = 20, 0.98, 0.5
 ALL_COLUMNS = {"columns": "all"} if "columns" in inspect.signature(jc.JointConsensus).parameters else {}
 
@@ -175,7 +180,7 @@ def with_empty_columns(data, rng):
     )
 
 
-def judged(case, kind, draw, n_clusters, data, classes, **options):
+def judged(case, kind, draw, half, n_clusters, data, classes, **options):
     """What the model says of one fit, as a row of the table."""
     warnings.simplefilter("ignore")
     model = jc.JointConsensus(n_clusters, random_state=draw, **options).fit(data)
@@ -183,7 +188,6 @@ def judged(case, kind, draw, n_clusters, data, classes, **options):
     index = None if classes is None else adjusted_rand_score(classes, labels)
     large = np.bincount(labels, minlength=n_clusters) >= FEWEST_ROWS
     steady = np.mean(model.cluster_reproducibility_[large] >= 0.8) if large.any() else np.nan
-    half = "tune" if draw < TUNED else "judge"
     numbers = ["" if index is None else f"{index:.3f}", f"{model.reproducibility_:.3f}", f"{steady:.3f}"]
     no_structure = int(any("No structure" in reason for reason in said.reasons))
     return [case, kind, draw, half, n_clusters, *numbers, f"{model.confidence_.mean():.3f}", said.level, no_structure]
@@ -191,24 +195,27 @@ def judged(case, kind, draw, n_clusters, data, classes, **options):
 
 def cases():
     """All fits to judge."""
-    for draw in range(DRAWS):
-        for kind in KINDS:
-            data, classes = planted(kind, draw)
-            n_clusters = int(classes.max()) + 1
-            yield "right number", kind, draw, n_clusters, data, classes, {}
-            for other in (n_clusters // 2, 2 * n_clusters, 3 * n_clusters):
-                if draw < 10 and other > 1:
-                    yield "wrong number", kind, draw, other, data, classes, {}
-        for kind in ("customers", "blobs", "overlapping"):
-            data, classes = planted(kind, draw)
-            table = with_empty_columns(data, np.random.default_rng(draw))
-            yield "empty columns", kind, draw, int(classes.max()) + 1, table, classes, ALL_COLUMNS
-        data, classes = planted("blobs", draw)
-        gaps = np.where(np.random.default_rng(draw).random(data.shape) < 0.9, np.nan, data)
-        yield "gaps", "blobs", draw, int(classes.max()) + 1, gaps[~np.isnan(gaps).all(axis=1)], None, {}
-    for draw in range(10):
-        for kind in EMPTY:
-            yield "no structure", kind, draw, 5, empty(kind, draw), None, {}
+    for half, draws in DRAWS.items():
+        for place, draw in enumerate(draws):
+            for kind in KINDS:
+                data, classes = planted(kind, draw)
+                n_clusters = int(classes.max()) + 1
+                yield "right number", kind, draw, half, n_clusters, data, classes, {}
+                for other in (n_clusters // 2, 2 * n_clusters, 3 * n_clusters):
+                    if place < MISTAKEN and other > 1:
+                        yield "wrong number", kind, draw, half, other, data, classes, {}
+            for kind in ("customers", "blobs", "overlapping"):
+                data, classes = planted(kind, draw)
+                table = with_empty_columns(data, np.random.default_rng(draw))
+                yield "empty columns", kind, draw, half, int(classes.max()) + 1, table, classes, ALL_COLUMNS
+            data, classes = planted("blobs", draw)
+            gaps = np.where(np.random.default_rng(draw).random(data.shape) < 0.9, np.nan, data)
+            gaps = gaps[~np.isnan(gaps).all(axis=1)]
+            yield "gaps", "blobs", draw, half, int(classes.max()) + 1, gaps, None, {}
+    for half, draws in EMPTY_DRAWS.items():
+        for draw in draws:
+            for kind in EMPTY:
+                yield "no structure", kind, draw, half, 5, empty(kind, draw), None, {}
 
 
 def verdicts(jobs, folder):
