@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from jointclust.consensus.projection import ViewProjection
 from jointclust.metrics import clustering_accuracy
 from jointclust.subspace.decomposition import decompose
 
-Consensus = jc.JointConsensus
+Consensus = partial(jc.JointConsensus, trust=False)
 
 
 @pytest.fixture(scope="module")

@@ -360,7 +360,7 @@ def test_how_sure_we_are(stability, sentence, rng, tmp_path):
 
 
 def test_how_it_was_made(iris, tmp_path):
-    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(iris.data)
+    model = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(iris.data)
     text = written(tmp_path, model, iris.data, command="jointclust fit 'a & b'", checksum="abc123")
     assert "jointclust fit &#x27;a &amp; b&#x27;" in text
     assert "abc123" in text
@@ -386,7 +386,7 @@ def test_headings_of_tables_say_something(iris, tmp_path):
 
 
 def test_the_number_of_clusters_is_told(iris, tmp_path):
-    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(iris.data)
+    model = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(iris.data)
     model.number_ = ClusterNumber(3, {}, [3, 2], {2: 0.85, 3: 0.9, 5: 0.6}, 0.9, True, 10)
     text = written(tmp_path, model, iris.data)
     assert all(mark in text for mark in (">3, chosen</text>", ">2, runner-up</text>", model.number_.verdict))
