@@ -10,7 +10,7 @@ import jointclust as jc
 from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.reproducibility import Repeats, halves
 from jointclust.consensus.separation import n_separate
-from jointclust.consensus.verdict import verdict
+from jointclust.consensus.verdict import leading_column, verdict
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +141,19 @@ def test_few_rows_and_equal_rows(rng):
         assert not hasattr(model, "reproducibility_")
         assert model.verdict_.level == "not sure"
         assert np.isfinite(model.confidence_).all()
+
+
+def test_a_column_that_explains_the_clusters():
+    """It alone differs between them: neither next to another one, nor where most differ a little."""
+
+    def leading(*drives):
+        return leading_column([{"name": f"x{i}", "used": True, "drives": one} for i, one in enumerate(drives)])
+
+    assert leading(0.0, 0.9, 0.4, 0.05, 0.02, np.nan) == "x1"
+    assert leading(0.0, 0.9, 0.7, 0.05, 0.02) is None
+    assert leading(0.3, 0.9, 0.3, 0.3, 0.02) is None
+    assert leading(0.0, 0.7, 0.1, 0.05) is None
+    assert leading(0.0, 0.9) is None
 
 
 NUMBER = {"has_structure": True, "confidence": 0.9, "at_edge": False, "verdict": "4 clusters"}

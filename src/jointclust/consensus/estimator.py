@@ -25,7 +25,7 @@ from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesNotKept
 from jointclust.consensus.tree import Tree, check_layer, leaves_of, linkage_of, tree_of
 from jointclust.consensus.trust import Trust
-from jointclust.consensus.verdict import Verdict, missing_share, verdict
+from jointclust.consensus.verdict import Verdict, leading_column, missing_share, verdict
 from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
@@ -383,7 +383,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             None if trust is None else trust.of_clusters,
             n_separate=None if trust is None else trust.n_separate,
             number=vars(self).get("number_"),
-            decisive_column=self._roles.decisive,
+            decisive_column=self._roles.decisive or leading_column(self.columns_),
             missing=missing_share(self.description_),
         )
 

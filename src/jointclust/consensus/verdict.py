@@ -21,6 +21,9 @@ _APART = 0.9
 DOUBTFUL = 0.6
 # Rows for each cluster that are few, at the most; shares of empty cells that are many, and far too many.
 _FEW_ROWS, _MANY_GAPS, _TOO_MANY_GAPS = 10, 0.2, 0.5
+# How far the clusters separate one column, at the least, the next one, at the most, and the usual one, at the most,
+# where that column explains them.
+_LEADS, _NEXT, _USUAL = 0.8, 0.6, 0.1
 # Share of repeats that give the number of clusters, below which it is uncertain.
 _UNCERTAIN = 0.5
 _LISTED = 5
@@ -173,6 +176,16 @@ def _empty(missing: float) -> tuple[int, str] | None:
         return None
     level = _NOT if missing > _TOO_MANY_GAPS else _FAIRLY
     return level, f"Many cells are empty ({missing:.0%}): what is filled in is a guess."
+
+
+def leading_column(columns: list[dict[str, Any]]) -> str | None:
+    """The one column that the clusters separate, if they hardly differ in most others; ``columns_`` of a model."""
+    drives = {str(one["name"]): one["drives"] for one in columns if one["used"] and not np.isnan(one["drives"])}
+    if len(drives) < 3:
+        return None
+    first, second, *_ = ordered = sorted(drives.values(), reverse=True)
+    leads = first >= _LEADS and second < _NEXT and float(np.median(ordered[1:])) < _USUAL
+    return max(drives, key=lambda name: drives[name]) if leads else None
 
 
 def missing_share(description: Any) -> float:
