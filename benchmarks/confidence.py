@@ -246,7 +246,9 @@ def summary(rows):
         own = [row for row in rows if row[3] == half]
         known = [row for row in own if row[5]]
         for name, some in {
-            f"ARI above {FOUND}": [row for row in known if float(row[5]) > FOUND],
+            f"right number, ARI above {FOUND}": [
+                row for row in known if row[0] == "right number" and float(row[5]) > FOUND
+            ],
             f"ARI below {WRONG}": [row for row in known if float(row[5]) < WRONG],
             "no structure, 5 clusters": [row for row in own if row[0] == "no structure"],
             "empty columns, all used": [row for row in own if row[0] == "empty columns"],

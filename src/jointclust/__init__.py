@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from jointclust.exceptions import ColumnWarning as ColumnWarning
     from jointclust.exceptions import PlainKMeansWarning as PlainKMeansWarning
     from jointclust.exceptions import ScaleWarning as ScaleWarning
+    from jointclust.methods.correspondence import CorrespondenceClustering as CorrespondenceClustering
     from jointclust.methods.discriminant_kmeans import DisCluster as DisCluster
     from jointclust.methods.discriminant_kmeans import DisKMeans as DisKMeans
     from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DiscriminativeEmbeddedClustering
     from jointclust.methods.discriminative import LDAKMeans as LDAKMeans
     from jointclust.methods.fuzzy import FuzzyKMeans as FuzzyKMeans
+    from jointclust.methods.multi_view import MultiViewKMeans as MultiViewKMeans
     from jointclust.methods.ridge import UncorrelatedRidgeClustering as UncorrelatedRidgeClustering
     from jointclust.methods.robust import RobustEmbeddedClustering as RobustEmbeddedClustering
     from jointclust.methods.robust_kmeans import RobustKMeans as RobustKMeans

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from jointclust import registry
 from jointclust._version import __version__
 from jointclust.consensus.agreement import Agreement, Panel
-from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels
+from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels, NearestLabels
 from jointclust.consensus.column_roles import ColumnRoles
 from jointclust.consensus.confidence import ConfidenceRule, ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
@@ -69,6 +69,7 @@ _BESIDE = (
     LinearLabels,
     LowRankImputer,
     MixedEncoder,
+    NearestLabels,
     Panel,
     Patterns,
     Preparation,

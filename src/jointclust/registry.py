@@ -14,6 +14,7 @@ from typing import Any
 
 # Values by parameter, or a function of the number of classes that gives them.
 Grid = Mapping[str, list[Any]] | Callable[[int], Mapping[str, list[Any]]]
+_FEW_STARTS = {"n_init": 3}
 _RIDGES, _VARIANCES = {"ridge": ["auto", 0.1, 1.0, 10.0]}, {"variance": [0.8, 0.9, 0.95]}
 
 
@@ -137,6 +138,20 @@ METHODS: tuple[Registered, ...] = (
         "robust-kmeans",
         "jointclust.methods.robust_kmeans:RobustKMeans",
         (Setting(title="RMKMC", compared="RobustKMeans"), Setting({"n_components": 1})),
+    ),
+    Registered(
+        "multi-view-kmeans",
+        "jointclust.methods.multi_view:MultiViewKMeans",
+        (Setting(title="RMKMC, views", compared="MultiViewKMeans"),),
+    ),
+    Registered(
+        "correspondence",
+        "jointclust.methods.correspondence:CorrespondenceClustering",
+        (
+            Setting(_FEW_STARTS, title="clusCA", compared="CorrespondenceClustering", compared_with={"n_init": 20}),
+            Setting({"method": "mca", "init": "k-means++", "n_init": 10}, title="MCA k-means"),
+            Setting({"method": "mixed", **_FEW_STARTS}),
+        ),
     ),
     Registered(
         "fuzzy-kmeans",

@@ -28,7 +28,7 @@ from jointclust.subspace import decomposition
 from jointclust.subspace.decomposition import coordinates_of
 
 HELP = Path(__file__).parent / "help"
-COMMANDS = ["fit", "predict", "select", "number", "suggest", "apply-names", "compare", "datasets", "reproduce", "demo"]
+COMMANDS = list(cli.COMMANDS)
 
 
 # -- each subcommand, as a process ------------------------------------------------------------------------------

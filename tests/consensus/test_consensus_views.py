@@ -269,10 +269,9 @@ def test_anchors_stand_for_many_rows(rng, monkeypatch):
     monkeypatch.setattr(projection, "LANDMARKS", 500)
     monkeypatch.setattr(projection, "_ANCHORS", 150)
     ring, angle = rng.randint(2, size=2_000), rng.uniform(0, 2 * np.pi, 2_000)
-    X = (1 + 2 * ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.standard_normal(
-        (2_000, 2)
-    )
-    model = Consensus(2, views=["as is"], random_state=0).fit(X[:1_000])
+    plane = (1 + 2 * ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    X = np.column_stack([plane, np.zeros((2_000, 2))]) + 0.1 * rng.standard_normal((2_000, 4))
+    model = Consensus(2, views=["as is"], columns="all", random_state=0).fit(X[:1_000])
     (lens,) = model._agreement.panel.projections
     assert lens.landmarks.shape == (150, 2)
     assert np.isclose(np.median(model.outlier_scores_), 1.0)

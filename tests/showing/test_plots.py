@@ -45,6 +45,30 @@ def test_embedding_of_one_dimension_and_on_given_axes(model, iris):
         jc.plots.EmbeddingDisplay.from_estimator(model, iris.data, components=(0, 2))
 
 
+def test_a_plane_shows_clusters_and_confidence(rng):
+    """Each place has the cluster and the confidence that the model gives it, in the units of the columns."""
+    X = np.vstack([rng.standard_normal((60, 2)), rng.standard_normal((60, 2)) + np.array([6, 0])])
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    consensus = jc.JointConsensus(2, random_state=0).fit(frame)
+    display = drawn(jc.plots.PlaneDisplay.from_estimator(consensus, frame, resolution=20))
+    left, right, bottom, top = display.extent
+    x, y = left + (right - left) * 3 / 19, bottom + (top - bottom) * 11 / 19
+    place = pd.DataFrame({"width": [x], "height": [y]})
+    assert display.regions[11, 3] == consensus.predict(place)[0]
+    assert display.confidence[11, 3] == pytest.approx(consensus.confidence(place)[0])
+    image = display.ax_.images[0].get_array()
+    assert np.ptp(image[..., 3]) > 0, "what is less sure is paler"
+    assert display.ax_.get_xlabel() == "width"
+    np.testing.assert_allclose(display.ax_.collections[0].get_offsets(), X)
+    soft = make_pipeline(StandardScaler(), jc.FuzzyKMeans(2, random_state=0)).fit(X)
+    shown = jc.plots.PlaneDisplay.from_estimator(soft, X, resolution=5).confidence
+    assert 0.5 <= shown.min() < shown.max() <= 1
+    with pytest.raises(ValueError, match=r"shape \(120, 3\): a plane has two columns"):
+        jc.plots.PlaneDisplay.from_estimator(consensus, np.column_stack([X, X[:, 0]]))
+    with pytest.raises(ValueError, match="no numbers"):
+        jc.plots.PlaneDisplay.from_estimator(consensus, frame.astype(str) + "m")
+
+
 def test_objective(model):
     display = drawn(jc.plots.ObjectiveDisplay.from_estimator(model))
     np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), model.objective_history_)
@@ -116,3 +140,42 @@ def test_dendrogram(iris):
         jc.plots.DendrogramDisplay.from_estimator(model, n_clusters=1)
     with pytest.raises(TypeError, match="KMeans has no layers"):
         jc.plots.DendrogramDisplay.from_estimator(jc.RobustKMeans(3, random_state=0).fit(iris.data))
+
+
+def test_categories_and_clusters_on_one_plane():
+    table = pd.DataFrame({"drink": ["tea", "milk", "coffee"] * 6, "time": ["late", "noon", "early"] * 6})
+    model = jc.CorrespondenceClustering(3, random_state=0).fit(table)
+    display = drawn(jc.plots.CategoriesDisplay.from_estimator(model, table))
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert set(texts) >= {"drink = tea", "time = noon", "0", "1", "2"}
+    np.testing.assert_allclose(display.Y, model.transform(table))
+    few = drawn(jc.plots.CategoriesDisplay.from_estimator(model, table, n_levels=2))
+    assert len(few.points) == 2
+    two = jc.CorrespondenceClustering(2, random_state=0).fit(table)
+    assert not drawn(jc.plots.CategoriesDisplay.from_estimator(two, table)).points[:, 1].any()
+    with pytest.raises(ValueError, match="counted from 0"):
+        jc.plots.CategoriesDisplay.from_estimator(model, table, components=(0, 7))
+    with pytest.raises(TypeError, match="KMeans has no category_points_"):
+        jc.plots.CategoriesDisplay.from_estimator(jc.RobustKMeans(3).fit(np.eye(6)), np.eye(6))
+
+
+def test_scores_as_a_heat_map(iris):
+    grid = {"n_clusters": [2, 3], "n_components": [1, 2], "variance": [None, 0.9]}
+    dec = jc.DiscriminativeEmbeddedClustering(random_state=0)
+    search = jc.LabelFreeSearch(dec, grid, criterion="calinski_harabasz", random_state=0).fit(iris.data)
+    table = search.pivot("n_clusters", "n_components")
+    assert table.index.tolist() == [2, 3]
+    assert table.columns.tolist() == [1, 2]
+    for row in (2, 3):
+        for column in (1, 2):
+            pairs = zip(search.results_["params"], search.results_["score"], strict=True)
+            of = [score for one, score in pairs if (one["n_clusters"], one["n_components"]) == (row, column)]
+            assert table.loc[row, column] == max(of)
+    assert table.to_numpy().max() == search.best_score_
+    display = drawn(jc.plots.ScoresDisplay.from_search(search, "n_clusters", "n_components"))
+    bold = [text.get_text() for text in display.ax_.texts if text.get_weight() == "bold"]
+    assert set(bold) == {f"{search.best_score_:.3g}"}
+    with pytest.raises(ValueError, match="'ridge' is no parameter of the grid; these are: n_clusters"):
+        search.pivot("ridge", "n_components")
+    with pytest.raises(ValueError, match="give two parameters"):
+        search.pivot("n_clusters", "n_clusters")

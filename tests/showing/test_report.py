@@ -413,3 +413,18 @@ def test_what_was_explained_before_is_not_asked_again(tmp_path, monkeypatch):
     pages = [(tmp_path / f"{name}.html").read_text() for name in ("asked", "given")]
     assert rules
     assert pages[0].count("rule") == pages[1].count("rule")
+
+
+def test_columns_are_listed_and_one_that_decides_is_said_first(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"<b>city": rng.choice(["Graz", "Linz", "Bern"], 150), "luck": rng.random(150)})
+    with pytest.warns(jc.ColumnWarning):
+        model = jc.JointConsensus(3, columns=["<b>city", "luck"], effort="quick", random_state=0).fit(table)
+    text = written(tmp_path, model, table, warnings=["another warning"])
+    beware, _, rest = text.partition('<section id="columns"')
+    guard = "These clusters are (nearly) the values of column &#x27;&lt;b&gt;city&#x27;"
+    assert beware.index(guard) < beware.index("another warning")
+    section = rest.partition("</section>")[0]
+    assert guard in section
+    assert section.index("&lt;b&gt;city</th>") < section.index("luck</th>"), "what separates the clusters most is first"
+    assert "<b>city" not in text.partition('<script type="application/json"')[0]

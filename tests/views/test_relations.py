@@ -173,7 +173,7 @@ def test_weights_of_levels():
     prepared = Preparation("as is", columns=["n0", "n1", "kind", "city"]).fit(table)
     coded, numeric = prepared.encode(table), prepared.numeric_
     columns = prepared._columns_of_codes(prepared.encoder_)
-    weights = level_weights(coded, columns, numeric)
+    weights = level_weights(coded, columns, numeric, ~numeric)
     kind = columns[~numeric] == 2
     assert np.linalg.norm(weights[np.ix_(~kind, ~kind)]) < 0.5 < np.linalg.norm(weights[np.ix_(kind, kind)])
     assert not weights[np.ix_(kind, ~kind)].any()

@@ -30,6 +30,7 @@ COMMANDS = {
         "demo",
         "Show what jointclust does, in a minute, on handwritten digits; ends with the path of a report to open.",
     ),
+    "look": ("look", "Look at DATA before a fit: what each column is, whether it is used, and how to change that."),
     "fit": ("commands", "Cluster the rows of DATA and write labels, embedding, model and report."),
     "number": ("commands", "Say how many clusters DATA have: members of different kinds agree on that number most."),
     "predict": ("saved", "Label the rows of DATA with the model of a RUN: its folder, or its model.skops."),

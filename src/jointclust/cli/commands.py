@@ -69,14 +69,14 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
     # A consensus looks at views of the data itself, and so takes them as they come.
     is_consensus = issubclass(models.method_of(given["method"]), jc.JointConsensus)
     has_views = is_consensus and given["scale"] == "auto" and "views" not in settings
-    steps = preparing.preparation(given["scale"], given["missing"], X, has_views=has_views)
+    steps = preparing.preparation(given["scale"], given["missing"], X, source.used, has_views=has_views)
     size = *preparing.shape_of(X), clusters, settings.get("effort", "normal")
     if has_views:
         voice.say(models.announced(size))
-        settings = {"views": "auto", **settings}
+        settings = {"views": "auto", "columns": source.used, **settings}
     estimator = models.clusterer(given["method"], 2, given["seed"], **settings)
     with voice.step("fit", f"Fitting {preparing.size_of(X)}") as progress, collected() as messages:
-        rows, coded = preparing.prepared(steps, X, given["scale"])
+        rows, coded, looked_at = preparing.prepared(steps, X, given["scale"])
         if isinstance(estimator, jc.JointConsensus) and has_views:
             among = clusters if isinstance(clusters, int) else models.among(clusters)
             members, votes, _ = models.costs(size)
@@ -88,7 +88,7 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
             estimator, found = models.fitted_on_rows(estimator, rows, clusters, known, progress)
             embedding = None
     model, names = preparing.joined(steps, estimator, source.table.names), source.table.names
-    fitted = Fitted(model, X, names, prepared=rows, coded=coded, embedded=embedding)
+    fitted = Fitted(model, X, names, prepared=rows, coded=coded, embedded=embedding, looked_at=looked_at)
     finish(Outcome(voice, Path(out), source, fitted, context, messages, found))
 
 
@@ -117,9 +117,9 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     pairs = _pairs(given["methods"], given["grid"])
     source = _read(voice, data, given, out)
     X, names = source.table.data, source.table.names
-    steps = preparing.preparation(given["scale"], given["missing"], X)
+    steps = preparing.preparation(given["scale"], given["missing"], X, source.used)
     with voice.step("fit", f"Trying candidates on {X.shape[0]} rows") as progress, collected() as messages:
-        rows, coded = preparing.prepared(steps, X, given["scale"])
+        rows, coded, looked_at = preparing.prepared(steps, X, given["scale"])
         known, grids, found = _grids(rows, clusters, pairs, given, progress)
         search = jc.LabelFreeSearch(grids, criterion=given["criterion"], random_state=given["seed"])
         with models.heard(search, progress):
@@ -127,7 +127,8 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     results: Any = search.results_
     table = {key: results[key] for key in ("estimator", "params", "score", "seconds", "warnings")}
     table["params"] = [", ".join(f"{key}={value}" for key, value in row.items()) for row in table["params"]]
-    fitted = Fitted(preparing.joined(steps, search.best_estimator_, names), X, names, prepared=rows, coded=coded)
+    model = preparing.joined(steps, search.best_estimator_, names)
+    fitted = Fitted(model, X, names, prepared=rows, coded=coded, looked_at=looked_at)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}
     # By another criterion the number is that of the candidate which it prefers.
@@ -149,10 +150,11 @@ def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> Non
     voice = Voice(given)
     methods = {name: models.method_of(name) for name in given["methods"]}
     claim_table(out, force=given["force"], endings=_TABLES)
-    table = arranged(voice, data, given).table
-    steps = preparing.preparation(given["scale"], given["missing"], table.data)
+    source = arranged(voice, data, given)
+    table = source.table
+    steps = preparing.preparation(given["scale"], given["missing"], table.data, source.used)
     with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}") as progress, collected() as messages:
-        rows, _ = preparing.prepared(steps, table.data, given["scale"])
+        rows = preparing.prepared(steps, table.data, given["scale"]).rows
         known, number, counted = models.counted(rows, clusters, given["seed"], progress)
         chosen = {name: method(number) for name, method in methods.items()} or None
         found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
@@ -176,16 +178,17 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
     voice = Voice(given)
     claim_plot(plot, force=given["force"])
     claim_table(out, force=given["force"], endings=_TABLES)
-    X = arranged(voice, data, given).table.data
+    source = arranged(voice, data, given)
+    X = source.table.data
     among = models.among(clusters)
     with voice.step("number", f"Counting clusters in {preparing.size_of(X)}") as progress, collected() as messages:
         report = models.numbers_done(progress)
         if given["scale"] == "auto":
-            found = count_in_data(X, among, np.random.RandomState(given["seed"]), report)
+            found = count_in_data(X, among, np.random.RandomState(given["seed"]), report, source.used)
             found.warn()
         else:
-            steps = preparing.preparation(given["scale"], given["missing"], X)
-            rows, _ = preparing.prepared(steps, X, given["scale"])
+            steps = preparing.preparation(given["scale"], given["missing"], X, source.used)
+            rows = preparing.prepared(steps, X, given["scale"]).rows
             found = default.counted(rows, among, given["seed"], report)[1]
     voice.warn(messages)
     keys = ("n_clusters", "suggestions", "scores", "confidence", "has_structure", "verdict", "table")

@@ -78,8 +78,7 @@ def settings_of(given: dict[str, Any]) -> dict[str, Any]:
     if given["trade_off"] is not None:
         found["trade_off"] = literal(given["trade_off"])
     for name, text in named("--set", given["settings"]).items():
-        if name in ("n_clusters", "random_state"):
-            option = "--clusters" if name == "n_clusters" else "--seed"
+        if option := {"n_clusters": "--clusters", "random_state": "--seed", "columns": "--columns"}.get(name):
             raise click.UsageError(f"--set {name}: there is {option} for it.")
         found[name] = literal(text)
     return found

@@ -142,15 +142,25 @@ reading = together(
         help="Whether the first line of a text file is data, or names (default: names, unless it looks like data).",
     ),
 )
-columns = together(
+use = together(
     click.option("--label-column", metavar="NAME", help="Column of known classes: for evaluation only, never used."),
     click.option(
         "--columns",
         multiple=True,
         metavar="NAME,NAME",
-        help="Columns to take as features, and no others; numbers from 0 where they have no names.",
+        help="Columns to use, all of these and no others; numbers from 0 where they have no names.",
     ),
     click.option("--drop", multiple=True, metavar="NAME,NAME", help="Columns to leave out."),
+    click.option(
+        "--keep",
+        multiple=True,
+        metavar="NAME,NAME",
+        help="Columns to use beside those that depend on each other, whatever they depend on.",
+    ),
+    click.option("--all-columns", is_flag=True, help="Use all columns, also those that depend on no others."),
+)
+columns = together(
+    use,
     choice(
         "--categories",
         ["auto", "refuse", "onehot", "drop"],

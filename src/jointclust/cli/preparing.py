@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils import get_tags
 import jointclust as jc
 from jointclust.readers import Columns, ReadError, Table
 from jointclust.showing.fitted import first_preparation, last_step
-from jointclust.views.kinds import naming_column
+from jointclust.views.kinds import Described, naming_column
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import SCALES as VIEWS_BY_SCALE
 
@@ -39,15 +40,38 @@ _CLASS_NAMES = {"class", "classes", "label", "labels", "target"}
 _AS_READ = {"number": "number", "count": "number", "category": "text", "boolean": "boolean", "date": "date"}
 
 
-def arranged(table: Table, *, text_column: str | None = None, missing: str = "auto") -> Table:
-    """The table with its documents or columns by name, and without the column that names the rows."""
-    data, names = table.data, table.names
+def arranged(
+    table: Table, *, text_column: str | None = None, missing: str = "auto", features: Collection[str] = ()
+) -> Table:
+    """The table with its documents or columns by name, and without the column that names the rows.
+
+    None of ``features`` names the rows.
+    """
+    data = table.data
     if text_column is not None:
         column = data[text_column] if isinstance(data, Columns) else None
         if column is None or column.dtype != object:
             raise ReadError(f"--text-column {text_column}: the column holds no text.")
         texts = ["" if value is None else str(value) for value in column]
         return replace(table, data=np.array(texts, dtype=object), names=None)
+    table = by_name(table, missing)
+    data = table.data
+    if not isinstance(data, Columns):
+        return table
+    others = [name for name in data if name not in features]
+    name = naming_column(data.select(others)) if table.ids is None and others else None
+    if name is None:
+        return replace(table, data=data, names=data.column_names)
+    ids, rest = data[name], Columns({other: column for other, column in data.items() if other != name})
+    if ids.dtype.kind == "f" and np.all(ids == np.rint(ids)):
+        ids = ids.astype(np.int64)
+    notes = [*table.notes, f"Column {name!r} names the rows: it is their id, and no feature."]
+    return replace(table, data=rest, names=rest.column_names, ids=ids, id_column=name, notes=notes)
+
+
+def by_name(table: Table, missing: str = "auto") -> Table:
+    """The table with its columns by name, unless they are many; what their names say of them is noted."""
+    data, names = table.data, table.names
     if sp.issparse(data):
         return table  # its names are words, or genes
     if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
@@ -58,14 +82,7 @@ def arranged(table: Table, *, text_column: str | None = None, missing: str = "au
     if not isinstance(data, Columns):
         notes = [asked.format(name, "names the rows", "id") for name in names or [] if name.lower() in _ROW_NAMES]
         return replace(table, notes=table.notes + notes)
-    name = naming_column(data) if table.ids is None else None
-    if name is None:
-        return replace(table, data=data, names=data.column_names)
-    ids, rest = data[name], Columns({other: column for other, column in data.items() if other != name})
-    if ids.dtype.kind == "f" and np.all(ids == np.rint(ids)):
-        ids = ids.astype(np.int64)
-    notes = [*table.notes, f"Column {name!r} names the rows: it is their id, and no feature."]
-    return replace(table, data=rest, names=rest.column_names, ids=ids, id_column=name, notes=notes)
+    return replace(table, data=data)
 
 
 def shape_of(data: Any) -> tuple[int, int]:
@@ -80,10 +97,12 @@ def size_of(data: Any) -> str:
     return f"{n_rows} {rows}, {n_columns} column{'s' if n_columns > 1 else ''}"
 
 
-def preparation(scale: str, missing: str, data: Any, *, has_views: bool = False) -> Steps:
+def preparation(
+    scale: str, missing: str, data: Any, columns: str | list[str] = "related", *, has_views: bool = False
+) -> Steps:
     """Steps before the clusterer; part of the saved model, so that new raw rows go through them too.
 
-    A consensus that looks at views of its own prepares the data itself.
+    ``columns`` are those to use. A consensus that looks at views of its own prepares the data itself.
     """
     steps: Steps = []
     is_sparse = sp.issparse(data)
@@ -94,7 +113,7 @@ def preparation(scale: str, missing: str, data: Any, *, has_views: bool = False)
         steps.append(("fill", SimpleImputer(strategy=missing)))
     has_gaps = missing == "auto" and is_matrix and not is_sparse and bool(np.isnan(data).any())
     if not has_views and (scale == "auto" or not is_matrix or has_gaps):
-        steps.append(("prepare", Preparation("auto" if scale == "auto" else "as is")))
+        steps.append(("prepare", Preparation("auto" if scale == "auto" else "as is", columns)))
     if scale in _OTHERS:
         steps.append((scale, _OTHERS[scale](is_sparse)))
     elif scale not in ("auto", "none"):
@@ -102,21 +121,29 @@ def preparation(scale: str, missing: str, data: Any, *, has_views: bool = False)
     return steps
 
 
-def prepared(steps: Steps, X: Any, scale: str) -> tuple[Any, Any]:
-    """Rows after the steps, which are fitted on them, and as the first step codes them, if it does."""
-    coded = None
+class Prepared(NamedTuple):
+    """Rows after some steps; as the first step codes them, if it does; and the columns that were looked at there."""
+
+    rows: Any
+    coded: Any = None
+    looked_at: Described | None = None
+
+
+def prepared(steps: Steps, X: Any, scale: str) -> Prepared:
+    """Rows after the steps, which are fitted on them."""
+    coded, looked_at = None, None
     for number, (name, step) in enumerate(steps):
         if name == scale and (scale == "log1p" or get_tags(step).input_tags.positive_only):
             low = X.min() if sp.issparse(X) else np.nanmin(X)
             if low < 0:
                 raise click.UsageError(f"--scale {scale} is for counts: the data hold {low:g}. Use --scale standard.")
         if isinstance(step, Preparation):
-            rows, _ = step.fit_encode(X)
-            coded = rows if number == 0 else None
+            rows, described = step.fit_encode(X)
+            coded, looked_at = (rows, described) if number == 0 else (None, None)
             X = step.scaler_.transform(rows)
         else:
             X = step.fit_transform(X)
-    return X, coded
+    return Prepared(X, coded, looked_at)
 
 
 def preparations_of(model: Any) -> list[Preparation]:
@@ -150,9 +177,11 @@ def reading_for(model: Any) -> dict[str, Any]:
     first = first_preparation(model) or (model.steps[0][1] if isinstance(model, Pipeline) else model)
     names = getattr(first, "feature_names_in_", None)
     wanted = None if names is None else [str(name) for name in names]
-    asked = {"wanted": wanted, "n_features": getattr(model, "n_features_in_", None)}
+    asked: dict[str, Any] = {"wanted": wanted, "n_features": getattr(model, "n_features_in_", None)}
     if not isinstance(first, Preparation):
         return asked | {"categories": "drop", "missing": "keep" if hasattr(first, "statistics_") else "refuse"}
     columns = first.description_.columns if names is not None else []
+    if wanted is not None and first.kept_ is not None and len(wanted) <= _NAMED:
+        asked["spared"] = [name for place, name in enumerate(wanted) if place not in set(first.kept_.tolist())]
     kinds = {column.name: _AS_READ[column.kind] for column in columns if column.kind in _AS_READ}
     return asked | {"categories": "keep", "missing": "keep", "kinds": kinds or None}

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice
 from jointclust.cli.writing import read_cells
-from jointclust.readers import NoColumnError, ReadError, Table, as_written, format_of, read
+from jointclust.readers import Columns, NoColumnError, ReadError, Table, as_written, format_of, read
 from jointclust.readers._table import no_such_column
+from jointclust.views.usage import RELATED
 from jointclust.views.written import is_gap
 
 # What messages call standard input.
@@ -33,13 +34,17 @@ _CLASSES = "class"
 
 @dataclass(frozen=True, eq=False)
 class InputFile:
-    """Data as read, how to recognise the file again, and every column as it is written where that was asked for."""
+    """Data as read, how to recognise the file again, and every column as it is written where that was asked for.
+
+    ``used`` are the columns to use, as the library takes them: "related", "all", or names.
+    """
 
     table: Table
     path: str
     sha256: str
     format: str
     columns: Mapping[str, Sequence[Any]] | None = None
+    used: str | list[str] = RELATED
 
 
 def read_data(
@@ -75,8 +80,9 @@ def _asked(given: dict[str, Any]) -> dict[str, Any]:
         asked["known_column"] = _checked_known(given)
     text = given["text_column"]
     if text is not None:
-        if asked.get("columns") or asked.get("drop"):
-            raise click.UsageError("--text-column is the only feature: leave out --columns and --drop.")
+        if asked.get("columns") or asked.get("drop") or given.get("keep") or given.get("all_columns"):
+            others = "--columns, --drop, --keep and --all-columns"
+            raise click.UsageError(f"--text-column is the only feature: leave out {others}.")
         asked |= {"columns": [text], "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
     return asked
 
@@ -117,12 +123,47 @@ def identities(table: Table) -> NDArray:
 def arranged(voice: Voice, data: str, given: dict[str, Any]) -> InputFile:
     """Data to be fitted, as read and arranged; what was found in them is said."""
     source = read_data(voice, data, given)
-    table = preparing.arranged(source.table, text_column=given["text_column"], missing=given["missing"])
+    features = named_features(source, given)
+    text, missing = given["text_column"], given["missing"]
+    table = preparing.arranged(source.table, text_column=text, missing=missing, features=features)
     for note in table.notes[len(source.table.notes) :]:
         voice.say(note)
     if given.get("known_rows") is not None:
         table = replace(table, known=_known_of(table, given["known_rows"], given["known_column"] or _CLASSES))
-    return replace(source, table=table)
+    return replace(source, table=table, used=used_columns(table, given))
+
+
+def named_features(source: InputFile, given: dict[str, Any]) -> list[str]:
+    """Columns that a user wants to be used: those to keep, and those listed, unless they tell all rows apart."""
+    table, chosen = source.table, ("--all-columns", "--columns", "--keep")
+    asked = [option for option in chosen if given[option[2:].replace("-", "_")]]
+    if len(asked) > 1:
+        raise click.UsageError(f"{' and '.join(asked)} exclude each other: each says which columns are used.")
+    kept, names = options.names_of(given["keep"]) or [], _names_in(table)
+    for name in kept:
+        if name in (given["id_column"], given["label_column"], given.get("known_column")):
+            raise click.UsageError(f"--keep {name}: another option says what this column is, and so it is no feature.")
+        if name not in names:
+            raise no_such_column(Path(source.path), name, "--keep", names)
+    if kept and RELATED in names:
+        raise click.UsageError(f"--keep: a column is called {RELATED!r}; name all columns to use with --columns.")
+    if not given["columns"] or not isinstance(table.data, Columns):
+        return kept
+    return [name for name, column in table.data.items() if len(set(column.tolist())) < len(column)]
+
+
+def used_columns(table: Table, given: dict[str, Any]) -> str | list[str]:
+    """The columns to use, as the library takes them."""
+    kept = options.names_of(given["keep"])
+    if kept is not None:
+        return [RELATED, *kept]
+    if given["columns"] and isinstance(table.data, Columns):
+        return table.data.column_names
+    return "all" if given["columns"] or given["all_columns"] else RELATED
+
+
+def _names_in(table: Table) -> list[str]:
+    return table.names or [str(number) for number in range(preparing.shape_of(table.data)[1])]
 
 
 def known_labels(table: Table) -> NDArray[np.object_] | None:

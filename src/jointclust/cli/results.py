@@ -17,17 +17,22 @@ from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
 from jointclust.cli import preparing, runs
+from jointclust.cli.columns import as_option, in_short
 from jointclust.cli.console import Voice, counted, shown
 from jointclust.cli.errors import in_options
+from jointclust.cli.options import names_of
 from jointclust.cli.reading import InputFile, identities
 from jointclust.cli.runs import class_column, class_names, command_line, embedding_columns, origins
 from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
+from jointclust.consensus.column_roles import told_of_decisive
+from jointclust.consensus.estimator import told_of_unused
 from jointclust.exceptions import NoticeText
 from jointclust.readers import Table
 from jointclust.selection.stability import found_again
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.plots import EmbeddingDisplay
 from jointclust.types import Float, Labels
+from jointclust.views.kinds import Description
 from jointclust.views.written import is_gap
 
 # Rows and components that the refits look at, at the most.
@@ -73,17 +78,45 @@ class Outcome:
     def given(self) -> dict[str, Any]:
         return self.context.params
 
+    @cached_property
+    def description(self) -> Description | None:
+        """What the data are, where that was looked at."""
+        found = preparing.preparations_of(self.fitted.model)
+        return found[0].description_ if found else None
+
+    @property
+    def guard(self) -> list[str]:
+        """The warning that the clusters are those of one column, if they are."""
+        decisive = self.fitted.roles.decisive
+        if decisive is None:
+            return []
+        named = [option for option in ("--keep", "--columns") if decisive in (names_of(self.given[option[2:]]) or ())]
+        remedy = f"take it out of {named[0]}" if named else as_option("--drop", [decisive])
+        return [told_of_decisive(decisive, remedy)]
+
+    @property
+    def others(self) -> list[str]:
+        """Other warnings; which columns are not used, is said elsewhere."""
+        said = [] if self.fitted.roles.decisive is None else [told_of_decisive(self.fitted.roles.decisive)]
+        said += ["" if self.description is None else told_of_unused(self.description)]
+        return [message for message in self.messages if message not in said]
+
     @property
     def warnings(self) -> list[str]:
-        """What the fit warned of."""
-        return [in_options(text) for text in self.messages if not isinstance(text, NoticeText)]
+        """Dangers: that the clusters are those of one column, and what else the fit warned of."""
+        return [*self.guard, *(in_options(text) for text in self.others if not isinstance(text, NoticeText))]
+
+    @cached_property
+    def coded(self) -> list[str]:
+        """What was done to the data when they were coded."""
+        preparations = preparing.preparations_of(self.fitted.model)
+        return list(dict.fromkeys(note for one in preparations for note in one.notes_))
 
     @cached_property
     def notes(self) -> list[str]:
         """What was done to the data: when they were read, coded, and fitted."""
-        coded = (note for one in preparing.preparations_of(self.fitted.model) for note in one.notes_)
         told = (in_options(text) for text in self.messages if isinstance(text, NoticeText))
-        return list(dict.fromkeys([*self.source.table.notes, *coded, *told]))
+        return list(dict.fromkeys([*self.source.table.notes, *self.coded, *told]))
 
 
 def verdict(found: jc.ClusterNumber) -> str:
@@ -95,8 +128,9 @@ def verdict(found: jc.ClusterNumber) -> str:
 
 def finish(run: Outcome) -> None:
     """Say what was done to the data and how the number of clusters was chosen; write the folder, its record last."""
-    for note in run.notes[len(run.source.table.notes) :]:  # those of reading have been said
-        run.voice.say(note)
+    run.voice.warn(run.guard)
+    for line in [] if run.description is None else _of_columns(run, run.description, run.coded):
+        run.voice.say(line)
     if run.number is not None:
         run.voice.say(f"Number of clusters: {verdict(run.number)}")
     _check_same_data(run)
@@ -132,12 +166,30 @@ def finish(run: Outcome) -> None:
         chosen={name: value for name, (value, _) in run.chosen.items()},
         input={"path": run.source.path, "sha256": run.source.sha256, **known},
         result=result,
+        columns=[_plain(column) for column in fitted.columns],
         notes=run.notes,
         warnings=run.warnings,
         seconds={key: round(value, 3) for key, value in run.voice.seconds.items()},
         fitted=runs.ranges_of(fitted.data, fitted.names),
     )
     _say(run, result, stability, [*files, "run.json"])
+
+
+def _of_columns(run: Outcome, description: Description, notes: list[str]) -> list[str]:
+    """Which columns are used, and notes on what was read into their cells."""
+    views = [one.view_ for one in preparing.preparations_of(run.fitted.model)]
+    aside = tuple(f"column {column.name!r} " for column in description.columns if not column.used)
+    cells = [note for note in notes if not note.startswith(("view ", *aside))]
+    return [*in_short(description, views), *cells]
+
+
+def _plain(column: dict[str, Any]) -> dict[str, Any]:
+    """What is known of a column, for JSON; None is unknown."""
+    return {name: _rounded(value) if isinstance(value, float) else value for name, value in column.items()}
+
+
+def _rounded(value: float) -> float | None:
+    return round(value, 3) if np.isfinite(value) else None
 
 
 def _write(run: Outcome, stability: Float | None, progress: Callable[..., None]) -> list[str]:
@@ -263,7 +315,7 @@ def _describe(run: Outcome) -> None:
 
 
 def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: list[str]) -> None:
-    run.voice.warn(text for text in run.messages if not isinstance(text, NoticeText))
+    run.voice.warn(text for text in run.others if not isinstance(text, NoticeText))
     sizes = [str(size) for size in result["sizes"][:_SIZES]] + ["..."] * (result["clusters"] > _SIZES)
     lines = [f"{result['rows']} rows in {counted(result['clusters'], 'cluster')} of {', '.join(sizes)}"]
     lines.append(str(run.fitted.verdict(stability)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from jointclust.exceptions import ColumnWarning, tell
 from jointclust.numerics.partitions import centers_of
 from jointclust.types import Float, Labels
 from jointclust.views.columns import Found
-from jointclust.views.kinds import Described
+from jointclust.views.kinds import Described, Description
 from jointclust.views.relations import Coded
 from jointclust.views.usage import LEFT_OUT, MOST_COLUMNS, coded
 
@@ -69,13 +69,31 @@ def told_share(column: Coded, labels: Labels) -> float:
     return float(np.clip((between / total / most - chance) / max(1 - chance, 1e-9), 0.0, 1.0))
 
 
+def told_of_decisive(name: str, remedy: str | None = None) -> str:
+    """That the clusters are those of one column, in words, with the option that leaves it out."""
+    how = f"in a shell: --drop {name!r}" if remedy is None else remedy
+    return (
+        f"These clusters are (nearly) the values of column {name!r}; the other columns do not show them. If they are "
+        f"not what you look for, leave the column out ({how})."
+    )
+
+
 def warn_of_decisive(name: str) -> None:
     """Warn that the clusters are those of one column."""
-    tell(
-        f"These clusters are (nearly) the values of column {name!r}; the other columns do not show them. If they are "
-        f"not what you look for, leave the column out (in a shell: --drop {name!r}).",
-        ColumnWarning,
-    )
+    tell(told_of_decisive(name), ColumnWarning)
+
+
+def columns_with_roles(description: Description | None, roles: ColumnRoles) -> list[dict[str, Any]]:
+    """Name, kind, use, relation and role of each column, and why it is used or not."""
+    columns = [] if description is None else description.columns
+    drives = roles.drives.tolist() or [np.nan] * len(columns)
+    names = ("name", "kind", "used", "related", "why")
+    found = [{name: getattr(column, name) for name in names} for column in columns]
+    for one, drive in zip(found, drives, strict=True):
+        if one["name"] == roles.decisive:
+            one["why"] = "the clusters are (nearly) its values, and no other column shows them"
+        one["drives"] = drive
+    return found
 
 
 def _decisive(columns: Sequence[Found], codes: dict[int, Coded], labels: Labels) -> int | None:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
 from jointclust.consensus import questions
 from jointclust.consensus.agreement import Agreement
-from jointclust.consensus.column_roles import ColumnRoles
+from jointclust.consensus.column_roles import ColumnRoles, columns_with_roles
 from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
 from jointclust.consensus.members import EFFORTS
 from jointclust.consensus.projection import n_values
@@ -30,7 +30,7 @@ from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
-from jointclust.exceptions import Notice, tell
+from jointclust.exceptions import tell
 from jointclust.numerics.partitions import looked_up
 from jointclust.rows import as_rows, blocks, computed, each_row, is_elsewhere, loaded
 from jointclust.rows.arrays import namespace, to_host, whole_numbers
@@ -68,6 +68,11 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with ``n_clusters``
     clusters and with 1.5, 2 and 3 times as many. A finer partition shows which rows belong together.
 
+    Rows of two or three columns have one view and six other members, because density can be seen there: a mixture of
+    Gaussian distributions where it describes the density as well as the nearest neighbours do, otherwise the groups
+    between wide gaps, otherwise a spanning tree of the rows cut where that tells most of them. The members vote on the
+    first of these that fits; three split its clusters, two are other cuts of spanning trees.
+
     Known labels spread to other rows over ``BB'``: a row gets the label that most rows in its groups have, in the mean
     over the members. A linear rule for each view, learned from the known rows, joins the members: it has more weight
     the more rows are known, and the better it predicts known labels that were left out of its fit. Then all members
@@ -86,15 +91,16 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         ("as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log") and transformers.
     columns : "related", "all" or list of str, default="related"
         The columns of a table by which rows are compared: those that depend on each other (a column that is independent
-        of all others tells nothing of clusters that several columns show), all, or these. ``columns_`` says which and
-        why. Columns of one scale, such as pixels, genes or embeddings, are all used.
+        of all others tells nothing of clusters that several columns show), all, or these; ``["related", "city"]`` is
+        the first and city. ``columns_`` says which and why. Columns of one scale, such as pixels, genes or embeddings,
+        are all used, and so are two or three columns of numbers.
     members : "auto" or list of estimators, default="auto"
         Clusterers with ``predict``, which run on every view; each is cloned, with a seed of its own where it has
-        ``random_state=None``. "auto" is the ten above.
+        ``random_state=None``. "auto" are those above.
     effort : {"quick", "normal", "thorough"}, default="normal"
         How much the automatic members cost. "quick" fits six on each view, from one start each and to 3,000
         rows at the most; "thorough" fits each of the ten three times, from other seeds, to 20,000 rows, for three
-        times the cost.
+        times the cost. In two or three columns "quick" fits three, and "thorough" tries more starts.
     reject_below : float, default=0.0
         Rows of less ``confidence_`` than this have the label -1, in ``labels_`` and in ``predict``.
     trust : bool, default=True
@@ -292,7 +298,9 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             raise ValueError("columns is for data in views: with views=None, pass only the columns that are wanted.")
         viewed = ViewedData.of(X, self.views, sample_weight, self.max_rank, n_samples, self.columns)
         if isinstance(viewed.preparations[0], Preparation):
-            _warn_of_unused(viewed.preparations[0])
+            unused = told_of_unused(viewed.preparations[0].description_)
+            if unused:
+                tell(unused, Notice)
         return viewed
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -391,15 +399,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def columns_(self) -> list[dict[str, Any]]:
         """What each column of the data is, whether it is used, and how far it separates the clusters."""
         check_is_fitted(self)
-        columns = [] if self.description_ is None else self.description_.columns
-        drives = self._roles.drives.tolist() or [np.nan] * len(columns)
-        names = ("name", "kind", "used", "related", "why")
-        found = [{name: getattr(column, name) for name in names} for column in columns]
-        for one, drive in zip(found, drives, strict=True):
-            if one["name"] == self._roles.decisive:
-                one["why"] = "the clusters are (nearly) its values, and no other column shows them"
-            one["drives"] = drive
-        return found
+        return columns_with_roles(self.description_, self._roles)
 
     def groups_of_members(self) -> NDArray[np.int32]:
         """The cluster of each training row in each member.
@@ -698,13 +698,11 @@ class _OfBlocks:
         return self.function(self.agreement, self.agreement.reachable(block))
 
 
-def _warn_of_unused(preparation: Preparation) -> None:
-    """Warn of columns that are not used: ids, long text beside other columns, empty ones, unrelated ones."""
-    found = preparation.description_
+def told_of_unused(found: Description) -> str:
+    """Which columns are not used: ids, long text beside other columns, empty ones, unrelated ones."""
     if found.kind == "documents":
-        return
+        return ""
     unused = [column.name for column in found.columns if column.kind in ("id", "text") or column.missing == 1]
     told = [f"{listed(unused)} left out: ids, long text or empty (see description_)"] if unused else []
     told += [reason for reason in found.reasons if "--text-column" in reason or reason in found.unrelated]
-    if told:
-        tell(f"{'. '.join(told)}.", Notice)
+    return f"{'. '.join(told)}." if told else ""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 
-from jointclust._sklearn import CallbackContext
+from jointclust._sklearn import CallbackContext, StrOptions
 from jointclust.estimators.base import Limits, TakesRows
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer, LinearMap
 from jointclust.exceptions import PlainKMeansWarning
-from jointclust.methods.discriminative import LDAKMeans
+from jointclust.methods.discriminative import Discriminant, LDAKMeans
 from jointclust.numerics.partitions import weighted_norm, within_norm
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.directions import relative_ridge, resolve_n_components
@@ -120,12 +120,17 @@ class DisCluster(LDAKMeans):
     It is :class:`LDAKMeans` with the other remedy against a singular S_w: a ridge large enough to work in all
     directions of the data, instead of a few of them and hardly any ridge.
 
+    The subspace does not depend on the scale of Q, but k-means in it does. With ``scale="total"`` it is ``Q'(S_t +
+    sigma^2 I)Q = I``, the ODC paper's: every direction then counts by its share of scatter between clusters.
+
     Parameters
     ----------
     n_clusters, n_components
     ridge : float or "auto", default="auto"
         The value sigma^2, added to S_w. "auto" is 0.3 times the total variance over ``n_clusters - 1``. 0 is plain
         discriminant analysis, defined where S_w has full rank.
+    scale : {"within", "total"}, default="within"
+        The scatter that each direction has one unit of, ridge included.
     variance, max_rank
     init : {"k-means++", "pca", "whitened", "random"} or array of labels, default="k-means++"
         k-means in the reduced coordinates; in the leading ``n_components`` of them, as they are ("pca") or all with the
@@ -152,9 +157,13 @@ class DisCluster(LDAKMeans):
     (500, 4)
     """
 
-    _limits: ClassVar[Limits] = {"ridge": TakesRows._limits["ridge"]}
+    _limits: ClassVar[Limits] = {"ridge": TakesRows._limits["ridge"], "scale": [StrOptions({"within", "total"})]}
     ridge: float | str = "auto"
+    scale: str = "within"
     variance: float | None = None
+
+    def _method(self, coordinates: Coordinates, n_components: int, rng: RandomState) -> Discriminant:
+        return replace(super()._method(coordinates, n_components, rng), scale=self.scale)
 
     def _ridge(self, coordinates: Coordinates) -> float:
         n = coordinates.n_present

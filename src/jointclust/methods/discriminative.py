@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import RESTARTS, Limits
 from jointclust.estimators.joint import MOST_ITERATIONS, JointClusterer
+from jointclust.methods.kernel_features import KernelClusterer
 from jointclust.numerics.kmeans import fewer_restarts, kmeans, lloyd, resting_tol
-from jointclust.numerics.partitions import FEW, fill_empty, renumbered, scatters, weighted_norm, within_norm
+from jointclust.numerics.partitions import FEW, fill_empty, keep, renumbered, scatters, weighted_norm, within_norm
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.alternating import Method, State, alternate
 from jointclust.subspace.coordinates import Clusters, Coordinates
@@ -36,6 +37,7 @@ class _Discriminative(Method):
     n_restarts: int
     tol: float
     rng: np.random.RandomState
+    reading: str = "ours"
 
     def project(self, clusters: Clusters, guess: Float | None = None) -> Float:
         return margin_directions(clusters, self.n_components, self.trade_off, guess)
@@ -46,6 +48,8 @@ class _Discriminative(Method):
         centers, n_clusters, here = clusters.centers(projection), clusters.n_clusters, self.coordinates
         if self.update_rule == "fixed":
             return self._nearest(projection, centers)
+        if self.reading == "as printed":
+            return self._drawn(clusters, projection, centers)
         Y, weights, known = here.seen_together(projection), here.weights, here.known
         if self.update_rule == "comparison":
             # Restarts run to rest, so the labels they are compared with do too. Of many clusters there are hardly any
@@ -64,6 +68,23 @@ class _Discriminative(Method):
         if restart.inertia >= beat:
             return state
         return self._state(clusters, renumbered(restart.labels, clusters.labels, n_clusters, known), projection)
+
+    def _drawn(self, clusters: Clusters, projection: Float, centers: Float) -> State:
+        """Equations 24 and 26 as they stand: the best of some random labellings for the old centroids."""
+        Y, weights = self.coordinates.seen_together(projection), self.coordinates.weights
+        draws = [self._random_labels(len(centers)) for _ in range(self.n_restarts)]
+        losses = [within_norm(Y, labels, centers, weights) for labels in draws]
+        if self.update_rule == "comparison" and min(losses) >= within_norm(Y, clusters.labels, centers, weights):
+            return self._nearest(projection, centers)
+        return self._state(clusters, draws[int(np.argmin(losses))], projection)
+
+    def _random_labels(self, n_clusters: int) -> Labels:
+        here = self.coordinates
+        n_drawn = here.n_samples if here.groups is None else here.groups.n_groups
+        labels = self.rng.randint(n_clusters, size=n_drawn).astype(np.int32)
+        if here.groups is not None:
+            labels = labels[to_host(here.groups.index)]
+        return keep(here.rows.beside(labels), here.known)
 
     def _nearest(self, projection: Float, centers: Float) -> State:
         """Each row to the nearest centroid, in one pass; where clusters go empty, in one more."""
@@ -87,7 +108,7 @@ class _Discriminative(Method):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DiscriminativeEmbeddedClustering(JointClusterer):
+class DiscriminativeEmbeddedClustering(KernelClusterer, JointClusterer):
     r"""Clusters and the subspace that shows them, traded off by :math:`\lambda`.
 
     .. math:: \max_{Q'Q = I,\, F,\, G} \; \mathrm{tr}(Q'S_tQ) - \lambda \lVert XQ - FG \rVert_F^2
@@ -118,9 +139,20 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
         that to rest and, each time the alternation rests, draws ``n_restarts`` k-means restarts in the embedding: a
         better one is taken and the alternation goes on, so a run ends only when no restart beats it. "minimization"
         always takes the best restart, even one that lowers the objective.
+    reading : {"ours", "as printed"}, default="ours"
+        What the last two rules draw. "as printed" is the paper to the letter: in every step ``n_restarts`` random
+        labellings, judged with the old centroids. Of these hardly any ever wins, so that "comparison" is "fixed", and
+        "minimization" takes labels at random.
     n_restarts : int, default=10
         Restarts of the last two rules, and of the k-means that they start from. Beyond 50 clusters, over which the luck
         of a start averages out, there are fewer in proportion: one tenth of them for 500.
+    kernel : {"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"} or callable, default="linear"
+        With another than "linear" the method works on features whose inner products are the kernel (kernel PCA), new
+        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels, and the next parameters, are
+        those of :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
+        few (``variance=0.9``, or less).
+    gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
+        Of the kernel.
     variance, max_rank
     init : {"pca", "k-means++", "random"} or array of labels, default="pca"
         k-means in the leading components, in all of them, in a random subspace; or labels 0..n_clusters-1 to start
@@ -161,11 +193,13 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     _limits: ClassVar[Limits] = {
         "update_rule": [StrOptions({"comparison", "fixed", "minimization"})],
+        "reading": [StrOptions({"ours", "as printed"})],
         "n_restarts": [Interval(Integral, 1, None, closed="left")],
     }
 
     trade_off: float | str = 1.5
     update_rule: str = "comparison"
+    reading: str = "ours"
     n_restarts: int = 10
     variance: float | None = None
     init: str | ArrayLike = "pca"
@@ -176,7 +210,8 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _Discriminative:
         n_restarts = fewer_restarts(self.n_restarts, self.n_clusters)
-        return _Discriminative(coordinates, n_components, self._lambda, self.update_rule, n_restarts, self.tol, rng)
+        rule = (self.update_rule, n_restarts, self.tol, rng, self.reading)
+        return _Discriminative(coordinates, n_components, self._lambda, *rule)
 
     def _start_restarts(self) -> int:
         return 1 if self.update_rule == "fixed" else self.n_restarts
@@ -184,7 +219,8 @@ class DiscriminativeEmbeddedClustering(JointClusterer):
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         """k-means; "comparison" then alternates in the leading coordinates, where a step costs a fraction."""
         labels = super()._start(index, coordinates, n_components, rng)
-        if self.update_rule != "comparison" or coordinates.rank < 2 * _COARSE * n_components:
+        drawn = self.update_rule == "comparison" and self.reading == "ours"
+        if not drawn or coordinates.rank < 2 * _COARSE * n_components:
             return labels
         coarse = coordinates.first(_COARSE * n_components)
         method = replace(self._method(coarse, n_components, rng), n_restarts=0)
@@ -222,13 +258,14 @@ class Discriminant(Method):
     rng: np.random.RandomState
     n_restarts: int = RESTARTS
     tol: float = 0.0
+    scale: str = "within"
 
     @property
     def published(self) -> dict[str, float]:
         return {"ridge_": self.ridge}
 
     def project(self, clusters: Clusters) -> Float:
-        return fisher_directions(clusters, self.n_components, self.ridge)
+        return fisher_directions(clusters, self.n_components, self.ridge, self.scale)
 
     def step(self, start: Clusters, previous: State | None) -> State:
         clusters = start if previous is None else previous.clusters

@@ -10,17 +10,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust._sklearn import Interval
+from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import Limits
 from jointclust.estimators.soft import SoftClusterer
 from jointclust.exceptions import CollapseWarning, tell
+from jointclust.methods.kernel_features import KernelClusterer
 from jointclust.numerics.linalg import project_simplex
 from jointclust.numerics.partitions import centers_of, means
 from jointclust.rows import Swept, blocks
 from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.subspace.alternating import Run, Steps
 from jointclust.subspace.coordinates import Block, Coordinates
-from jointclust.subspace.directions import fix_free_direction, relative_ridge, uncorrelated_rotation
+from jointclust.subspace.directions import (
+    fix_free_direction,
+    orthogonal_regression,
+    relative_ridge,
+    uncorrelated_rotation,
+)
 from jointclust.subspace.starts import start_labels
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -72,21 +78,35 @@ class _UncorrelatedRidge(Steps[Array, _RidgeState]):
     ridge: float
     rescale: bool | float
     by_labels: bool
+    orthogonal: bool = False
 
     def __post_init__(self) -> None:
-        self.whitening = 1.0 / np.sqrt(self.coordinates.eigenvalues + self.ridge)
+        shifted = self.coordinates.eigenvalues + self.ridge
+        self.whitening = 1.0 / np.sqrt(np.where(shifted > 0, shifted, 1.0))  # of constant rows, without a ridge
 
     def step(self, start: Array, previous: _RidgeState | None) -> _RidgeState:
         products, soft, squares = self._first_sums(start) if previous is None else previous.sums
         mass = self.coordinates.mass
         mean = soft / mass
-        rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * products)
         spread = squares - mass * float(mean @ mean)
-        informative = spread > 1e-13 * mass and nuclear > 1e-10 * np.sqrt(spread)
-        # A number is kept: True finds the best one, and False is one.
-        scale = nuclear / spread if self.rescale is True and informative else float(self.rescale or 1.0)
-        projection = self.whitening[:, None] * rotation
+        if self.orthogonal:
+            projection, scale = self._orthogonal(products, spread, previous)
+        else:
+            rotation, nuclear = uncorrelated_rotation(self.whitening[:, None] * products)
+            projection, scale = self.whitening[:, None] * rotation, self._scale(nuclear, spread)
         return self._visit(projection, _Targets(scale, scale * mean))
+
+    def _scale(self, product: float, spread: float) -> float:
+        """alpha, for the traces of ``Z'X'HP`` and ``P'HP``. A number is kept: True finds the best, and False is one."""
+        informative = spread > 1e-13 * self.coordinates.mass and product > 1e-10 * np.sqrt(spread)
+        return product / spread if self.rescale is True and informative else float(self.rescale or 1.0)
+
+    def _orthogonal(self, products: Float, spread: float, previous: _RidgeState | None) -> tuple[Float, float]:
+        """Z for the alpha that suits the Z before, then the alpha that suits it."""
+        Z = uncorrelated_rotation(products)[0] if previous is None else previous.projection
+        scale = self._scale(float(np.sum(Z * products)), spread)
+        Z = orthogonal_regression(self.coordinates.eigenvalues, scale * products, Z)
+        return Z, self._scale(float(np.sum(Z * products)), spread)
 
     def _visit(self, projection: Float, targets: _Targets) -> _RidgeState:
         """Soft labels for a regression: their objective, and the sums for the next one, in one pass."""
@@ -125,6 +145,14 @@ class _UncorrelatedRidge(Steps[Array, _RidgeState]):
         products, soft, squares = parts
         return self.coordinates.inside(products.T).T, soft, float(squares)
 
+    @property
+    def lower_bound(self) -> float:
+        """What no objective lies below: labels have c - 1 directions to explain c columns of XZ with."""
+        values, rank = self.coordinates.eigenvalues, min(self.n_clusters, self.coordinates.rank)
+        if self.orthogonal:
+            return self.ridge * rank + (float(values[-1]) if rank == self.n_clusters else 0.0)
+        return rank - float((values * self.whitening**2)[: self.n_clusters - 1].sum())
+
     def merit(self, state: _RidgeState, *, final: bool = False) -> float:
         """What the hard labels explain, of which a cluster without rows costs more than all; or minus the objective."""
         by_labels = self.by_labels or final
@@ -145,7 +173,7 @@ def soft_labels(V: Array, scale: float) -> Array:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class UncorrelatedRidgeClustering(SoftClusterer):
+class UncorrelatedRidgeClustering(KernelClusterer, SoftClusterer):
     r"""Uncorrelated ridge regression with soft labels (URR-SL), rescaled (RURR-SL) by default.
 
     .. math:: \min_{Z,\, b,\, \alpha,\, P} \; \|XZ + 1b' - \alpha P\|_F^2 + \lambda \|Z\|_F^2, \quad
@@ -177,6 +205,16 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     rescale : bool or float, default=True
         Find alpha (RURR-SL); a number keeps it there (URR-SL), False at 1, where the mean of the soft labels outweighs
         the rows unless these are few, and most clusters end up empty.
+    constraint : {"uncorrelated", "orthogonal"}, default="uncorrelated"
+        "orthogonal" has ``Z'Z = I`` in place of the constraint above, which the paper compares with. The ridge is then
+        a constant, and the regression takes a power iteration.
+    kernel : {"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"} or callable, default="linear"
+        With another than "linear" the method works on features whose inner products are the kernel (kernel PCA), new
+        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels, and the next parameters, are
+        those of :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
+        few (``variance=0.9``, or less).
+    gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
+        Of the kernel.
     variance, max_rank
     init : {"k-means++", "random"} or array, default="k-means++"
         k-means in the leading coordinates (0.9 of the variance), best of 100 starts (fewer beyond 50 clusters);
@@ -239,11 +277,13 @@ class UncorrelatedRidgeClustering(SoftClusterer):
     _orthonormal = False
     _limits: ClassVar[Limits] = {
         "rescale": ["boolean", Interval(Real, 0, None, closed="neither")],
+        "constraint": [StrOptions({"uncorrelated", "orthogonal"})],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     ridge: float | str = "auto"
     rescale: bool | float = True
+    constraint: str = "uncorrelated"
     variance: float | None = None
     max_iter: int | None = None
 
@@ -251,7 +291,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         if self.n_clusters > coordinates.rank and not coordinates.is_constant:
             tell(
                 f"n_clusters={self.n_clusters} exceeds the rank of the data ({coordinates.rank}), so that the columns "
-                "of Z cannot all be uncorrelated: a partial isometry takes their place. Lower n_clusters.",
+                f"of Z cannot all be {self.constraint}: a partial isometry takes their place. Lower n_clusters.",
                 CollapseWarning,
             )
         return self.n_clusters
@@ -260,7 +300,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
     ) -> None:
         singular = coordinates.is_constant or coordinates.rank < coordinates.rows.n_features
-        if self.ridge == 0 and (coordinates.is_constant or (singular and self.variance is None)):
+        singular = coordinates.is_constant or (singular and self.variance is None)
+        if self.ridge == 0 and singular and self.constraint == "uncorrelated":
             raise ValueError(
                 f"ridge=0 needs a total scatter of full rank, but it has rank {coordinates.rank} in "
                 f"{coordinates.rows.n_features} dimensions. Set ridge > 0."
@@ -269,7 +310,8 @@ class UncorrelatedRidgeClustering(SoftClusterer):
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> _UncorrelatedRidge:
         rescale = bool(self.rescale) if isinstance(self.rescale, np.bool) else self.rescale
-        return _UncorrelatedRidge(coordinates, self.n_clusters, self.ridge_, rescale, self.max_iter is None)
+        by_labels, orthogonal = self.max_iter is None, self.constraint == "orthogonal"
+        return _UncorrelatedRidge(coordinates, self.n_clusters, self.ridge_, rescale, by_labels, orthogonal)
 
     def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         leading = coordinates.keep(_START_VARIANCE)
@@ -281,8 +323,7 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         self.components_ = np.ascontiguousarray(loadings.T.astype(dtype))
         self.scale_, self.intercept_ = state.targets.scale, state.targets.intercept
         self.explained_ = state.explained
-        shares = coordinates.eigenvalues * method.whitening**2
-        self.lower_bound_ = min(self.n_clusters, coordinates.rank) - float(shares[: self.n_clusters - 1].sum())
+        self.lower_bound_ = method.lower_bound
         self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
         self.exact_ = coordinates.exact
 
@@ -301,8 +342,9 @@ class UncorrelatedRidgeClustering(SoftClusterer):
         return _Targets(self.scale_, self.intercept_)
 
     def _objective(self, Y: Sweepable, soft: Array, weights: Array | None) -> float:
-        penalty = self.ridge_ * float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
-        return super()._objective(Y, soft, weights) + penalty
+        mapped = "_offset" in self.__dict__
+        length = self._squared_length if mapped else float(np.sum(to_host(self.components_).astype(np.float64) ** 2))
+        return super()._objective(Y, soft, weights) + self.ridge_ * length
 
     def _collapse_remedy(self) -> str:
         if self.rescale is not True:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust._sklearn import Interval, StrOptions
 from jointclust.estimators.base import Limits
-from jointclust.estimators.joint import JointClusterer, JointRun
+from jointclust.estimators.joint import JointClusterer, JointRun, started
+from jointclust.exceptions import CollapseWarning, tell
+from jointclust.methods.kernel_features import KernelClusterer
 from jointclust.numerics.linalg import bottom_eigenvectors, random_orthonormal
 from jointclust.numerics.partitions import (
     Partition,
@@ -22,6 +26,7 @@ from jointclust.numerics.partitions import (
     means,
     squared_distances,
 )
+from jointclust.numerics.spread import weighted_median
 from jointclust.rows import Swept, blocks, sweep
 from jointclust.rows.arrays import namespace, to_host
 from jointclust.subspace.alternating import Method, State
@@ -34,6 +39,8 @@ from jointclust.types import Array, Float, Labels, Sweepable
 _FLOOR = 1e-6
 # Share of the reduced dimensions that EC keeps by default: the evidence is in docs/evidence.
 _SHARE = 0.95
+# "auto" cap, in medians of the distance from the own center at the start.
+_CAP = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,28 +57,42 @@ class RobustState(State):
 class Loss:
     """``h(r)``: r above the floor and a parabola that touches it there below, which floored weights minimise.
 
-    Not robust, it is ``r^2``, in which all rows count alike; the floor only bounds what is published from below.
+    Not robust, it is ``r^2``, in which all rows count alike; the floor only bounds what is published from below. From
+    the cap on the loss stays, and a row has no weight.
     """
 
     floor: float
     robust: bool
+    cap: float = np.inf
 
     def losses(self, lengths: Array) -> Array:
-        floor = self.floor
+        xp, floor = namespace(lengths), self.floor
         if not self.robust:
             return lengths**2
-        return namespace(lengths).where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2)
+        smooth = xp.where(lengths > floor, lengths, lengths**2 / (2 * floor) + floor / 2)
+        return smooth if np.isinf(self.cap) else xp.clip(smooth, None, self.cap)
 
     def row_weights(self, lengths: Array) -> Array:
         """The weights d with which squares stand for the losses."""
         xp = namespace(lengths)
-        return 0.5 / xp.clip(lengths, self.floor, None) if self.robust else xp.ones_like(lengths)
+        if not self.robust:
+            return xp.ones_like(lengths)
+        weights = 0.5 / xp.clip(lengths, self.floor, None)
+        return weights if np.isinf(self.cap) else xp.where(lengths < self.cap, weights, xp.zeros_like(weights))
 
 
 def residual_floor(coordinates: Coordinates) -> float:
     """The length below which a residual counts as this long, so that no weight is infinite."""
     radius = float(np.sqrt(coordinates.total_variance / coordinates.mass))
     return _FLOOR * (radius or 1.0)
+
+
+def middle_distance(clusters: Clusters, projection: Float) -> float:
+    """The median distance of rows from their centers in an embedding."""
+    Y, centers = clusters.coordinates.embed(projection), clusters.centers(projection)
+    visit = lambda y, own: Swept(rows=[blocks.residuals(y, own, centers)])  # noqa: E731
+    found = sweep(visit, Y, clusters.labels, width=Y.shape[1])
+    return weighted_median(found.rows[0], clusters.coordinates.weights)
 
 
 def weigh(y: Array, labels: Array, centers: Float, own: Array | None, loss: Loss) -> tuple[Array, Array]:
@@ -222,6 +243,11 @@ class _Subspace(RobustSteps):
         return RobustState(clusters.relabelled(labels), projection, float(total), own, sums, sizes, scatter)
 
 
+def published_loss(model: RobustClusterer) -> Loss:
+    """The loss of a fitted estimator."""
+    return Loss(model.residual_floor_, model.robust, model.__dict__.get("cap_", np.inf))
+
+
 class RobustClusterer(JointClusterer):
     """What robust embedded clustering and robust k-means share."""
 
@@ -243,7 +269,7 @@ class RobustClusterer(JointClusterer):
             projection = principal_axes(coordinates, run.state.projection)
             run = replace(run, state=replace(run.state, projection=projection))
         Y = super()._publish(coordinates, method, run)
-        loss, centers = Loss(self.residual_floor_, self.robust), self.cluster_centers_
+        loss, centers = published_loss(self), self.cluster_centers_
 
         def scores(y: Array, block: Labels) -> Swept:
             found = namespace(y).clip(blocks.residuals(y, block, centers), loss.floor, None)
@@ -254,7 +280,7 @@ class RobustClusterer(JointClusterer):
         return Y
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:
-        centers, loss = to_host(self.cluster_centers_), Loss(self.residual_floor_, self.robust)
+        centers, loss = to_host(self.cluster_centers_), published_loss(self)
 
         def total(y: Array, block: Labels, w: Array | None) -> Swept:
             values = loss.losses(blocks.residuals(y, block, centers))
@@ -264,7 +290,7 @@ class RobustClusterer(JointClusterer):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RobustEmbeddedClustering(RobustClusterer):
+class RobustEmbeddedClustering(KernelClusterer, RobustClusterer):
     r"""Clusters that outliers do not pull, in the subspace that shows them (EC).
 
     .. math:: \min_{W'W = I,\, G,\, F} \; \sum_i \lVert x_i W - f_i G \rVert_2
@@ -284,7 +310,8 @@ class RobustEmbeddedClustering(RobustClusterer):
     discriminant analysis (OLSDA).
 
     Robust to many moderate outliers, not to a few enormous ones, at which ``variance`` points and which can seize a
-    cluster each: remove those first.
+    cluster each: remove those first. With ``loss="capped"`` distances count up to ``cap_`` at the most, and rows beyond
+    it do not pull at all.
 
     Parameters
     ----------
@@ -294,6 +321,17 @@ class RobustEmbeddedClustering(RobustClusterer):
         in which clusters are wide, so few components mean that hardly any of the data is looked at.
     robust : bool, default=True
         Whether distances stay unsquared.
+    loss : {"l21", "capped"}, default="l21"
+        The distance, or the smaller of it and the cap.
+    cap : float or "auto", default="auto"
+        Of the capped loss. "auto" is three times the median distance of a row from its center at the start.
+    kernel : {"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"} or callable, default="linear"
+        With another than "linear" the method works on features whose inner products are the kernel (kernel PCA), new
+        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels, and the next parameters, are
+        those of :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
+        few (``variance=0.9``, or less).
+    gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
+        Of the kernel.
     variance : float, default=0.9
         Share of the variance kept first, by PCA; None keeps the numerical rank, in which the method collapses when
         there are more features than rows.
@@ -321,9 +359,11 @@ class RobustEmbeddedClustering(RobustClusterer):
         Distance of each row from its centroid in the embedding; large means outlier.
     residual_floor_ : float
         Distances below this count as this long in the weights (1e-6 of the data's RMS radius).
+    cap_ : float
+        The cap; only of the capped loss.
     objective_ : float
-        The sum of distances; below the floor ``r^2 / (2 floor) + floor / 2`` takes the place of r, which is what
-        floored weights minimise. The sum of squared distances if not robust.
+        The sum of distances, each capped if the loss is; below the floor ``r^2 / (2 floor) + floor / 2`` takes the
+        place of r, which is what floored weights minimise. The sum of squared distances if not robust.
     objective_history_, n_iter_, converged_, variance_share_, within_share_, rank_, variance_kept_, exact_, n_passes_
 
     References
@@ -340,15 +380,41 @@ class RobustEmbeddedClustering(RobustClusterer):
     (500,)
     """
 
-    _limits: ClassVar[Limits] = {"robust": ["boolean"]}
+    _limits: ClassVar[Limits] = {
+        "robust": ["boolean"],
+        "loss": [StrOptions({"l21", "capped"})],
+        "cap": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    }
     robust: bool = True
+    loss: str = "l21"
+    cap: float | str = "auto"
     variance: float | None = 0.9
 
     def _wanted_components(self, rank: int) -> int:
         return round(_SHARE * rank)
 
     def _method(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> RobustSteps:
-        return _Subspace(coordinates, n_components, Loss(residual_floor(coordinates), self.robust), self.tol)
+        loss = Loss(residual_floor(coordinates), self.robust, self.__dict__.get("cap_", np.inf))
+        return _Subspace(coordinates, n_components, loss, self.tol)
+
+    def _prepare(
+        self, coordinates: Coordinates, n_components: int, given: NDArray | None, rng: np.random.RandomState
+    ) -> None:
+        """The cap from one start, so that runs have the same objective."""
+        self.__dict__.pop("cap_", None)
+        if self.loss == "l21":
+            if self.cap != "auto":
+                tell(f"cap={self.cap} is not used by loss='l21'.", UserWarning)
+            return
+        if not self.robust:
+            raise ValueError("loss='capped' caps distances that are not squared: set robust=True, or loss='l21'.")
+        cap = self.cap
+        if cap == "auto":
+            start = started(self, 0, coordinates, n_components, rng) if given is None else given
+            clusters = coordinates.clusters(start, self.n_clusters)
+            middle = middle_distance(clusters, margin_directions(clusters, n_components, np.inf))
+            cap = max(_CAP * middle, residual_floor(coordinates))
+        self.cap_ = float(cap)
 
     def _start(self, index: int, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
         if self.init != "random" or coordinates.known is not None:
@@ -358,6 +424,20 @@ class RobustEmbeddedClustering(RobustClusterer):
         labels = coordinates.rows.beside(rng.randint(self.n_clusters, size=coordinates.n_samples).astype(np.int32))
         nearest = assign(Y, centers_of(Y, labels, self.n_clusters, coordinates.weights))
         return fill_empty(Y, nearest, self.n_clusters, coordinates.weights)
+
+    def _warn(self, coordinates: Coordinates, method: Method, run: JointRun) -> None:
+        super()._warn(coordinates, method, run)
+        if self.loss == "l21" or coordinates.is_constant:
+            return
+        limit = self.cap_
+
+        def far(scores: Array, w: Array | None) -> Swept:
+            beyond = namespace(scores).astype(scores >= limit, namespace(scores).float64)
+            return Swept(sums=[namespace(scores).sum(beyond if w is None else beyond * w)])
+
+        share = float(sweep(far, self.outlier_scores_, coordinates.weights).sums[0]) / coordinates.mass
+        if share > 0.5:
+            tell(f"{share:.0%} of the rows lie beyond cap={limit:.3g} and do not count. Raise it.", CollapseWarning)
 
     def _plain_kmeans_reason(self, coordinates: Coordinates, n_components: int) -> str | None:
         if n_components < coordinates.rank:

@@ -66,9 +66,11 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     n_neighbors : int, default=8
         Neighbours of a row in the graph, itself included.
     n_landmarks : int, default=None
-        Rows that stand for all others in the kernel (Nystroem approximation), drawn at random from those with weight,
-        whatever the weight. None takes all of up to 10,000 rows and 1,000 landmarks beyond; for "nearest_neighbors" all
-        of up to 50,000 and 5,000 beyond. "linear" and "cosine" need none.
+        Rows that stand for all others in the kernel (Nystroem approximation). None takes all of up to 10,000 rows and
+        1,000 landmarks beyond; for "nearest_neighbors" all of up to 50,000 and 5,000 beyond. "linear" and "cosine" need
+        none.
+    landmarks : {"k-means", "random"}, default="k-means"
+        The centers of a k-means, or rows drawn at random from those with weight, whatever the weight.
     normalize_rows : bool or "auto", default="auto"
         Scale the rows of the embedding to length one. "auto" does so for "nearest_neighbors", where it helps.
     max_rank, init, n_init, random_state, n_jobs
@@ -81,8 +83,8 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     dual_coef_ : array of shape (n_components, n_landmarks)
         With a kernel: W as a combination of the features of ``landmarks_``, or of the training rows.
     landmarks_ : array of shape (n_landmarks, n_features)
-        Rows that new rows are compared with: the (distinct) training rows or a sample of them. Not with a precomputed
-        kernel or the cosine, which need none.
+        Rows that new rows are compared with: the (distinct) training rows, or what stands for them. Not with a
+        precomputed kernel or the cosine, which need none.
     cluster_centers_
     mean_ : array of shape (n_features,)
         Mean row; not with a precomputed kernel.
@@ -119,6 +121,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         "coef0": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 2, None, closed="left")],
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "landmarks": [StrOptions({"k-means", "random"})],
         "normalize_rows": ["boolean", StrOptions({"auto"})],
     }
     variance = None  # not a parameter: only the leading components are used anyway
@@ -130,6 +133,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     coef0: float = 1
     n_neighbors: int = 8
     n_landmarks: int | None = None
+    landmarks: str = "k-means"
     normalize_rows: bool | str = "auto"
 
     @property

@@ -16,7 +16,9 @@ from jointclust.estimators.embedding_first import EmbeddingClusterer, LinearMap
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.graph import distinct_rows, graph_spectrum, neighbors
 from jointclust.numerics.kernels import Kernel, centred_kernel, project_kernel, whitening
+from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.linalg import fix_signs, leading_eigenpairs, signs_of
+from jointclust.numerics.partitions import cluster_sizes, means
 from jointclust.rows import Rows, as_rows
 from jointclust.rows.blocks import seen_from
 from jointclust.subspace.coordinates import Coordinates
@@ -28,6 +30,8 @@ from jointclust.types import Float
 EXACT_KERNEL, LANDMARKS = 10_000, 1_000
 # The same of the neighbour graph, which is sparse but takes the distances of all pairs.
 EXACT_GRAPH, GRAPH_LANDMARKS = 50_000, 5_000
+# Leading coordinates that the k-means looks at whose centers are landmarks.
+_ANCHOR_RANK = 50
 # "auto" ridge, as a share of the variance per component: good on faces; more is a little better in the mean.
 RIDGE_SHARE = 0.1
 
@@ -57,10 +61,19 @@ def within_rank(model: EmbeddingClusterer, values: Float, floor: float) -> int:
     return max(rank, 1)
 
 
+@dataclass(frozen=True, eq=False)
+class Landmarks:
+    """Rows that stand for others, and the weight of those that each stands for."""
+
+    rows: Matrix
+    mass: Float
+
+
 def chosen_landmarks(
-    model: EmbeddingClusterer, n: int, weights: Float | None, rng: np.random.RandomState, *, most: int, usual: int
-) -> NDArray[np.intp] | None:
-    """Rows to be landmarks, which more than ``most`` rows need (``usual`` ones); None when all are."""
+    model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState, *, most: int, usual: int
+) -> Landmarks | None:
+    """Landmarks, which more than ``most`` rows need (``usual`` ones); None when every row is one."""
+    n = X.shape[0]
     size = model.n_landmarks
     if size is None and n > most:
         size = usual
@@ -72,7 +85,21 @@ def chosen_landmarks(
     for name, least in (("n_clusters", model.n_clusters), ("n_components", model._asked)):
         if size < least:
             raise ValueError(f"n_landmarks={size} is less than {name}={getattr(model, name)}: raise it.")
-    return np.sort(rng.choice(present, size, replace=False))
+    if model.landmarks == "k-means":
+        return anchors(X, weights, size, rng)
+    drawn = np.sort(rng.choice(present, size, replace=False))
+    return Landmarks(X[drawn], np.ones(size) if weights is None else weights[drawn])
+
+
+def anchors(X: Matrix, weights: Float | None, size: int, rng: np.random.RandomState) -> Landmarks:
+    """Mean rows of the clusters of a k-means, which sees the leading coordinates; fewer where rows are equal."""
+    rows = as_rows(X)
+    coordinates = coordinates_of(rows, weights, leading=_ANCHOR_RANK, rng=rng)
+    labels = kmeans(coordinates.leading(coordinates.rank), size, rng, weights, n_restarts=1, tol=1e-3).labels
+    mass = cluster_sizes(labels, size, weights)
+    sums = rows.cluster_sums(labels, size, weights, coordinates.mean)
+    centers = (coordinates.mean + means(sums, mass))[mass > 0].astype(X.dtype)
+    return Landmarks(sp.csr_array(centers) if sp.issparse(X) else centers, mass[mass > 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,8 +313,8 @@ class KernelEmbedding(Embedding):
         mass = X.shape[0] if weights is None else float(weights.sum())
         gamma = float(mass / (total or mass)) if model.gamma == "scale" else float(model.gamma)
         kernel = Kernel(model.kernel, gamma, model.degree, model.coef0, mean)
-        sample = chosen_landmarks(model, X.shape[0], weights, rng, most=EXACT_KERNEL, usual=LANDMARKS)
-        if sample is None:
+        chosen = chosen_landmarks(model, X, weights, rng, most=EXACT_KERNEL, usual=LANDMARKS)
+        if chosen is None:
             # Rows that are equal count once, by their number: rounding cannot tell them apart then.
             first, which = distinct_rows(X)
             landmarks, own = X[first], weights
@@ -297,7 +324,7 @@ class KernelEmbedding(Embedding):
             found = MatrixEmbedding.fit_matrix(model, matrix, own, checked=cls.checked, width=kernel.width)
             found = replace(found, values=found.values[which])
         else:
-            landmarks = X[sample]
+            landmarks = chosen.rows
             found = _fit_features(model, kernel, landmarks, X, weights, rng, checked=cls.checked)
         given = {name: getattr(model, name) for name in ("kernel", "degree", "coef0")}
         fitted = {**attributes_of(found.embedding, MatrixEmbedding), "gamma_": gamma, "mean_": mean}
@@ -333,22 +360,22 @@ class GraphEmbedding(Embedding):
     @classmethod
     def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found:
         mean, _ = _mean_and_variance(X, weights)
-        first, which = distinct_rows(X)
-        mass = np.bincount(which, weights=weights, minlength=first.size).astype(np.float64)
-        sample = chosen_landmarks(model, X.shape[0], weights, rng, most=EXACT_GRAPH, usual=GRAPH_LANDMARKS)
+        chosen = chosen_landmarks(model, X, weights, rng, most=EXACT_GRAPH, usual=GRAPH_LANDMARKS)
+        # Rows that are equal are one node of the graph, by their weight.
+        given, own = (X, weights) if chosen is None else (chosen.rows, chosen.mass)
+        first, which = distinct_rows(given)
+        mass = np.bincount(which, weights=own, minlength=first.size).astype(np.float64)
         kept = mass > 0
-        if sample is not None:
-            kept &= np.isin(np.arange(first.size), which[sample])
-        landmarks, n = X[first[kept]], int(kept.sum())
+        landmarks, mass, n = given[first[kept]], mass[kept], int(kept.sum())
         n_neighbors = model.n_neighbors
         if n_neighbors > n:
             tell(f"n_neighbors={n_neighbors} exceeds the number of distinct rows ({n}): all are used.", UserWarning)
         rows = seen_from(mean, landmarks, landmarks)[1]
-        spectrum = graph_spectrum(rows, mass[kept], min(n_neighbors, n), model._asked)
+        spectrum = graph_spectrum(rows, mass, min(n_neighbors, n), model._asked)
         rank = within_rank(model, spectrum.eigenvalues, 1e-12)
         shrinkage = shrinkage_of(model, spectrum.eigenvalues[:rank], spectrum.trace)
         # The spectrum is that of the kernel times root masses on either side: a row's own share is over its root.
-        root = np.sqrt(mass[kept])[:, None]
+        root = np.sqrt(mass)[:, None]
         vectors = spectrum.vectors[:, :rank]
         vectors = vectors * signs_of(vectors / root)
         embedding = cls(
@@ -357,10 +384,11 @@ class GraphEmbedding(Embedding):
             landmarks_=landmarks,
             landmark_embedding_=(vectors / root * (shrinkage.eigenvalues * shrinkage.inverse)).astype(X.dtype),
             dual_coef_=np.ascontiguousarray((root * vectors * shrinkage.inverse).T.astype(X.dtype)),
-            exact_=sample is None,
+            exact_=chosen is None,
         )
         # A landmark's embedding is its own; only rows that are none have to look for neighbours.
-        values = embedding.landmark_embedding_[which] if kept.all() else embedding.fitted_values(as_rows(X))
+        own_only = chosen is None and kept.all()
+        values = embedding.landmark_embedding_[which] if own_only else embedding.fitted_values(as_rows(X))
         doubt = None
         if spectrum.n_parts > model.n_clusters:
             doubt = (

@@ -208,9 +208,13 @@ def number_of_clusters(
 
 
 def count_in_data(
-    X: ArrayLike | Coordinates, among: Numbers | None, rng: np.random.RandomState, report: Report = silent
+    X: ArrayLike | Coordinates,
+    among: Numbers | None,
+    rng: np.random.RandomState,
+    report: Report = silent,
+    columns: Any = "related",
 ) -> ClusterNumber:
-    """The number of clusters of data of any kind, or of coordinates."""
+    """The number of clusters of data of any kind, or of coordinates; ``columns`` are those of a table to use."""
     if isinstance(X, Coordinates):
         if X.rows.is_remote or X.rows.device is not None:
             raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
@@ -218,7 +222,7 @@ def count_in_data(
     X = loaded(X)
     if is_elsewhere(X):
         X = RemoteRows.of(X, None).sample(MOST_ROWS, rng)[0]
-    viewed = ViewedData.of(X, "auto", None, _RANK)
+    viewed = ViewedData.of(X, "auto", None, _RANK, columns=columns)
     return count(viewed, viewed.sample(rng), among, report)
 
 

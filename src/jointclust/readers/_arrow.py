@@ -42,6 +42,7 @@ def _table(path: Path, schema: Any, n_rows: int, read: Reader, options: Options)
     if any(_is_list(field.type) for field in schema):
         schema, read, options = _unfolded(path, schema, read, options)
     names = list(schema.names)
+    options = shared.without_spared(options, names)
     shared.check_columns(path, names, options)
     keep, encoded = options.categories == "keep", {}
     features = shared.features_of(path, names, options, numbered=False)

@@ -64,7 +64,7 @@ class Sheet:
     """Cells of text, and what they are found to say."""
 
     def __init__(self, source: CellSource, options: Options):
-        self.source, self.options = source, options
+        self.source, self.options = source, (options := shared.without_spared(options, source.names))
         self.path, self.names, self.notes = source.path, source.names, source.notes
         if self.names[0] == "" and options.id_column is None and "" not in (options.wanted or ()):
             self.options = options = replace(options, id_column="")

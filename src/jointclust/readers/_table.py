@@ -41,6 +41,7 @@ class Options:
     columns: Sequence[str] | None = None
     drop: Sequence[str] | None = None
     wanted: Sequence[str] | None = None  # features that a model needs, in this order; None takes all
+    spared: Sequence[str] = ()  # those of them that the model does without, where columns have names
     n_features: int | None = None  # how many, for formats that name no columns and leave out trailing zeros
     # What becomes of columns that hold no numbers: refuse, onehot, drop, keep. Kept ones make Columns of a file.
     categories: str = "refuse"
@@ -197,6 +198,14 @@ def _encoded_column(feature: str, known: set[str]) -> str | None:
     """The text column that a one-hot feature came from: the longest name before an equals sign."""
     ends = [index for index, sign in enumerate(feature) if sign == "="]
     return next((feature[:end] for end in reversed(ends) if feature[:end] in known), None)
+
+
+def without_spared(options: Options, names: Sequence[str]) -> Options:
+    """Options that want what the model cannot do without, for a file that has columns of these names."""
+    if not options.spared or options.wanted is None:
+        return options
+    needed = [name for name in options.wanted if name not in set(options.spared)]
+    return replace(options, wanted=needed) if not set(needed).isdisjoint(names) else options
 
 
 def check_wanted(

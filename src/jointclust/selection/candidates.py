@@ -15,20 +15,20 @@ from sklearn.model_selection import ParameterGrid
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import collected
 from jointclust.rows import threads
-from jointclust.selection.trade_off_path import DEFAULT_TRADE_OFFS
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Labels
 
 # The value in a grid that stands for the DEC paper's trade-offs on two levels: the coarse ones, then finer ones.
 TWO_LEVELS = "two-level"
+# The upper panels of the paper's figure 5; and how far the lower ones reach about the best, in steps of which size.
+COARSE_TRADE_OFFS = (1.0, 6.0, 11.0, 16.0, 21.0, 26.0)
+_REACH, _STEP = 1.0, 0.25
 
 
-def trade_off_fine(best: float) -> tuple[float, ...]:
-    """The paper's second level: trade-offs between the two neighbours of the best one on the first level."""
-    finite = [value for value in DEFAULT_TRADE_OFFS if np.isfinite(value)]
-    index = int(np.argmin([abs(value - min(best, finite[-1])) for value in finite]))
-    low, middle, high = finite[max(index - 1, 0)], finite[index], finite[min(index + 1, len(finite) - 1)]
-    return tuple(float(value) for value in np.unique(np.r_[np.linspace(low, middle, 5), np.linspace(middle, high, 5)]))
+def fine_trade_offs(best: float) -> tuple[float, ...]:
+    """The paper's second level: trade-offs about the best one on the first level, above 0."""
+    steps = np.arange(-round(_REACH / _STEP), round(_REACH / _STEP) + 1)
+    return tuple(float(value) for value in best + _STEP * steps if value > 0)
 
 
 @dataclass(eq=False)
@@ -75,7 +75,7 @@ def unfitted_candidates(estimator: Any, param_grid: Any) -> Iterator[Candidate]:
             raise ValueError("There are no candidates: the grid is empty.")
         for one in grids:
             two_levels = check_grid(base, one)
-            values = one if two_levels is None else {**one, two_levels: DEFAULT_TRADE_OFFS}
+            values = one if two_levels is None else {**one, two_levels: COARSE_TRADE_OFFS}
             for params in ParameterGrid(values):
                 yield Candidate(clone(base).set_params(**clone(params, safe=False)), params, two_levels)
 
@@ -102,8 +102,8 @@ def finer(best: Candidate) -> list[Candidate]:
         return []
     return [
         Candidate(clone(best.estimator).set_params(**{name: value}), {**best.params, name: value})
-        for value in trade_off_fine(best.params[name])
-        if value not in DEFAULT_TRADE_OFFS
+        for value in fine_trade_offs(best.params[name])
+        if value not in COARSE_TRADE_OFFS
     ]
 
 

@@ -51,7 +51,8 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         A clusterer with ``predict``, ours or scikit-learn's, or a pipeline that ends with one.
     param_grid : dict or list of dicts, default=None
         Lists of values by parameter name, as in scikit-learn's ``GridSearchCV``; not with a list of pairs.
-        ``{"trade_off": "two-level"}`` is the DEC paper's search for the trade-off: coarse, then fine around the best.
+        ``{"trade_off": "two-level"}`` is the DEC paper's search for the trade-off: 1, 6, ..., 26, then steps of 0.25
+        up to 1 from the best of these. It passes over 2 to 5; :func:`trade_off_path` does not.
     criterion : {"agreement", "stability", "silhouette", "calinski_harabasz", "bic", "gap"} or callable, \
             default="agreement"
         "stability" is the agreement of fits on two halves of the rows; "silhouette" and "calinski_harabasz" use
@@ -255,6 +256,39 @@ class LabelFreeSearch(CallbackSupportMixin, MetaEstimatorMixin, LooksAtPairs):
         self.labels_ = best.labels  # type: ignore[assignment]
 
     # -- use ----------------------------------------------------------------------------------------------------
+
+    def pivot(self, rows: str, columns: str) -> Any:
+        """The scores as a table of two parameters, such as numbers of clusters and of components.
+
+        Parameters
+        ----------
+        rows, columns : str
+            Parameters of the grid.
+
+        Returns
+        -------
+        table : pandas.DataFrame
+            The best score for each pair of values, over all other parameters; NaN where no candidate was fitted, and
+            minus infinity where all failed. :class:`jointclust.plots.ScoresDisplay` draws it.
+        """
+        check_is_fitted(self)
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("pivot returns a data frame: pip install pandas.") from error
+        results: dict[str, Any] = dict(self.results_)
+        known = list(dict.fromkeys(name for params in results["params"] for name in params))
+        for name in (rows, columns):
+            if name not in known:
+                raise ValueError(f"{name!r} is no parameter of the grid; these are: {', '.join(known) or 'none'}.")
+        if rows == columns:
+            raise ValueError(f"rows and columns are both {rows!r}: give two parameters.")
+        params, scores = results["params"], results["score"]
+        tried = [one | {"score": score} for one, score in zip(params, scores, strict=True) if {rows, columns} <= {*one}]
+        table = pandas.DataFrame(tried)
+        index, header = (list(dict.fromkeys(table[name])) for name in (rows, columns))
+        best = table.groupby([rows, columns], sort=False, dropna=False)["score"].max().unstack(columns)
+        return best.reindex(index=index, columns=header)
 
     def _plain(self, X: ArrayLike) -> Any:
         """Checked rows without column names, as the candidates were fitted; rows elsewhere stay as they are."""

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from jointclust.consensus.column_roles import ColumnRoles, column_roles, columns_with_roles
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.verdict import Verdict, verdict
 from jointclust.rows.arrays import to_host
@@ -22,6 +23,7 @@ from jointclust.showing.features import at_hand, features_in
 from jointclust.showing.layout import Direction, directions, neighbour_map, plane_of_centers
 from jointclust.showing.profile import Profile, profile
 from jointclust.types import Estimator, Float, Labels
+from jointclust.views.kinds import Described
 from jointclust.views.preparation import Preparation
 
 __all__ = ["Fitted", "explain"]
@@ -74,6 +76,7 @@ class Fitted:
     coded: Any = None
     embedded: Any = None
     explained: Explanation | None = None  # what is known already of what makes each cluster
+    looked_at: Described | None = None  # the columns that a step before the clusterer looked at
 
     @cached_property
     def clusterer(self) -> Any:
@@ -161,6 +164,19 @@ class Fitted:
         if given is None:
             given = getattr(self.X, "columns", getattr(self.model, "feature_names_in_", None))
         return [f"x{index}" for index in range(n_features)] if given is None else [str(name) for name in given]
+
+    @cached_property
+    def roles(self) -> ColumnRoles:
+        """How far each column of the data separates the clusters, and the one that alone decides."""
+        if isinstance(self.clusterer, JointConsensus) and first_preparation(self.model) in self.clusterer.preparations:
+            return self.clusterer._roles
+        return column_roles(self.looked_at, self.labels)
+
+    @cached_property
+    def columns(self) -> list[dict[str, Any]]:
+        """What each column of the data is, whether it is used, and how far it separates the clusters."""
+        first = first_preparation(self.model)
+        return [] if first is None else columns_with_roles(first.description_, self.roles)
 
     @property
     def reproducibility(self) -> Float | None:

@@ -47,9 +47,10 @@ def tie_break(within: float, total: float) -> float:
     return _TIE * max(within / total, 1e-6) if total > 0 else _TIE
 
 
-def fisher_directions(clusters: Clusters, n_components: int, ridge: float) -> Float:
+def fisher_directions(clusters: Clusters, n_components: int, ridge: float, unit: str = "within") -> Float:
     """Leading solutions of ``S_b q = theta (S_w + ridge I) q`` with ``Q'(S_w + ridge I)Q = I``.
 
+    With ``unit="total"`` they have ``Q'(S_t + ridge I)Q = I``.
     With ``T = S_t + ridge I``, diagonal here, they are ``T^-1/2`` times the right singular vectors of ``M T^-1/2``,
     whose squared singular values are ``theta / (1 + theta)``.
     """
@@ -59,6 +60,8 @@ def fisher_directions(clusters: Clusters, n_components: int, ridge: float) -> Fl
         rows = np.linalg.qr(np.vstack([rows, np.eye(n_components, scale.size)]).T)[0].T
         sigma = np.concatenate([sigma, np.zeros(rows.shape[0] - sigma.size)])
     rows, sigma = rows[:n_components], sigma[:n_components]
+    if unit == "total":
+        return fix_signs(rows.T * scale[:, None])
     shrink = np.sqrt(np.maximum(1.0 - sigma**2, np.finfo(float).eps))
     return fix_signs((rows / shrink[:, None]).T * scale[:, None])
 
@@ -88,6 +91,21 @@ def uncorrelated_rotation(matrix: Float) -> tuple[Float, float]:
     left = completed(left[:, :rank], np.eye(n_rows, min(n_rows, 2 * n_columns)), n_columns)
     right = completed(right[:rank].T, np.column_stack([np.ones(n_columns), np.eye(n_columns)]), n_columns)
     return left @ right.T, float(singular.sum())
+
+
+def orthogonal_regression(diagonal: Float, linear: Float, start: Float, n_steps: int = 50) -> Float:
+    """``min tr(Z'DZ) - 2 tr(Z'B)`` over ``Z'Z = I`` by generalised power iteration (Nie, Zhang and Li, 2017).
+
+    The polar factor of ``(eta I - D)Z + B``, again and again, eta being the largest entry of D; never worse than Z.
+    """
+    shifted = diagonal.max() - diagonal
+    Z = start
+    for _ in range(n_steps):
+        left, _, right = np.linalg.svd(shifted[:, None] * Z + linear, full_matrices=False)
+        before, Z = Z, left @ right
+        if np.abs(Z - before).max() < 1e-8:
+            break
+    return Z
 
 
 def completed(basis: Float, candidates: Float, size: int) -> Float:

@@ -29,8 +29,18 @@ from jointclust.views.columns import (
     unfolded,
 )
 from jointclust.views.registry import VIEWS, views_for
-from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
-from jointclust.views.usage import ALL_USED, LEFT_OUT, Usage, all_columns, given_columns, related_columns
+from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent, view_of_few
+from jointclust.views.usage import (
+    ALL_USED,
+    ALONE,
+    LEFT_OUT,
+    Usage,
+    all_columns,
+    given_columns,
+    named_beside_related,
+    related_and_given,
+    related_columns,
+)
 
 __all__ = ["Description", "describe"]
 
@@ -200,6 +210,12 @@ class Described(NamedTuple):
     description: Description
     columns: list[Found]
     positions: NDArray | None = None
+
+    def two_valued(self) -> NDArray[np.bool_]:
+        """Which of the columns that are used hold numbers of two values."""
+        used = [column for column, use in zip(self.columns, self.description.used, strict=True) if use]
+        numbers = [np.empty(0) if column.numbers is None else column.numbers for column in used]
+        return np.array([np.unique(values[~np.isnan(values)]).size == 2 for values in numbers])
 
 
 def described(X: Any, columns: Any = "related", n_samples: int | None = None) -> Described:
@@ -420,9 +436,13 @@ def _use(found: list[Found], names: NDArray[np.str_], columns: Any) -> tuple[Usa
     usage = every
     if isinstance(columns, str) and verdict.kind in ("table", "mixed"):
         tested = related_columns(found, names.tolist())
-        usage = tested if columns == "related" else every._replace(related=tested.related)
-    elif not isinstance(columns, str):
+        # In two or three columns density shows what each of them adds: all are used.
+        has_few = verdict.kind == "table" and view_of_few(A) is not None
+        usage = tested if columns == "related" and not has_few else every._replace(related=tested.related)
+    elif not isinstance(columns, str) and not named_beside_related(names.tolist(), columns):
         usage = given_columns(found, names.tolist(), list(columns))
+    elif not isinstance(columns, str) and verdict.kind in ("table", "mixed"):
+        usage = related_and_given(found, names.tolist(), list(columns))
     if np.array_equal(usage.used, every.used):
         return usage, verdict, A
     return usage, *_kind_of_used(found, names, usage.used)
@@ -446,6 +466,8 @@ def _description(verdict: Verdict, n_samples: int, columns: tuple[Any, ...], val
     views = views_for(kind if reads else "documents")  # counts of words are documents
     if sp.issparse(values):
         views = [view for view in views if get_tags(VIEWS[view].cls()).input_tags.sparse]
+    elif kind in ("table", "features", "unit rows") and values is not None and (few := view_of_few(values)):
+        views, reasons = [few[0]], [few[1], *reasons]
     return Description(kind, reasons, views, n_samples, *columns)
 
 
@@ -470,11 +492,7 @@ def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verd
 
 def told_of_use(usage: Usage, names: NDArray[np.str_]) -> list[str]:
     """Which columns are not used because of what they depend on."""
-    grouped = {name for group in usage.groups for name in group}
-    alone = [
-        str(name) for name, use, z in zip(names, usage.used, usage.related, strict=True) if not use and not np.isnan(z)
-    ]
-    alone = [name for name in alone if name not in grouped]
+    alone = [str(name) for name, why in zip(names, usage.why, strict=True) if why.startswith(ALONE)]
     told = []
     if alone:
         what = "is not used: it depends" if len(alone) == 1 else "are not used: each depends"

@@ -1,9 +1,10 @@
-r"""Weights of the levels of categories, by how far these go with the other columns of a table.
+r"""Weights of the levels of categories, by how far these go with the other columns of a mixed table.
 
 .. math:: Z_j \leftarrow Z_j\, A\, \mathrm{diag}(\rho)^{1/2} A', \qquad \tfrac1n Z_j' U = A\, \mathrm{diag}(\rho)\, B'
 
 where Z_j codes the levels of category j and U are the leading directions of all other columns, of unit variance. A
-category always clusters perfectly by itself, so its levels count only as far as other columns go with them.
+category always clusters perfectly by itself, so its levels count only as far as other columns go with them. So does a
+number of two values.
 """
 
 from __future__ import annotations
@@ -25,11 +26,16 @@ _DIRECTIONS, _MOST_ROWS = 10, 5_000
 
 
 def level_weights(
-    coded: Float, column_of: NDArray[np.intp], numeric: NDArray[np.bool_], sample_weight: ArrayLike | None = None
+    coded: Float,
+    column_of: NDArray[np.intp],
+    numeric: NDArray[np.bool_],
+    weighted: NDArray[np.bool_],
+    sample_weight: ArrayLike | None = None,
 ) -> Float:
-    """The matrix by which the coded levels of all categories are multiplied, one block for each category.
+    """The matrix by which some coded columns are multiplied, one block for each column that they come from.
 
-    ``column_of`` is the number of the column from which each coded column comes, ``numeric`` tells which hold numbers.
+    ``column_of`` is the number of the column from which each coded column comes; ``numeric`` tells which hold numbers,
+    the others coded levels, and ``weighted`` which have weights.
     """
     some = slice(None, None, -(-len(coded) // _MOST_ROWS))
     rows, mass = coded[some], np.ones(len(coded)) if sample_weight is None else np.asarray(sample_weight, float)
@@ -40,11 +46,11 @@ def level_weights(
     alike = codes / np.sqrt(np.where(inertia > 0, inertia, 1.0))
     moments = alike.T @ (mass[:, None] * alike) / mass.sum()
     weights = np.zeros((coded.shape[1], coded.shape[1]))
-    for column in np.unique(column_of[~numeric]):
+    for column in np.unique(column_of[weighted]):
         own = column_of == column
-        scale = np.sqrt(inertia[own][:, None])
+        scale = np.where(numeric[own], 1.0, np.sqrt(inertia[own]))[:, None]
         weights[np.ix_(own, own)] = _weights_of(moments, own, scale, float(mass.sum()))
-    return weights[np.ix_(~numeric, ~numeric)]
+    return weights[np.ix_(weighted, weighted)]
 
 
 def _weights_of(moments: Float, own: NDArray[np.bool_], scale: Float, n_rows: float) -> Float:
@@ -70,9 +76,9 @@ class WeightedLevels(Transformer):
     view : transformer
         What scales the numbers, and leaves coded levels as they are.
     levels : array of bool
-        The columns that hold coded levels.
+        The columns that have weights.
     weights : array of shape (n_levels, n_levels)
-        What coded levels are multiplied by.
+        What those columns are multiplied by, when they are scaled.
 
     Examples
     --------

@@ -27,9 +27,10 @@ from jointclust.views.level_weights import WeightedLevels, level_weights
 from jointclust.views.registry import VIEWS
 from jointclust.views.rule import percent
 from jointclust.views.transformer import Transformer
+from jointclust.views.usage import NAMED
 
 # Share of a row's cells, and of all cells, that are gaps, from which on it is said.
-_EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
+EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
 
 
 class Preparation(Transformer):
@@ -45,7 +46,7 @@ class Preparation(Transformer):
         "as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log" or "scaled genes"; "auto" is the
         first view that :func:`jointclust.describe` names for the kind of data.
     columns : "related", "all" or list of str, default="related"
-        The columns to use: those that depend on others, all, or these.
+        The columns to use: those that depend on others, all, or these; ``["related", "city"]`` is the first and city.
 
     Attributes
     ----------
@@ -63,8 +64,10 @@ class Preparation(Transformer):
         The view itself.
     numeric_ : array of bool or None
         Which of the coded columns hold numbers; None where all do.
+    weighted_ : array of bool
+        Which of the coded columns have weights: levels of categories, numbers of two values.
     weights_ : array or None
-        What coded levels of categories are multiplied by in a view; None where there are none.
+        What those are multiplied by in a view; None where no columns have weights.
     kept_ : array of int or None
         Positions of the columns that are used; None where all are.
 
@@ -89,6 +92,7 @@ class Preparation(Transformer):
     # Models of 0.2 used all columns, and gave levels no weights.
     columns: str | list[Any] = "all"
     weights_: Float | None = None
+    weighted_: NDArray[np.bool_]
 
     def __init__(self, view: str = "auto", columns: str | list[Any] = "related"):
         self.view = view
@@ -152,9 +156,11 @@ class Preparation(Transformer):
         if isinstance(self.encoder_, MixedEncoder) and self.encoder_.levels_:
             self.numeric_ = self._of_coded_columns(self.encoder_, np.zeros_like).astype(bool)
             # Levels of columns that a user names, or that are used because none are related, count whatever they are.
-            if self.columns == "related" and self.description_.has_related:
+            if self.description_.has_related:
                 columns = self._columns_of_codes(self.encoder_)
-                self.weights_ = level_weights(rows, columns, self.numeric_, sample_weight)
+                free = np.array([column.why != NAMED for column in self.description_.columns if column.used])
+                self.weighted_ = (~self.numeric_ | looked_at.two_valued()[columns]) & free[columns]
+                self.weights_ = level_weights(rows, columns, self.numeric_, self.weighted_, sample_weight)
         self._learn_view(rows, sample_weight)
         return rows, looked_at
 
@@ -177,11 +183,11 @@ class Preparation(Transformer):
     def _warn_of_gaps(self, rows: Float) -> None:
         """Say where so few cells are filled that the rest is made up."""
         gaps = np.isnan(rows[:, self._first_of_each()])
-        empty, share = int(np.sum(gaps.mean(axis=1) >= _EMPTY_ROW)), float(gaps.mean())
+        empty, share = int(np.sum(gaps.mean(axis=1) >= EMPTY_ROW)), float(gaps.mean())
         told = []
         if empty:
             told.append(
-                f"{empty:,} of {len(gaps):,} rows have no value in {_EMPTY_ROW:.0%} of the columns or more: where they "
+                f"{empty:,} of {len(gaps):,} rows have no value in {EMPTY_ROW:.0%} of the columns or more: where they "
                 "belong is a guess; leave them out"
             )
         if share > _MOSTLY_GAPS:
@@ -223,7 +229,7 @@ class Preparation(Transformer):
             )
         self.scaler_ = view.cls() if self.numeric_ is None else view.cls(numeric=self.numeric_)
         if self.numeric_ is not None and self.weights_ is not None:
-            self.scaler_ = WeightedLevels(self.scaler_, ~self.numeric_, self.weights_)
+            self.scaler_ = WeightedLevels(self.scaler_, self.weighted_, self.weights_)
         self.scaler_.fit(rows, sample_weight=sample_weight)
         self.reason_ = f"{self.description_.kind}: {self.description_.reasons[0]}; {view.reason}"
         self.notes_.append(f"view {self.view_!r}: {self.reason_}")
@@ -375,10 +381,11 @@ class Preparation(Transformer):
         return rows
 
     def _columns_of_codes(self, encoder: MixedEncoder) -> NDArray[np.intp]:
-        """The number of the column from which each coded column comes."""
-        used = [name for name in encoder.kinds_ if name in encoder.levels_ or name in encoder.mean_]
-        widths = [encoder.shares_[name].size if name in encoder.levels_ else 1 for name in used]
-        columns = np.repeat(np.arange(len(used)), widths)
+        """The place, among the columns that are used, of the one from which each coded column comes."""
+        widths = [
+            encoder.shares_[name].size if name in encoder.levels_ else name in encoder.mean_ for name in encoder.kinds_
+        ]
+        columns = np.repeat(np.arange(len(widths)), widths)
         return columns if self.imputer_ is None else columns[self.imputer_.kept_]
 
     def _of_coded_columns(self, encoder: MixedEncoder, of_levels: Callable[[Float], Float]) -> Float:

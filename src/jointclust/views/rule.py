@@ -100,6 +100,21 @@ def kind_of_numbers(A: Float, names: NDArray[np.str_]) -> Verdict:
     return Verdict("table", [reason])
 
 
+def view_of_few(A: Float) -> tuple[str, str] | None:
+    """The only view of two or three columns of numbers: as they are if they have one scale, with the reason.
+
+    None for other numbers.
+    """
+    if A.shape[1] not in (2, 3):
+        return None
+    spreads = np.nanstd(A, axis=0)
+    ratio = float(spreads.max() / spreads.min())
+    few = f"the spreads of {A.shape[1]} columns of numbers differ by a factor of {ratio:,.1f}"
+    if ratio <= _FACTOR:
+        return "as is", f"{few}: one scale"
+    return "standardised", f"{few}: they have units of their own"
+
+
 def percent(share: float) -> str:
     """99.8%, 4%, 0.02%: never 0% or 100% of what is not."""
     for digits in range(5):

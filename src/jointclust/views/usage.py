@@ -17,7 +17,10 @@ from jointclust.views.relations import FEWEST_ROWS, Coded, Relations, coded_leve
 MOST_COLUMNS = 500
 LEFT_OUT = ("id", "constant", "text")
 ALL_USED = "no columns depend on each other, so all are used"
-_ALONE = "it depends on no other column, so it says nothing of clusters that several columns show"
+ALONE = "it depends on no other column, so it says nothing of clusters that several columns show"
+NAMED = "you named it"
+# In a list of names: the columns that depend on others.
+RELATED = "related"
 
 
 class Usage(NamedTuple):
@@ -79,16 +82,49 @@ def given_columns(found: Sequence[Found], names: Sequence[str], wanted: Sequence
         shown = ", ".join(map(str, names[:20])) + (", ..." if len(names) > 20 else "")
         what = f"columns names {unknown[0]!r}, which X has not" if unknown else "columns is an empty list"
         raise ValueError(f"{what}: its columns are {shown}.")
+    for name in wanted:
+        _check_levels(found[known[str(name)]], str(name))
     chosen = np.isin(np.arange(len(names)), [known[str(name)] for name in wanted])
     is_text = len(wanted) == 1 and found[known[str(wanted[0])]].kind == "text"
     usable = np.array([column.kind not in LEFT_OUT or (column.kind == "text" and is_text) for column in found])
     if not (chosen & usable).any():
         raise ValueError(f"No rows differ in {', '.join(map(repr, wanted))}: name other columns.")
     why = [
-        ("you named it" if can else _left_out(column)) if chose else "you named others"
+        (NAMED if can else _left_out(column)) if chose else "you named others"
         for chose, can, column in zip(chosen, usable, found, strict=True)
     ]
     return Usage(chosen & usable, np.full(len(found), np.nan), why, [])
+
+
+def _check_levels(column: Found, name: str) -> None:
+    """Refuse a category that no two rows share."""
+    present = np.empty(0) if column.codes is None or column.kind != "category" else column.codes[column.codes >= 0]
+    if present.size > 1 and np.unique(present).size == present.size:
+        raise ValueError(f"Column {name!r} has a value of its own in each row: no rows are alike in it. Leave it out.")
+
+
+def named_beside_related(names: Sequence[str], wanted: Sequence[object]) -> bool:
+    """Whether a list asks for the related columns and for others beside them; a column of that name is a column."""
+    return RELATED in wanted and RELATED not in names
+
+
+def related_and_given(found: Sequence[Found], names: Sequence[str], wanted: Sequence[object]) -> Usage:
+    """Columns that depend on others, and those that a user names whatever they depend on."""
+    related = related_columns(found, names)
+    others = [name for name in wanted if name != RELATED]
+    if not others:
+        return related
+    given = given_columns(found, names, others)
+    kept = [group for group in related.groups if not set(group) & set(map(str, others))]
+    why = list(related.why)
+    for index, name in enumerate(names):
+        group = next((group for group in related.groups if name in group and group not in kept), None)
+        if str(name) in map(str, others):
+            why[index] = given.why[index]
+        elif group is not None:
+            named = ", ".join(repr(other) for other in group if other in map(str, others))
+            why[index] = f"it depends on {named}, which you named, and on none of the other columns used"
+    return related._replace(used=related.used | given.used, why=why, groups=kept)
 
 
 def _distinct_rows(columns: Sequence[Found]) -> NDArray[np.intp] | slice:
@@ -135,5 +171,5 @@ def _why(place: int, column: Found, relations: Relations, names: list[str]) -> s
         others = ", ".join(repr(names[other]) for other in relations.groups[group] if other != place)
         return f"it depends on {others} and on none of the columns used: another grouping of the rows"
     if column.kind in ("number", "count") and column.numbers is not None and has_modes(column.numbers):
-        return f"{_ALONE}; it has several modes of its own"
-    return _ALONE
+        return f"{ALONE}; it has several modes of its own"
+    return ALONE

@@ -21,6 +21,7 @@ from jointclust.experiments.selection import SELECTIONS, best_parameters, whole
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering as DEC
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.metrics import clustering_accuracy
+from jointclust.selection.candidates import COARSE_TRADE_OFFS, fine_trade_offs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,7 +39,7 @@ DIMENSIONS = {
     "mixture": list(range(1, 11)),
 }
 SETS = ("umist", "coil20", "isolet5", "corel", "pollen", "orl")
-COARSE = [1.0, 6.0, 11.0, 16.0, 21.0, 26.0]
+COARSE = list(COARSE_TRADE_OFFS)
 # The lower panels of figure 5; that of COIL20 goes on to 6, because its optimum lies on the edge of the paper's 2 to 4.
 FINE = {"umist": (17.0, 19.0), "coil20": (2.0, 6.0), "isolet5": (2.0, 4.0)}
 FAMILY = {
@@ -53,7 +54,7 @@ METHODS = ("K-means", "PCAKM", "LDAKM", "OCMKM", "MMCKM", "OLSDAKM", "DEC")
 TOY_STARTS = {"0": 1, "1": 1, "10": 1, "20": 1, "comparison": STARTS, "n_init=10": 10 * STARTS}
 RULES = ("comparison", "fixed", "minimization")
 # How the equations are read, and what a table calls it; "fixed" draws nothing and has one reading.
-READINGS = {"ours": "", "letter": ", as printed", "restarts": ", restarts in every step"}
+READINGS = {"ours": "", "as printed": ", as printed", "restarts": ", restarts in every step"}
 TITLES = {
     f"{rule}{words}": (rule, reading)
     for reading, words in READINGS.items()
@@ -81,10 +82,10 @@ def trade_off_runs(lab: Lab, names: list[str]) -> DataFrame:
         coarse = tables[0][tables[0]["dataset"] == name]
         for selection, column in SELECTIONS.items():
             middle = _best(coarse, column)
-            low, high = middle - 1, middle + 1
-            if selection == "oracle":
-                low, high = FINE.get(name, (low, high))
-            fine = np.unique(np.clip(np.arange(low, high + 0.01, 0.25), 0.25, None)).tolist()
+            fine = list(fine_trade_offs(middle))
+            if selection == "oracle" and name in FINE:
+                low, high = FINE[name]
+                fine = np.arange(low, high + 0.01, 0.25).tolist()
             tables.append(_over(lab, [name], lab.few(fine)).assign(level=selection))
     return pandas().concat(tables, ignore_index=True)
 

@@ -12,7 +12,7 @@ from jointclust.experiments.experiment import Method, frame, pandas
 from jointclust.experiments.findings import OURS, Claim, Findings, judged, mostly, percent, untestable
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, with_baseline
-from jointclust.experiments.papers._textbook import AnchoredODC, ECFromTen, RMKMCFromTen
+from jointclust.experiments.papers._textbook import ECFromTen, RMKMCFromTen
 from jointclust.experiments.selection import chosen_runs, paired, summary
 from jointclust.methods.discriminative import DiscriminativeEmbeddedClustering
 from jointclust.methods.scoring import OptimalDiscriminantClustering
@@ -144,9 +144,9 @@ def slides(lab: Lab) -> Findings:
     """Anchors by k-means instead of rows as landmarks of a kernel, at the same number of them."""
     names, missing, used = lab.find(ANCHORED, stand_ins=("digits",))
     given = {
-        f"{kind}, {m}": AnchoredODC(anchors=anchors, n_landmarks=m)
+        f"{kind}, {m}": OptimalDiscriminantClustering(kernel="rbf", n_landmarks=m, landmarks=landmarks)
         for m in lab.few([50, 100, 200])
-        for kind, anchors in (("rows", "rows"), ("anchors", "k-means"))
+        for kind, landmarks in (("rows", "random"), ("anchors", "k-means"))
     }
     exact = OptimalDiscriminantClustering(kernel="rbf")
     small = [name for name in names if lab.load(name).data.shape[0] <= 3000]
@@ -159,11 +159,11 @@ def slides(lab: Lab) -> Findings:
         "The slides end with what is to come: progress on the generation of anchors is needed, and there is a method "
         "to replace k-means. They show neither, and claim nothing that could be tested. The question here is ours: "
         "whether anchors by k-means, which that method would replace, are worth generating at all.",
-        "Anchors are the landmarks of ODC with a Gaussian kernel (Nystroem), beside as many rows drawn at random, the "
-        "library's choice; 'all rows' is the kernel without landmarks, up to 3000 rows. Rows as they come; gamma is "
+        "Anchors are the landmarks of ODC with a Gaussian kernel (Nystroem), beside as many rows drawn at random; 'all "
+        "rows' is the kernel without landmarks, up to 3000 rows. Rows as they come; gamma is "
         f"one over the variance. Means of {lab.runs(10)} runs.",
-        f"Starts: the k-means that makes the anchors has one, of 20 steps at the most; ODC has {STARTS}, and so has "
-        "plain k-means in the column 'k-means'.",
+        f"Starts: the k-means that makes the anchors has one; ODC has {STARTS}, and so has plain k-means in the column "
+        "'k-means'.",
     ]
     return Findings("ec", "slides", "Anchors as landmarks of a kernel", table, None, claims, notes, missing, used)
 

@@ -15,7 +15,6 @@ from jointclust.experiments.experiment import Method, frame, pandas
 from jointclust.experiments.findings import Claim, Findings, judged, mostly, shares, untestable
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, with_baseline
-from jointclust.experiments.papers._textbook import TotalDisCluster
 from jointclust.experiments.selection import chosen_runs, paired, summary
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
@@ -84,7 +83,7 @@ def methods(lab: Lab) -> dict[str, Method]:
     return {
         "K-means": KMeans(n_init=STARTS),
         "NC": (SpectralClustering(n_init=STARTS), lambda dataset: _cuts(lab, dataset)),
-        "DisCluster": (TotalDisCluster(), wide),
+        "DisCluster": (DisCluster(scale="total"), wide),
         "DisKmeans": (DisKMeans(), wide),
         "ODC": (OptimalDiscriminantClustering(), grid),
         "K-means (one start)": KMeans(n_init=1),

@@ -15,7 +15,7 @@ from jointclust.experiments.experiment import Grid, Method, frame
 from jointclust.experiments.findings import Claim, Findings, gained, judged, untestable
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import ONE_BUDGET, STARTS, Lab, grid_of_axes, with_baseline
-from jointclust.experiments.papers._textbook import OrthogonalRidge, RidgeFromTen, RMKMCFromTen, RSFKMFromTen
+from jointclust.experiments.papers._textbook import RidgeFromTen, RMKMCFromTen, RSFKMFromTen
 from jointclust.experiments.selection import chosen_runs, paired, summary
 from jointclust.methods.fuzzy import FuzzyKMeans
 from jointclust.methods.ridge import UncorrelatedRidgeClustering
@@ -85,7 +85,7 @@ def methods(lab: Lab) -> dict[str, Method]:
         "URR-SL (alpha tuned)": (RidgeFromTen(), tuned),
         "RURR-SL": (RidgeFromTen(), ridges),
         "RURR-SL (as printed)": (RidgeFromTen(init="random", max_iter=100), ridges),
-        "RURR-SL (orthogonal)": OrthogonalRidge(),
+        "RURR-SL (orthogonal)": RidgeFromTen(constraint="orthogonal"),
         "k-means (one start)": KMeans(n_init=1),
     }
 

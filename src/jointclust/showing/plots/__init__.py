@@ -3,15 +3,31 @@
 A display holds what it shows; ``plot`` draws it, and leaves ``ax_`` (or ``axes_``) and ``figure_`` behind.
 """
 
-from jointclust.showing.plots._curves import DendrogramDisplay, ObjectiveDisplay, StabilityDisplay, TradeOffPathDisplay
-from jointclust.showing.plots._rows import BiplotDisplay, EmbeddingDisplay, PrototypesDisplay, SoftLabelsDisplay
+from jointclust.showing.plots._curves import (
+    DendrogramDisplay,
+    ObjectiveDisplay,
+    ScoresDisplay,
+    StabilityDisplay,
+    TradeOffPathDisplay,
+)
+from jointclust.showing.plots._plane import PlaneDisplay
+from jointclust.showing.plots._rows import (
+    BiplotDisplay,
+    CategoriesDisplay,
+    EmbeddingDisplay,
+    PrototypesDisplay,
+    SoftLabelsDisplay,
+)
 
 __all__ = [
     "BiplotDisplay",
+    "CategoriesDisplay",
     "DendrogramDisplay",
     "EmbeddingDisplay",
     "ObjectiveDisplay",
+    "PlaneDisplay",
     "PrototypesDisplay",
+    "ScoresDisplay",
     "SoftLabelsDisplay",
     "StabilityDisplay",
     "TradeOffPathDisplay",

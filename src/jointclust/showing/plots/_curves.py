@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import dendrogram
 
 from jointclust.consensus.estimator import JointConsensus
+from jointclust.selection.search import LabelFreeSearch
 from jointclust.selection.stability import bootstrap_stability
 from jointclust.selection.trade_off_path import TradeOffPath
 from jointclust.showing.fitted import DOUBTFUL, STABLE, Fitted, last_step
@@ -195,6 +196,69 @@ class TradeOffPathDisplay(Display):
         ax.set_xticks(positions, [f"{trade_off:g}" for trade_off in table["trade_off"]])
         ax.set(xlabel="trade-off", ylim=(0, 1.05))
         ax.legend(fontsize="small", frameon=False)
+        return self
+
+
+class ScoresDisplay(Display):
+    """A heat map of scores by two parameters, with the best pair marked.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As from :meth:`jointclust.LabelFreeSearch.pivot`.
+    """
+
+    def __init__(self, table: Any):
+        self.table = table
+
+    @classmethod
+    def from_search(
+        cls, search: LabelFreeSearch, rows: str, columns: str, *, ax: Axes | None = None, **options: Any
+    ) -> Self:
+        """Draw the scores of a search.
+
+        Parameters
+        ----------
+        search : LabelFreeSearch
+            Fitted.
+        rows, columns : str
+            Parameters of the grid.
+        ax : matplotlib axes, default=None
+            Where to draw.
+        **options
+            Passed on to ``imshow``.
+
+        Returns
+        -------
+        display : ScoresDisplay
+            Drawn.
+        """
+        return cls(search.pivot(rows, columns)).plot(ax, **options)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw on ``ax``, or on new axes; options go to ``imshow``."""
+        ax = self._prepare(ax)
+        values = self.table.to_numpy(dtype=float)
+        shown = np.where(np.isfinite(values), values, np.nan)
+        image = ax.imshow(shown, **{"cmap": "viridis", "aspect": "auto", **options})
+        for (row, column), value in np.ndenumerate(shown):
+            text = "" if np.isnan(value) else f"{value:.3g}"
+            best = not np.isnan(value) and value == np.nanmax(shown)
+            weight, colour = ("bold", "black") if best else ("normal", "grey")
+            ax.annotate(
+                text,
+                (column, row),
+                ha="center",
+                va="center",
+                fontsize="small",
+                weight=weight,
+                color=colour,
+                bbox={"boxstyle": "round,pad=0.1", "color": "white", "alpha": 0.7},
+            )
+        ax.set_xticks(np.arange(values.shape[1]), [str(value) for value in self.table.columns])
+        ax.set_yticks(np.arange(values.shape[0]), [str(value) for value in self.table.index])
+        ax.set(xlabel=str(self.table.columns.name), ylabel=str(self.table.index.name))
+        ax.figure.colorbar(image, ax=ax, label="score")
         return self
 
 

@@ -185,6 +185,113 @@ class BiplotDisplay(Display):
         return self
 
 
+class CategoriesDisplay(Display):
+    """Categories and clusters as points of one plane, with the rows behind them: a row is amid its categories.
+
+    Parameters
+    ----------
+    Y : array of shape (n_samples, 2)
+        The rows.
+    labels : array of shape (n_samples,)
+        Their clusters.
+    centers : array of shape (n_clusters, 2)
+        The clusters.
+    points : array of shape (n_levels, 2)
+        The categories.
+    names : sequence of str
+        Their names.
+
+    Examples
+    --------
+    >>> import pandas as pd, jointclust as jc
+    >>> table = pd.DataFrame({"drink": ["tea", "milk", "coffee"] * 5, "time": ["late", "noon", "early"] * 5})
+    >>> model = jc.CorrespondenceClustering(3, random_state=0).fit(table)
+    >>> jc.plots.CategoriesDisplay.from_estimator(model, table).points.shape
+    (6, 2)
+    """
+
+    def __init__(
+        self,
+        Y: NDArray[Any],
+        labels: Labels,
+        centers: NDArray[Any],
+        points: NDArray[Any],
+        names: Sequence[str],
+    ):
+        self.Y, self.labels, self.centers, self.points, self.names = Y, labels, centers, points, list(names)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Predictor,
+        X: Any,
+        *,
+        components: tuple[int, int] = (0, 1),
+        n_levels: int = 30,
+        ax: Axes | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the categories and clusters of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : CorrespondenceClustering, or a pipeline that ends in one
+            Fitted.
+        X : table
+            The rows it was fitted on.
+        components : tuple of two ints, default=(0, 1)
+            Which components to draw; of an embedding with one, the second is 0.
+        n_levels : int, default=30
+            How many categories to show, those farthest out first.
+        ax : matplotlib axes, default=None
+            Where to draw.
+        **options
+            Passed on to ``scatter``.
+
+        Returns
+        -------
+        display : CategoriesDisplay
+            Drawn.
+        """
+        model = last_step(estimator)
+        if not hasattr(model, "category_points_"):
+            raise TypeError(f"{type(model).__name__} has no category_points_: fit a CorrespondenceClustering.")
+        n_components = model.category_points_.shape[1]
+        if max(components) >= max(n_components, 2):
+            raise ValueError(f"components={components}: the embedding has {n_components}, counted from 0.")
+
+        def plane(points: NDArray[Any]) -> NDArray[Any]:
+            wide = np.column_stack([points, np.zeros(len(points))]) if n_components == 1 else points
+            return wide[:, list(components)]
+
+        Y, points = plane(np.asarray(estimator.transform(X))), plane(model.category_points_)
+        order = np.argsort(-np.linalg.norm(points, axis=1), kind="stable")[:n_levels]
+        names = [model.level_names_[index] for index in order]
+        return cls(Y, model.labels_, plane(model.cluster_centers_), points[order], names).plot(ax, **options)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw on ``ax``, or on new axes; options go to ``scatter``."""
+        ax = self._prepare(ax)
+        rows = EmbeddingDisplay(self.Y, self.labels, names=("first component", "second component"))
+        rows.plot(ax, **{"alpha": 0.25, **options})
+        ax.scatter(self.points[:, 0], self.points[:, 1], marker="x", color="black", s=20)
+        for name, point in zip(self.names, self.points, strict=True):
+            ax.annotate(name, point, xytext=(3, 3), textcoords="offset points", fontsize="small")
+        for number, center in enumerate(self.centers):
+            colour = PALETTE[number % len(PALETTE)]
+            ax.annotate(
+                str(number),
+                center,
+                ha="center",
+                va="center",
+                weight="bold",
+                color="white",
+                bbox={"boxstyle": "circle", "color": colour},
+            )
+        ax.margins(0.1)
+        return self
+
+
 class PrototypesDisplay(Display):
     """The most typical rows of each cluster, as images.
 

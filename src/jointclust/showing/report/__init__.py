@@ -199,7 +199,7 @@ _DRAWING = ("data", "view", "painters", "labels", "legend")
 _EXPLORING = ("selection", "features", "rows", "layers", "names", "saving", "hands", "main")
 # Functions of `_sections`, each of which fills the place of its name.
 _FOUND = ("sure", "warnings", "clusters", "number", "classes", "heat_map", "soft", "uncertain", "chosen_features")
-_PARTS = (*_FOUND, "views", "objective", "parameters", "notes", "made", "cards")
+_PARTS = (*_FOUND, "columns", "views", "objective", "parameters", "notes", "made", "cards")
 
 
 def page(content: Content) -> str:

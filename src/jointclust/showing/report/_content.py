@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import silhouette_samples
 
+from jointclust.consensus.column_roles import told_of_decisive
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing.explain import ClusterExplanation
 from jointclust.showing.fitted import DOUBTFUL, STABLE, Fitted
@@ -79,7 +80,7 @@ class Content:
 
     def advice(self) -> list[str]:
         """What to beware of, in plain words: what the fit warned of, and what the numbers show."""
-        found = list(self.warnings)
+        found = self.guard + [text for text in self.warnings if text not in self.guard]
         doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < DOUBTFUL)
         if doubtful.size:
             found.append(
@@ -94,6 +95,16 @@ class Content:
         if share > 0.1:
             found.append(f"{share:.0%} of the rows would as likely be put with others (confidence below {_UNSURE}).")
         return found
+
+    @property
+    def guard(self) -> list[str]:
+        """That the clusters are those of one column, if they are."""
+        decisive = self.fitted.roles.decisive
+        if decisive is None:
+            return []
+        begins = told_of_decisive(decisive).partition(";")[0]
+        told = [text for text in self.warnings if text.startswith(begins)]  # with what to do, in words of its own
+        return told[:1] or [told_of_decisive(decisive)]
 
     def least_certain(self) -> list[tuple[int, float]]:
         """Rows whose label may well be wrong, the least certain first, with their confidence."""

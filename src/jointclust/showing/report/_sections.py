@@ -22,6 +22,7 @@ _FEATURES, _RULES = 6, 2
 # Rules that hold of fewer rows than this share tell little.
 _TELLING = 0.5
 _CARDS = 100
+_COLUMNS = 60
 _LOOKS = looks()
 # What the page's words mean, by the word.
 WORDS = {
@@ -39,6 +40,10 @@ WORDS = {
     "silhouette": "How much nearer a row is to its own cluster than to the next one, -1 to 1, in the embedding and on "
     "at most 2,000 rows. Above 0.5 clusters are well apart, near 0 they touch.",
     "outlier score": "How far a row is from the rows that are nearest to it, in units of what is usual.",
+    "related": "How far a column depends on the others, in standard deviations of what chance gives: a column that "
+    "depends on no other says nothing of clusters that several columns show, and is not used.",
+    "drives": "How far a column separates the clusters, 0 to 1: the share of its spread that lies between them, less "
+    "what chance gives.",
     "votes": "The share of the members' votes, or the probability, that a row has for each cluster.",
     "direction": "The embedding, turned so that its first direction has the largest variance. The share is that of "
     "the embedding's variance; the features named are those that go with it most, by correlation.",
@@ -235,6 +240,36 @@ def _curve(x: NDArray, y: NDArray, label: str, ends: tuple[str, str], marks: lis
         f'<text x="60" y="184">{escape(ends[0])}</text><text x="590" y="184" text-anchor="end">{escape(ends[1])}</text>'
         "</svg>"
     )
+
+
+def columns(content: Content) -> str:
+    """What each column of the data is, whether it is used, and how far it separates the clusters."""
+    found = content.fitted.columns
+    if not found:
+        return ""
+    # Those that separate the clusters most come first, and those that are not used last.
+    found = sorted(found, key=lambda one: (not one["used"], -np.nan_to_num(one["drives"], nan=-1.0)))
+    shown_ones = [one for one in found if one["used"]][:_COLUMNS] + [one for one in found if not one["used"]][:_COLUMNS]
+    rows = [
+        [
+            escape(one["name"]),
+            one["kind"],
+            "yes" if one["used"] else "no",
+            number_cell(_known(one["drives"], ".2f")),
+            number_cell(_known(one["related"], ".1f")),
+            escape(one["why"]),
+        ]
+        for one in shown_ones
+    ]
+    told = "".join(f"<p><b>{escape(text)}</b></p>" for text in content.guard)
+    more = len(found) - len(shown_ones)
+    told += f"<p>{more:,} more columns are not shown.</p>" if more else ""
+    head = ["column", "kind", "used", term("drives"), term("related"), "why"]
+    return section("Columns", told + table(head, rows, kind="texts"), name="columns")
+
+
+def _known(value: float, digits: str) -> str:
+    return "" if np.isnan(value) else f"{value:{digits}}"
 
 
 def views(content: Content) -> str:

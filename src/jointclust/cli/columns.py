@@ -1,0 +1,125 @@
+"""What is said of the columns of a table: which are used, why the others are not, and what changes that."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+
+from jointclust.views.columns import Column
+from jointclust.views.kinds import Description, listed
+from jointclust.views.usage import ALL_USED, ALONE
+
+_KINDS = {
+    "table": "a table",
+    "mixed": "a mixed table",
+    "features": "features of one scale",
+    "counts": "counts",
+    "documents": "documents",
+    "unit rows": "rows of one length",
+}
+_PLURAL = {"category": "categories"}
+# What is said of columns that cannot be compared, one and more of them.
+_LEFT_OUT = {"id": ("an id", "ids"), "constant": ("constant", "constant")}
+# Columns, and other groupings, that are named.
+_NAMED, _GROUPS = 8, 2
+
+
+def in_short(found: Description, views: Sequence[str] | None = None) -> list[str]:
+    """What is clustered, what is not used and why, and how to change it, in four lines at the most.
+
+    ``views`` are those that were taken, if they are not the ones that suit the data.
+    """
+    lines = [f"Clustered {clustered(found, views)}", unused(found), other_groupings(found)]
+    if any(is_left_aside(column) for column in found.columns):
+        lines.append("To change this: --keep NAME, --drop NAME, --all-columns. More: jointclust look DATA")
+    return [line for line in lines if line]
+
+
+def other_groupings(found: Description) -> str:
+    """The options that show other groupings of the rows, if there are any."""
+    groups = [as_option("--columns", group) for group in found.groups[:_GROUPS]]
+    more = f" (and {len(found.groups) - _GROUPS} more)" if found.groups[_GROUPS:] else ""
+    what = "Another grouping" if len(found.groups) == 1 else "Other groupings"
+    return f"{what} of the same rows: {', '.join(groups)}{more}" if groups else ""
+
+
+def clustered(found: Description, views: Sequence[str] | None = None) -> str:
+    """As what the data are clustered: their kind, the columns that are used, the views."""
+    names = found.views if views is None else views
+    what, seen = _KINDS[found.kind], f"{'view' if len(names) == 1 else 'views'}: {', '.join(names)}"
+    if found.kind == "documents":
+        return f"as {what}; {seen}"
+    used = [column for column in found.columns if column.used]
+    kinds = ", ".join(_counted(kind, number) for kind, number in Counter(one.kind for one in used).most_common())
+    n_columns = len(found.columns)
+    every = {1: "its one column", 2: "both columns"}.get(n_columns, f"all {n_columns:,} columns")
+    size = every if len(used) == n_columns else f"{len(used):,} of {n_columns:,} columns"
+    told = f"as {what} by {size} ({kinds}); {seen}"
+    return f"{told}; {ALL_USED}" if any(column.why == ALL_USED for column in used) else told
+
+
+def _counted(kind: str, number: int) -> str:
+    return f"{number:,} {kind if number == 1 else _PLURAL.get(kind, f'{kind}s')}"
+
+
+def is_left_aside(column: Column) -> bool:
+    """Whether a column could be used, and is not."""
+    return not column.used and column.kind not in ("id", "constant", "text")
+
+
+def unused(found: Description) -> str:
+    """Columns that are not used, by the reason."""
+    if found.kind == "documents":
+        return ""
+    rest = [column for column in found.columns if not column.used]
+    in_groups = {name for group in found.groups for name in group}
+    told = []
+    alone = [column.name for column in rest if column.why.startswith(ALONE)]
+    if alone:
+        depends = "depends" if len(alone) == 1 else "each depends"
+        told.append(f"{listed(alone, _NAMED)} ({depends} on no other column)")
+    for group in found.groups[:_GROUPS]:
+        told.append(f"{listed(group, _NAMED)} (depend on each other and on none of the columns used)")
+    for kind, words in _LEFT_OUT.items():
+        names = [column.name for column in rest if column.kind == kind]
+        told += [f"{listed(names, _NAMED)} ({words[len(names) > 1]})"] if names else []
+    for column in rest:
+        if column.kind == "text":
+            told.append(f"{column.name!r} (long text; to cluster it: {as_option('--text-column', [column.name])})")
+    known = {*alone, *in_groups}
+    others = [one for one in rest if is_left_aside(one) and one.name not in known]
+    told += [f"{one.name!r} ({one.why})" for one in others[:_GROUPS]]
+    return f"Not used: {'; '.join(told)}" if told else ""
+
+
+def change_of(column: Column, groups: Sequence[Sequence[str]]) -> str:
+    """The option that changes what is done with a column."""
+    if column.used:
+        return as_option("--drop", [column.name])
+    if column.kind == "text":
+        return as_option("--text-column", [column.name])
+    if column.kind == "id":
+        return as_option("--id-column", [column.name])
+    own = next((group for group in groups if column.name in group), None)
+    keep = as_option("--keep", [column.name])
+    if own is not None:
+        return f"{keep}, or {as_option('--columns', own)}"
+    return "" if column.kind == "constant" else keep
+
+
+def as_option(option: str, names: Sequence[str]) -> str:
+    """An option with names as a shell and :func:`jointclust.cli.options.names_of` take them.
+
+    Examples
+    --------
+    >>> as_option("--columns", ["city", "net, gross"])
+    '--columns \\'city,"net, gross"\\''
+    """
+    if option in ("--text-column", "--id-column"):
+        return f"{option} {shlex.quote(names[0])}"
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return f"{option} {shlex.quote(text.getvalue())}"
