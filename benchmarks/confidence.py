@@ -233,7 +233,7 @@ def verdicts(jobs, folder):
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(
             [
-                "fits", "half", "number", "sure", "fairly sure", "not sure", "no structure found",
+                "fits", "half", "drawn", "sure", "fairly sure", "not sure", "no structure found",
                 "clusters found again", "mean confidence",
             ]
         )  # fmt: skip

@@ -30,7 +30,7 @@ from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
-from jointclust.exceptions import tell
+from jointclust.exceptions import Notice, tell
 from jointclust.numerics.partitions import looked_up
 from jointclust.rows import as_rows, blocks, computed, each_row, is_elsewhere, loaded
 from jointclust.rows.arrays import namespace, to_host, whole_numbers
