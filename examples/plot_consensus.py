@@ -2,8 +2,8 @@
 A consensus, and which of it to trust
 =====================================
 
-``JointConsensus`` returns what many fits agree on. Its confidence says which rows are doubtful, its members which
-clusters are. Keeping only the rows it is sure of raises the accuracy: the confidence means something.
+``JointConsensus`` returns what many fits agree on. Its confidence says which rows are doubtful, fits on
+other rows which clusters are. Keeping only the rows that are put together again raises the accuracy here.
 """
 
 # %%
@@ -15,7 +15,7 @@ import jointclust as jc
 digits = jc.datasets.load("digits")
 X, y = digits.data[::2], digits.target[::2]
 model = jc.JointConsensus(10, random_state=0).fit(X)
-print(f"members agree with each other to {model.agreement_:.2f} (adjusted Rand index)")
+print(model.verdict_)
 
 order = np.argsort(-model.confidence_)
 shares = np.linspace(0.1, 1, 10)

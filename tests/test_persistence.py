@@ -267,6 +267,10 @@ def test_models_of_version_0_2(path, expected):
     wanted = {key.removeprefix(prefix): value for key, value in expected.items() if key.startswith(prefix)}
     model = jc.load(path)
     assert str(clone(model).get_params()) == str(model.get_params())
+    if isinstance(model, jc.JointConsensus):
+        with pytest.raises(AttributeError, match=r"reproducibility_ was not measured.*0\.3"):
+            _ = model.reproducibility_
+        assert model.verdict_.level == "not sure"
     answers = dict(make.answers(model, make.rows_of(expected, str(wanted.pop("rows")))))
     assert answers.keys() == wanted.keys()
     for name, value in wanted.items():

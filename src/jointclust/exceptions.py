@@ -27,9 +27,19 @@ class PlainKMeansWarning(UserWarning):
     """The parameters make the method equal to plain k-means: there is nothing to gain from it."""
 
 
+class Notice(UserWarning):
+    """What was done to the data: worth knowing, and no danger."""
+
+
+class NoticeText(str):
+    """The message of a notice, among those that were collected."""
+
+    __slots__ = ()
+
+
 def tell(message: str, category: type[Warning]) -> None:
     """Warn, pointing at the first line outside this library and scikit-learn: the user's; or whoever collects."""
-    if _ear.match(message):
+    if _ear.match(NoticeText(message) if issubclass(category, Notice) else message):
         return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:

@@ -21,11 +21,12 @@ from jointclust._version import __version__
 from jointclust.consensus.agreement import Agreement, Panel
 from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels, NearestLabels
 from jointclust.consensus.column_roles import ColumnRoles
-from jointclust.consensus.confidence import ConfidenceScale
+from jointclust.consensus.confidence import ConfidenceRule, ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.projection import ViewProjection
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
 from jointclust.consensus.tree import Tree
+from jointclust.consensus.trust import Trust
 from jointclust.consensus.version_0_1 import AgreementOf01, StoredVotes, VoteShare
 from jointclust.consensus.views import RowsAsGiven
 from jointclust.conversion import RENAMED, convert
@@ -58,6 +59,7 @@ _BESIDE = (
     CenterLabels,
     ClusterNumber,
     ColumnRoles,
+    ConfidenceRule,
     ConfidenceScale,
     Description,
     DiscriminantMap,
@@ -75,6 +77,7 @@ _BESIDE = (
     RowsAsGiven,
     StoredVotes,
     Tree,
+    Trust,
     Usage,
     ViewProjection,
     VoteShare,

@@ -365,7 +365,7 @@ def test_files_as_they_come(tmp_path, capsys, rng):
     told = ["UTF-16", "comment", "decimal comma"]
     record = json.loads((tmp_path / "a" / "run.json").read_text())
     heard = capsys.readouterr().err
-    assert all(any(part in warning for warning in record["warnings"]) and part in heard for part in told)
+    assert all(any(part in note for note in record["notes"]) and part in heard for part in told)
     assert record["input"]["columns"] == 2
     assert call("fit", "--config", tmp_path / "a" / "run.json", "--out", tmp_path / "b", "--quiet") == 0
     assert call(*fit, "--columns", "a", "--columns", "b", "--decimal", ",", "--out", tmp_path / "c", "--quiet") == 0

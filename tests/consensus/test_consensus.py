@@ -1,6 +1,7 @@
 """Consensus: what many members agree on."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ import jointclust as jc
 from jointclust.consensus.partitions import Partitions, leading_directions
 from jointclust.metrics import clustering_accuracy
 
-Consensus = jc.JointConsensus
+Consensus = partial(jc.JointConsensus, trust=False)
 
 
 @pytest.fixture(scope="module")

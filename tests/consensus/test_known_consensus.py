@@ -27,7 +27,7 @@ PLACES = {"memory": np.asarray, "dask": lambda rows: da.from_array(rows, chunks=
 
 
 def consensus(**options):
-    return jc.JointConsensus(4, random_state=0, effort="quick", **options)
+    return jc.JointConsensus(4, trust=False, random_state=0, effort="quick", **options)
 
 
 def numbers(names):
@@ -89,7 +89,7 @@ def test_groups_have_the_label_with_most_of_their_votes(place):
 
 @pytest.mark.parametrize("options", [{"views": None}, {"members": [jc.LDAKMeans(4), jc.DisCluster(4)]}])
 def test_other_members(options):
-    model = jc.JointConsensus(4, random_state=0, **options).fit(X, known_labels=FEW, groups=GROUPS)
+    model = jc.JointConsensus(4, trust=False, random_state=0, **options).fit(X, known_labels=FEW, groups=GROUPS)
     np.testing.assert_array_equal(model.labels_[KNOWN], numbers(FEW[KNOWN]))
     check_nested(model)
 
@@ -100,7 +100,7 @@ def test_more_rows_than_are_fitted(monkeypatch):
     monkeypatch.setattr("jointclust.consensus.estimator.MOST_ROWS", 200)
     known = np.where(np.isin(np.arange(240), [0, 1, 2, 50, 239]), NAMES, None)
     for there in PLACES.values():
-        model = jc.JointConsensus(4, random_state=0).fit(there(X), known_labels=known)
+        model = jc.JointConsensus(4, trust=False, random_state=0).fit(there(X), known_labels=known)
         names = np.append(model.classes_, "other")[to_host(model.labels_)]
         assert (names == known)[[0, 1, 2, 50, 239]].all()
         assert to_host(model.labels_).size == 240
@@ -119,12 +119,17 @@ def test_all_known_and_one_class():
     one = consensus().fit(X, known_labels=np.where(Y == 2, 2, -1))
     assert one.classes_.tolist() == [2]
     assert jc.metrics.clustering_accuracy(Y, one.labels_) > 0.9
-    assert jc.JointConsensus(1, random_state=0).fit(X, known_labels=np.where(Y == 2, 2, -1)).labels_.max() == 0
+    assert (
+        jc.JointConsensus(1, trust=False, random_state=0).fit(X, known_labels=np.where(Y == 2, 2, -1)).labels_.max()
+        == 0
+    )
 
 
 def test_a_class_of_absent_rows_is_none():
     weights = (Y != 3).astype(float)
-    model = jc.JointConsensus(3, random_state=0, effort="quick").fit(X, sample_weight=weights, known_labels=NAMES)
+    model = jc.JointConsensus(3, trust=False, random_state=0, effort="quick").fit(
+        X, sample_weight=weights, known_labels=NAMES
+    )
     assert model.classes_.tolist() == sorted(set(NAMES[Y != 3]))
     np.testing.assert_array_equal(model.classes_[model.labels_][Y != 3], NAMES[Y != 3])
 

@@ -29,7 +29,7 @@ def ten():
 
 @pytest.fixture(scope="module")
 def coarse(ten):
-    return jc.JointConsensus(5, random_state=0).fit(ten[0])
+    return jc.JointConsensus(5, trust=False, random_state=0).fit(ten[0])
 
 
 def is_nested(layers):
@@ -65,7 +65,7 @@ def test_splits_find_what_was_joined(coarse, ten):
 
 def test_joins_find_what_was_split(ten):
     X, y = (rows[ten[1] < 5] for rows in ten)
-    fine = jc.JointConsensus(10, random_state=0).fit(X)
+    fine = jc.JointConsensus(10, trust=False, random_state=0).fit(X)
     check(fine, X)
     assert clustering_accuracy(y, fine.cut(5)) > 0.97
 
@@ -91,7 +91,7 @@ def test_new_rows_go_where_their_neighbours_are(coarse, ten):
 
 def test_saved_before_and_after_they_are_asked_for(ten, tmp_path):
     X = ten[0][::2]
-    fresh = jc.JointConsensus(5, random_state=1).fit(X)
+    fresh = jc.JointConsensus(5, trust=False, random_state=1).fit(X)
     copies = [pickle.loads(pickle.dumps(fresh))]
     jc.save(fresh, tmp_path / "fresh.skops")
     expected = [layer["labels"] for layer in fresh.layers_]
@@ -107,7 +107,7 @@ def test_saved_before_and_after_they_are_asked_for(ten, tmp_path):
 
 def test_a_second_fit_has_layers_of_its_own(ten):
     X, y = ten
-    model = jc.JointConsensus(5, random_state=0).fit(X)
+    model = jc.JointConsensus(5, trust=False, random_state=0).fit(X)
     model.cut(2)
     model.set_params(n_clusters=3).fit(X[y < 3])
     assert check(model, X[y < 3])
@@ -115,7 +115,7 @@ def test_a_second_fit_has_layers_of_its_own(ten):
 
 def test_cut_never_rejects(ten):
     X, _ = ten
-    model = jc.JointConsensus(5, reject_below=0.9, random_state=0).fit(X)
+    model = jc.JointConsensus(5, trust=False, reject_below=0.9, random_state=0).fit(X)
     assert (model.labels_ == -1).any()
     check(model, X)
 
@@ -125,14 +125,14 @@ def test_every_kind_of_consensus(ten):
     X, y = ten
     some = X[::3]
     weights = np.where(y[::3] == 0, 0.0, 1.0 + y[::3])
-    check(jc.JointConsensus(4, views=None, random_state=0).fit(some), some)
-    check(jc.JointConsensus(4, random_state=0).fit(some, sample_weight=weights), some)
-    check(jc.JointConsensus(1, random_state=0).fit(some), some)
-    check(jc.JointConsensus(3, random_state=0).fit(X[:5]), X[:5])
-    check(jc.JointConsensus(2, random_state=0).fit(np.ones((6, 3))), np.ones((6, 3)))
+    check(jc.JointConsensus(4, trust=False, views=None, random_state=0).fit(some), some)
+    check(jc.JointConsensus(4, trust=False, random_state=0).fit(some, sample_weight=weights), some)
+    check(jc.JointConsensus(1, trust=False, random_state=0).fit(some), some)
+    check(jc.JointConsensus(3, trust=False, random_state=0).fit(X[:5]), X[:5])
+    check(jc.JointConsensus(2, trust=False, random_state=0).fit(np.ones((6, 3))), np.ones((6, 3)))
     members = [KMeans(4, n_init=1, random_state=seed) for seed in range(3)] + [KMeans(9, n_init=1)]
-    check(jc.JointConsensus(4, members=members, random_state=0).fit(some), some)
-    alone = jc.JointConsensus(4, views=None, members=[KMeans(4, n_init=3)], random_state=0).fit(some)
+    check(jc.JointConsensus(4, trust=False, members=members, random_state=0).fit(some), some)
+    alone = jc.JointConsensus(4, trust=False, views=None, members=[KMeans(4, n_init=3)], random_state=0).fit(some)
     assert len(check(alone, some)) == 4, "a member cannot split its own groups"
     assert alone.layers_[3]["agreement"] == pytest.approx(1)
 
@@ -212,7 +212,7 @@ def test_linkage_is_a_tree_of_the_layers(coarse):
 
 def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypatch):
     X, y = ten
-    model = jc.JointConsensus(5, random_state=0).fit(X)
+    model = jc.JointConsensus(5, trust=False, random_state=0).fit(X)
     monkeypatch.setattr(made, "MOST_ROWS", len(model._patterns.codes) // 2)
     monkeypatch.setattr(estimator, "_SAVED_ROWS", len(model._patterns.codes) // 2)
     check(model, X)

@@ -85,11 +85,6 @@ def test_bic_finds_the_classes(iris):
     assert scores[0] > scores[1] > scores[2]
 
 
-def test_jaccard():
-    labels, other = np.array([0, 0, 0, 1, 1, 2]), np.array([1, 1, 0, 0, 0, 2])
-    np.testing.assert_allclose(criteria.jaccard_per_cluster(labels, other, 3), [2 / 3, 2 / 3, 1])
-
-
 # -- search -------------------------------------------------------------------------------------------------------
 
 

@@ -182,8 +182,8 @@ def test_embedding_of_a_consensus_is_its_transform(iris):
 def test_stability_of_a_consensus(blobs):
     X, _ = blobs
     model = jc.JointConsensus(4, random_state=0).fit(X)
-    np.testing.assert_allclose(Fitted(model, X).member_stability, 1.0)
-    assert Fitted(jc.LDAKMeans(4, random_state=0).fit(X), X).member_stability is None
+    np.testing.assert_allclose(Fitted(model, X).reproducibility, 1.0)
+    assert Fitted(jc.LDAKMeans(4, random_state=0).fit(X), X).reproducibility is None
 
 
 def test_beware(tmp_path, rng):
@@ -193,7 +193,7 @@ def test_beware(tmp_path, rng):
     model.labels_ = np.r_[1, 1, np.zeros(98, int)].astype(np.int32)
     jc.write_report(model, X, tmp_path / "r.html", stability=[0.95, 0.3])
     text = "".join(parsed(tmp_path / "r.html").text)
-    assert "Cluster 1 is not stable" in text
+    assert "Cluster 1 is not found again on other rows" in text
     assert "Cluster 1 has fewer than 5 rows" in text
 
 
@@ -337,7 +337,7 @@ def test_only_uncertain_rows_are_listed(blobs, tmp_path):
 def test_one_cluster_is_not_called_stable(rng, tmp_path):
     X = rng.standard_normal((60, 3))
     text = written(tmp_path, jc.JointConsensus(1, effort="quick", random_state=0).fit(X), X, stability=[1.0])
-    assert "All rows are in one cluster" in text
+    assert "all rows are in one cluster" in text
     assert 'class="tag' not in text
     assert "Least certain" not in text
 
@@ -345,22 +345,22 @@ def test_one_cluster_is_not_called_stable(rng, tmp_path):
 @pytest.mark.parametrize(
     ("stability", "sentence"),
     [
-        ([0.849, 0.95], "Sure: both clusters are stable."),
-        ([0.6, 0.84], "Fairly sure: both clusters are fairly stable."),
-        ([0.9, 0.7], "Fairly sure: 1 of 2 clusters is stable, 1 is fairly stable."),
-        ([0.9, 0.2], "Not sure: 1 of 2 clusters is stable, 1 is not stable."),
-        ([0.9, np.nan], "Fairly sure: 1 of 2 clusters is stable, 1 is unmeasured."),
+        ([0.849, 0.95], "Sure: the same clusters are found again on other rows"),
+        ([0.6, 0.84], "Fairly sure: much the same clusters are found again on other rows"),
+        ([0.9, 0.2], "Not sure: other clusters are found on other rows"),
+        ([0.9, np.nan], "Sure: the same clusters are found again on other rows"),
     ],
 )
 def test_how_sure_we_are(stability, sentence, rng, tmp_path):
     X = np.r_[rng.standard_normal((50, 3)), 20 + rng.standard_normal((50, 3))]
     model = jc.LDAKMeans(2, random_state=0).fit(X)
-    assert f'<p class="sure">{sentence}</p>' in written(tmp_path, model, X, stability=stability)
-    assert '<p class="sure">How sure these clusters are was not measured' in written(tmp_path, model, X)
+    assert f'<p class="sure">{sentence} (' in written(tmp_path, model, X, stability=stability)
+    told = '<p class="sure">Not sure: whether the clusters are found again on other rows was not measured'
+    assert told in written(tmp_path, model, X)
 
 
 def test_how_it_was_made(iris, tmp_path):
-    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(iris.data)
+    model = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(iris.data)
     text = written(tmp_path, model, iris.data, command="jointclust fit 'a & b'", checksum="abc123")
     assert "jointclust fit &#x27;a &amp; b&#x27;" in text
     assert "abc123" in text
@@ -386,7 +386,7 @@ def test_headings_of_tables_say_something(iris, tmp_path):
 
 
 def test_the_number_of_clusters_is_told(iris, tmp_path):
-    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(iris.data)
+    model = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(iris.data)
     model.number_ = ClusterNumber(3, {}, [3, 2], {2: 0.85, 3: 0.9, 5: 0.6}, 0.9, True, 10)
     text = written(tmp_path, model, iris.data)
     assert all(mark in text for mark in (">3, chosen</text>", ">2, runner-up</text>", model.number_.verdict))

@@ -191,7 +191,7 @@ class TestUsers:
     def test_default(self):
         table, y = planted()
         with pytest.warns(UserWarning, match=r"'coin', 'score' are not used.*columns=\['city', 'country'\]"):
-            model = jc.JointConsensus(3, random_state=0).fit(table)
+            model = jc.JointConsensus(3, trust=False, random_state=0).fit(table)
         assert jc.metrics.clustering_accuracy(y, model.labels_) > 0.95
         roles = {column["name"]: column for column in model.columns_}
         assert set(roles["n0"]) == {"name", "kind", "used", "related", "why", "drives"}
@@ -202,7 +202,7 @@ class TestUsers:
     def test_predict_asks_for_the_columns_that_are_used(self, tmp_path):
         table, _ = planted()
         with pytest.warns(UserWarning, match="not used"):
-            model = jc.JointConsensus(3, random_state=0).fit(table)
+            model = jc.JointConsensus(3, trust=False, random_state=0).fit(table)
         jc.save(model, tmp_path / "model.skops")
         for one in (model, jc.load(tmp_path / "model.skops")):
             some = table.drop(columns=["city", "country", "coin"])
@@ -218,19 +218,19 @@ class TestUsers:
             model = jc.cluster(table, 4, random_state=0, columns=["city", "score"])
         assert [column["name"] for column in model.columns_ if column["used"]] == ["city", "score"]
         assert model.columns_[5]["drives"] == pytest.approx(1)
-        every = jc.JointConsensus(3, columns="all", effort="quick", random_state=0).fit(table)
+        every = jc.JointConsensus(3, trust=False, columns="all", effort="quick", random_state=0).fit(table)
         assert all(column["used"] for column in every.columns_)
         with pytest.raises(ValueError, match="columns names 'town', which X has not"):
-            jc.JointConsensus(3, columns=["town"]).fit(table)
+            jc.JointConsensus(3, trust=False, columns=["town"]).fit(table)
         with pytest.raises(ValueError, match="empty list"):
-            jc.JointConsensus(3, columns=[]).fit(table)
+            jc.JointConsensus(3, trust=False, columns=[]).fit(table)
 
     def test_a_category_beside_noise(self):
         gen = np.random.RandomState(0)
         table = pd.DataFrame(gen.randn(300, 3)).assign(kind=gen.choice(list("abc"), 300))
         table.columns = table.columns.astype(str)
         with pytest.warns(jc.ColumnWarning, match="'kind'"), pytest.warns(UserWarning, match="no columns depend"):
-            jc.JointConsensus(3, random_state=0).fit(table)
+            jc.JointConsensus(3, trust=False, random_state=0).fit(table)
 
     @pytest.mark.parametrize("names", [["n0"], ["kind"], ["n0", "score"], ["kind", "city"]], ids=str)
     def test_few_columns(self, names):

@@ -64,9 +64,9 @@ def test_list_that_is_missing():
 
 def test_sentinels_on_a_device_and_with_dask():
     marked = np.where(np.arange(len(WINE))[:, None] % 9 == np.arange(13), -999.0, WINE)
-    expected = jc.JointConsensus(3, effort="quick", random_state=0).fit(marked).labels_
+    expected = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(marked).labels_
     for rows in (torch.tensor(marked), da.from_array(marked, chunks=(90, 13))):
-        found = jc.JointConsensus(3, effort="quick", random_state=0).fit(rows)
+        found = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(rows)
         assert jc.metrics.clustering_accuracy(expected, np.asarray(found.labels_)) > 0.98
 
 
@@ -85,7 +85,7 @@ HARMLESS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HARMLESS)
 def test_what_is_harmless(name):
-    found = jc.JointConsensus(3, random_state=0).fit(HARMLESS[name]())
+    found = jc.JointConsensus(3, trust=False, random_state=0).fit(HARMLESS[name]())
     assert jc.metrics.clustering_accuracy(CLASSES, found.labels_) >= (0.94 if name != "sentinels" else 0.9)
 
 
@@ -289,7 +289,7 @@ def test_text_beside_others_is_told():
     table = FRAME.assign(note=[" ".join(row) for row in words])
     told = r"'note'.*jc.cluster\(table\['note'\]\).*--text-column"
     with pytest.warns(UserWarning, match=told):
-        jc.JointConsensus(3, effort="quick", random_state=0).fit(table)
+        jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(table)
 
 
 class TestFewCells:
@@ -328,7 +328,7 @@ def test_a_file_and_a_frame_say_the_same(tmp_path):
 def test_explanations_know_gaps():
     table = FRAME.copy()
     table.loc[::9, "x12"] = -9999
-    model = jc.JointConsensus(3, effort="quick", random_state=0).fit(table)
+    model = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(table)
     for rows in (table, table.to_numpy()):
         found = features_in(rows, None, None, model.description_)
         assert np.isnan(found.values[:, -1]).sum() == len(table[::9])

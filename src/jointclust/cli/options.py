@@ -221,7 +221,7 @@ results = together(
         type=click.IntRange(0),
         default=10,
         show_default=True,
-        help="Bootstrap resamples for the stability of each cluster (the consensus needs none).",
+        help="Refits on halves of the rows that say whether each cluster is found again (the consensus has its own).",
     ),
     click.option(
         "--report-megabytes",

@@ -26,17 +26,18 @@ from jointclust.cli.runs import class_column, class_names, command_line, embeddi
 from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
 from jointclust.consensus.column_roles import told_of_decisive
 from jointclust.consensus.estimator import told_of_unused
+from jointclust.exceptions import NoticeText
 from jointclust.readers import Table
-from jointclust.selection.stability import resampled_jaccard
+from jointclust.selection.stability import found_again
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.plots import EmbeddingDisplay
 from jointclust.types import Float, Labels
 from jointclust.views.kinds import Description
 from jointclust.views.written import is_gap
 
-# Rows and components that the bootstrap looks at, at the most.
+# Rows and components that the refits look at, at the most.
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
-# Rows of which resamples say something, at the least.
+# Rows of which refits say something, at the least.
 _FEW_ROWS = 10
 # Sizes of clusters that are told, at the most.
 _SIZES = 20
@@ -102,7 +103,20 @@ class Outcome:
 
     @property
     def warnings(self) -> list[str]:
-        return [*self.guard, *self.source.table.notes, *map(in_options, self.others)]
+        """Dangers: that the clusters are those of one column, and what else the fit warned of."""
+        return [*self.guard, *(in_options(text) for text in self.others if not isinstance(text, NoticeText))]
+
+    @cached_property
+    def coded(self) -> list[str]:
+        """What was done to the data when they were coded."""
+        preparations = preparing.preparations_of(self.fitted.model)
+        return list(dict.fromkeys(note for one in preparations for note in one.notes_))
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What was done to the data: when they were read, coded, and fitted."""
+        told = (in_options(text) for text in self.messages if isinstance(text, NoticeText))
+        return list(dict.fromkeys([*self.source.table.notes, *self.coded, *told]))
 
 
 def verdict(found: jc.ClusterNumber) -> str:
@@ -115,9 +129,7 @@ def verdict(found: jc.ClusterNumber) -> str:
 def finish(run: Outcome) -> None:
     """Say what was done to the data and how the number of clusters was chosen; write the folder, its record last."""
     run.voice.warn(run.guard)
-    preparations = preparing.preparations_of(run.fitted.model)
-    notes = list(dict.fromkeys(note for one in preparations for note in one.notes_))
-    for line in [] if run.description is None else _of_columns(run, run.description, notes):
+    for line in [] if run.description is None else _of_columns(run, run.description, run.coded):
         run.voice.say(line)
     if run.number is not None:
         run.voice.say(f"Number of clusters: {verdict(run.number)}")
@@ -138,6 +150,8 @@ def finish(run: Outcome) -> None:
     result: dict[str, Any] = {"rows": int(fitted.labels.size), "clusters": len(sizes), "sizes": sizes}
     rejected = int(np.count_nonzero(np.asarray(fitted.clusterer.labels_) < 0))
     result |= ({"rejected": rejected} if rejected else {}) | evaluation(table, fitted.labels)
+    said = fitted.verdict(stability)
+    result["verdict"] = {"level": said.level, "reasons": said.reasons}
     if stability is not None:
         result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
     rows, columns = preparing.shape_of(table.data)
@@ -153,12 +167,12 @@ def finish(run: Outcome) -> None:
         input={"path": run.source.path, "sha256": run.source.sha256, **known},
         result=result,
         columns=[_plain(column) for column in fitted.columns],
-        notes=notes,
+        notes=run.notes,
         warnings=run.warnings,
         seconds={key: round(value, 3) for key, value in run.voice.seconds.items()},
         fitted=runs.ranges_of(fitted.data, fitted.names),
     )
-    _say(run, result, [*files, "run.json"])
+    _say(run, result, stability, [*files, "run.json"])
 
 
 def _of_columns(run: Outcome, description: Description, notes: list[str]) -> list[str]:
@@ -224,6 +238,7 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
             ids=table.ids,
             classes=table.classes,
             stability=stability,
+            notes=run.notes,
             image_shape=shape,
             image_order=order,
             title="standard input" if run.source.path == "-" else Path(run.source.path).name,
@@ -237,13 +252,13 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
 
 
 def stability_of(fitted: Fitted, n_resamples: int, seed: int) -> Float | None:
-    """How far each cluster can be trusted: by the consensus's members, else by bootstrap.
+    """How far each cluster is found again on other rows: what a consensus has measured, else by refits.
 
-    The bootstrap is that of :func:`jointclust.bootstrap_stability`, on a sample of the rows and in their leading
-    principal components: its cost must not depend on the size of the file.
+    They are those of :func:`jointclust.bootstrap_stability`, on a sample of the rows and in their leading principal
+    components: their cost must not depend on the size of the file.
     """
-    if fitted.member_stability is not None or n_resamples == 0:
-        return fitted.member_stability
+    if isinstance(fitted.clusterer, jc.JointConsensus) or n_resamples == 0:
+        return fitted.reproducibility
     rows, labels, clusterer = fitted.rows, fitted.labels, fitted.clusterer
     rng, n = np.random.RandomState(seed), rows.shape[0]
     sample = np.arange(n) if n <= _STABILITY_ROWS else np.sort(rng.permutation(n)[:_STABILITY_ROWS])
@@ -254,7 +269,7 @@ def stability_of(fitted: Fitted, n_resamples: int, seed: int) -> Float | None:
     if small.shape[1] > most:
         reduce = TruncatedSVD if sp.issparse(small) else PCA
         small = reduce(min(most, min(small.shape) - 1), random_state=0).fit_transform(small)
-    found = resampled_jaccard(clusterer, small, own, n_clusters, n_resamples, rng)
+    found = found_again(clusterer, small, own, n_clusters, n_resamples, rng)
     absent = np.bincount(own, minlength=n_clusters) == 0
     return np.where(absent, np.nan, found)
 
@@ -299,10 +314,11 @@ def _describe(run: Outcome) -> None:
             run.voice.tell(f"{name}: {shown(getattr(clusterer, attribute))}")
 
 
-def _say(run: Outcome, result: dict[str, Any], files: list[str]) -> None:
-    run.voice.warn(run.others)
+def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: list[str]) -> None:
+    run.voice.warn(text for text in run.others if not isinstance(text, NoticeText))
     sizes = [str(size) for size in result["sizes"][:_SIZES]] + ["..."] * (result["clusters"] > _SIZES)
     lines = [f"{result['rows']} rows in {counted(result['clusters'], 'cluster')} of {', '.join(sizes)}"]
+    lines.append(str(run.fitted.verdict(stability)))
     if "rejected" in result:
         lines.append(f"{result['rejected']} of them are not sure enough: their label is -1 (reject_below)")
     if "accuracy" in result:
@@ -313,7 +329,7 @@ def _say(run: Outcome, result: dict[str, Any], files: list[str]) -> None:
     drawn = [] if run.given["plot"] is None else [run.given["plot"]]
     lines.append(f"Wrote {', '.join([*files, *drawn])}")
     lines.append(f"Open {(run.folder / 'report.html').resolve()}")
-    told = {"out": str(run.folder.resolve()), "files": files, "warnings": [*run.guard, *map(in_options, run.others)]}
+    told = {"out": str(run.folder.resolve()), "files": files, "warnings": run.warnings}
     run.voice.result("\n".join(lines), result | told)
 
 

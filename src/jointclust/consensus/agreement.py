@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.consensus.classifiers import Member
-from jointclust.consensus.confidence import ConfidenceScale
+from jointclust.consensus.confidence import Confidence
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.partitions import mean_votes
 from jointclust.consensus.projection import ProjectedRows, ViewProjection
@@ -108,7 +108,7 @@ class Agreement:
         The number of known classes, which are the first clusters.
     overrides : array of shape (n_overrides, n_clusters) or None
         Votes that replace those of the members for rows with a known label or in a group.
-    scale : ConfidenceScale
+    scale : ConfidenceRule, or ConfidenceScale in a model of 0.2
         What makes confidence of votes and outlier scores.
     embedding : DiscriminantMap
         The directions in which the clusters differ.
@@ -121,7 +121,7 @@ class Agreement:
     shares: Float
     n_known: int
     overrides: Float | None
-    scale: ConfidenceScale
+    scale: Confidence
     embedding: DiscriminantMap
 
     @property
@@ -181,7 +181,8 @@ class Agreement:
     def reordered(self, order: NDArray[np.intp]) -> Agreement:
         """The same clusters in another order."""
         overrides = None if self.overrides is None else self.overrides[:, order]
-        return replace(self, votes=[table[:, order] for table in self.votes], overrides=overrides)
+        votes = [table[:, order] for table in self.votes]
+        return replace(self, votes=votes, overrides=overrides, scale=self.scale.reordered(order))
 
 
 def most_voted(votes: Float) -> Labels:

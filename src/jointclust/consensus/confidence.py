@@ -2,28 +2,153 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
 
-from jointclust.rows.arrays import namespace
-from jointclust.types import Float
+from jointclust.consensus.reproducibility import Repeats
+from jointclust.rows.arrays import like, namespace
+from jointclust.types import Float, Labels
 
-# Fitted on 21 real data sets whose classes the default finds for more than half of the rows: the evidence page.
-_SLOPE, _LEVEL, _WIDE, _MANY = 0.87, 0.37, 0.26, -0.1
-_LEAST_DOUBT = 1e-3
-# Outlier scores are usual up to this multiple of the score that nine rows in ten stay below.
+# Votes below this share count as this share.
+_LEAST_VOTES = 1e-3
+# A cluster's share is averaged with that of all rows, which counts as so many refits; shares are no surer than this.
+_SHARED, _LEAST_DOUBT = 1.0, 1e-3
+# The slope where votes tell nothing of the refits, and how many rows this counts as; its ends.
+_USUAL_SLOPE, _PRIOR, _SLOPES = 1.0, 5.0, (0.1, 10.0)
+# Outlier scores are usual up to this multiple of what nine rows in ten stay below.
 _USUAL, _QUANTILE, _POWER = 1.5, 0.9, 4
+# Rows that tell a cluster's own spread, with fewer it is that of all rows; a spread has at least this share of that.
+_ENOUGH, _LEAST_SPREAD = 20, 0.5
+_HALVINGS = 40
+
+
+class Confidence(Protocol):
+    """What makes confidence of votes and outlier scores."""
+
+    def confidence(self, votes: Float, scores: Float) -> Float:
+        """The confidence of each row."""
+
+    def reordered(self, order: NDArray[np.intp]) -> Confidence:
+        """The rule for the same clusters in another order."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceRule:
+    """``1/(1 + exp(-a_c - b m))``, times ``(u_c/s)^4`` if less than 1, for a row of cluster c.
+
+    m is the logarithm of the ratio of the two largest votes for the row, s its outlier score.
+
+    Attributes
+    ----------
+    levels : array of shape (n_clusters,)
+        The numbers a: with them, the mean over a cluster's rows is the share of them that refits on other rows put into
+        it again, averaged a little with the share of all rows.
+    slope : float
+        b: how far the votes tell which rows these are.
+    usual : array of shape (n_clusters,)
+        u: the outlier score beyond which a row is far away, by the spread of the cluster.
+    """
+
+    levels: Float
+    slope: float
+    usual: Float
+
+    @classmethod
+    def of_votes(cls, labels: Labels, scores: Float, n_clusters: int) -> ConfidenceRule:
+        """The rule without refits: the larger of the two largest votes over both."""
+        return cls(np.zeros(n_clusters), _USUAL_SLOPE, usual_scores(labels, scores, n_clusters))
+
+    def taught(self, votes: Float, repeats: Repeats) -> ConfidenceRule:
+        """The rule that tells best which rows refits put into the same cluster again."""
+        labels, ratio = repeats.labels, _log_ratio(votes)
+        unseen, same = repeats.unseen.sum(axis=0), repeats.same.sum(axis=0)
+        shares, clusters = _smoothed(repeats), np.unique(labels)
+
+        def levels(slope: float) -> Float:
+            found = self.levels.copy()
+            for cluster in clusters:
+                found[cluster] = _level(slope * ratio[labels == cluster], float(shares[cluster]))
+            return found
+
+        def loss(log_slope: float) -> float:
+            slope = float(np.exp(log_slope))
+            likely = np.clip(expit(levels(slope)[labels] + slope * ratio), _LEAST_DOUBT, 1 - _LEAST_DOUBT)
+            likelihood = same @ np.log(likely) + (unseen - same) @ np.log(1 - likely)
+            return float(_PRIOR * (log_slope - np.log(_USUAL_SLOPE)) ** 2 - likelihood)
+
+        found = minimize_scalar(loss, bounds=np.log(_SLOPES), method="bounded", options={"xatol": 0.1})
+        slope = float(np.exp(found.x))
+        return replace(self, levels=levels(slope), slope=slope)
+
+    def confidence(self, votes: Float, scores: Float) -> Float:
+        """The confidence of each row."""
+        xp = namespace(votes)
+        labels = xp.argmax(votes, axis=1)
+        level, usual = (xp.take(like(one, votes), labels, axis=0) for one in (self.levels, self.usual))
+        likely = 1.0 / (1.0 + xp.exp(-level - self.slope * _log_ratio(votes)))
+        far = xp.astype(scores, votes.dtype) / usual
+        return likely / xp.clip(far, 1.0, None) ** _POWER
+
+    def reordered(self, order: NDArray[np.intp]) -> ConfidenceRule:
+        """The rule for the same clusters in another order."""
+        return replace(self, levels=self.levels[order], usual=self.usual[order])
+
+
+def _log_ratio(votes: Float) -> Float:
+    """The logarithm of the ratio of the two largest votes."""
+    xp = namespace(votes)
+    if votes.shape[1] == 1:
+        return xp.full_like(votes[:, 0], -np.log(_LEAST_VOTES))
+    ordered = xp.sort(xp.clip(votes, _LEAST_VOTES, None), axis=1)
+    return xp.log(ordered[:, -1] / ordered[:, -2])
+
+
+def _smoothed(repeats: Repeats) -> Float:
+    """The share of each cluster's rows that refits put into it again, averaged with that of all rows."""
+    shares, same, unseen = repeats.shares(), repeats.same.sum(), repeats.unseen.sum()
+    known = ~np.isnan(shares)
+    overall = (same + 0.5) / (unseen + 1.0)
+    sums = np.where(known, shares, 0.0).sum(axis=0) + _SHARED * overall
+    return np.clip(sums / (known.sum(axis=0) + _SHARED), _LEAST_DOUBT, 1 - _LEAST_DOUBT)
+
+
+def _level(terms: Float, share: float) -> float:
+    """The number a for which ``1/(1 + exp(-a - terms))`` has this mean."""
+    centre = np.log(share / (1 - share))
+    low, high = centre - float(terms.max()), centre - float(terms.min())
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if expit(middle + terms).mean() < share else (low, middle)
+    return 0.5 * (low + high)
+
+
+def usual_scores(labels: Labels, scores: Float, n_clusters: int) -> Float:
+    """The outlier score of each cluster beyond which a row is far away.
+
+    A cluster's spread is its median score. In units of that of their clusters, rows of all clusters have usual scores.
+    """
+    overall = float(np.median(scores)) or 1.0
+    owns = [scores[labels == cluster] for cluster in range(n_clusters)]
+    spreads = np.array([float(np.median(own)) if own.size >= _ENOUGH else overall for own in owns])
+    spreads = np.maximum(spreads, _LEAST_SPREAD * overall)
+    return _USUAL * spreads * (float(np.quantile(scores / spreads[labels], _QUANTILE)) or 1.0)
 
 
 @dataclass(frozen=True)
 class ConfidenceScale:
-    """``1/(1 + exp(-a logit(v) - trust))`` of the votes v for a row's label; times ``(usual/score)^4`` if less than 1.
+    """The rule of models of version 0.2, ``1/(1 + exp(-0.87 logit(v) - trust))`` of the votes v for a row's label.
+
+    It is multiplied by ``(usual/score)^4`` if that is less than 1.
 
     Attributes
     ----------
     trust : float
-        How far votes can be trusted: on few rows of many columns members agree by chance.
+        A number for the fit.
     usual : float
         The outlier score beyond which a row is unlike the others.
     """
@@ -31,20 +156,13 @@ class ConfidenceScale:
     trust: float
     usual: float
 
-    @classmethod
-    def of(cls, scores: Float, n_samples: int, n_features: int, n_clusters: int) -> ConfidenceScale:
-        """The scale for a fit with these outlier scores."""
-        usual = _USUAL * float(np.quantile(scores, _QUANTILE)) or 1.0
-        return cls(cls.trust_in(n_samples, n_features, n_clusters), usual)
-
-    @staticmethod
-    def trust_in(n_samples: int, n_features: int, n_clusters: int) -> float:
-        """Trust, which is less for fewer rows than columns, and for many clusters."""
-        return float(_LEVEL + _WIDE * min(np.log(n_samples / n_features), 0.0) + _MANY * np.log(n_clusters))
-
     def confidence(self, votes: Float, scores: Float) -> Float:
         """The confidence of each row."""
         xp = namespace(votes)
-        v = xp.clip(xp.max(votes, axis=1), _LEAST_DOUBT, 1 - _LEAST_DOUBT)
-        likely = 1.0 / (1.0 + xp.exp(-_SLOPE * xp.log(v / (1 - v)) - self.trust))
+        v = xp.clip(xp.max(votes, axis=1), _LEAST_VOTES, 1 - _LEAST_VOTES)
+        likely = 1.0 / (1.0 + xp.exp(-0.87 * xp.log(v / (1 - v)) - self.trust))
         return likely * (self.usual / xp.clip(scores, self.usual, None)) ** _POWER
+
+    def reordered(self, order: NDArray[np.intp]) -> ConfidenceScale:
+        """The same: it does not depend on the clusters."""
+        return self

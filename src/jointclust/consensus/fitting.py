@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from jointclust.consensus.agreement import Agreement, Panel, most_voted
 from jointclust.consensus.column_roles import ColumnRoles, column_roles, warn_of_decisive
-from jointclust.consensus.confidence import ConfidenceScale
+from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.known_labels import Examples, rules_of
 from jointclust.consensus.members import EFFORTS, Effort, members_on, n_members_on
@@ -22,6 +22,7 @@ from jointclust.consensus.projection import Distinct, ViewProjection, is_low, n_
 from jointclust.consensus.remote_votes import vote_on_all
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesInMemory
 from jointclust.consensus.tree import Tree
+from jointclust.consensus.trust import Trust, n_refits, reordered, trust_in
 from jointclust.consensus.views import ViewedData
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import CollapseWarning, collected, tell
@@ -47,6 +48,7 @@ class Settings(NamedTuple):
     weighs_views: bool
     reject_below: float
     n_jobs: int | None
+    trust: bool
 
     @classmethod
     def of(cls, estimator: Any) -> Settings:
@@ -66,6 +68,7 @@ class Settings(NamedTuple):
             isinstance(estimator.views, str),
             estimator.reject_below,
             estimator.n_jobs,
+            estimator.trust,
         )
 
     def n_members(self, viewed: ViewedData, n_rows: int) -> int:
@@ -103,6 +106,7 @@ class FittedConsensus:
     agreement_: float
     members_: list[Any]
     _roles: ColumnRoles
+    _trust: Trust | None = None
     _tree: Tree | None = None
 
 
@@ -171,12 +175,8 @@ def fit_consensus(
         ballots = _with_rules(ballots, viewed)
     partitions = ballots.partitions
     votes = partitions.agreed(settings.n_clusters, rng, viewed.known, viewed.groups)[1]
-    n_rows = viewed.n_samples if viewed.weights is None else int(np.count_nonzero(viewed.weights))
-    usual = outlier_scores if viewed.weights is None else outlier_scores[viewed.weights > 0]
-    n_features = ballots.panel.projections[ballots.panel.views[0]].mean.size
-    scale = ConfidenceScale.of(usual, n_rows, n_features, settings.n_clusters)
     agreement = Agreement(
-        viewed.preparations, ballots.panel, ballots.names, votes, partitions.shares, n_known, None, scale, _NO_MAP
+        viewed.preparations, ballots.panel, ballots.names, votes, partitions.shares, n_known, None, _NO_RULE, _NO_MAP
     )
     codes = partitions.codes
     if viewed.known is not None or viewed.groups is not None:
@@ -184,6 +184,11 @@ def fit_consensus(
     patterns, index = Patterns.of(codes, viewed.weights)
     soft = agreement.soft_labels(patterns.codes)[index]
     agreement, centers = _with_embedding(agreement, viewed, sample, soft)
+    trust, rule = None, _rule_of_votes(soft, outlier_scores, viewed.weights)
+    if settings.trust and not is_constant:
+        # A stream of its own: the labels are the same without it.
+        trust, rule = _trust_in(agreement, viewed, settings, soft, rule, np.random.RandomState([seed, 1]))
+    agreement = replace(agreement, scale=rule)
     matrix = partitions.agreement()
     _warn_of_collapse(is_constant, np.unique(soft.argmax(axis=1)).size, settings.n_clusters)
     fitted = FittedConsensus(
@@ -200,13 +205,34 @@ def fit_consensus(
         _mean_agreement(matrix, partitions.sizes, settings.n_clusters),
         ballots.panel.members,
         column_roles(viewed.looked_at, most_voted(soft)),
+        trust,
     )
     if fitted._roles.decisive is not None:
         warn_of_decisive(fitted._roles.decisive)
     if remote is None:
         return fitted
     vote = vote_on_all(agreement, remote, settings.reject_below)
-    return replace(fitted, cluster_centers_=centers[vote.pop("order")], **vote)
+    order = vote.pop("order")
+    return replace(fitted, cluster_centers_=centers[order], _trust=reordered(trust, order), **vote)
+
+
+def _trust_in(
+    agreement: Agreement,
+    viewed: ViewedData,
+    settings: Settings,
+    soft: Float,
+    rule: ConfidenceRule,
+    rng: np.random.RandomState,
+) -> tuple[Trust | None, ConfidenceRule]:
+    """What refits say of the clusters, and the rule of the confidence that they teach."""
+
+    def fit_panel(half: ViewedData, effort: Effort) -> tuple[Panel, ViewedData, NDArray | None, int]:
+        refit, everything = settings._replace(effort=effort), np.arange(half.n_samples)
+        panel, half, columns, seed, _ = _fit_panel(half, refit, everything, rng, lambda: None)
+        return panel, half, columns, seed
+
+    refits = n_refits(settings.effort, is_given=settings.members is not None)
+    return trust_in(viewed, agreement.panel, soft, refits, settings.members is not None, fit_panel, rule, rng)
 
 
 def _warn_of_collapse(is_constant: bool, n_found: int, n_clusters: int) -> None:
@@ -220,6 +246,13 @@ def _warn_of_collapse(is_constant: bool, n_found: int, n_clusters: int) -> None:
 
 
 _NO_MAP = DiscriminantMap(np.empty(0), np.empty((0, 0)))
+_NO_RULE = ConfidenceRule(np.empty(0), 1.0, np.empty(0))
+
+
+def _rule_of_votes(soft: Float, scores: Float, weights: Float | None) -> ConfidenceRule:
+    """The rule of the confidence before there are refits, by the rows that have weight."""
+    present = slice(None) if weights is None else np.flatnonzero(weights)
+    return ConfidenceRule.of_votes(most_voted(soft[present]), scores[present], soft.shape[1])
 
 
 def _fit_panel(

@@ -60,12 +60,16 @@ _FINE = Plan(0.9, 0.1, "k-means++", 1, 4)
 
 
 class Effort(NamedTuple):
-    """How much is fitted: a share of the usual rows, finer scales, starts of LDAKMeans at the most, times each."""
+    """How much is fitted: a share of the usual rows, finer scales, starts of LDAKMeans at the most, times each.
+
+    ``plain`` members are one LDAKMeans, and one neighbour graph at all scales.
+    """
 
     share: float
     finer: tuple[float, ...]
     n_init: int
     times: int
+    plain: bool = False
 
 
 EFFORTS = {
@@ -73,6 +77,7 @@ EFFORTS = {
     "normal": Effort(1.0, _FINER, 3, 1),
     "thorough": Effort(2.0, _FINER, 3, 3),
 }
+PLAIN = Effort(1.0, (2.0,), 1, 1, plain=True)
 
 
 def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FINER) -> list[int]:
@@ -105,11 +110,11 @@ def members_on(
     landmarks, device = view.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
     graph = partial(_from_graph, view, rows, Z[:, : landmarks.shape[1]], weights, device)
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
-    main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in _MAIN]
+    main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in (_MAIN[:1] if effort.plain else _MAIN)]
     if device is not None:  # with many clusters the choice of a start matters less
         main = [plan._replace(n_init=max(1, fewer_restarts(plan.n_init, n_clusters))) for plan in main]
-    plans = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer]
-    n_fits = len(plans) + 2
+    plans = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer if not effort.plain]
+    n_fits = len(plans) + (1 if effort.plain else 2)
     seeds = rng.randint(np.iinfo(np.int32).max, size=effort.times * n_fits)
 
     def fit(number: int) -> list[Member]:

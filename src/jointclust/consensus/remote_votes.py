@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from jointclust.consensus.agreement import Agreement, most_voted
-from jointclust.consensus.confidence import ConfidenceScale
 from jointclust.consensus.overrides import override_numbers, override_votes
 from jointclust.consensus.projection import n_values
 from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.training import TrainingVotes, VotesElsewhere, VotesNotKept
 from jointclust.numerics.partitions import looked_up
-from jointclust.rows import Swept, blocks, n_present, outliving
+from jointclust.rows import Swept, blocks, outliving
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.types import Array, Float
 
@@ -25,10 +24,6 @@ def vote_on_all(agreement: Agreement, remote: RemoteRows, reject_below: float) -
     if remote.groups is not None:
         votes = _votes_of_groups(agreement, remote)
         agreement = replace(agreement, overrides=override_votes(n_known, n_clusters, votes))
-    n_rows = remote.n_samples if remote.weights is None else n_present(remote.weights)
-    n_features = agreement.panel.projections[agreement.panel.views[0]].mean.size
-    trust = ConfidenceScale.trust_in(n_rows, n_features, n_clusters)
-    agreement = replace(agreement, scale=replace(agreement.scale, trust=trust))
     tables = [*agreement.votes, *([] if agreement.overrides is None else [agreement.overrides])]
     most = max(map(len, tables))
     dtype = next(name for name in ("uint8", "int16", "int32") if most <= np.iinfo(name).max)

@@ -64,10 +64,11 @@ def consensus(
         The copy, or None where the results were written in place:
 
         - ``obs[key_added]``: the cluster of each cell, a category;
-        - ``obs[key_added + "_confidence"]``: how likely it is right, 0 to 1;
+        - ``obs[key_added + "_confidence"]``: how likely it is put with the same cells again, 0 to 1;
         - ``obsm["X_" + key_added]``: the directions in which the clusters differ;
-        - ``uns[key_added]``: ``params``; ``views``, what was looked at and why; ``agreement`` of the fits; and, where
-          the number was chosen, ``number`` with other ``suggestions`` and how sure it is.
+        - ``uns[key_added]``: ``params``; ``views``, what was looked at and why; ``agreement``, how alike the members
+          are; ``verdict``, how sure the clusters are; ``reproducibility``, of each cluster too; and, where the number
+          was chosen, ``number`` with other ``suggestions`` and how sure it is.
 
     Examples
     --------
@@ -181,7 +182,11 @@ def annotate(adata: Any, model: JointConsensus, embedding: Float, key: str, para
         "params": {name: value for name, value in params.items() if isinstance(value, int | str)},
         "views": {name: np.array([view[name] for view in model.views_]) for name in ("name", "weight", "reason")},
         "agreement": model.agreement_,
+        "verdict": str(model.verdict_),
     }
+    if hasattr(model, "reproducibility_"):
+        adata.uns[key]["reproducibility"] = model.reproducibility_
+        adata.uns[key]["cluster_reproducibility"] = model.cluster_reproducibility_
     if hasattr(model, "number_"):
         found = model.number_
         adata.uns[key]["number"] = {

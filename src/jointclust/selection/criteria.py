@@ -98,12 +98,3 @@ def classification_bic(coordinates: Coordinates, labels: Labels) -> float:
     likelihood = -0.5 * n * (logdet + r * (1 + np.log(2 * np.pi))) + float(sizes @ np.log(sizes / sizes.sum()))
     n_parameters = sizes.size * r + 0.5 * r * (r + 1) + sizes.size - 1
     return likelihood - 0.5 * n_parameters * np.log(n)
-
-
-def jaccard_per_cluster(labels: Labels, other: Labels, n_clusters: int) -> Float:
-    """For each cluster, the largest Jaccard index with any cluster of another partition (Hennig, 2007)."""
-    n_other = int(other.max()) + 1
-    table = np.bincount(labels.astype(np.intp) * n_other + other, minlength=n_clusters * n_other)
-    table = table.reshape(n_clusters, n_other)
-    union = table.sum(axis=1)[:, None] + table.sum(axis=0) - table
-    return np.max(table / np.maximum(union, 1), axis=1)

@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 
 from jointclust._sklearn import Interval, validate_params
-from jointclust.estimators.fitting import training_labels, weight_options
+from jointclust.consensus.reproducibility import Repeats
+from jointclust.estimators.fitting import weight_options
 from jointclust.exceptions import collected
 from jointclust.numerics.partitions import adjusted_rand
 from jointclust.rows import in_memory, tidied
-from jointclust.selection import criteria
 from jointclust.types import Float, Labels
 from jointclust.views.columns import rows_of
 
@@ -52,7 +52,10 @@ def half_stability(
 def bootstrap_stability(
     estimator: Any, X: ArrayLike, *, n_resamples: int = 20, random_state: int | np.random.RandomState | None = None
 ) -> NDArray:
-    """Stability of each cluster: mean Jaccard index with its best match over bootstrap resamples (Hennig, 2007).
+    """How far each cluster is found again on other rows: ``cluster_reproducibility_`` for any clusterer.
+
+    A refit on half of the rows labels the other half; an optimal assignment says which of its clusters is which. The
+    stability of a cluster is the mean Jaccard index with its match, on the rows that the refit did not see.
 
     Parameters
     ----------
@@ -61,14 +64,14 @@ def bootstrap_stability(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The data; of more than 10,000 rows on a device, in a file or with Dask a sample is taken.
     n_resamples : int, default=20
-        Resamples.
+        Refits, each on half of the rows.
     random_state : int, RandomState or None, default=None
-        Seed of the resampling.
+        Seed of the halves.
 
     Returns
     -------
     stability : array of shape (n_clusters,)
-        0 to 1 for each cluster; clusters below 0.6 should not be trusted, those above 0.85 are highly stable.
+        0 to 1 for each cluster; clusters below 0.6 should not be trusted, those above 0.85 are found again.
 
     Examples
     --------
@@ -84,18 +87,18 @@ def bootstrap_stability(
     labels = np.asarray(fitted.predict(data)).astype(np.int32)
     n_clusters = int(labels.max()) + 1
     check_halves(n_clusters, data.shape[0])
-    return resampled_jaccard(estimator, data, labels, n_clusters, n_resamples, rng)
+    return found_again(estimator, data, labels, n_clusters, n_resamples, rng)
 
 
-def resampled_jaccard(
+def found_again(
     estimator: Any, X: Any, labels: Labels, n_clusters: int, n_resamples: int, rng: np.random.RandomState
 ) -> Float:
-    """Mean Jaccard index of each cluster of the labels with its best match in fits on bootstrap resamples of X."""
-    n, total = X.shape[0], np.zeros(n_clusters)
-    for _ in range(n_resamples):
-        while (rows := np.unique(rng.randint(n, size=n))).size < n_clusters:
-            pass  # fewer rows than clusters were drawn: draw again
+    """How far fits on halves of X find each cluster again, on the rows that they did not see."""
+    kept = np.flatnonzero(labels >= 0)  # others were rejected
+
+    def refit(own: NDArray[np.intp], rest: NDArray[np.intp]) -> Labels:
         with collected():
-            other = training_labels(clone(estimator).fit(X[rows]), X[rows]).astype(np.int32)
-        total += criteria.jaccard_per_cluster(labels[rows], other - other.min(), n_clusters)
-    return total / n_resamples
+            found = np.asarray(clone(estimator).fit(X[kept[own]]).predict(X[kept[rest]])).astype(np.int32)
+        return np.where(found < 0, max(int(found.max()) + 1, 0), found)
+
+    return Repeats.of(labels[kept], n_clusters, refit, n_resamples, rng).of_clusters()

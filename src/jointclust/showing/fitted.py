@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from jointclust.consensus.column_roles import ColumnRoles, column_roles, columns_with_roles
 from jointclust.consensus.estimator import JointConsensus
+from jointclust.consensus.verdict import Verdict, verdict
 from jointclust.rows.arrays import to_host
-from jointclust.selection.criteria import jaccard_per_cluster
 from jointclust.showing.explain import Explanation, explained
 from jointclust.showing.features import at_hand, features_in
 from jointclust.showing.layout import Direction, directions, neighbour_map, plane_of_centers
@@ -178,15 +178,21 @@ class Fitted:
         first = first_preparation(self.model)
         return [] if first is None else columns_with_roles(first.description_, self.roles)
 
-    @cached_property
-    def member_stability(self) -> Float | None:
-        """How well the members of a consensus reproduce each cluster: mean Jaccard index with the best match."""
-        if not isinstance(self.clusterer, JointConsensus):
-            return None
-        n_clusters, labels = self.clusterer.n_clusters, self.labels.astype(np.int32)
-        # A finer partition splits every cluster, which says nothing about it.
-        alike = [one for one in self.clusterer.groups_of_members().T if one.max(initial=-1) < n_clusters]
-        return np.mean([jaccard_per_cluster(labels, one, n_clusters) for one in alike], axis=0) if alike else None
+    @property
+    def reproducibility(self) -> Float | None:
+        """How far each cluster is found again on other rows, where the model has measured it."""
+        return getattr(self.clusterer, "cluster_reproducibility_", None)
+
+    def verdict(self, stability: Float | None) -> Verdict:
+        """How sure the clusters are: what a consensus says, or what the stability of each cluster says."""
+        if isinstance(self.clusterer, JointConsensus):
+            return self.clusterer.verdict_
+        sizes = np.bincount(self.labels[self.labels >= 0])
+        if stability is None:
+            return verdict(sizes.size, self.labels.size, None, None)
+        known = ~np.isnan(stability[: sizes.size])
+        mean = float(np.average(stability[: sizes.size][known], weights=sizes[known])) if known.any() else None
+        return verdict(sizes.size, self.labels.size, mean, stability[: sizes.size])
 
     @property
     def objective(self) -> Float | None:

@@ -108,7 +108,7 @@ class StabilityDisplay(Display):
         ax: Axes | None = None,
         **options: Any,
     ) -> Self:
-        """Draw the stability of an estimator's clusters: by bootstrap or, for a consensus, by its members.
+        """Draw the stability of an estimator's clusters: by refits on halves of the rows or, for a consensus, its own.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class StabilityDisplay(Display):
         display : StabilityDisplay
             Drawn.
         """
-        found = Fitted(estimator, X).member_stability
+        found = Fitted(estimator, X).reproducibility
         if found is None:
             found = bootstrap_stability(estimator, X, n_resamples=n_resamples, random_state=random_state)
         return cls(found).plot(ax, **options)

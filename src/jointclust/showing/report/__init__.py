@@ -50,6 +50,7 @@ def write_report(
     parameters: Mapping[str, tuple[object, str]] | None = None,
     candidates: Mapping[str, Sequence[object]] | None = None,
     warnings: Sequence[str] = (),
+    notes: Sequence[str] = (),
     command: str | None = None,
     checksum: str | None = None,
     most_megabytes: float = 12.0,
@@ -92,6 +93,8 @@ def write_report(
         What else was tried.
     warnings : sequence of str, default=()
         What was warned of during the fit.
+    notes : sequence of str, default=()
+        What was done to the data, as far as it is worth knowing and no danger.
     command : str, default=None
         What to type to repeat it; None tells the estimator and its parameters.
     checksum : str, default=None
@@ -120,7 +123,7 @@ def write_report(
         places = None if coordinates is None else np.asarray(coordinates)
         names = feature_names if is_of_columns else None
         fitted = Fitted(model, X, names, feature_names, places, explained=explanation)
-    found = fitted.member_stability if stability is None else np.asarray(stability, dtype=float)
+    found = fitted.reproducibility if stability is None else np.asarray(stability, dtype=float)
     _check_lengths(len(fitted.clusterer.labels_), X=fitted.data, coordinates=coordinates, ids=ids, classes=classes)
     _check_shown(fitted, found, image_shape)
     content = Content(
@@ -134,6 +137,7 @@ def write_report(
         parameters=dict(parameters) if parameters is not None else _own_parameters(fitted.clusterer),
         candidates=None if candidates is None else {key: list(value) for key, value in candidates.items()},
         warnings=list(warnings),
+        notes=list(notes),
         made={
             "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             "version": f"jointclust {__version__}",
@@ -195,7 +199,7 @@ _DRAWING = ("data", "view", "painters", "labels", "legend")
 _EXPLORING = ("selection", "features", "rows", "layers", "names", "saving", "hands", "main")
 # Functions of `_sections`, each of which fills the place of its name.
 _FOUND = ("sure", "warnings", "clusters", "number", "classes", "heat_map", "soft", "uncertain", "chosen_features")
-_PARTS = (*_FOUND, "columns", "views", "objective", "parameters", "made", "cards")
+_PARTS = (*_FOUND, "columns", "views", "objective", "parameters", "notes", "made", "cards")
 
 
 def page(content: Content) -> str:

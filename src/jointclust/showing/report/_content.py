@@ -39,6 +39,7 @@ class Content:
     parameters: dict[str, tuple[object, str]]
     candidates: dict[str, list[object]] | None
     warnings: list[str]
+    notes: list[str]
     made: dict[str, str]
     most_megabytes: float
 
@@ -74,27 +75,8 @@ class Content:
         return getattr(self.fitted.clusterer, "number_", None)
 
     def sure(self) -> str:
-        """How far the clusters can be trusted, in one sentence."""
-        if self.n_clusters == 1:
-            why = "there is nothing to be sure of" if self.number is None else self.number.verdict
-            return f"All rows are in one cluster: {why}."
-        told, marks = [], []  # what is known, each with 0 for bad, 1 for fair, 2 for good
-        if self.number is not None:
-            told.append(f"the data show {self.number.verdict}")
-            doubt = not self.number.has_structure or self.number.confidence < 0.5
-            marks.append(0 if doubt else 2 if self.number.confidence >= 0.7 else 1)
-        if self.steadiness is not None:
-            known, shares = self.steadiness, self.fitted.profile.sizes / self.fitted.labels.size
-            told.append(_steady(known))
-            is_doubtful = shares[known < DOUBTFUL].sum() > 0.25
-            marks.append(0 if is_doubtful else 2 if shares[known >= STABLE].sum() >= 0.9 else 1)
-        if self.confidence is not None:
-            between = float(np.mean(self.confidence < _UNSURE))
-            told.append(f"{_share(between)} of the rows sit between clusters")
-            marks.append(0 if between > 1 / 3 else 2 if between < 0.1 else 1)
-        if not told:
-            return "How sure these clusters are was not measured: no stability was given."
-        return f"{('Not sure', 'Fairly sure', 'Sure')[min(marks)]}: {'; '.join(told)}."
+        """How far the clusters can be trusted, in one sentence: the verdict."""
+        return str(self.fitted.verdict(self.stability))
 
     def advice(self) -> list[str]:
         """What to beware of, in plain words: what the fit warned of, and what the numbers show."""
@@ -102,8 +84,8 @@ class Content:
         doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < DOUBTFUL)
         if doubtful.size:
             found.append(
-                f"{_of_clusters(doubtful, 'is', 'are')} not stable (below {DOUBTFUL}): other samples of the same rows, "
-                "or other methods, draw the line elsewhere. Read nothing into it, or try fewer clusters."
+                f"{_of_clusters(doubtful, 'is', 'are')} not found again on other rows (less than {DOUBTFUL:.0%}): "
+                "with other rows the line is drawn elsewhere. Read nothing into it, or try fewer clusters."
             )
         few = np.flatnonzero(self.fitted.profile.sizes < _FEW_ROWS)
         if few.size:
@@ -111,7 +93,7 @@ class Content:
             found.append(f"{told} fewer than {_FEW_ROWS} rows: outliers rather than groups, perhaps.")
         share = 0.0 if self.confidence is None else float(np.mean(self.confidence < _UNSURE))
         if share > 0.1:
-            found.append(f"{share:.0%} of the rows sit between clusters (confidence below {_UNSURE}).")
+            found.append(f"{share:.0%} of the rows would as likely be put with others (confidence below {_UNSURE}).")
         return found
 
     @property
@@ -205,26 +187,11 @@ def _ascending(values: Float, wanted: NDArray[np.bool_]) -> list[tuple[int, floa
     return [(int(row), float(values[row])) for row in order[wanted[order]][:_LISTED]]
 
 
-def _share(value: float) -> str:
-    return "none" if value == 0 else "fewer than 1%" if value < 0.01 else f"{value:.0%}"
-
-
 def steady_word(stability: float) -> str:
-    """What a stability means, in a word."""
+    """What a stability means, in a word or two."""
     if np.isnan(stability):
         return "unmeasured"
-    return "not stable" if stability < DOUBTFUL else "stable" if stability >= STABLE else "fairly stable"
-
-
-def _steady(stability: Float) -> str:
-    """How many clusters are stable, and what the others are."""
-    words = [steady_word(value) for value in stability.tolist()]
-    counts = {word: words.count(word) for word in ("stable", "fairly stable", "not stable", "unmeasured")}
-    found = [(count, f"{'is' if count == 1 else 'are'} {word}") for word, count in counts.items() if count]
-    if len(found) == 1:
-        return f"{'both' if len(words) == 2 else f'all {len(words)}'} clusters {found[0][1]}"
-    (first, what), *others = found
-    return ", ".join([f"{first} of {len(words)} clusters {what}", *(f"{count} {rest}" for count, rest in others)])
+    return "hardly found" if stability < DOUBTFUL else "found" if stability >= STABLE else "mostly found"
 
 
 def _of_clusters(clusters: NDArray[np.intp], of_one: str, of_more: str) -> str:

@@ -28,14 +28,15 @@ _LOOKS = looks()
 WORDS = {
     "agreement": "How alike the members of the consensus cluster the rows: the mean adjusted Rand index over pairs of "
     "them, 1 where all find the same and near 0 where each finds something else.",
-    "confidence": "How likely a row's label is right, 0 to 1: for a consensus made from the votes so that about 80% of "
-    "the rows with confidence 0.8 belong where they are; for a soft method the label's own probability.",
+    "confidence": "How likely a row is put with the same rows again when other rows are clustered, 0 to 1: of rows "
+    "with 0.8 about 80% are. Whether its cluster is one of somebody's classes is another question. For a soft method "
+    "it is the label's own probability.",
     "effect": "Cohen's d: the difference between the mean in the cluster and the mean of all other rows, in standard "
     "deviations. 0.8 is large, 3 means that the two hardly overlap. It describes and tests nothing: the same rows made "
     "the clusters.",
-    "stability": "Whether a cluster would be found again: the mean Jaccard index with its best match over resamples of "
-    "the rows or, for a consensus, over its members. Below 0.6 it is not stable, from 0.85 on stable, between them "
-    "fairly stable.",
+    "found again": "How far fits on other rows find the cluster: each is made on half of the rows, labels the other "
+    "half, and there the rows that a cluster and its match share are counted over those that either has (the Jaccard "
+    "index). Below 60% the cluster is hardly found again, from 85% on it is.",
     "silhouette": "How much nearer a row is to its own cluster than to the next one, -1 to 1, in the embedding and on "
     "at most 2,000 rows. Above 0.5 clusters are well apart, near 0 they touch.",
     "outlier score": "How far a row is from the rows that are nearest to it, in units of what is usual.",
@@ -67,9 +68,15 @@ def warnings(content: Content) -> str:
     return section("Beware", f"<ul>{found}</ul>" if found else "", kind="warnings")
 
 
+def notes(content: Content) -> str:
+    """What was done to the data, and is no danger."""
+    found = "".join(f"<li>{escape(text)}</li>" for text in content.notes)
+    return section("Notes", f"<ul>{found}</ul>" if found else "")
+
+
 def clusters(content: Content) -> str:
     """One line per cluster, to sort."""
-    of_each = {"stability": content.steadiness, "confidence": content.mean_confidence}
+    of_each = {"found again": content.steadiness, "confidence": content.mean_confidence}
     of_each["silhouette"] = None if content.silhouette is None else content.silhouette[0]
     measured = {name: values for name, values in of_each.items() if values is not None}
     has_features = content.image is None and content.n_clusters > 1
@@ -342,7 +349,8 @@ def _stability(content: Content, cluster: int) -> str:
     if value is None:
         return ""
     word = steady_word(value)
-    return f', {term("stability")} <b>{value:.2f}</b> <span class="tag {word.replace(" ", "-")}">{word}</span>'
+    tag = f'<span class="tag {word.replace(" ", "-")}">{word}</span>'
+    return f", {term('found again')} on other rows: <b>{value:.0%}</b> {tag}"
 
 
 def _rules(found: ClusterExplanation) -> str:

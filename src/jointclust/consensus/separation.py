@@ -1,0 +1,49 @@
+"""How many of the clusters are apart from one another."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from scipy.special import bdtr
+
+from jointclust.consensus.embedding import DiscriminantMap
+from jointclust.numerics.partitions import centers_of
+from jointclust.types import Float, Labels
+
+# The probability of a gap by chance below which there is one.
+_LEVEL = 0.05
+# Clusters that a cluster is compared with: the nearest.
+_NEAREST = 20
+
+
+def n_separate(T: Float, labels: Labels, other: Float, other_labels: Labels, n_clusters: int) -> int:
+    """The number of groups of clusters between which there are gaps, on rows that did not form the clusters.
+
+    Rows T with labels give the discriminant directions, and the centers there. Between two clusters is a gap if fewer
+    of their other rows lie about the middle of the centers than a unimodal density allows. Clusters without a gap
+    between them are in one group: 1 is a cloud without structure, whatever it is cut into.
+    """
+    present = np.intersect1d(labels, other_labels)
+    if present.size < 2:
+        return int(present.size)
+    embedding = DiscriminantMap.fit(T, labels, n_clusters, None)
+    centers, rows = centers_of(embedding(T), labels, n_clusters)[present], embedding(other)
+    members = [rows[other_labels == cluster] for cluster in present]
+    near = np.argsort(np.sum((centers[:, None] - centers) ** 2, axis=2), axis=1, kind="stable")[:, 1 : _NEAREST + 1]
+    touches = np.zeros((present.size, present.size), dtype=bool)
+    for one in range(present.size):
+        for two in near[one]:
+            direction = centers[two] - centers[one]
+            line = np.concatenate([members[one], members[two]]) @ direction
+            touches[one, two] = not _is_gap(line, centers[one] @ direction, centers[two] @ direction)
+    return int(connected_components(touches, directed=False)[0])
+
+
+def _is_gap(line: Float, low: float, high: float) -> bool:
+    """Whether a unimodal density would hardly have so few values about the middle of two points.
+
+    It has at least as many there as about the scarcer of the points, that is, half of both together.
+    """
+    half = (high - low) / 6
+    left, middle, right = (int(np.sum(np.abs(line - point) <= half)) for point in (low, (low + high) / 2, high))
+    return bool(bdtr(middle, middle + min(left, right), 0.5) <= _LEVEL)

@@ -1,0 +1,143 @@
+"""How far the clusters of a fit can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jointclust.consensus.agreement import Panel
+from jointclust.consensus.confidence import ConfidenceRule
+from jointclust.consensus.members import EFFORTS, PLAIN, Effort
+from jointclust.consensus.partitions import Partitions, mean_votes
+from jointclust.consensus.reproducibility import Repeats
+from jointclust.consensus.separation import n_separate
+from jointclust.consensus.views import RowsAsGiven, ViewedData, ViewRows
+from jointclust.exceptions import collected
+from jointclust.rows import host_block, threads
+from jointclust.rows.arrays import rows_at, to_host
+from jointclust.types import Float, Labels
+
+# Refits; with members of the user's, which cost what they cost; and where the fit itself is quick.
+_REFITS, _REFITS_OF_GIVEN, _QUICK_REFITS = 3, 1, 2
+# Rows that the refits share: so many, or so many for each cluster.
+_MOST_ROWS, _ROWS_PER_CLUSTER = 3_000, 40
+# Views up to which the refits have the members of a quick fit; with more views they have fewer on each.
+_FEW_VIEWS = 2
+_RESTARTS = 4
+
+# A function of data in views that fits members to all rows: the panel, the data with their projections, the labels of
+# given members, and a seed.
+FitPanel = Callable[[ViewedData, Effort], tuple[Panel, ViewedData, NDArray | None, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Trust:
+    """What refits on other rows say of a fit: how well it is reproduced, each cluster too, and how many are apart."""
+
+    reproducibility: float
+    of_clusters: Float
+    n_separate: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Some rows in the leading directions of the used views; or in the views, for members that the user gives."""
+
+    sources: list[Any]
+    joint: Float  # all leading directions, side by side
+    weights: Float | None
+    known: Labels | None
+    n_clusters: int
+    effort: Effort
+    fit_panel: FitPanel
+    separate: list[int] = field(default_factory=list)  # groups of clusters that are apart, in each refit
+
+    def refit(self, own: NDArray[np.intp], rest: NDArray[np.intp]) -> Labels:
+        """The labels of the rest of the rows by a consensus of members that are fitted to their own rows."""
+        weights = None if self.weights is None else self.weights[own]
+        width = max(one.shape[1] for one in self.sources)
+        half = ViewedData([RowsAsGiven()] * len(self.sources), self._at(own), weights, width)
+        panel, half, labels, seed = self.fit_panel(half, self.effort)
+        labels = to_host(panel.label(half.sources, scored=False)[0]) if labels is None else labels
+        coded = [np.unique(column, return_inverse=True) for column in labels.T]
+        codes = np.column_stack([one.ravel() for _, one in coded]).astype(np.int32)
+        partitions = Partitions.of(codes, [names.size for names, _ in coded], weights)
+        agreed, votes = partitions.agreed(
+            self.n_clusters, np.random.RandomState(seed), self._known(own), n_restarts=_RESTARTS
+        )
+        others = to_host(panel.label(self._at(rest), scored=False)[0]).T
+        places = [_places(names, column) for (names, _), column in zip(coded, others, strict=True)]
+        found = mean_votes(np.column_stack(places), votes, partitions.shares).argmax(axis=1).astype(np.int32)
+        self.separate.append(n_separate(self.joint[own], agreed, self.joint[rest], found, self.n_clusters))
+        return found
+
+    def _at(self, rows: NDArray[np.intp]) -> list[ViewRows]:
+        return [ViewRows(rows_at(one, rows), None) for one in self.sources]
+
+    def _known(self, rows: NDArray[np.intp]) -> Labels | None:
+        known = None if self.known is None else self.known[rows]
+        return None if known is None or known.max() < 0 else known
+
+
+def _places(names: NDArray, column: NDArray) -> NDArray[np.intp]:
+    """The places of labels among the names of a member's clusters; of a cluster that had no rows, the next place."""
+    return np.minimum(np.searchsorted(names, column), names.size - 1)
+
+
+def n_refits(effort: Effort, *, is_given: bool) -> int:
+    """How often a fit is repeated on half of the rows."""
+    return _REFITS_OF_GIVEN if is_given else _QUICK_REFITS if effort == EFFORTS["quick"] else _REFITS
+
+
+def trust_in(
+    viewed: ViewedData,
+    panel: Panel,
+    soft: Float,
+    n_repeats: int,
+    is_given: bool,
+    fit_panel: FitPanel,
+    rule: ConfidenceRule,
+    rng: np.random.RandomState,
+) -> tuple[Trust | None, ConfidenceRule]:
+    """Fit again on halves of (a sample of) the rows: what that says of the clusters, and the rule for the rows.
+
+    Nothing is said where half of the rows cannot hold the clusters. The refits are cheaper than the fit: they have
+    fewer members, which are fitted in the leading directions of the views that vote.
+    """
+    n_clusters, labels = soft.shape[1], soft.argmax(axis=1).astype(np.int32)
+    if n_clusters == 1:
+        return Trust(1.0, np.ones(1), 1), rule
+    rows = np.arange(labels.size) if viewed.weights is None else np.flatnonzero(viewed.weights)
+    most = max(_MOST_ROWS, _ROWS_PER_CLUSTER * n_clusters)
+    if rows.size > most:
+        rows = np.sort(rng.choice(rows, most, replace=False))
+    if rows.size // 2 < max(n_clusters, 2):
+        return None, rule
+    with collected(), threads.single():
+        sample = _sampled(viewed, panel, rows, n_clusters, is_given, fit_panel)
+        repeats = Repeats.of(labels[rows], n_clusters, sample.refit, n_repeats, rng)
+    trust = Trust(repeats.reproducibility(), repeats.of_clusters(), int(np.median(sample.separate)))
+    return trust, rule.taught(soft[rows], repeats)
+
+
+def _sampled(
+    viewed: ViewedData, panel: Panel, rows: NDArray[np.intp], n_clusters: int, is_given: bool, fit_panel: FitPanel
+) -> _Sample:
+    projected = panel.project(viewed.sources, rows)
+    leading = [to_host(one.leading) for one in projected.values()]
+    scales = [float(one.projection.scale) for one in projected.values()]
+    joint = np.hstack([one / scale for one, scale in zip(leading, scales, strict=True)])
+    sources = [host_block(viewed.sources[view].take(rows)) for view in projected] if is_given else leading
+    effort = EFFORTS["quick"] if len(leading) <= _FEW_VIEWS else PLAIN
+    weights = None if viewed.weights is None else to_host(viewed.weights)[rows]
+    known = None if viewed.known is None else viewed.known[rows]
+    return _Sample(sources, joint, weights, known, n_clusters, effort, fit_panel)
+
+
+def reordered(trust: Trust | None, order: NDArray[np.intp]) -> Trust | None:
+    """The trust in the same clusters in another order."""
+    return None if trust is None else replace(trust, of_clusters=trust.of_clusters[order])
