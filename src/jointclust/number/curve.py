@@ -20,11 +20,11 @@ from jointclust.types import Float, Labels
 _VARIANCE, _RIDGE, _ITERATIONS = 0.9, 0.1, 3
 # Ratio of the numbers of a coarse grid, and of those about its best.
 _STEP, _FINE = 1.2, 1.1
-# How far from the expected number the grid reaches at first.
-_REACH = 3.0
+# How far from the expected number the grid reaches at first; numbers of a grid that are all evaluated.
+_REACH, _ALL = 3.0, 6
 # What a number e times as far from the expected one has to add in agreement: the least, what more where all resolutions
 # show the same number, and the spread of the logarithms that counts as the same.
-_PRICE, _PRICE_IF_SURE, _SURE = 0.1, 0.5, 0.06
+_PRICE, _PRICE_IF_SURE, _SURE = 0.1, 0.5, 0.1
 
 
 class ViewPartitions:
@@ -104,7 +104,9 @@ class AgreementCurve:
         return self
 
     def _within(self, numbers: list[int], reach: float) -> list[int]:
-        """The numbers that are not far from the expected one; the nearest, if there are none."""
+        """The numbers of few, or those of many that are not far from the expected one."""
+        if len(numbers) <= _ALL:
+            return numbers
         distance = np.abs(np.log(np.array(numbers) / max(self.graph.expected, 2.0)))
         return np.array(numbers)[distance <= max(np.log(reach), distance.min() + 1e-9)].tolist()
 

@@ -20,7 +20,7 @@ from jointclust.number.unimodality import FEWEST_ROWS, SeparatedClusters, separa
 from jointclust.rows import is_elsewhere, loaded, threads
 from jointclust.rows.arrays import rows_at
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.types import Float
+from jointclust.types import Float, Matrix
 
 __all__ = ["ClusterNumber", "number_of_clusters"]
 
@@ -260,12 +260,11 @@ def count(
         excess = structure.excess(views[0][some], rows_at(varied[0].rows.X, varied[0].present[rows[some]]), rng)
         numbers = np.array([number for number in allowed if number > 1])
         curve = AgreementCurve(graph, [ViewPartitions(Z) for Z in views], numbers, report).explore()
-        separated = None
-        if excess > structure.SOME:
-            separated = separated_clusters(varied[0], varied[0].present[order], rng, graph.expected)
-            if is_sure(separated) and separated.n_clusters in numbers:
-                curve.evaluate([separated.n_clusters])
-    return choose(curve, separated, excess, allowed)
+        separated = separated_clusters(varied[0], varied[0].present[order], rng, graph.expected)
+        if is_sure(separated) and separated.n_clusters in numbers:
+            curve.evaluate([separated.n_clusters])
+        some = is_structure(separated, excess, rows_at(varied[0].rows.X, separated.rows))
+    return choose(curve, separated, excess, some, allowed)
 
 
 def leading_directions(coordinates: Coordinates) -> Float:
@@ -282,7 +281,7 @@ def canonical_order(Z: Float) -> NDArray[np.intp]:
 
 
 def choose(
-    curve: AgreementCurve, separated: SeparatedClusters | None, excess: float, allowed: list[int]
+    curve: AgreementCurve, separated: SeparatedClusters | None, excess: float, has_structure: bool, allowed: list[int]
 ) -> ClusterNumber:
     """The best number on a curve, the suggestions after it, and the share of the comparisons that give it.
 
@@ -291,9 +290,8 @@ def choose(
     numbers, agreement = curve.numbers, curve.agreement
     suggestions = distinct_numbers(numbers[[*curve.peaks(), *np.argsort(-curve.merit, kind="stable")]])
     best, scores = numbers[curve.merits.argmax(axis=0)], dict(zip(numbers.tolist(), agreement.mean(axis=1), strict=True))
-    some = separated is not None and min(separated.numbers) > 1 and separated.agreement > _SOME
-    has_structure = excess >= structure.ENOUGH or some
-    if separated is not None and not is_preferred(separated, suggestions[0], scores, curve.graph.expected):
+    expected = float(np.clip(curve.graph.expected, numbers[0], numbers[-1]))
+    if separated is not None and not is_preferred(separated, suggestions[0], scores, expected):
         separated = None
     if separated is not None:
         best = np.array(separated.numbers)
@@ -301,7 +299,7 @@ def choose(
     suggestions, confidence = with_rival(suggestions, best), share(best, suggestions[0])
     if allowed[0] == 1:
         strength = float(np.clip(0.5 * excess / structure.ENOUGH, 0.0, 1.0))
-        confidence = min(confidence, strength) if has_structure else 1.0 - strength
+        confidence = confidence if separated else min(confidence, strength) if has_structure else 1.0 - strength
         suggestions = suggestions if has_structure else [1, *suggestions]
     table = {"n_clusters": numbers.tolist(), "agreement": [*map(float, scores.values())], "repeats": agreement.tolist()}
     number = suggestions[0]
@@ -317,6 +315,15 @@ def choose(
         at_edge,
         reasons(number, suggestions, scores, curve.graph.counts, separated, excess),
     )
+
+
+def is_structure(separated: SeparatedClusters, excess: float, rows: Matrix) -> bool:
+    """Whether there are clusters: clear communities, or separated clusters that are not the levels of one column."""
+    if excess >= structure.ENOUGH:
+        return True
+    if min(separated.numbers) == 1 or separated.agreement < (_SOME if excess >= structure.SOME else _SURE):
+        return False
+    return not structure.is_levels_of_a_column(rows, separated.labels)
 
 
 def is_sure(separated: SeparatedClusters) -> bool:

@@ -8,15 +8,19 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
+from jointclust.number.curve import agreement_of
 from jointclust.number.neighbor_graph import graph_of
 from jointclust.numerics.communities import communities, modularity
-from jointclust.types import Float, Matrix
+from jointclust.rows.arrays import to_host
+from jointclust.types import Float, Labels, Matrix
 
 # Rows that are compared, columns that are permuted, at the most.
 MOST_ROWS, _MOST_COLUMNS = 500, 1_000
 # Principal directions of permuted rows: share of the variance, most of them.
 _VARIANCE, _DIRECTIONS = 0.95, 50
 _RESOLUTION = 0.5
+# Values of a column that are levels, at the most; agreement with clusters above which these are its levels.
+_LEVELS, _ALIKE = 10, 0.9
 # Standard deviations of the excess that are enough, and that are where there are separated clusters, too.
 ENOUGH, SOME = 2.0, 1.0
 # Draws where the first is not clear; standard deviations that are clear; what is added to the standard deviation that
@@ -35,10 +39,21 @@ def excess(Z: Float, rows: Matrix, rng: np.random.RandomState) -> float:
     above = _excess(found, lambda: rng.standard_normal(Z.shape) * spread, len(Z))
     if above < SOME or sp.issparse(rows):
         return above
-    columns = np.asarray(rows, dtype=np.float64)
+    columns = np.asarray(to_host(rows), dtype=np.float64)
     if columns.shape[1] > _MOST_COLUMNS:
         columns = columns[:, np.sort(rng.choice(columns.shape[1], _MOST_COLUMNS, replace=False))]
     return min(above, _excess(found, lambda: _leading(_permuted(columns, rng)), len(Z)))
+
+
+def is_levels_of_a_column(rows: Matrix, labels: Labels) -> bool:
+    """Whether clusters are the values of a column that has as few, such as a coin."""
+    if sp.issparse(rows):
+        return False
+    for column in to_host(rows).T:
+        levels, codes = np.unique(column, return_inverse=True)
+        if 1 < levels.size <= _LEVELS and agreement_of(codes.ravel().astype(np.int32), labels) > _ALIKE:
+            return True
+    return False
 
 
 def _excess(found: float, draw: Callable[[], Float], n_rows: int) -> float:

@@ -34,10 +34,12 @@ _RIDGE = 1e-3
 
 
 class SeparatedClusters(NamedTuple):
-    """The number of clusters that either half of the rows forms, and the agreement of their partitions."""
+    """The number of clusters that either half of the rows forms, the agreement of their partitions, rows and labels."""
 
     numbers: tuple[int, int]
     agreement: float
+    rows: NDArray[np.intp]
+    labels: Labels
 
     @property
     def n_clusters(self) -> int:
@@ -62,25 +64,25 @@ def separated_clusters(
     than about eight rows in a half.
     """
     sample = rng.permutation(order)[:_MOST_ROWS]
-    kept = numbers_of_directions(coordinates, sample.size)
-    rows = coordinates.leading(max(kept))[sample].astype(np.float64)
+    kept = directions_to_try(coordinates, sample.size)
+    rows = coordinates.leading(max(kept)[0])[sample].astype(np.float64)
     half = sample.size // 2
     partitions = []
     with threads.suited_to(rows.shape[1]):
         for one, other in ((rows[:half], rows[half:]), (rows[half:], rows[:half])):
-            tried = [(joined_fragments(one[:, :k], other[:, :k], rng, expected), k) for k in kept]
+            tried = [(joined_fragments(one[:, :k], other[:, :k], rng, expected, even), k) for k, even in kept]
             labels, k = max(tried, key=lambda pair: pair[0].max())
             partitions.append(nearest_clusters(one[:, :k], labels, rows[:, :k]))
     numbers = int(partitions[0].max()) + 1, int(partitions[1].max()) + 1
-    return SeparatedClusters(numbers, agreement_of(*partitions))
+    return SeparatedClusters(numbers, agreement_of(*partitions), sample, partitions[0])
 
 
-def numbers_of_directions(coordinates: Coordinates, n: int) -> list[int]:
-    """Numbers of leading directions to try: those above the noise; also all of them where they are few."""
+def directions_to_try(coordinates: Coordinates, n: int) -> list[tuple[int, bool]]:
+    """Numbers of leading directions to try: those above the noise as they are; also all, evened out, if few."""
     most = min(max(2, n // _ROWS_PER_DIRECTION), _MOST_DIRECTIONS)
     above = min(max(rank_above_noise(coordinates), min(5, coordinates.rank)), most)
     few = coordinates.rank <= min(_FEW_DIRECTIONS, most)
-    return sorted({above, coordinates.rank} if few else {above})
+    return [(above, False), *([(coordinates.rank, True)] if few else [])]
 
 
 def rank_above_noise(coordinates: Coordinates) -> int:
@@ -107,10 +109,14 @@ def rank_above_noise(coordinates: Coordinates) -> int:
         above = fewer
 
 
-def joined_fragments(one: Float, other: Float, rng: np.random.RandomState, expected: float) -> Labels:
-    """Labels of one half after the fragments that the other half does not separate are joined."""
+def joined_fragments(one: Float, other: Float, rng: np.random.RandomState, expected: float, even: bool) -> Labels:
+    """Labels of one half after the fragments that the other half does not separate are joined.
+
+    The k-means that makes fragments may see directions of even variance: large ones need not show clusters.
+    """
     n_fragments = min(max(_FEWEST, int(_PER_CLUSTER * expected)), _MOST, max(2, len(one) // _ROWS_PER_FRAGMENT))
-    labels = kmeans(np.ascontiguousarray(one), n_fragments, rng, n_restarts=1).labels
+    rows = one / np.maximum(one.std(axis=0), np.finfo(float).tiny) if even else one
+    labels = kmeans(np.ascontiguousarray(rows), n_fragments, rng, n_restarts=1).labels
     return join(one, other, mixture_labels(one, labels, _FIRST_ITERATIONS))
 
 
