@@ -115,7 +115,7 @@ def test_data_as_they_come(rng):
 
 def test_methods_find_what_is_apart():
     X, y = jc.datasets.mixture(200, 8, 4, n_nuisance=0, separation=20, random_state=0)
-    graph = neighbor_graph.NeighborGraph.of([neighbor_graph.graph_of(X)] * 2)
+    graph = neighbor_graph.NeighborGraph.of([neighbor_graph.graph_of(neighbor_graph.nearest_of(X))] * 2)
     assert graph.counts[0] == 4
     parts = [neighbor_graph.spectral(graph.spectrum(6), 4), graph.joined(4), curve.ViewPartitions(X).discriminant(4)]
     assert np.unique(np.column_stack([y, *parts]), axis=0).shape[0] == 4
@@ -134,7 +134,7 @@ def test_an_answer_at_the_end_of_a_range_is_marked():
 
 
 def test_a_candidate_of_more_agreement_is_not_passed_over_without_a_reason():
-    told = number.reasons(5, [5, 3], {3: 0.99, 5: 0.63}, (5, 6, 5), None, 9.0)
+    told = number.reasons(5, [5, 3], {3: 0.99, 5: 0.63}, (5, 6, 5), None, 1, 9.0)
     assert told == (
         "5: graph, tree and k-means agree to 0.63; the neighbour graph has 5 to 6 communities; 3 has more agreement "
         "(0.99), but is farther from the communities"

@@ -15,7 +15,7 @@ from jointclust.consensus.views import MOST_ROWS, ViewedData
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.number import structure
 from jointclust.number.curve import AgreementCurve, ViewPartitions
-from jointclust.number.neighbor_graph import NeighborGraph, graph_of
+from jointclust.number.neighbor_graph import PART_NEIGHBORS, NeighborGraph, graph_of, nearest_of, parts_with_gaps
 from jointclust.number.unimodality import FEWEST_ROWS, SeparatedClusters, separated_clusters
 from jointclust.rows import is_elsewhere, loaded, threads
 from jointclust.rows.arrays import rows_at
@@ -41,6 +41,8 @@ _SURE, _SURER, _HARDLY, _TIMES = 0.85, 0.95, 0.75, 3.2
 # Numbers within this factor of each other are the same answer; suggestions differ by more than the second factor.
 _SAME, _APART, _SUGGESTIONS = 1.1, 1.3, 5
 _DOUBTFUL = 0.5
+# Directions of a view that are few: parts with gaps between them are seen.
+_PLANE = 3
 # Another candidate has an agreement within this distance, or several comparisons give it. One with more agreement by
 # this distance is not passed over without a reason.
 _CLOSE, _SEVERAL = 0.1, 2
@@ -99,7 +101,9 @@ class ClusterNumber:
     def verdict(self) -> str:
         """The result as a sentence."""
         others = [number for number in self.suggestions if number != self.n_clusters]
-        sure = f" (in {round(self.confidence * self.n_repeats)} of {self.n_repeats} comparisons)" if self.n_repeats else ""
+        sure = (
+            f" (in {round(self.confidence * self.n_repeats)} of {self.n_repeats} comparisons)" if self.n_repeats else ""
+        )
         if self.n_clusters == 1:
             return f"no cluster structure found{sure}" + (f"; {others[0]} clusters fit best" if others else "")
         close = [number for number in others if self.scores[number] > self.scores[self.n_clusters] - _CLOSE]
@@ -255,16 +259,20 @@ def count(
     rows = order if order.size <= most else order[np.sort(rng.choice(order.size, most, replace=False))]
     views = [leading_directions(one)[rows] for one in varied]
     with threads.suited_to(views[0].shape[1]):
-        graph = NeighborGraph.of([graph_of(Z) for Z in views])
+        nearest = [nearest_of(Z, max(PART_NEIGHBORS)) for Z in views]
+        graph, parts = (
+            NeighborGraph.of([graph_of(index) for index in nearest]),
+            parts_with_gaps(nearest, few_directions=views[0].shape[1] <= _PLANE),
+        )
         some = np.sort(rng.permutation(rows.size)[: structure.MOST_ROWS])
         excess = structure.excess(views[0][some], rows_at(varied[0].rows.X, varied[0].present[rows[some]]), rng)
         numbers = np.array([number for number in allowed if number > 1])
         curve = AgreementCurve(graph, [ViewPartitions(Z) for Z in views], numbers, report).explore()
         separated = separated_clusters(varied[0], varied[0].present[order], rng, graph.expected)
-        if is_sure(separated) and separated.n_clusters in numbers:
-            curve.evaluate([separated.n_clusters])
-        some = is_structure(separated, excess, rows_at(varied[0].rows.X, separated.rows))
-    return choose(curve, separated, excess, some, allowed)
+        known = [separated.n_clusters] if is_sure(separated) else []
+        curve.evaluate([number for number in (*known, parts) if number in numbers])
+        some = parts > 1 or is_structure(separated, excess, rows_at(varied[0].rows.X, separated.rows))
+    return choose(curve, separated, parts, excess, some, allowed)
 
 
 def leading_directions(coordinates: Coordinates) -> Float:
@@ -281,25 +289,37 @@ def canonical_order(Z: Float) -> NDArray[np.intp]:
 
 
 def choose(
-    curve: AgreementCurve, separated: SeparatedClusters | None, excess: float, has_structure: bool, allowed: list[int]
+    curve: AgreementCurve,
+    separated: SeparatedClusters | None,
+    parts: int,
+    excess: float,
+    has_structure: bool,
+    allowed: list[int],
 ) -> ClusterNumber:
     """The best number on a curve, the suggestions after it, and the share of the comparisons that give it.
 
     The number of separated clusters is first where it is about the same or larger, or where the methods hardly agree.
+    So is the number of parts with gaps between them, where no more clusters are separated.
     """
     numbers, agreement = curve.numbers, curve.agreement
     suggestions = distinct_numbers(numbers[[*curve.peaks(), *np.argsort(-curve.merit, kind="stable")]])
-    best, scores = numbers[curve.merits.argmax(axis=0)], dict(zip(numbers.tolist(), agreement.mean(axis=1), strict=True))
+    best, scores = (
+        numbers[curve.merits.argmax(axis=0)],
+        dict(zip(numbers.tolist(), agreement.mean(axis=1), strict=True)),
+    )
     expected = float(np.clip(curve.graph.expected, numbers[0], numbers[-1]))
-    if separated is not None and not is_preferred(separated, suggestions[0], scores, expected):
+    if separated is not None and not is_preferred(separated, suggestions[0], scores, expected, parts):
         separated = None
     if separated is not None:
         best = np.array(separated.numbers)
         suggestions = [separated.n_clusters, *(one for one in suggestions if not same(one, separated.n_clusters))]
+    elif 1 < parts != suggestions[0] and parts in scores and scores[suggestions[0]] < _HARDLY:
+        best, suggestions = np.array([parts]), [parts, *(one for one in suggestions if one != parts)]
     suggestions, confidence = with_rival(suggestions, best), share(best, suggestions[0])
     if allowed[0] == 1:
         strength = float(np.clip(0.5 * excess / structure.ENOUGH, 0.0, 1.0))
-        confidence = confidence if separated else min(confidence, strength) if has_structure else 1.0 - strength
+        sure = separated is not None or suggestions[0] == parts
+        confidence = confidence if sure else min(confidence, strength) if has_structure else 1.0 - strength
         suggestions = suggestions if has_structure else [1, *suggestions]
     table = {"n_clusters": numbers.tolist(), "agreement": [*map(float, scores.values())], "repeats": agreement.tolist()}
     number = suggestions[0]
@@ -313,7 +333,7 @@ def choose(
         has_structure,
         best.size if number > 1 else 0,
         at_edge,
-        reasons(number, suggestions, scores, curve.graph.counts, separated, excess),
+        reasons(number, suggestions, scores, curve.graph.counts, separated, parts, excess),
     )
 
 
@@ -331,9 +351,13 @@ def is_sure(separated: SeparatedClusters) -> bool:
     return separated.n_clusters > 1 and separated.agreement >= _SURE
 
 
-def is_preferred(separated: SeparatedClusters, number: int, scores: dict[int, float], expected: float) -> bool:
-    """Whether the number of separated clusters is taken in place of that of the curve."""
+def is_preferred(
+    separated: SeparatedClusters, number: int, scores: dict[int, float], expected: float, parts: int
+) -> bool:
+    """Whether the number of separated clusters is taken in place of that of the curve, or of parts."""
     found = separated.n_clusters
+    if parts > found:
+        return False
     hardly = scores[number] < _HARDLY and separated.agreement >= _SURER and expected < _TIMES * found
     return is_sure(separated) and found in scores and (found > number or same(found, number) or hardly)
 
@@ -362,6 +386,7 @@ def reasons(
     scores: dict[int, float],
     counts: tuple[int, ...],
     separated: SeparatedClusters | None,
+    parts: int,
     excess: float,
 ) -> str:
     """Why it is this number, as a sentence."""
@@ -372,15 +397,17 @@ def reasons(
         return f"1: {communities}, no clearer ones than rows without clusters have ({excess:.1f} standard deviations)"
     if separated is not None:
         first = f"two halves of the rows agree to {separated.agreement:.2f} on clusters with a gap between every two"
+    elif number == parts:
+        first = "the rows are in so many parts with gaps between them"
     else:
         first = f"graph, tree and k-means agree to {scores[number]:.2f}"
     more = max((one for one in scores if not same(one, number)), key=lambda one: scores[one], default=number)
-    parts = [f"{number}: {first}", communities]
+    told = [f"{number}: {first}", communities]
     if scores[more] > scores[number] + _CLOSE:
-        parts.append(f"{more} has more agreement ({scores[more]:.2f}), but is farther from the communities")
+        told.append(f"{more} has more agreement ({scores[more]:.2f}), but is farther from the communities")
     others = [one for one in suggestions if one not in (1, number, more)]
     close = [one for one in others if scores[one] > scores[number] - _CLOSE]
-    return "; ".join([*parts, *(f"{one} is the other candidate" for one in close[:1])])
+    return "; ".join([*told, *(f"{one} is the other candidate" for one in close[:1])])
 
 
 def same(one: int, other: int) -> bool:

@@ -7,6 +7,8 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from jointclust.consensus.members import spectral_rows
 from jointclust.numerics.communities import communities, community_tree, shared_neighbor_graph
@@ -23,12 +25,46 @@ _FEWEST, _SHARE = 3, 0.005
 # Link of a row to itself, which rows without other links need.
 _SELF = 0.01
 _RESTARTS = 2
+# Neighbours by which parts with gaps between them are found, and found again; rows of a part, share of rows in parts.
+PART_NEIGHBORS, _FEWEST_OF_A_PART, _IN_PARTS = (10, 15), 5, 0.98
 
 
-def graph_of(Z: Float) -> sp.csr_array:
-    """The links of rows in one view, given in its principal directions."""
+def nearest_of(Z: Float, n_neighbors: int = _NEIGHBORS) -> NDArray[np.intp]:
+    """The nearest rows of each row, itself included, in one view, given in its principal directions."""
     near = np.ascontiguousarray(Z[:, :_DIRECTIONS])
-    return shared_neighbor_graph(neighbors(near, near, min(_NEIGHBORS + 1, len(near))))
+    return neighbors(near, near, min(n_neighbors + 1, len(near)))
+
+
+def graph_of(nearest: NDArray[np.intp]) -> sp.csr_array:
+    """The links of rows in one view."""
+    return shared_neighbor_graph(nearest[:, : _NEIGHBORS + 1])
+
+
+def parts_of(nearest: NDArray[np.intp], n_neighbors: int) -> tuple[int, float]:
+    """The number of parts of the graph of rows that are near each other, and the share of the rows in them.
+
+    Parts have a gap between them, whatever their shape. Rows by themselves are no parts.
+    """
+    n, index = len(nearest), nearest[:, : n_neighbors + 1]
+    links = sp.csr_array(
+        (np.ones(index.size), index.ravel(), np.arange(0, index.size + 1, index.shape[1])), shape=(n, n)
+    )
+    sizes = np.bincount(connected_components(links.multiply(links.T), directed=False)[1])
+    counted = sizes[sizes >= _FEWEST_OF_A_PART]
+    return counted.size, float(counted.sum() / n)
+
+
+def parts_with_gaps(nearest: list[NDArray[np.intp]], *, few_directions: bool) -> int:
+    """The number of parts that most views show, in which nearly all rows are; 1 if there is none.
+
+    In more than a few directions gaps are wide: more neighbours show the same number.
+    """
+    found = []
+    for index in nearest:
+        (number, share), (again, _) = (parts_of(index, size) for size in PART_NEIGHBORS)
+        found.append(number if share >= _IN_PARTS and (few_directions or number == again) else 1)
+    number = max(found, key=found.count)
+    return number if 2 * found.count(number) > len(found) else 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from jointclust.number.curve import agreement_of
-from jointclust.number.neighbor_graph import graph_of
+from jointclust.number.neighbor_graph import graph_of, nearest_of
 from jointclust.numerics.communities import communities, modularity
 from jointclust.rows.arrays import to_host
 from jointclust.types import Float, Labels, Matrix
@@ -22,7 +22,7 @@ _RESOLUTION = 0.5
 # Values of a column that are levels, at the most; agreement with clusters above which these are its levels.
 _LEVELS, _ALIKE = 10, 0.9
 # Standard deviations of the excess that are enough, and that are where there are separated clusters, too.
-ENOUGH, SOME = 2.0, 1.0
+ENOUGH, SOME = 2.5, 1.0
 # Draws where the first is not clear; standard deviations that are clear; what is added to the standard deviation that
 # few draws show; about the standard deviation, times the root of the rows.
 _DRAWS, _CLEAR, _ADDED, _NOISE = 5, 4.0, 0.005, 0.2
@@ -67,7 +67,7 @@ def _excess(found: float, draw: Callable[[], Float], n_rows: int) -> float:
 
 def _modularity(Z: Float) -> float:
     """The modularity of the communities of the rows' neighbour graph."""
-    graph = graph_of(Z)
+    graph = graph_of(nearest_of(Z))
     return modularity(graph, communities(graph, _RESOLUTION), _RESOLUTION)
 
 
