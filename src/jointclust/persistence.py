@@ -24,7 +24,7 @@ from jointclust.consensus.confidence import ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.projection import ViewProjection
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
-from jointclust.consensus.tree import Tree
+from jointclust.consensus.tree import LayerAgreement, Tree
 from jointclust.consensus.version_0_1 import AgreementOf01, StoredVotes, VoteShare
 from jointclust.consensus.views import RowsAsGiven
 from jointclust.conversion import RENAMED, convert
@@ -59,6 +59,7 @@ _BESIDE = (
     DiscriminantProjection,
     LabelFreeSearch,
     LandmarkLabels,
+    LayerAgreement,
     LinearLabels,
     LowRankImputer,
     MixedEncoder,

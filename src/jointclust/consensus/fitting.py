@@ -20,7 +20,7 @@ from jointclust.consensus.partitions import Partitions
 from jointclust.consensus.projection import Distinct, ViewProjection, n_landmarks
 from jointclust.consensus.remote_votes import vote_on_all
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesInMemory
-from jointclust.consensus.tree import Tree
+from jointclust.consensus.tree import Tree, tree_of
 from jointclust.consensus.views import ViewedData
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import CollapseWarning, collected, tell
@@ -191,7 +191,7 @@ def fit_consensus(
     )
     if remote is None:
         return fitted
-    vote = vote_on_all(agreement, remote, settings.reject_below)
+    vote = vote_on_all(agreement, remote, settings.reject_below, lambda found: tree_of(found, patterns, seed))
     return replace(fitted, cluster_centers_=centers[vote.pop("order")], **vote)
 
 

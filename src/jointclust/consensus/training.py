@@ -58,6 +58,10 @@ class TrainingVotes(ABC):
     def confidence(self, agreement: Agreement, scores: Callable[[], Float]) -> Any:
         """The confidence of each row; ``scores()`` are the outlier scores of the rows, which may not be kept."""
 
+    def leaves_by(self, function: Callable[[NDArray], NDArray]) -> Any:
+        """The cluster of each row in the finest layer; a function gives it for codes."""
+        return self.each_row(function, (), np.int32)
+
     def soft_labels(self, agreement: Agreement) -> Any:
         """The votes for each row."""
         return self.each_row(agreement.soft_labels, (agreement.n_clusters,), np.float64)
@@ -118,16 +122,20 @@ class VotesElsewhere(TrainingVotes):
 
 @dataclass(frozen=True, eq=False)
 class VotesNotKept(TrainingVotes):
-    """Codes that were not kept, and the confidence of the rows if that was."""
+    """Codes that were not kept; the confidence of the rows and their leaves of the tree if these were."""
 
     n_samples: int
     row_confidence: Any = None
+    leaves: Any = None
 
     def each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
         raise AttributeError(
             f"The votes for each of the {self.n_samples:,} training rows were not kept with the model: "
             "predict_proba(X) and confidence(X) compute them again, predict(X, n_clusters=...) the labels of a layer."
         )
+
+    def leaves_by(self, function: Callable[[NDArray], NDArray]) -> Any:
+        return super().leaves_by(function) if self.leaves is None else self.leaves
 
     def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
         raise AttributeError(
@@ -142,4 +150,4 @@ class VotesNotKept(TrainingVotes):
         return self.each_row(lambda codes: codes, (), float) if self.row_confidence is None else self.row_confidence
 
     def with_arrays(self, change: Callable[[Any], Any]) -> VotesNotKept:
-        return replace(self, row_confidence=change(self.row_confidence))
+        return replace(self, row_confidence=change(self.row_confidence), leaves=change(self.leaves))

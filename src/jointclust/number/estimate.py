@@ -271,8 +271,8 @@ def count(
         separated = separated_clusters(varied[0], varied[0].present[order], rng, graph.expected)
         known = [separated.n_clusters] if is_sure(separated) else []
         curve.evaluate([number for number in (*known, parts) if number in numbers])
-        some = parts > 1 or is_structure(separated, excess, rows_at(varied[0].rows.X, separated.rows))
-    return choose(curve, separated, parts, excess, some, allowed)
+        has_structure = parts > 1 or is_structure(separated, excess, rows_at(varied[0].rows.X, separated.rows))
+    return choose(curve, separated, parts, excess, has_structure, allowed)
 
 
 def leading_directions(coordinates: Coordinates) -> Float:
