@@ -23,7 +23,7 @@ from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, Linea
 from jointclust.consensus.confidence import ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.projection import ViewProjection
-from jointclust.consensus.training import Patterns, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
+from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
 from jointclust.consensus.tree import LayerAgreement, Tree
 from jointclust.consensus.version_0_1 import AgreementOf01, StoredVotes, VoteShare
 from jointclust.consensus.views import RowsAsGiven
@@ -66,6 +66,7 @@ _BESIDE = (
     Panel,
     Patterns,
     Preparation,
+    Probe,
     RowsAsGiven,
     StoredVotes,
     Tree,

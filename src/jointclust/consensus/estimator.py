@@ -22,7 +22,16 @@ from jointclust.consensus.members import EFFORTS
 from jointclust.consensus.projection import n_values
 from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesNotKept
-from jointclust.consensus.tree import LayerAgreement, Tree, check_layer, leaves_of, linkage_of, tree_of
+from jointclust.consensus.tree import (
+    LEVEL,
+    LayerAgreement,
+    Tree,
+    check_layer,
+    leaves_of,
+    linkage_of,
+    split_p_values,
+    tree_of,
+)
 from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
@@ -115,8 +124,10 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     agreement_matrix_ : array of shape (n_members, n_members)
         The adjusted Rand index of each pair.
     layers_ : list of dict
-        Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, and ``agreement``,
-        the mean adjusted Rand index with the members, by their weights. Coarser ones join the clusters of ``labels_``,
+        Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, ``agreement``,
+        the mean adjusted Rand index with the members, by their weights; and of the split that makes the layer of the
+        one before ``split``, "separated" where fewer rows lie between the two than without a gap (``p_value`` at most
+        0.05, corrected for the number of splits), else "overlapping". Coarser ones join the clusters of ``labels_``,
         finer ones split them, up to four times as many; none rejects rows.
     members_ : list
         The fitted members, each with ``predict`` for rows of its view (:meth:`prepared`).
@@ -375,9 +386,27 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
                 "n_clusters": number,
                 "labels": looked_up(tree.numbers(number), leaves),
                 "agreement": float(tree.agreement[number - 1]),
+                **self._split(number),
             }
             for number in range(1, tree.n_leaves + 1)
         ]
+
+    def _split(self, n_clusters: int) -> dict[str, Any]:
+        """What is known of the split that makes a layer of the one before."""
+        p_values = self._split_p_values()
+        if p_values is None or n_clusters == 1:
+            return {"split": None, "p_value": None}
+        p = float(p_values[self._layers().n_leaves - n_clusters])
+        return {"split": "separated" if p <= LEVEL else "overlapping", "p_value": p}
+
+    def _split_p_values(self) -> Float | None:
+        """The probabilities of the joins, in the order of the tree's; None of models that were saved without rows."""
+        probe = vars(self).get("_probe")
+        if probe is None:
+            return None
+        if "_p_values" not in vars(self):
+            self._p_values = split_p_values(self._agreement, self._layers(), probe)
+        return self._p_values
 
     def cut(self, n_clusters: int) -> Labels:
         """Labels of the training rows in the layer of this many clusters; no row is rejected.
@@ -409,12 +438,20 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         tree, labels = self._layers(), self.cut(n_clusters)
         if self._patterns is None:
             raise AttributeError(
-                f"The votes for each of the {labels.shape[0]:,} training rows were not kept with the model: cut(k) gives "
-                "the labels of a layer, and a fit with n_clusters=k a model."
+                f"The votes for each of the {labels.shape[0]:,} training rows were not kept with the model: cut(k) "
+                "gives the labels of a layer, and a fit with n_clusters=k a model."
             )
         agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
         model = clone(self).set_params(n_clusters=n_clusters)
-        left_out = {"_agreement", "_tree", "labels_", "cluster_centers_", "classes_", *self._get_param_names()}
+        left_out = {
+            "_agreement",
+            "_tree",
+            "_p_values",
+            "labels_",
+            "cluster_centers_",
+            "classes_",
+            *self._get_param_names(),
+        }
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
         model.__dict__ |= {"_agreement": agreement, "_tree": None, "labels_": labels}

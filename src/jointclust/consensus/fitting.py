@@ -19,7 +19,7 @@ from jointclust.consensus.overrides import override_numbers, override_votes
 from jointclust.consensus.partitions import Partitions
 from jointclust.consensus.projection import Distinct, ViewProjection, n_landmarks
 from jointclust.consensus.remote_votes import vote_on_all
-from jointclust.consensus.training import Patterns, TrainingVotes, VotesInMemory
+from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesInMemory
 from jointclust.consensus.tree import Tree, tree_of
 from jointclust.consensus.views import ViewedData
 from jointclust.estimators.fitting import fit_member, training_labels
@@ -28,7 +28,7 @@ from jointclust.numerics.partitions import centers_of, keep
 from jointclust.rows import as_rows, threads
 from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels
 
 # A view whose agreement with the others is below this share of the largest shows something else: it gets no votes.
 _LEAST_AGREEMENT = 0.3
@@ -98,6 +98,7 @@ class FittedConsensus:
     agreement_matrix_: Float
     agreement_: float
     members_: list[Any]
+    _probe: Probe
     _tree: Tree | None = None
 
 
@@ -172,7 +173,7 @@ def fit_consensus(
         agreement, codes = _overridden(agreement, codes, viewed)
     patterns, index = Patterns.of(codes, viewed.weights)
     soft = agreement.soft_labels(patterns.codes)[index]
-    agreement, centers = _with_embedding(agreement, viewed, sample, soft)
+    agreement, centers, leading = _with_embedding(agreement, viewed, sample, soft)
     matrix = partitions.agreement()
     _warn_of_collapse(is_constant, np.unique(soft.argmax(axis=1)).size, settings.n_clusters)
     fitted = FittedConsensus(
@@ -188,6 +189,7 @@ def fit_consensus(
         matrix,
         _mean_agreement(matrix, partitions.sizes, settings.n_clusters),
         ballots.panel.members,
+        Probe.of(leading, codes, sample),
     )
     if remote is None:
         return fitted
@@ -334,14 +336,14 @@ def _overridden(agreement: Agreement, codes: NDArray, viewed: ViewedData) -> tup
 
 def _with_embedding(
     agreement: Agreement, viewed: ViewedData, sample: NDArray[np.intp], soft: Float
-) -> tuple[Agreement, Float]:
-    """The agreement with its embedding, and the cluster means there."""
+) -> tuple[Agreement, Float, Array]:
+    """The agreement with its embedding, the cluster means there, and the sample in the views' leading directions."""
     T = agreement.panel.leading(viewed.sources, sample)
     weights = None if viewed.weights is None else as_rows(T).here(viewed.weights[sample])
     labels = as_rows(T).here(most_voted(soft)[sample])
     embedding = DiscriminantMap.fit(T, labels, agreement.n_clusters, weights)
     centers = centers_of(embedding(T), labels, agreement.n_clusters, weights)
-    return replace(agreement, embedding=embedding), centers
+    return replace(agreement, embedding=embedding), centers, T
 
 
 def _mean_agreement(matrix: Float, sizes: list[int], n_clusters: int) -> float:

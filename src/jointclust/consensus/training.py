@@ -15,6 +15,9 @@ from jointclust.rows import as_rows, is_lazy, lazily
 from jointclust.rows.arrays import is_device_array, like, namespace, to_host
 from jointclust.types import Array, Float
 
+# Rows that show whether clusters overlap, and their directions.
+_PROBED, _DIRECTIONS = 1_000, 30
+
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
@@ -37,6 +40,28 @@ class Patterns:
         distinct, index = np.unique(codes, axis=0, return_inverse=True)
         masses = np.bincount(index.ravel(), weights=weights)
         return cls(distinct, masses / masses.sum()), index.ravel().astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Some of the rows that were fitted, which show whether clusters overlap.
+
+    Attributes
+    ----------
+    rows : array of shape (n_rows, n_directions)
+        The rows in the leading directions of the first view that votes.
+    codes : array of shape (n_rows, n_members) or (n_rows, n_members + 1)
+        Their codes.
+    """
+
+    rows: NDArray[np.float32]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, rows: Any, codes: NDArray, sample: NDArray[np.intp]) -> Probe:
+        """Some of a sample of the rows, which is given in leading directions."""
+        some = np.linspace(0, sample.size - 1, min(sample.size, _PROBED)).astype(np.intp)
+        return cls(to_host(rows)[some, :_DIRECTIONS].astype(np.float32), codes[sample[some]].astype(np.int32))
 
 
 class TrainingVotes(ABC):

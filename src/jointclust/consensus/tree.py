@@ -13,9 +13,10 @@ from scipy.special import xlogy
 
 from jointclust.consensus.agreement import Agreement
 from jointclust.consensus.partitions import Partitions, cluster_votes
-from jointclust.consensus.training import Patterns
+from jointclust.consensus.training import Patterns, Probe
 from jointclust.consensus.views import MOST_ROWS
 from jointclust.numerics.kmeans import kmeans
+from jointclust.numerics.valleys import valley_p_value
 from jointclust.rows.arrays import to_host
 from jointclust.types import Float, Labels
 
@@ -30,6 +31,8 @@ _LEAST_SHARE = 1 / 3
 # informative.
 _FEWEST = 0.3
 _RESTARTS = 10
+# Two sets are separated where the corrected probability of a density without a valley is below this.
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,6 +336,25 @@ class LayerAgreement(Agreement):
         tied = (votes == votes[place, labels][:, None]).sum(axis=1) > 1
         votes[place[tied], labels[tied]] += 1e-9
         return votes / votes.sum(axis=1, keepdims=True)
+
+
+def split_p_values(agreement: Agreement, tree: Tree, probe: Probe) -> Float:
+    """Of each join, the probability of so few rows between the two sets if their density had no valley between them.
+
+    A split of few rows has to show more, by their share of all (Meinshausen, 2008), and none is more certain than the
+    split above it: so the probability of any wrong split is that of one.
+    """
+    leaves, rows = leaves_of(agreement, tree, probe.codes), probe.rows.astype(np.float64)
+    found, above = np.ones(len(tree.joins)), dict[int, float]()
+    for step in range(len(tree.joins) - 1, -1, -1):
+        numbers = tree.numbers(tree.n_leaves - step)[leaves]
+        first, second = tree.numbers(tree.n_leaves - step)[tree.joins[step]]
+        here = (numbers == first) | (numbers == second)
+        p = valley_p_value(rows[here], numbers[here] == second) if here.any() else 1.0
+        parent = above.get(int(tree.joins[step, 0]), 0.0)
+        found[step] = min(1.0, max(parent, p * len(rows) / max(int(here.sum()), 1)))
+        above[int(tree.joins[step, 0])] = above[int(tree.joins[step, 1])] = float(found[step])
+    return found
 
 
 def check_layer(tree: Tree, n_clusters: int) -> int:

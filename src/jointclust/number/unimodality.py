@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from scipy.special import bdtr
 
 from jointclust.number.curve import agreement_of, cluster_means, nearest_in
 from jointclust.numerics.kmeans import kmeans
 from jointclust.numerics.partitions import assign
+from jointclust.numerics.valleys import unimodal_p_value
 from jointclust.rows import threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels
@@ -159,17 +159,6 @@ def nearest_unseparated(rows: Float, centers: Float, sizes: Float) -> list[tuple
             if len(pairs) >= _JOINED * len(centers):
                 break
     return pairs
-
-
-def unimodal_p_value(line: Float, low: float, high: float) -> float:
-    """Probability of so few values in the middle third between two points under a unimodal density.
-
-    Such a density has at least as many values in the middle as in the scarcer of the thirds about the two points, that
-    is, at least half of both together.
-    """
-    half = (high - low) / 6
-    left, middle, right = (int(np.sum(np.abs(line - point) <= half)) for point in (low, (low + high) / 2, high))
-    return float(bdtr(middle, middle + min(left, right), 0.5))
 
 
 def mixture_labels(rows: Float, labels: Labels, n_iter: int) -> Labels:

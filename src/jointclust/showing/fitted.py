@@ -212,7 +212,7 @@ class Fitted:
         return explained(features, self.labels, places if is_plain else None)
 
 
-def at_layer(model: Estimator, n_clusters: int, X: Any, prepared: Any = None) -> Any:
+def at_layer(model: Any, n_clusters: int, X: Any, prepared: Any = None) -> Any:
     """The model with the clusters of one of the layers of its consensus; X are its training rows."""
     model = getattr(model, "best_estimator_", model)
     clusterer = last_step(model)
