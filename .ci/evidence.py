@@ -41,7 +41,14 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/evidence/index.rst", "docs/choosing.rst", "docs/scaling.rst", "docs/peers.rst"]
+PAGES = [
+    "README.md",
+    "docs/evidence/index.rst",
+    "docs/evidence/low_dimensions.rst",
+    "docs/choosing.rst",
+    "docs/scaling.rst",
+    "docs/peers.rst",
+]
 
 WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 ORDINALS = ["first", "second", "third"]

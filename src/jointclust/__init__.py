@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from jointclust.consensus.estimator import JointConsensus as JointConsensus
     from jointclust.default import cluster as cluster
     from jointclust.exceptions import CollapseWarning as CollapseWarning
+    from jointclust.exceptions import ColumnWarning as ColumnWarning
     from jointclust.exceptions import PlainKMeansWarning as PlainKMeansWarning
     from jointclust.exceptions import ScaleWarning as ScaleWarning
     from jointclust.methods.discriminant_kmeans import DisCluster as DisCluster
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 _MODULES = {"datasets": "datasets", "metrics": "metrics", "plots": "showing.plots", "sc": "sc"}
 _NAMES = {
     "default": "cluster",
-    "exceptions": "CollapseWarning PlainKMeansWarning ScaleWarning",
+    "exceptions": "CollapseWarning ColumnWarning PlainKMeansWarning ScaleWarning",
     "methods.supervised": "DiscriminantProjection",
     "number.estimate": "ClusterNumber number_of_clusters",
     "persistence": "load save",

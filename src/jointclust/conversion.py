@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from jointclust.consensus.agreement import Agreement, Panel
 from jointclust.consensus.classifiers import Member
+from jointclust.consensus.column_roles import ColumnRoles
 from jointclust.consensus.confidence import ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.estimator import JointConsensus
@@ -50,6 +51,8 @@ _PUBLISHED = (
     "feature_names_in_",
     "number_",
 )
+# Of columns that no earlier version looked at.
+_NO_ROLES = ColumnRoles(np.empty(0), None)
 
 
 def convert(value: Any) -> None:
@@ -80,14 +83,16 @@ def _convert_number(number: ClusterNumber) -> None:
 
 def _convert_consensus(model: JointConsensus) -> None:
     state = dict(vars(model))
-    defaults = {"views": None, "reject_below": 0.0, "effort": "normal"}
+    defaults = {"views": None, "reject_below": 0.0, "effort": "normal", "columns": "all"}
     params = {name: state.get(name, defaults.get(name)) for name in JointConsensus._get_param_names()}
     if "labels_" not in state or "_agreement" in state:
-        model.__dict__ = {**state, **params}
+        model.__dict__ = (
+            {"_roles": ColumnRoles(np.empty(0), None), **state, **params} if "labels_" in state else {**state, **params}
+        )
         return
     fitted = {name: state[name] for name in _PUBLISHED if name in state}
     old = _parts_of_0_1(state) if "_shares" in state else _parts_of_0_2(state)
-    model.__dict__ = {**params, **fitted, **old}
+    model.__dict__ = {**params, **fitted, **old, "_roles": _NO_ROLES}
 
 
 def _parts_of_0_2(state: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,8 @@ def cluster(
     X: ArrayLike,
     n_clusters: int | Numbers | None = None,
     random_state: int | np.random.RandomState | None = None,
+    *,
+    columns: str | list[Any] = "related",
 ) -> JointConsensus:
     """Cluster X with the library's default: ``JointConsensus(n_clusters).fit(X)``, the number chosen where not given.
 
@@ -34,6 +37,8 @@ def cluster(
         structure: then all rows are in one cluster, unless a range forbids that.
     random_state : int, RandomState or None, default=None
         Seed of the fit, not of the number; an int makes the result repeatable.
+    columns : "related", "all" or list of str, default="related"
+        The columns of a table to use: those that depend on each other, all, or these; see :class:`JointConsensus`.
 
     Returns
     -------
@@ -50,8 +55,8 @@ def cluster(
     """
     if isinstance(n_clusters, int | np.integer):
         number = n_clusters if isinstance(n_clusters, bool) else int(n_clusters)  # True is refused there
-        return JointConsensus(number, random_state=random_state).fit(X)
-    return fit_rows(JointConsensus(random_state=random_state), X, n_clusters).model
+        return JointConsensus(number, columns=columns, random_state=random_state).fit(X)
+    return fit_rows(JointConsensus(columns=columns, random_state=random_state), X, n_clusters).model
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,10 @@ class ScaleWarning(UserWarning):
     """One column of a table carries most of the variance, so that the clusters are those of this column alone."""
 
 
+class ColumnWarning(UserWarning):
+    """The clusters are (nearly) the levels of one column, or cells of one number, and no other column shows them."""
+
+
 class PlainKMeansWarning(UserWarning):
     """The parameters make the method equal to plain k-means: there is nothing to gain from it."""
 

@@ -19,7 +19,8 @@ from sklearn.pipeline import Pipeline
 from jointclust import registry
 from jointclust._version import __version__
 from jointclust.consensus.agreement import Agreement, Panel
-from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels
+from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, LinearLabels, NearestLabels
+from jointclust.consensus.column_roles import ColumnRoles
 from jointclust.consensus.confidence import ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.projection import ViewProjection
@@ -38,8 +39,11 @@ from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
 from jointclust.views.kinds import Description
+from jointclust.views.level_weights import WeightedLevels
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import VIEWS
+from jointclust.views.usage import Usage
+from jointclust.views.written import Reading
 
 __all__ = ["load", "save"]
 
@@ -53,6 +57,7 @@ _BESIDE = (
     AgreementOf01,
     CenterLabels,
     ClusterNumber,
+    ColumnRoles,
     ConfidenceScale,
     Description,
     DiscriminantMap,
@@ -63,18 +68,22 @@ _BESIDE = (
     LinearLabels,
     LowRankImputer,
     MixedEncoder,
+    NearestLabels,
     Panel,
     Patterns,
     Preparation,
     Probe,
+    Reading,
     RowsAsGiven,
     StoredVotes,
     Tree,
+    Usage,
     ViewProjection,
     VoteShare,
     VotesElsewhere,
     VotesInMemory,
     VotesNotKept,
+    WeightedLevels,
     Words,
 )
 

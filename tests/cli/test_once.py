@@ -8,15 +8,16 @@ from collections import Counter
 import pytest
 from calling import call
 
-from jointclust import JointConsensus, LDAKMeans, LowRankImputer, MixedEncoder, describe
+from jointclust import JointConsensus, LDAKMeans, LowRankImputer, MixedEncoder
 from jointclust.showing import explain
 from jointclust.showing.layout import neighbour_map
 from jointclust.showing.profile import profile
+from jointclust.views.kinds import described
 from jointclust.views.preparation import Preparation
 
 # By name, functions of which one call is the work that must not be done twice.
 COSTLY = {
-    "describe": [describe],
+    "describe": [described],
     "code": [MixedEncoder.transform],
     "fill": [LowRankImputer.fill],
     "embed": [JointConsensus.transform, LDAKMeans.transform],
@@ -83,6 +84,6 @@ def test_drawing_computes_nothing_again(mixed_csv, tmp_path, counted):
 def test_preparation_codes_the_rows_of_fit_once(counted, rng):
     rows = rng.standard_normal((20, 3))
     preparation = Preparation("standardised")
-    coded = preparation.fit_encode(rows)
+    coded, _ = preparation.fit_encode(rows)
     assert (preparation.transform(rows) == preparation.scaler_.transform(coded)).all()
     assert counted["describe"] == 1

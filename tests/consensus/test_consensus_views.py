@@ -63,14 +63,14 @@ def test_a_view_that_sees_something_else_has_no_say(rng):
     """A column of noise that drowns the others: as they are, the rows show nothing else."""
     X, y = make_blobs(300, 12, centers=3, random_state=0)
     X = np.column_stack([X, 1e4 * rng.uniform(size=300)])
-    model = Consensus(3, random_state=0).fit(X)
+    model = Consensus(3, columns="all", random_state=0).fit(X)
     weights = {view["name"]: view["weight"] for view in model.views_}
     assert weights["as is"] == 0
     assert weights["standardised"] == weights["rank-normal"] == 0.5
     assert set(model._agreement.panel.views) == {0, 1}
     assert clustering_accuracy(y, model.labels_) == 1
     np.testing.assert_allclose(model.confidence(X), model.confidence_, rtol=1e-6)
-    asked = Consensus(3, views=["standardised", "as is", "rank-normal"], random_state=0).fit(X)
+    asked = Consensus(3, views=["standardised", "as is", "rank-normal"], columns="all", random_state=0).fit(X)
     assert {view["weight"] for view in asked.views_} == {1 / 3}  # what the user names has its say
 
 
@@ -270,10 +270,9 @@ def test_anchors_stand_for_many_rows(rng, monkeypatch):
     monkeypatch.setattr(projection, "LANDMARKS", 500)
     monkeypatch.setattr(projection, "_ANCHORS", 150)
     ring, angle = rng.randint(2, size=2_000), rng.uniform(0, 2 * np.pi, 2_000)
-    X = (1 + 2 * ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]) + 0.1 * rng.standard_normal(
-        (2_000, 2)
-    )
-    model = Consensus(2, views=["as is"], random_state=0).fit(X[:1_000])
+    plane = (1 + 2 * ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    X = np.column_stack([plane, np.zeros((2_000, 2))]) + 0.1 * rng.standard_normal((2_000, 4))
+    model = Consensus(2, views=["as is"], columns="all", random_state=0).fit(X[:1_000])
     (lens,) = model._agreement.panel.projections
     assert lens.landmarks.shape == (150, 2)
     assert np.isclose(np.median(model.outlier_scores_), 1.0)

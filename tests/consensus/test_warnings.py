@@ -43,7 +43,7 @@ def test_a_search_in_threads_keeps_all_warnings(X, recwarn):
     """Beside a consensus, which has warnings of its own to keep quiet."""
     members = [DEC(3, max_iter=1, trade_off=trade_off) for trade_off in (1.5, 3.0)] * 4
     pairs = [
-        (jc.JointConsensus(3, members=members), {"max_rank": [100, 200]}),
+        (jc.JointConsensus(3, columns="all", members=members), {"max_rank": [100, 200]}),
         (DEC(3, max_iter=1), {"trade_off": [1.5, 2.0, 3.0, 4.0]}),
         (Grumbler(3, n_init=1), {"random_state": [1, 2]}),
     ]
@@ -87,7 +87,7 @@ def test_nothing_swaps_the_filters_of_the_process(X, monkeypatch):
 
     monkeypatch.setattr(warnings.catch_warnings, "__enter__", spy)
     narrow = X[:, :12]  # neighbours are looked for in a tree
-    jc.JointConsensus(3, random_state=0).fit(narrow).predict(narrow)
+    jc.JointConsensus(3, columns="all", random_state=0).fit(narrow).predict(narrow)
     jc.OptimalDiscriminantClustering(3, kernel="nearest_neighbors", random_state=0).fit(narrow)
     for criterion in ("stability", "agreement"):
         jc.LabelFreeSearch(DEC(3), {"trade_off": [1.5, 3.0]}, criterion=criterion, random_state=0).fit(X)
@@ -97,7 +97,9 @@ def test_nothing_swaps_the_filters_of_the_process(X, monkeypatch):
 
 
 def test_a_member_warns_nobody_and_a_method_its_user(X, recwarn):
-    jc.JointConsensus(3, members=[DEC(3, max_iter=1), Grumbler(3, n_init=1)], n_jobs=2, random_state=0).fit(X)
+    jc.JointConsensus(
+        3, columns="all", members=[DEC(3, max_iter=1), Grumbler(3, n_init=1)], n_jobs=2, random_state=0
+    ).fit(X)
     assert not recwarn.list
     with pytest.warns(UserWarning, match="max_iter=1") as told:
         DEC(3, max_iter=1, random_state=0).fit(X)

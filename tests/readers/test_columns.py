@@ -102,15 +102,15 @@ def test_numbers_alone_stay_a_matrix(table_of):
 
 
 def test_what_is_found_in_text_is_told(table_of):
-    text = "n,ok,day,when,code,odd\n1,Yes,2020-01-31,1/2/2020,7,yes\n2,no,2020/02/01 23:59:59.5,13/2/2020,B7,true\n"
+    text = "n,ok,day,when,code,odd\n1,Yes,2020-01-31,1/13/2020,7,yes\n2,no,2020/02/01 23:59:59.5,13/2/2020,B7,true\n"
     table = table_of(text, **KEEP)
     assert list(table.data.kinds.values()) == ["number", "boolean", "date", "text", "text", "text"]
     assert table.data["day"][1] == np.datetime64("2020-02-01T23:59:59.5")
     for note in ("'code' holds numbers and other text ('B7', line 3)", "dates in 'day'", "true or false in 'ok'"):
         assert sum(note in found for found in table.notes) == 1
-    assert sum("'when' may hold dates, but for '1/2/2020'" in found for found in table.notes) == 1
-    notes = table_of("n,day\n1,2020-01-31\n2,unknown\n", **KEEP).notes
-    assert notes == ["Column 'day' may hold dates, but for 'unknown': it is taken as text."]
+    assert sum("'when' may hold dates, but for '1/13/2020'" in found for found in table.notes) == 1
+    notes = table_of("n,day\n1,2020-01-31\n2,soon\n", **KEEP).notes
+    assert notes == ["Column 'day' may hold dates, but for 'soon': it is taken as text."]
 
 
 def test_a_column_that_begins_with_gaps(table_of):
@@ -190,7 +190,58 @@ def test_sheets(tmp_path):
 
 
 def test_types_that_no_column_can_have(tmp_path):
-    parquet.write_table(pa.table({"a": [1, 2], "list": [[1], [2]]}), tmp_path / "x.parquet")
+    parquet.write_table(pa.table({"a": [1, 2], "list": [["b"], ["c"]]}), tmp_path / "x.parquet")
     with pytest.raises(ReadError, match="column 'list' holds list.*--drop 'list'"):
         read(tmp_path / "x.parquet", **KEEP)
     assert read(tmp_path / "x.parquet", drop=["list"], **KEEP).names == ["a"]
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.float32()), pa.large_list(pa.int64()), pa.list_(pa.float64(), 2)])
+def test_lists_are_columns(tmp_path, kind):
+    table = pa.table({"a": [1, 2, 3], "at": pa.array([[4, 5], None, [6, 7]], kind), "b": ["u", "v", "u"]})
+    feather.write_feather(table, tmp_path / "x.feather")
+    parquet.write_table(table, tmp_path / "x.parquet")
+    for name in ("x.parquet", "x.feather"):
+        found = read(tmp_path / name, **KEEP)
+        assert found.names == ["a", "at[0]", "at[1]", "b"]
+        np.testing.assert_array_equal(found.data["at[1]"], [5, np.nan, 7])
+        assert read(tmp_path / name, drop=["at"], **KEEP).names == ["a", "b"]
+        assert read(tmp_path / name, columns=["at"], **KEEP).names == ["at[0]", "at[1]"]
+        assert read(tmp_path / name, columns=["at[1]", "a"], **KEEP).names == ["a", "at[1]"]
+        assert read(tmp_path / name, wanted=["at[1]", "b"], kinds={"b": "text"}, **KEEP).names == ["at[1]", "b"]
+
+
+def test_lists_of_different_lengths(tmp_path):
+    parquet.write_table(pa.table({"at": [[4, 5], [6, 7], [8]]}), tmp_path / "x.parquet")
+    with pytest.raises(ReadError, match="'at' holds lists of different lengths: 2 in the rows before, 1 in row 2"):
+        read(tmp_path / "x.parquet", **KEEP)
+
+
+@pytest.mark.parametrize("word", ["unknown", "missing", "n/a"])
+def test_words_among_numbers_and_dates(table_of, word):
+    rows = "".join(f"{row},{row}.5,{1 + row}.1.2020,{'uv'[row % 2]}\n" for row in range(20))
+    table = table_of(f"a,n,day,c\n{rows}7,{word},{word},{word}\n8,{word},{word},u\n", **KEEP)
+    assert list(table.data.kinds.values()) == ["number", "number", "date", "text"]
+    assert np.isnan(table.data["n"]).tolist() == np.isnat(table.data["day"]).tolist() == [False] * 20 + [True] * 2
+    assert any(f"{word!r}" in note and "gaps" in note for note in table.notes)
+
+
+def test_order_of_day_and_month(table_of):
+    text = "n,d\n1,{}\n2,{}\n"
+    for days, order, options in (
+        (("1/2/2020", "3/4/2020"), "month-first", {}),
+        (("1/2/2020", "3/4/2020"), "day-first", {"dates": "day-first"}),
+        (("1/2/2020", "3/4/2020"), "day-first", {"date_orders": {"d": "day-first"}}),
+        (("1/2/2020", "30/4/2020"), "day-first", {}),
+        (("1.2.2020", "3.4.2020 23:59"), "day-first", {}),
+    ):
+        table = table_of(text.format(*days), **KEEP, **options)
+        month, day = (1, 2) if order == "month-first" else (2, 1)
+        assert table.data["d"][0] == np.datetime64(f"2020-{month:02}-{day:02}")
+        assert table.date_orders == {"d": order}
+        doubtful = any("either order" in note and "--dates day-first" in note for note in table.notes)
+        assert doubtful == (not options and order == "month-first")
+    with pytest.raises(ReadError, match=r"line 3, column 'd': '31/4/2020' is no day of the calendar"):
+        table_of(text.format("1/2/2020", "31/4/2020"), **KEEP)
+    with pytest.raises(ReadError, match=r"'13/1/2020' is no day"):
+        table_of(text.format("1/2/2020", "13/1/2020"), dates="month-first", **KEEP)

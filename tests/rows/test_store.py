@@ -39,10 +39,11 @@ def test_a_file_that_is_cut_during_a_pass_is_refused(tmp_path, monkeypatch, rng)
 def test_chunks_that_are_missing_are_told(method, limit, tmp_path, monkeypatch, rng):
     monkeypatch.setattr(_store, "IN_MEMORY", limit)
     X = zarr.create_array(tmp_path / "X.zarr", shape=(120, 6), chunks=(20, 6), dtype="f8")
-    X[:80] = rng.standard_normal((80, 6))
+    rows = rng.standard_normal((120, 6)) + 2 * rng.standard_normal((120, 1))
+    X[:80] = rows[:80]
     with pytest.warns(UserWarning, match=r"2 of 6 chunks of X are not in its store, and are read as 0.0"):
         method(2, random_state=0).fit(X)
-    X[80:] = rng.standard_normal((40, 6))
+    X[80:] = rows[80:]
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         warnings.simplefilter("ignore", jc.CollapseWarning)

@@ -45,6 +45,30 @@ def test_embedding_of_one_dimension_and_on_given_axes(model, iris):
         jc.plots.EmbeddingDisplay.from_estimator(model, iris.data, components=(0, 2))
 
 
+def test_a_plane_shows_clusters_and_confidence(rng):
+    """Each place has the cluster and the confidence that the model gives it, in the units of the columns."""
+    X = np.vstack([rng.standard_normal((60, 2)), rng.standard_normal((60, 2)) + np.array([6, 0])])
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    consensus = jc.JointConsensus(2, random_state=0).fit(frame)
+    display = drawn(jc.plots.PlaneDisplay.from_estimator(consensus, frame, resolution=20))
+    left, right, bottom, top = display.extent
+    x, y = left + (right - left) * 3 / 19, bottom + (top - bottom) * 11 / 19
+    place = pd.DataFrame({"width": [x], "height": [y]})
+    assert display.regions[11, 3] == consensus.predict(place)[0]
+    assert display.confidence[11, 3] == pytest.approx(consensus.confidence(place)[0])
+    image = display.ax_.images[0].get_array()
+    assert np.ptp(image[..., 3]) > 0, "what is less sure is paler"
+    assert display.ax_.get_xlabel() == "width"
+    np.testing.assert_allclose(display.ax_.collections[0].get_offsets(), X)
+    soft = make_pipeline(StandardScaler(), jc.FuzzyKMeans(2, random_state=0)).fit(X)
+    shown = jc.plots.PlaneDisplay.from_estimator(soft, X, resolution=5).confidence
+    assert 0.5 <= shown.min() < shown.max() <= 1
+    with pytest.raises(ValueError, match=r"shape \(120, 3\): a plane has two columns"):
+        jc.plots.PlaneDisplay.from_estimator(consensus, np.column_stack([X, X[:, 0]]))
+    with pytest.raises(ValueError, match="no numbers"):
+        jc.plots.PlaneDisplay.from_estimator(consensus, frame.astype(str) + "m")
+
+
 def test_objective(model):
     display = drawn(jc.plots.ObjectiveDisplay.from_estimator(model))
     np.testing.assert_array_equal(display.ax_.lines[0].get_ydata(), model.objective_history_)

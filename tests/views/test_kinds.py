@@ -200,13 +200,10 @@ class TestIds:
         return {column.name: column.kind for column in jc.describe(pd.DataFrame(columns)).columns}
 
     def test_numbers_of_rows(self):
-        assert self.kinds(a=np.arange(100), b=np.arange(1, 101), c=np.random.RandomState(0).permutation(100)) == {
-            "x": "number",
-            "y": "number",
-            "a": "id",
-            "b": "id",
-            "c": "id",
-        }
+        """Consecutive numbers in another order are a rank, which is a number."""
+        rank = np.random.RandomState(0).permutation(100)
+        found = self.kinds(a=np.arange(100), b=np.arange(1, 101), order=10**7 + np.arange(100), rank=rank)
+        assert [found[name] for name in ("a", "b", "order", "rank")] == ["id", "id", "id", "number"]
 
     def test_years_are_none(self):
         assert self.kinds(year=np.arange(1920, 2020))["year"] == "number"
@@ -240,7 +237,7 @@ class TestIds:
         numbers = np.arange(1, 20_001)
         rows = np.column_stack([numbers, np.random.RandomState(0).permutation(numbers), 3 * numbers, GEN.randn(20_000)])
         found = jc.describe(rows)
-        assert [column.kind for column in found.columns] == ["id", "id", "number", "number"]
+        assert [column.kind for column in found.columns] == ["id", "number", "number", "number"]
         assert any("sample of 10,000 rows" in reason for reason in found.reasons)
 
 
@@ -289,7 +286,10 @@ BAD = {
     "one word": (pd.DataFrame({"a": ["word"] * 5}), "no column to compare rows by"),
     "ids alone": (pd.DataFrame({"id": [1, 2, 3]}), "no column to compare rows by"),
     "empty documents": (["", " "], "2 documents are empty"),
-    "lists in a column": (pd.DataFrame({"a": [[1], [2]]}), "Column 'a' holds"),
+    "lists of two lengths": (pd.DataFrame({"a": [[1], [2], [3, 4]]}), "1 in the rows before, 2 in row 2"),
+    "lists of words": (pd.DataFrame({"a": [[1], ["b"]]}), "not of numbers in row 1"),
+    "empty lists": (pd.DataFrame({"a": [[], []], "b": [1.0, 2.0]}), "'a' holds empty lists"),
+    "sets in a column": (pd.DataFrame({"a": [{1}, {2}]}), "Column 'a' holds"),
     "one dimension": (np.zeros(3), "1 dimensions"),
     "no rows": (np.empty((0, 3)), "0 rows"),
     "one row": (np.eye(1), "n_samples=1"),

@@ -16,7 +16,7 @@ import jointclust as jc
 from jointclust.rows.arrays import to_host
 from jointclust.views import registry
 from jointclust.views.counts import LogCounts, ScaledGenes, TermWeights, Topics, Words
-from jointclust.views.scaling import RankNormal, Standardised, UnitRows
+from jointclust.views.scaling import AsIs, RankNormal, Standardised, UnitRows
 
 GEN = np.random.RandomState(0)
 ROWS = np.column_stack([GEN.randn(80, 3) * [1, 100, 0.01] + [0, 5, 1], GEN.randint(0, 4, 80), np.full(80, 7.0)])
@@ -149,7 +149,7 @@ def test_sparse_chunks_have_the_same_view(view):
     assert dense(view.fit(chunks).transform(chunks).compute()) == pytest.approx(dense(expected), abs=1e-9)
 
 
-@pytest.mark.parametrize("view", [type(view) for view in VIEWS if "numeric" in view.get_params()])
+@pytest.mark.parametrize("view", [AsIs, Standardised, RankNormal, UnitRows])
 def test_coded_columns_stay(view):
     numeric = np.array([True, True, True, False, False])
     Z = view(numeric=numeric).fit_transform(ROWS)

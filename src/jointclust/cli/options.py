@@ -15,6 +15,7 @@ from jointclust.cli.models import Clusters, hint
 from jointclust.cli.preparing import SCALES
 from jointclust.readers import FORMATS, ReadError
 from jointclust.registry import METHODS
+from jointclust.views.written import DAY_FIRST, MONTH_FIRST
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -127,6 +128,11 @@ reading = together(
         "--decimal",
         type=click.Choice([".", ","]),
         help="Decimal sign; the other one is for thousands (default: found in the first rows).",
+    ),
+    click.option(
+        "--dates",
+        type=click.Choice([DAY_FIRST, MONTH_FIRST]),
+        help="Order of day and month in dates such as 1/2/2024 (default: found in their column).",
     ),
     click.option("--text-column", metavar="NAME", help="Cluster the texts of this column, by their words."),
     click.option(

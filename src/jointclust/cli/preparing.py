@@ -111,7 +111,7 @@ def prepared(steps: Steps, X: Any, scale: str) -> tuple[Any, Any]:
             if low < 0:
                 raise click.UsageError(f"--scale {scale} is for counts: the data hold {low:g}. Use --scale standard.")
         if isinstance(step, Preparation):
-            rows = step.fit_encode(X)
+            rows, _ = step.fit_encode(X)
             coded = rows if number == 0 else None
             X = step.scaler_.transform(rows)
         else:

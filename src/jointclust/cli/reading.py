@@ -20,13 +20,13 @@ from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice
 from jointclust.cli.writing import read_cells
 from jointclust.readers import NoColumnError, ReadError, Table, as_written, format_of, read
-from jointclust.readers._cells import is_gap
 from jointclust.readers._table import no_such_column
+from jointclust.views.written import is_gap
 
 # What messages call standard input.
 STDIN = "stdin"
 # Options that readers take as they are.
-_READING = ("id_column", "label_column", "categories", "encoding", "delimiter", "decimal", "missing")
+_READING = ("id_column", "label_column", "categories", "encoding", "delimiter", "decimal", "dates", "missing")
 # Where known classes come from another file and no column of it is named, they are in this one.
 _CLASSES = "class"
 

@@ -23,11 +23,11 @@ from jointclust.cli.reading import InputFile, identities
 from jointclust.cli.runs import class_column, class_names, command_line, embedding_columns, origins
 from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
 from jointclust.readers import Table
-from jointclust.readers._cells import is_gap
 from jointclust.selection.stability import resampled_jaccard
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.plots import EmbeddingDisplay
 from jointclust.types import Float, Labels
+from jointclust.views.written import is_gap
 
 # Rows and components that the bootstrap looks at, at the most.
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
@@ -112,7 +112,8 @@ def finish(run: Outcome) -> None:
     if stability is not None:
         result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
     rows, columns = preparing.shape_of(table.data)
-    known = {"rows": rows, "columns": columns, "id_column": table.id_column}
+    known: dict[str, Any] = {"rows": rows, "columns": columns, "id_column": table.id_column}
+    known |= {"date_orders": table.date_orders} if table.date_orders else {}
     parameters = {name: value for name, (value, _) in origins(run.context).items()}
     runs.write_record(
         run.folder,

@@ -87,7 +87,9 @@ def _read_for(voice: Voice, run: SavedRun, data: str, given: dict[str, Any], *, 
     given = given | {"text_column": text}
     if given["no_header"] is None and before.get("no_header"):
         given["no_header"] = True  # what comes without names comes without them again
-    source = read_data(voice, data, given, run.record.get("input", {}).get("id_column"), whole, **asked)
+    known = run.record.get("input", {})
+    asked["date_orders"] = known.get("date_orders")
+    source = read_data(voice, data, given, known.get("id_column"), whole, **asked)
     table = source.table
     if fill:
         table = replace(table, data=_filled(table, given["missing"]))

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from jointclust.cli.errors import OutputError, output_error
 from jointclust.files import UNFINISHED, replacing
 from jointclust.readers import as_written
-from jointclust.readers._cells import is_gap, readings
 from jointclust.readers._matrix import annotate_file
+from jointclust.views.written import is_gap, readings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

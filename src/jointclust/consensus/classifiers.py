@@ -64,6 +64,17 @@ class LandmarkLabels(Member):
 
 
 @dataclass(frozen=True, eq=False)
+class NearestLabels(LandmarkLabels):
+    """A row has the label of the nearest landmark, so that no cluster is too small to be found again."""
+
+    def label(self, projected: ProjectedRows) -> Labels:
+        """Labels of projected rows."""
+        nearest = projected.nearest
+        xp = namespace(nearest)
+        return xp.take(like(self.labels, nearest, xp.int32), nearest[:, 0], axis=0)
+
+
+@dataclass(frozen=True, eq=False)
 class CenterLabels(Member):
     """A row has the label of the nearest center in an embedding of the leading directions.
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
 from jointclust.consensus import questions
 from jointclust.consensus.agreement import Agreement
+from jointclust.consensus.column_roles import ColumnRoles
 from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
 from jointclust.consensus.members import EFFORTS
 from jointclust.consensus.projection import n_values
@@ -42,6 +43,7 @@ from jointclust.rows import as_rows, blocks, computed, each_row, is_elsewhere, l
 from jointclust.rows.arrays import namespace, to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels
+from jointclust.views.kinds import Description, listed
 from jointclust.views.preparation import Preparation
 
 # Models of more training rows are saved without the votes of each.
@@ -73,6 +75,11 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with ``n_clusters``
     clusters and with 1.5, 2 and 3 times as many. A finer partition shows which rows belong together.
 
+    Rows of two or three columns have one view and six other members, because density can be seen there: a mixture of
+    Gaussian distributions where it describes the density as well as the nearest neighbours do, otherwise the groups
+    between wide gaps, otherwise a spanning tree of the rows cut where that tells most of them. The members vote on the
+    first of these that fits; three split its clusters, two are other cuts of spanning trees.
+
     Known labels spread to other rows over ``BB'``: a row gets the label that most rows in its groups have, in the mean
     over the members. A linear rule for each view, learned from the known rows, joins the members: it has more weight
     the more rows are known, and the better it predicts known labels that were left out of its fit. Then all members
@@ -89,13 +96,18 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         and dates, fills gaps, and uses the views that suit their kind; a view that agrees with none of
         the others has no votes. None takes rows of numbers as they are, as for Coordinates. A list holds names of views
         ("as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log") and transformers.
+    columns : "related", "all" or list of str, default="related"
+        The columns of a table by which rows are compared: those that depend on each other (a column that is independent
+        of all others tells nothing of clusters that several columns show), all, or these. ``columns_`` says which and
+        why. Columns of one scale, such as pixels, genes or embeddings, are all used, and two or three columns of
+        numbers.
     members : "auto" or list of estimators, default="auto"
         Clusterers with ``predict``, which run on every view; each is cloned, with a seed of its own where it has
-        ``random_state=None``. "auto" is the ten above.
+        ``random_state=None``. "auto" are those above.
     effort : {"quick", "normal", "thorough"}, default="normal"
         How much the automatic members cost. "quick" fits six on each view, from one start each and to 3,000
         rows at the most; "thorough" fits each of the ten three times, from other seeds, to 20,000 rows, for three
-        times the cost.
+        times the cost. In two or three columns "quick" fits three, and "thorough" tries more starts.
     reject_below : float, default=0.0
         Rows of less ``confidence_`` than this have the label -1, in ``labels_`` and in ``predict``.
     max_rank, random_state
@@ -135,6 +147,10 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         ``name``, ``weight`` and ``reason`` of each view.
     description_ : Description or None
         What the data are, and why; None where they were taken as they are.
+    columns_ : list of dict
+        ``name``, ``kind``, ``used``, ``related`` (how far it depends on others, in standard deviations of what chance
+        gives; NaN if it was not tested), ``why`` (a sentence) and ``drives`` (0 to 1: how far it separates the
+        clusters; NaN if unknown) of each column; empty where the rows were taken as they are.
     cluster_centers_
     objective_ : float
         Share of the members' votes that went to the labels given.
@@ -153,6 +169,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _limits: ClassVar[dict[str, list[Any]]] = {
         "members": [StrOptions({"auto"}), list, tuple],
         "views": [StrOptions({"auto"}), list, tuple, None],
+        "columns": [StrOptions({"related", "all"}), list, tuple],
         "effort": [StrOptions(set(EFFORTS))],
         "reject_below": [Interval(Real, 0, 1, closed="both")],
     }
@@ -160,6 +177,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     n_clusters: int = 8
     _: KW_ONLY
     views: str | list[Any] | None = "auto"
+    columns: str | list[Any] = "related"
     members: str | list[Any] = "auto"
     effort: str = "normal"
     reject_below: float = 0.0
@@ -269,7 +287,9 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
         if self.views is not None:
             check_views(self.views)
-        viewed = ViewedData.of(X, self.views, sample_weight, self.max_rank, n_samples)
+        if self.views is None and not isinstance(self.columns, str):
+            raise ValueError("columns is for data in views: with views=None, pass only the columns that are wanted.")
+        viewed = ViewedData.of(X, self.views, sample_weight, self.max_rank, n_samples, self.columns)
         if isinstance(viewed.preparations[0], Preparation):
             _warn_of_unused(viewed.preparations[0])
         return viewed
@@ -305,6 +325,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _patterns: Patterns | None = field(init=False)
     _tree: Tree | None = field(init=False)
     _seed: int = field(init=False)
+    _roles: ColumnRoles = field(init=False)
+    description_: Description | None = field(init=False)
     labels_: Labels = field(init=False)
     outlier_scores_: Float = field(init=False)
     members_: list[Any] = field(init=False)
@@ -326,6 +348,20 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """How likely each training row's label is right."""
         check_is_fitted(self)
         return self._training.confidence(self._agreement, lambda: self.outlier_scores_)
+
+    @property
+    def columns_(self) -> list[dict[str, Any]]:
+        """What each column of the data is, whether it is used, and how far it separates the clusters."""
+        check_is_fitted(self)
+        columns = [] if self.description_ is None else self.description_.columns
+        drives = self._roles.drives.tolist() or [np.nan] * len(columns)
+        names = ("name", "kind", "used", "related", "why")
+        found = [{name: getattr(column, name) for name in names} for column in columns]
+        for one, drive in zip(found, drives, strict=True):
+            if one["name"] == self._roles.decisive:
+                one["why"] = "the clusters are (nearly) its values, and no other column shows them"
+            one["drives"] = drive
+        return found
 
     def groups_of_members(self) -> NDArray[np.int32]:
         """The cluster of each training row in each member.
@@ -512,7 +548,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         X = loaded(X)
         if not is_elsewhere(X):
             return function(self._agreement, X)
-        if hasattr(self, "n_features_in_"):
+        first = self._agreement.preparations[0]
+        if hasattr(self, "n_features_in_") and not (isinstance(first, Preparation) and first.lacks_unused(X)):
             named = getattr(X, "_meta", X) if hasattr(X, "columns") else X
             validate_data(self, named, skip_check_array=True, reset=False)
         return each_row(_OfBlocks(self._agreement, function), X, tail, dtype, n_values(X))
@@ -671,12 +708,12 @@ class _OfBlocks:
 
 
 def _warn_of_unused(preparation: Preparation) -> None:
-    """Warn of columns that are not used: ids, long text beside other columns, empty ones."""
+    """Warn of columns that are not used: ids, long text beside other columns, empty ones, unrelated ones."""
     found = preparation.description_
     if found.kind == "documents":
         return
-    unused = [column for column in found.columns if column.kind in ("id", "text") or column.missing == 1]
-    if unused:
-        listed = ", ".join(repr(column.name) for column in unused[:5])
-        more = f" and {len(unused) - 5} more" if len(unused) > 5 else ""
-        tell(f"{listed}{more} left out: ids, long text or empty (see description_).", UserWarning)
+    unused = [column.name for column in found.columns if column.kind in ("id", "text") or column.missing == 1]
+    told = [f"{listed(unused)} left out: ids, long text or empty (see description_)"] if unused else []
+    told += [reason for reason in found.reasons if "--text-column" in reason or reason in found.unrelated]
+    if told:
+        tell(f"{'. '.join(told)}.", UserWarning)

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from jointclust.consensus.agreement import Agreement, Panel, most_voted
+from jointclust.consensus.column_roles import ColumnRoles, column_roles, warn_of_decisive
 from jointclust.consensus.confidence import ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.known_labels import Examples, rules_of
 from jointclust.consensus.members import EFFORTS, Effort, members_on, n_members_on
 from jointclust.consensus.overrides import override_numbers, override_votes
 from jointclust.consensus.partitions import Partitions
-from jointclust.consensus.projection import Distinct, ViewProjection, n_landmarks
+from jointclust.consensus.projection import Distinct, ViewProjection, is_low, n_landmarks
 from jointclust.consensus.remote_votes import vote_on_all
 from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesInMemory
 from jointclust.consensus.tree import Tree, tree_of
@@ -71,7 +72,10 @@ class Settings(NamedTuple):
         """How many members a fit to this many rows has."""
         if self.members is not None:
             return len(viewed) * len(self.members)
-        return len(viewed) * n_members_on(self.n_clusters, n_landmarks(n_rows, self.n_clusters), self.effort)
+        widths = [source.rows.shape[1] for source in viewed.sources]
+        n_distinct = [n_landmarks(n_rows, self.n_clusters, width) for width in widths]
+        pairs = zip(n_distinct, widths, strict=True)
+        return sum(n_members_on(self.n_clusters, number, width, self.effort) for number, width in pairs)
 
 
 def _check_members(members: list[Any] | tuple[Any, ...]) -> None:
@@ -99,6 +103,7 @@ class FittedConsensus:
     agreement_: float
     members_: list[Any]
     _probe: Probe
+    _roles: ColumnRoles
     _tree: Tree | None = None
 
 
@@ -121,6 +126,10 @@ class _Ballots:
         """Some of the members, by these shares."""
         names = [one for one, use in zip(self.names, wanted, strict=True) if use]
         return _Ballots(self.panel.some(wanted), names, self.partitions.some(wanted, shares))
+
+    def led_by_first(self) -> _Ballots:
+        """The same members, who vote on the partition of the first."""
+        return replace(self, partitions=replace(self.partitions, proposal=self.partitions.codes[:, 0]))
 
     def joined_by(self, rules: list[Any], shares: list[float], viewed: ViewedData) -> _Ballots:
         """These members, of weight 1 all together, and a rule of some share for each used view."""
@@ -157,6 +166,8 @@ def fit_consensus(
     ballots = _Ballots.of(panel, to_host(labels) if columns is None else columns, viewed.weights, device)
     ballots, views = _weigh_views(ballots, viewed, settings, rng)
     outlier_scores = to_host(scores)[:, ballots.panel.used_views].max(axis=1)
+    if settings.members is None and len(viewed) == 1 and is_low(viewed.sources[0].rows.shape[1]):
+        ballots = ballots.led_by_first()
     if viewed.known is not None:
         ballots = _with_rules(ballots, viewed)
     partitions = ballots.partitions
@@ -190,7 +201,10 @@ def fit_consensus(
         _mean_agreement(matrix, partitions.sizes, settings.n_clusters),
         ballots.panel.members,
         Probe.of(leading, codes, sample),
+        column_roles(viewed.looked_at, most_voted(soft)),
     )
+    if fitted._roles.decisive is not None:
+        warn_of_decisive(fitted._roles.decisive)
     if remote is None:
         return fitted
     vote = vote_on_all(agreement, remote, settings.reject_below, lambda found: tree_of(found, patterns, seed))

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, Member
-from jointclust.consensus.projection import Distinct, ViewProjection
+from jointclust.consensus.low_dimensions import low_members, n_low_members
+from jointclust.consensus.projection import Distinct, ViewProjection, is_low
 from jointclust.estimators.embedding_first import n_wanted
 from jointclust.methods.discriminative import Discriminant
 from jointclust.methods.scoring_embeddings import RIDGE_SHARE, Shrinkage
@@ -94,8 +95,12 @@ def members_on(
 ) -> list[Member]:
     """Fitted members on the projected rows of a view: LDA k-means and a neighbour graph, at several scales.
 
-    A finer partition shows which rows belong together; the other members decide which of its groups to join.
+    A finer partition shows which rows belong together; the other members decide which of its groups to join. Rows of
+    two or three columns have members of their own.
     """
+    if is_low(view.mean.size) and rows is not None:
+        finer = finer_numbers(n_clusters, len(view.landmarks), effort.finer)
+        return low_members(view, rows.mass, n_clusters, finer, effort.n_init * effort.times, rng, report)
     coordinates = _uncorrelated(Z, weights, rng)
     landmarks, device = view.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
     graph = partial(_from_graph, view, rows, Z[:, : landmarks.shape[1]], weights, device)
@@ -124,9 +129,12 @@ def members_on(
     return [member for found in threads.each(fit, seeds.size, n_jobs) for member in found]
 
 
-def n_members_on(n_clusters: int, n_rows: int, effort: Effort) -> int:
+def n_members_on(n_clusters: int, n_rows: int, n_columns: int, effort: Effort) -> int:
     """How many members :func:`members_on` fits on so many distinct rows."""
-    return effort.times * (len(_MAIN) + 2 + 2 * len(finer_numbers(n_clusters, n_rows, effort.finer)))
+    n_finer = len(finer_numbers(n_clusters, n_rows, effort.finer))
+    if is_low(n_columns):
+        return n_low_members(n_finer, effort.n_init)
+    return effort.times * (len(_MAIN) + 2 + 2 * n_finer)
 
 
 def _uncorrelated(Z: Array, weights: Float | None, rng: np.random.RandomState) -> Coordinates:

@@ -48,6 +48,8 @@ class Partitions:
         which the members differ count less.
     device : array or None
         An array on the device that solves large problems.
+    proposal : array of shape (n_samples,) or None
+        Clusters that the members vote on; None for those that k-means finds.
     """
 
     codes: NDArray
@@ -57,6 +59,7 @@ class Partitions:
     fairness: float = _FAIRNESS
     evenness: float = _EVENNESS
     device: Array | None = None
+    proposal: Labels | None = None
 
     @property
     def n_members(self) -> int:
@@ -135,11 +138,16 @@ class Partitions:
     def _proposed(
         self, Y: Float, n_clusters: int, rng: np.random.RandomState, known: Labels | None, n_restarts: int
     ) -> Labels:
-        """Clusters by k-means. If labels are known: these, and clusters without known rows; -1 for the other rows."""
+        """The proposal, or clusters by k-means.
+
+        If labels are known: these, and clusters without known rows; -1 for the other rows.
+        """
         n_new = n_clusters if known is None else n_clusters - int(known.max()) - 1
         if known is not None and n_new == 0:
             return known
-        found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, n_restarts=n_restarts)
+        found = self.proposal
+        if found is None:
+            found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, n_restarts=n_restarts)
         if known is None:
             return found
         sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (found, found[known >= 0]))

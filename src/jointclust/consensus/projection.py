@@ -21,14 +21,21 @@ from jointclust.types import Float, Matrix
 # Share of the variance that the members see, and directions in which neighbours are looked for.
 _VARIANCE, _DIRECTIONS = 0.95, 50
 # Neighbours are looked for among landmarks: the rows themselves up to 5,000; beyond, anchors, which are centers of a
-# k-means of a sample: 1,000, or ten for each cluster.
+# k-means of a sample: 1,000, or ten for each cluster; in two or three columns, 5,000 of the rows.
 LANDMARKS, _ANCHORS, _ANCHORS_PER_CLUSTER, _SAMPLE = 5_000, 1_000, 10, 10_000
 # The number of nearest landmarks that vote on a row's label; the nearest, often the row itself, has two votes.
 _NEAREST = 5
 
 
-def n_landmarks(n_rows: int, n_clusters: int) -> int:
+def is_low(n_columns: int) -> bool:
+    """Whether rows have so few columns that their density can be seen: two or three."""
+    return n_columns in (2, 3)
+
+
+def n_landmarks(n_rows: int, n_clusters: int, n_columns: int) -> int:
     """How many landmarks stand for so many distinct rows."""
+    if is_low(n_columns):
+        return min(n_rows, LANDMARKS)
     return n_rows if n_rows <= LANDMARKS else min(max(_ANCHORS, _ANCHORS_PER_CLUSTER * n_clusters), LANDMARKS)
 
 
@@ -74,7 +81,8 @@ class ViewProjection:
 
         Nothing is known of anchors: their graph computes it from its links.
         """
-        rank = max(coordinates.keep(_VARIANCE).rank, min(n_clusters - 1, coordinates.rank))
+        low = is_low(coordinates.rows.n_features)
+        rank = max(coordinates.keep(_VARIANCE).rank, coordinates.rank if low else min(n_clusters - 1, coordinates.rank))
         basis = coordinates.loadings(np.eye(coordinates.rank, rank)).astype(np.float32)
         variance = float(coordinates.eigenvalues[:rank].sum()) / max(coordinates.mass, 1.0)
         projection = cls(coordinates.mean, basis, np.empty((0, 0), np.float32), 1.0, np.sqrt(variance) or 1.0)
@@ -84,8 +92,13 @@ class ViewProjection:
         X = rows_at(coordinates.rows.X, rows)
         first, which = distinct_rows(host_block(X))
         weights = None if coordinates.weights is None else to_host(coordinates.weights)[rows]
-        mass, distinct = np.bincount(which, weights=weights).astype(np.float64), rows_at(X, first)
-        near, number = projection.project(distinct).near, n_landmarks(first.size, n_clusters)
+        mass = np.bincount(which, weights=weights).astype(np.float64)
+        number = n_landmarks(first.size, n_clusters, X.shape[1])
+        if low and number < first.size:
+            chosen = np.sort(rng.choice(first.size, number, replace=False))
+            first, mass = first[chosen], mass[chosen]
+        distinct = rows_at(X, first)
+        near = projection.project(distinct).near
         if number < first.size:
             near = kmeans(near, number, rng, as_rows(near).here(mass), n_restarts=1).centers
         projection = cls(projection.mean, basis, to_host(near).astype(np.float32), 1.0, projection.scale)

@@ -23,6 +23,7 @@ from jointclust.rows.arrays import is_device_array, rows_at
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Matrix
+from jointclust.views.kinds import Described
 from jointclust.views.preparation import VIEWS, Preparation
 
 # Rows that the members are fitted on, and rows that are prepared at a time.
@@ -143,6 +144,8 @@ class ViewedData:
         Known labels, -1 for unknown ones.
     groups : Groups or None
         Rows that get one label together.
+    looked_at : Described or None
+        The columns that the data were described from, if they were.
     """
 
     preparations: list[Any]
@@ -154,6 +157,7 @@ class ViewedData:
     remote: RemoteRows | None = None
     known: NDArray[np.int32] | None = None
     groups: Groups | None = None
+    looked_at: Described | None = None
 
     @classmethod
     def of_coordinates(cls, coordinates: Coordinates) -> ViewedData:
@@ -175,21 +179,24 @@ class ViewedData:
         sample_weight: ArrayLike | None,
         max_rank: int,
         n_samples: int | None = None,
+        columns: Any = "related",
     ) -> ViewedData:
         """Data in the views that suit them ("auto"), as they are (None), or in views by name or transformer.
 
-        If the data are a sample, ``n_samples`` is the number of all rows.
+        If the data are a sample, ``n_samples`` is the number of all rows. ``columns`` are those of tables to use.
         """
+        looked_at = None
         if views is None:
             preparation = RowsAsGiven()
             rows = ViewRows(preparation.encode(X, reset=True), None)
             preparations, sources = [preparation], [rows]
         else:
-            preparations, coded = _fitted_preparations(X, views, sample_weight, n_samples)
+            preparations, coded, looked_at = _fitted_preparations(X, views, sample_weight, n_samples, columns)
             sources = rows_in_views(preparations, X, coded)
         if sources[0].rows.shape[0] < 2:
             raise ValueError("n_samples=1: a minimum of 2 is required.")
-        return cls(preparations, sources, check_weights(sample_weight, sources[0].rows), max_rank)
+        weights = check_weights(sample_weight, sources[0].rows)
+        return cls(preparations, sources, weights, max_rank, looked_at=looked_at)
 
     def as_sample_of(self, remote: RemoteRows) -> ViewedData:
         """The same data as a sample of remote rows."""
@@ -254,12 +261,12 @@ def _some_of_each(rows: NDArray[np.intp], known: NDArray[np.int32], most: int) -
 
 
 def _fitted_preparations(
-    X: Any, views: str | list[Any], sample_weight: ArrayLike | None, n_samples: int | None
-) -> tuple[list[Any], Any]:
-    """The fitted preparation of each view, and the coded rows that views of the library share."""
+    X: Any, views: str | list[Any], sample_weight: ArrayLike | None, n_samples: int | None, columns: Any
+) -> tuple[list[Any], Any, Described | None]:
+    """The fitted preparation of each view, the coded rows that views of the library share, and their columns."""
     preparations: list[Any] = []
     base: Preparation | None = None
-    coded: Any = None
+    coded, looked_at = None, None
     wanted = [views] if isinstance(views, str) else list(views)
     while wanted:
         view, wanted = wanted[0], wanted[1:]
@@ -267,10 +274,10 @@ def _fitted_preparations(
             weighted = has_fit_parameter(view, "sample_weight")
             preparations.append(clone(view).fit(X, **({"sample_weight": sample_weight} if weighted else {})))
         elif base is None:
-            base = Preparation(view)
-            coded = base.fit_encode(X, sample_weight, n_samples)
+            base = Preparation(view, columns)
+            coded, looked_at = base.fit_encode(X, sample_weight, n_samples)
             preparations.append(base)
             wanted = base.description_.views[1:] if view == "auto" else wanted
         else:
             preparations.append(base.beside(view, coded, sample_weight))
-    return preparations, coded
+    return preparations, coded, looked_at

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,10 @@ from numpy.typing import NDArray
 from jointclust.readers import _table as shared
 from jointclust.readers._columns import as_column
 from jointclust.readers._table import Options, ReadError, Table, needed
+from jointclust.views.columns import places_of
+
+# Reads columns of a file by their names.
+Reader = Callable[[list[str]], Any]
 
 
 def arrow_columns(path: Path, format: str) -> dict[str, list[Any]]:
@@ -33,7 +38,9 @@ def read_feather(path: Path, options: Options) -> Table:
         return _table(path, file.schema, n_rows, lambda names: feather.read_table(path, columns=names), options)
 
 
-def _table(path: Path, schema: Any, n_rows: int, read: Callable[[list[str]], Any], options: Options) -> Table:
+def _table(path: Path, schema: Any, n_rows: int, read: Reader, options: Options) -> Table:
+    if any(_is_list(field.type) for field in schema):
+        schema, read, options = _unfolded(path, schema, read, options)
     names = list(schema.names)
     shared.check_columns(path, names, options)
     keep, encoded = options.categories == "keep", {}
@@ -61,7 +68,50 @@ def _table(path: Path, schema: Any, n_rows: int, read: Callable[[list[str]], Any
     return Table(data, found, **beside, notes=shared.dropped(left_out, options))
 
 
-def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Callable[[list[str]], Any]) -> str:
+def _is_list(kind: Any) -> bool:
+    """Whether a type is of lists of numbers."""
+    import pyarrow.types as types
+
+    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return is_list and (types.is_integer(kind.value_type) or types.is_floating(kind.value_type))
+
+
+def _unfolded(path: Path, schema: Any, read: Reader, options: Options) -> tuple[Any, Reader, Options]:
+    """A file whose columns of lists are one column for each place, with what reads them and what is asked of them."""
+    pa = needed("pyarrow", "reading lists")
+    asked = None if options.columns is None else {name.rpartition("[")[0] or name for name in options.columns}
+    unused = {*(options.drop or ()), *options.special.values()}
+    folded = [
+        field.name
+        for field in schema
+        if _is_list(field.type) and field.name not in unused and (asked is None or field.name in asked)
+    ]
+    places: dict[str, dict[str, NDArray[Any]]] = {}
+    for name in folded:
+        try:
+            places[name] = places_of(read([name]).column(name), name)
+        except ValueError as error:
+            raise ReadError(f"{path}: {error}") from error
+    arrays = {place: array for parts in places.values() for place, array in parts.items()}
+    fields = [
+        field
+        for old in schema
+        for field in ([pa.field(place, pa.float64()) for place in places[old.name]] if old.name in places else [old])
+    ]
+
+    def read_both(names: list[str]) -> Any:
+        own = [name for name in names if name not in arrays]
+        table = read(own) if own else None
+        columns = {name: table.column(name) for name in own} if table is not None else {}
+        return pa.table({name: columns[name] if name in columns else arrays[name] for name in names})
+
+    def spread(names: Sequence[str] | None) -> list[str] | None:
+        return None if names is None else [place for name in names for place in places.get(name, [name])]
+
+    return pa.schema(fields), read_both, replace(options, columns=spread(options.columns))
+
+
+def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Reader) -> str:
     """What a column holds, as it is to be read; the error for one that cannot be used shows one of its values."""
     import pyarrow.types as types
 
@@ -73,7 +123,8 @@ def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Callabl
     }
     own = next((kind for kind, each in tests.items() if any(test(field.type) for test in each)), None)
     if options.categories == "keep":
-        known = (options.kinds or {}).get(field.name) or own
+        # Text is read by what was fitted, which knows how numbers and dates were written.
+        known = own if own == "text" else (options.kinds or {}).get(field.name) or own
         if known is not None:
             return known
     elif own in ("number", "boolean") and not types.is_null(field.type):

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.readers._cells import DATE, OTHER_DATE, TRUTHS, Numerals, date, is_gap
+from jointclust.views.written import (
+    DATE,
+    DAY_FIRST,
+    OTHER_DATE,
+    TRUTHS,
+    Numerals,
+    date,
+    date_order,
+    is_gap,
+    is_unknown,
+    truth,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +65,10 @@ class Columns(UserDict[str, NDArray[Any]]):
         """Some of the rows."""
         return Columns({name: column[index] for name, column in self.items()})
 
+    def select(self, names: Sequence[str]) -> Columns:
+        """Some of the columns."""
+        return Columns({name: self[name] for name in names})
+
     def to_pandas(self) -> pd.DataFrame:
         """The same as a data frame of pandas, where that is installed."""
         try:
@@ -76,8 +91,10 @@ class KindError(ValueError):
     """A column is not of the kind it was said to be; holds the first cell that is not."""
 
 
-def typed(cells: Sequence[str], numerals: Numerals, kind: str | None = None) -> NDArray[Any]:
+def typed(cells: Sequence[str], numerals: Numerals, kind: str | None = None, dates: str | None = None) -> NDArray[Any]:
     """Cells of text as numbers, truths, dates or text: what all of them are, or what they are said to be.
+
+    ``dates`` is the order of day and month, where it is known.
 
     Examples
     --------
@@ -87,17 +104,20 @@ def typed(cells: Sequence[str], numerals: Numerals, kind: str | None = None) -> 
     levels = dict.fromkeys(cells)
     known = [level for level in levels if not is_gap(level)]
     kind = kind or _kind(known, numerals)
+    if kind in ("number", "date"):
+        known = [level for level in known if not is_unknown(level)]
+    order = date_order(known, dates) if kind == "date" else None
     converters: dict[str, Callable[[str], Any]] = {
         "number": numerals.read,
-        "boolean": lambda level: (TRUTHS[0] | TRUTHS[1])[level.strip().lower()],
-        "date": date,
+        "boolean": truth,
+        "date": lambda level: date(level, dates or DAY_FIRST if order is None else order.order),
         "text": str,
     }
     value_of = dict.fromkeys(levels, GAP_OF[kind])
     for level in known:
         try:
             value_of[level] = converters[kind](level)
-        except (ValueError, KeyError):
+        except ValueError:
             raise KindError(level) from None
     return as_column([value_of[cell] for cell in cells], kind)
 
@@ -111,16 +131,17 @@ def as_column(values: Sequence[Any], kind: str) -> NDArray[Any]:
 
 
 def _kind(known: list[str], numerals: Numerals) -> str:
-    if all(numerals.sign_of(level) == "" for level in known):  # also where there is none at all
+    said = [level for level in known if not is_unknown(level)]
+    if (said or not known) and all(numerals.sign_of(level) == "" for level in said):  # also where there is none at all
         return "number"
     if any({level.strip().lower() for level in known} <= words.keys() for words in TRUTHS):
         return "boolean"
-    return "date" if all(DATE.fullmatch(level.strip()) for level in known) else "text"
+    return "date" if said and date_order(said) is not None else "text"
 
 
 def near_dates(column: NDArray[Any]) -> str | None:
-    """The first cell of a text column that is no date, or one of unknown order, where most others are dates."""
-    known = [value for value in dict.fromkeys(column.tolist()) if value is not None]
+    """The first cell of a text column that is no date, or one of another order, where most others are dates."""
+    known = [value for value in dict.fromkeys(column.tolist()) if value is not None and not is_unknown(value)]
     others = [value for value in known if not DATE.fullmatch(value.strip())]
-    unordered = sum(OTHER_DATE.fullmatch(value.strip()) is not None for value in others)
-    return others[0] if others and 2 * (len(known) - len(others) + unordered) >= len(known) else None
+    neither = [value for value in others if not OTHER_DATE.fullmatch(value.strip())]
+    return (neither or others)[0] if others and 2 * (len(known) - len(neither)) >= len(known) else None

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.readers import _table as shared
-from jointclust.readers._cells import Numerals, is_gap, readings
 from jointclust.readers._columns import Columns, KindError, near_dates, typed
 from jointclust.readers._table import Options, ReadError, Table, check_memory, listed, text_columns
+from jointclust.views.written import DATE, DAY_FIRST, MONTH_FIRST, Numerals, date_order, is_gap, is_unknown, readings
 
 # Rows that decide which columns hold numbers.
 SAMPLE = 1000
@@ -88,6 +88,7 @@ class Sheet:
         # Texts that stand for gaps: of each column in the first rows, and all that were met.
         self.marks: dict[int, dict[str, None]] = {}
         self.gaps: dict[str, None] = {}
+        self.date_orders: dict[str, str] = {}
         with closing(source.rows()) as rows:
             self.sample = list(islice(rows, SAMPLE))
         if not self.sample:
@@ -171,7 +172,7 @@ class Sheet:
             kind = self.forced.get(self.names[index]) or self._kind(index, words[index])
             if kind == "number":
                 numeric.append(index)
-                self.gaps |= self.marks[index]
+                self.gaps |= self.marks[index] | dict.fromkeys(cell for _, cell in words[index] if is_unknown(cell))
                 self._find_sign(index, words[index])
             elif kind == "text" or self.options.categories == "keep":
                 text.append(index)
@@ -214,6 +215,9 @@ class Sheet:
         name, categories = self.names[index], self.options.categories
         words = [(line, cell) for line, cell in candidates if self.numerals.sign_of(cell) is None]
         known = sum(not is_gap(row[index]) for _, row in self.sample) if words or categories == "keep" else 0
+        others = [(line, cell) for line, cell in words if not is_unknown(cell)]
+        if len(words) - len(others) < known:  # a column of nothing but "unknown" is text
+            words, known = others, known - len(words) + len(others)
         if categories == "keep":
             if words and _FEW * known <= len(words) < known:
                 self.notes.append(
@@ -267,7 +271,7 @@ class Sheet:
         else:
             data, names = shared.assembled(self.path, self.names, matrix, names, columns, self.options)
         self._tell()
-        return Table(data, names, **beside, notes=self.notes, place=self._row_place)
+        return Table(data, names, **beside, notes=self.notes, place=self._row_place, date_orders=self.date_orders)
 
     def _by_hand(self, numeric: list[int], text: list[int]) -> Read:
         values: array[float] = array("d")
@@ -296,7 +300,7 @@ class Sheet:
             return self.numerals.read(cell, self.signs.get(index, ""))
         except ValueError:
             pass
-        if is_gap(cell):
+        if is_unknown(cell):
             if self.options.missing == "keep":
                 self.gaps[cell] = None
                 return float("nan")
@@ -323,13 +327,33 @@ class Sheet:
     def _typed(self, name: str, cells: list[str]) -> NDArray[Any]:
         kind = (self.options.kinds or {}).get(name)
         self.gaps |= dict.fromkeys(cell for cell in dict.fromkeys(cells) if is_gap(cell))
+        given = self.options.dates or (self.options.date_orders or {}).get(name)
         try:
-            return typed(cells, self.numerals, kind)
+            column = typed(cells, self.numerals, kind, given)
+            if column.dtype.kind == "M":
+                self._tell_order(name, [cell for cell in dict.fromkeys(cells) if not is_unknown(cell)], given)
+            return column
         except KindError as error:
             cell = str(error)
             place = f"{self.path}: {self._row_place(cells.index(cell))}, column {name!r}: {cell[:40]!r}"
             what = f"is no {kind}, as it should be" if kind else "is no day of the calendar"
             raise ReadError(f"{place} {what}. Correct it, or leave the column out with --drop.") from None
+
+    def _tell_order(self, name: str, cells: list[str], given: str | None) -> None:
+        """Which of day and month comes first, remembered, and said where nobody has."""
+        written = [cell for cell in cells if not DATE.fullmatch(cell.strip())]
+        found = date_order(written, given)
+        if not written or found is None:
+            return
+        self.date_orders[name] = found.order
+        other = MONTH_FIRST if found.order == DAY_FIRST else DAY_FIRST
+        if found.doubtful is not None:
+            self.notes.append(
+                f"Dates of {name!r} may have either order ({found.doubtful!r}): they are read {found.order}. "
+                f"Else: --dates {other}"
+            )
+        elif given is None:
+            self.notes.append(f"Dates of {name!r} are read {found.order} ({written[0].strip()!r}).")
 
     # -- what is said of them ---------------------------------------------------------------------------------
 

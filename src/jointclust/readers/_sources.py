@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
-from jointclust.readers._cells import is_gap, number
 from jointclust.readers._sheet import CellSource, Read, Sheet
 from jointclust.readers._table import Options, ReadError, Table, needed
+from jointclust.views.written import is_gap, number
 
 if TYPE_CHECKING:
     import _csv

@@ -49,6 +49,8 @@ class Options:
     encoding: str = "utf-8-sig"  # of text files; a mark of UTF-16 at their beginning goes before the default
     delimiter: str | None = None  # of text files; None looks at the first line
     decimal: str | None = None  # "." or ",", the other one being for thousands; None looks at the first rows
+    dates: str | None = None  # "day-first" or "month-first"; None looks at the column
+    date_orders: Mapping[str, str] | None = None  # the same by column, as another file was read
     header: bool | None = None  # whether the first line holds names; None: yes, unless it looks like the rows below
     progress: Callable[[int], None] | None = None  # called with the bytes read so far
 
@@ -75,6 +77,7 @@ class Table:
     place: Callable[[int], str] | None = None  # words for where in the file a row is, by its number
     known: NDArray[Any] | None = None  # classes to fit with, as written; a gap is an unknown one
     id_column: str | None = None  # where the names of the rows come from
+    date_orders: dict[str, str] = field(default_factory=dict)  # of dates that are not as 2024-12-31
 
 
 def needed(module: str, what: str) -> Any:

@@ -16,7 +16,7 @@ from jointclust.rows import is_elsewhere, is_lazy, loaded
 from jointclust.rows.arrays import is_device_array, to_host
 from jointclust.types import Float, Labels, Sparse
 from jointclust.views.cells import cells_of
-from jointclust.views.columns import columns_of, is_table, names_of
+from jointclust.views.columns import columns_of, is_table, names_of, unfolded
 from jointclust.views.counts import Words
 from jointclust.views.kinds import Description, describe, is_annotated, is_documents
 
@@ -73,6 +73,7 @@ def features_in(
     X = to_host(X) if is_device_array(X) else X
     if is_documents(X):
         return _words(X)
+    X = unfolded(X) if is_table(X) else X
     if is_annotated(X):
         names, X = [str(name) for name in X.var.index] if names is None else names, X.X
     if is_table(X):
@@ -83,6 +84,8 @@ def features_in(
     if otherwise is None or len(otherwise) != n_columns:
         otherwise = [f"x{index}" for index in range(n_columns)]
     given = _checked(names, n_columns) or [str(name) for name in otherwise]
+    if described is not None and described._sentinels and len(described.columns) == n_columns:
+        values = np.column_stack([described.without_sentinels(column, at) for at, column in enumerate(values.T)])
     return Features(values, [Feature(name) for name in given], n_columns)
 
 
@@ -130,11 +133,12 @@ def _of_table(X: Any, names: Sequence[str] | None, described: Description | None
     own = [f"x{name}" if isinstance(X, np.ndarray) else str(name) for name in names_of(X)]
     coded: list[tuple[Feature, Float]] = []
     left_out: list[str] = []
-    for name, column, kind in zip(given or own, columns_of(X), (one.kind for one in found.columns), strict=True):
+    parts = zip(given or own, columns_of(X), (one.kind for one in found.columns), strict=True)
+    for at, (name, column, kind) in enumerate(parts):
         if kind in ("id", "text", "constant"):
             left_out.append(f"{name!r} ({kind})")
         else:
-            coded += _coded(name, column, kind)
+            coded += [(one, found.without_sentinels(values, at)) for one, values in _coded(name, column, kind)]
     listed = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
     values = np.column_stack([values for _, values in coded]) if coded else np.empty((X.shape[0], 0))
     return Features(values, [one for one, _ in coded], X.shape[1], [f"left out: {listed}"] if left_out else [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.types import Float
+from jointclust.views.written import Reading, is_unknown, reading_of
 
 Level = str | float | int | bool
 
@@ -24,29 +25,61 @@ _FIRST, _LAST = np.datetime64("1678-01-01", "us"), np.datetime64("2262-01-01", "
 class Cells:
     """A column: ``values[codes]``, or the values themselves where there are no codes.
 
-    Values are float64 with NaN, datetime64 with NaT, or text or booleans with None for gaps.
+    Values are float64 with NaN, datetime64 with NaT, or text or booleans with None for gaps. Text stays text, for those
+    to whom it is a category; ``reading`` is what else it says.
     """
 
     name: str
     values: NDArray
     codes: NDArray[np.intp] | None
     is_category: bool
+    known_reading: Reading | None = None
 
     @cached_property
     def kind(self) -> str:
-        """The kind that follows from the type: "number", "date", "boolean" or "category"."""
+        """The kind that follows from the type, or that the text says: "number", "date", "boolean" or "category"."""
         if self.is_category:
             return "category"
         if self.values.dtype.kind != "O":
             return {"f": "number", "M": "date"}[self.values.dtype.kind]
-        return "boolean" if any(isinstance(value, bool) for value in self.values) else "category"
+        if self._holds_booleans:
+            return "boolean"
+        return "category" if self.reading.kind == "text" else self.reading.kind
+
+    @property
+    def _holds_booleans(self) -> bool:
+        return any(isinstance(value, bool) for value in self.values)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """How text is read: as fit has learned, else as what all of it is."""
+        if self.known_reading is not None:
+            return self.known_reading
+        if self.is_category or self.values.dtype.kind != "O" or self._holds_booleans:
+            return Reading("text")
+        return reading_of([value for value in self.values if value is not None])
 
     @cached_property
     def _gaps(self) -> NDArray[np.bool_]:
         """Of the values."""
         if self.values.dtype.kind == "O":
-            return np.array([value is None or _is_blank(value) for value in self.values], dtype=bool)
+            return np.array([value is None or self._says_nothing(value) for value in self.values], dtype=bool)
         return np.isnan(self.values)
+
+    def _says_nothing(self, value: object) -> bool:
+        return isinstance(value, str) and self.reading.is_gap(value)
+
+    @property
+    def gap_words(self) -> dict[str, int]:
+        """Words that are taken as gaps, and how many cells have them."""
+        if self.values.dtype.kind != "O" or self.codes is None:
+            return {}
+        sizes = np.bincount(self.codes, minlength=self.values.size)
+        found: dict[str, int] = {}
+        for value, size in zip(self.values, sizes.tolist(), strict=True):
+            if value is not None and not _is_blank(value) and self._says_nothing(value):
+                found[value.strip()] = found.get(value.strip(), 0) + size
+        return found
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -69,7 +102,7 @@ class Cells:
             return self.days()
         values = self.values
         if values.dtype.kind == "O":
-            values = np.array(self._each(float, np.nan, "numbers", "correct it"), dtype=np.float64)
+            values = np.array(self._each(self._number, np.nan, "numbers", "correct it"), dtype=np.float64)
         found = self._expand(values)
         if np.isinf(values).any():
             row = int(np.flatnonzero(np.isinf(found))[0])
@@ -79,10 +112,15 @@ class Cells:
             )
         return found
 
+    def _number(self, value: Any) -> float:
+        reading = self.reading if self.reading.kind in ("number", "boolean") else Reading("number")
+        return float(reading.converter(value) if isinstance(value, str) else value)
+
     def _each(self, convert: Callable[[Any], Any], gap: Any, what: str, advice: str) -> list[Any]:
         """The values converted one by one, gaps to what stands for them; an error names one that is not of the kind."""
         found = []
         for value, missing in zip(self.values, self._gaps, strict=True):
+            missing |= isinstance(value, str) and is_unknown(value)
             try:
                 found.append(gap if missing else convert(value))
             except ValueError as error:
@@ -90,16 +128,17 @@ class Cells:
                 raise ValueError(f"{told}: {advice}, or encode it as a category.") from error
         return found
 
+    def _date(self, value: Any) -> np.datetime64:
+        reading = self.reading if self.reading.kind == "date" else Reading("date")
+        return reading.converter(str(value))
+
     def days(self) -> Float:
         """Dates as days since 1970-01-01, NaN for gaps."""
         values = self.values
         if values.dtype.kind == "f":
             return self.numbers()
         if values.dtype.kind == "O":
-            found = self._each(
-                lambda value: np.datetime64(str(value).strip(), "s"), "NaT", "dates", "write them as 2024-12-31"
-            )
-            values = np.array(found, "datetime64[s]")
+            values = np.array(self._each(self._date, "NaT", "dates", "write them as 2024-12-31"), "datetime64[us]")
         present = values[~np.isnat(values)]
         wrong = (present < _FIRST) | (present > _LAST)
         if wrong.any():
@@ -127,8 +166,11 @@ class Cells:
         return levels, per_value[self.codes]
 
 
-def cells_of(column: Any, name: str) -> Cells:
-    """The cells of a column of any library; an error where it mixes types. Each different text is looked at once."""
+def cells_of(column: Any, name: str, reading: Reading | None = None) -> Cells:
+    """The cells of a column of any library; an error where it mixes types. Each different text is looked at once.
+
+    ``reading`` is how fit has found its text to be written, where that is known.
+    """
     if hasattr(column, "cat") and hasattr(column.cat, "codes"):  # pandas has done the work
         codes = column.cat.codes.to_numpy().astype(np.intp)
         values = _plain_values(np.array([*column.cat.categories, None], dtype=object), name)
@@ -154,7 +196,7 @@ def cells_of(column: Any, name: str) -> Cells:
     # True and 1 are one key, so the types of the cells themselves tell whether they mix.
     if bool in (types := set(map(type, listed))) and types & {int, float}:
         _plain_values(values, name)
-    return Cells(name, _plain_values(different, name), codes, declared)
+    return Cells(name, _plain_values(different, name), codes, declared, reading)
 
 
 def _plain_values(values: NDArray, name: str) -> NDArray:
@@ -176,6 +218,8 @@ def _of_one_type(values: NDArray, name: str) -> NDArray:
     if "other" in kinds:
         told = f"Column {name!r} holds {first['other']!r}"
         raise TypeError(f"{told}: the argument must be a string, a number, a boolean or a date.")
+    if len(kinds) > 1 and (text := _as_text(values, kinds)) is not None:
+        return text
     if len(kinds) > 1:
         shown = ", ".join(f"{kind} ({first[kind]!r})" for kind in sorted(kinds))
         raise TypeError(
@@ -187,6 +231,16 @@ def _of_one_type(values: NDArray, name: str) -> NDArray:
     if kinds == {"dates"}:
         return np.array([_date(value) for value in values], dtype="datetime64[us]")
     return values
+
+
+def _as_text(values: NDArray, kinds: Collection[str]) -> NDArray | None:
+    """Numbers, dates or booleans beside text that says the same, or that a cell is missing, all as text; else None."""
+    if "text" not in kinds or len(kinds) > 2:
+        return None
+    text = np.array([None if value is None else str(value) for value in values], dtype=object)
+    says = {"number": "numbers", "date": "dates", "boolean": "booleans"}
+    kind = reading_of([value for value in text if value is not None]).kind
+    return text if says.get(kind) in kinds else None
 
 
 def _type_of(value: object) -> str:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from jointclust._sklearn import get_feature_names
+from jointclust.rows import is_elsewhere
 from jointclust.types import Float
 from jointclust.views.cells import Cells, cells_of
 
@@ -19,8 +21,18 @@ _WORDS_OF_TEXT = 5
 # Levels from which on text that is mostly different counts as names; fewer rows than that tell nothing.
 _MANY_LEVELS = 20
 _YEARS = (1500, 2200)
+# Rows for each level, in the mean, below which a category may as well be a name.
+_FEW_ROWS_EACH = 50
+# Rows that a sentinel has, and sentinels that a column has.
+_FEWEST_SENTINELS, _MOST_SENTINELS = 3, 4
+# Rounding makes any larger number one of nines.
+_LARGEST_SENTINEL = 1e7
 _ROW_NAMES = re.compile("ids?|idx|index|uid|uuid|guid|row|row ?id|rownames|row number|unnamed: 0")
 _ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
+
+
+# What to do with text that has other columns beside it.
+_OF_TEXT = ", left out beside other columns; to cluster it: jc.cluster(table[{0!r}]), in a shell --text-column {0!r}"
 
 
 class Column(NamedTuple):
@@ -36,21 +48,36 @@ class Column(NamedTuple):
         Share of the rows that have no value.
     spread : float
         Standard deviation of numbers, NaN of other kinds.
+    related : float
+        How far it depends on other columns, in standard deviations of what chance gives; NaN if it was not tested.
+    used : bool
+        Whether rows are compared by it.
+    why : str
+        Why it is used, or not.
     """
 
     name: str
     kind: str
     missing: float
     spread: float
+    related: float = np.nan
+    used: bool = True
+    why: str = ""
 
 
 class Found(NamedTuple):
-    """What a column is, and why: the share of its cells that are missing, and its numbers where it holds such."""
+    """What a column is, and why: the share of its cells that are missing; its numbers or days, or codes of its levels.
+
+    ``sentinels`` are numbers that stand for gaps, with their rows; ``notes`` say what was read into the cells.
+    """
 
     kind: str
     missing: float
     reason: str | None = None
     numbers: Float | None = None
+    sentinels: tuple[tuple[float, int], ...] = ()
+    notes: tuple[str, ...] = ()
+    codes: NDArray[np.intp] | None = None
 
 
 def is_table(X: object) -> bool:
@@ -58,6 +85,67 @@ def is_table(X: object) -> bool:
     if isinstance(X, np.ndarray):
         return X.dtype.kind in "OSU" and X.ndim == 2
     return (hasattr(X, "columns") or hasattr(X, "column_names")) and hasattr(X, "shape")
+
+
+def unfolded(X: Any) -> Any:
+    """Data as a plain table: columns of lists as one column for each place, few zeros not as a sparse matrix.
+
+    A matrix of which half of the cells are filled needs no more memory as an array.
+    """
+    if sp.issparse(X):
+        return X.toarray() if X.shape[0] and 2 * X.count_nonzero() >= np.prod(X.shape, dtype=np.float64) else X
+    if isinstance(X, np.ndarray) or not is_table(X) or is_elsewhere(X):
+        return X
+    names, columns = names_of(X), list(columns_of(X))
+    folded = [_is_folded(column) for column in columns]
+    if not any(folded):
+        return X
+    parts: dict[Any, Any] = {}
+    for name, column, is_folded in zip(names, columns, folded, strict=True):
+        parts |= places_of(column, str(name)) if is_folded else {name: column}
+    return type(X).from_pydict(parts) if hasattr(X, "column_names") else type(X)(parts)
+
+
+def _is_folded(column: Any) -> bool:
+    """Whether the first cell that is there holds a list, a tuple or an array."""
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if not kind.startswith(("object", "list", "large_list", "fixed_size_list", "array")):
+        return False
+    cells = column.to_numpy() if hasattr(column, "to_numpy") else column
+    first = next((cell for cell in cells if not (cell is None or isinstance(cell, float))), None)
+    return isinstance(first, list | tuple | np.ndarray) or hasattr(first, "to_list")
+
+
+def places_of(column: Any, name: str) -> dict[str, Float]:
+    """A column of lists of numbers as columns of numbers, ``name[0]`` and on; a list that is missing is a row of gaps.
+
+    Examples
+    --------
+    >>> places_of([[1, 2], None], "place")
+    {'place[0]': array([ 1., nan]), 'place[1]': array([ 2., nan])}
+    """
+    cells = column.to_numpy() if hasattr(column, "to_numpy") else column
+    lists = [None if cell is None or np.ndim(cell) == 0 else np.ravel(cell) for cell in cells]
+    size = next(len(cell) for cell in lists if cell is not None)
+    if size == 0:
+        raise ValueError(f"Column {name!r} holds empty lists: leave the column out.")
+    values = np.full((len(lists), size), np.nan)
+    for row, cell in enumerate(lists):
+        if cell is None:
+            continue
+        if len(cell) != size:
+            raise ValueError(
+                f"Column {name!r} holds lists of different lengths: {size} in the rows before, {len(cell)} in row "
+                f"{row} (from 0). Make them equally long, or leave the column out."
+            )
+        try:
+            values[row] = cell
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"Column {name!r} holds a list that is not of numbers in row {row} (from 0): {cell.tolist()[:3]!r}. "
+                "Leave the column out."
+            ) from error
+    return {f"{name}[{place}]": values[:, place] for place in range(size)}
 
 
 def names_of(X: Any) -> list[Any]:
@@ -107,31 +195,105 @@ def columns_of(X: Any) -> Iterator[Any]:
 def numbers_in(column: Any, name: object) -> Float:
     """The numbers of a column, NaN where one is missing; an error where it holds anything else."""
     cells = cells_of(column, str(name))
-    if cells.values.dtype.kind != "f":
+    if cells.kind not in ("number", "boolean"):
         raise TypeError(f"Column {name!r} holds no numbers, as it did in fit: got {cells.values[0]!r}.")
     return cells.numbers()
 
 
-def found_in(cells: Cells, positions: NDArray | None, n_rows: int) -> Found:
+def found_in(cells: Cells, positions: NDArray | None) -> Found:
     """What a column holds, from the rows at some positions; None where the positions are unknown."""
-    missing = float(cells.missing.mean())
     if cells.kind == "number":
-        values = cells.numbers()
-        kind, reason = _kind_of_numbers(values, cells.name, positions, n_rows)
-        return Found(kind, missing, reason, values)
+        return _found_in_numbers(cells, positions)
+    missing = float(cells.missing.mean())
     levels, codes = cells.levels()
-    codes = codes[codes >= 0]
-    n_different = np.unique(codes).size
+    present = codes[codes >= 0]
+    n_different = np.unique(present).size
     if n_different < 2:
         return Found("constant", missing)
-    if cells.kind != "category":
-        return Found(cells.kind, missing)
-    words = np.array([len(str(level).split()) for level in levels])[codes]
+    if cells.kind == "boolean":
+        return Found("boolean", missing, numbers=cells.numbers(), notes=_read_as(cells, "what is true or false"))
+    if cells.kind == "date":
+        return Found("date", missing, numbers=cells.days(), notes=_read_as(cells, "dates"))
+    words = np.array([len(str(level).split()) for level in levels])[present]
     kind, reason = _kind_of_text(cells.name, n_different, words)
-    return Found(kind, missing, reason)
+    return Found(kind, missing, reason, notes=_doubts(cells, kind, n_different, present.size), codes=codes)
 
 
-def _kind_of_numbers(values: Float, name: str, positions: NDArray | None, n_rows: int) -> tuple[str, str | None]:
+def _found_in_numbers(cells: Cells, positions: NDArray | None) -> Found:
+    values = cells.numbers()
+    found = tuple((value, int(np.sum(values == value))) for value in sentinels_in(values))
+    if found:
+        values = np.where(np.isin(values, [value for value, _ in found]), np.nan, values)
+    kind, reason = _kind_of_numbers(values, cells.name, positions)
+    return Found(kind, float(np.isnan(values).mean()), reason, values, found, _read_as(cells, "numbers"))
+
+
+def _read_as(cells: Cells, what: str) -> tuple[str, ...]:
+    """What text was read as, and the words in it that were taken as gaps."""
+    if cells.values.dtype.kind != "O" or cells.reading.kind == "text":
+        return ()
+    words = ", ".join(f"{word!r} ({number:,})" for word, number in list(cells.gap_words.items())[:5])
+    gaps = f"; {words} taken as gaps" if words else ""
+    doubt = cells.reading.doubtful
+    order = f"; {doubt!r} may be of either order, taken {cells.reading.dates}" if doubt is not None else ""
+    return (f"column {cells.name!r} holds {what} written as text{gaps}{order}",)
+
+
+def _doubts(cells: Cells, kind: str, n_different: int, n_cells: int) -> tuple[str, ...]:
+    """What is doubtful of a column of text."""
+    if cells.reading.doubtful is not None:
+        return (
+            f"column {cells.name!r} holds {cells.reading.doubtful!r}, with a comma for thousands or for decimals: "
+            "it is taken as text; make it numbers",
+        )
+    if kind == "category" and n_different > _MANY_LEVELS and n_cells < _FEW_ROWS_EACH * n_different:
+        return (
+            f"column {cells.name!r} has {n_different} levels, {n_cells / n_different:.0f} rows each in the mean: many "
+            "for a category; if they are names, leave it out",
+        )
+    return ()
+
+
+def sentinels_in(values: Float) -> tuple[float, ...]:
+    """Numbers that stand for a gap: -999, 9999 and the like, in several rows, far outside of what the others are.
+
+    A number of nines, or -1, at an end of the column. It is as far from the next value as the others are from each
+    other, twice as far if it is -9, -1 or positive; or it is below -9 where none of the others is negative. Half of the
+    cells are others.
+    """
+    present = values[~np.isnan(values)]
+    found: list[float] = []
+    while present.size and len(found) < _MOST_SENTINELS:
+        ends = [float(end) for end in (present.min(), present.max()) if is_nines(end)]
+        value = next((end for end in ends if _is_far(end, present)), None)
+        if value is None:
+            break
+        found.append(value)
+        present = present[present != value]
+    return tuple(found) if 2 * present.size >= np.sum(~np.isnan(values)) else ()
+
+
+def is_nines(values: Any) -> Any:
+    """Whether numbers are -1 or written with nines only, up to two of them behind the point: -9, 99, -999, 99.9."""
+    size = np.abs(values)
+    with np.errstate(all="ignore"):
+        power = 10.0 ** np.round(np.log10(np.maximum(size, 1.0)))
+    nines = np.logical_or.reduce([np.isclose(size, power - step, rtol=1e-7, atol=0.0) for step in (1.0, 0.1, 0.01)])
+    least = np.where(np.asarray(values) < 0, 9, 99)
+    return (nines & (size >= least) & (size < _LARGEST_SENTINEL)) | (np.asarray(values) == -1)
+
+
+def _is_far(value: float, present: Float) -> bool:
+    others = present[present != value]
+    if present.size - others.size < _FEWEST_SENTINELS or others.size == 0 or (low := others.min()) == others.max():
+        return False
+    is_code = value < -9.0
+    if is_code and low >= 0:
+        return True
+    return bool(np.abs(others - value).min() > (1.0 if is_code else 2.0) * np.ptp(others))
+
+
+def _kind_of_numbers(values: Float, name: str, positions: NDArray | None) -> tuple[str, str | None]:
     present = values[~np.isnan(values)]
     if present.size == 0:
         return "constant", f"column {name!r} is empty"
@@ -140,7 +302,7 @@ def _kind_of_numbers(values: Float, name: str, positions: NDArray | None, n_rows
     if not is_whole(present):  # a refractive index has decimals, and so has a price index; the number of a row has none
         return "number", None
     different = np.unique(present)
-    if present.size == values.size > 2 and _are_row_numbers(values, different, positions, n_rows):
+    if present.size == values.size > 2 and _are_row_numbers(values, positions):
         return "id", f"column {name!r} holds the numbers of the rows"
     if _names_rows(name, different.size):
         return "id", f"column {name!r} is an id by its name"
@@ -155,15 +317,13 @@ def is_whole(values: Float) -> bool:
     return bool(np.all(values == np.rint(values)))
 
 
-def _are_row_numbers(values: Float, different: Float, positions: NDArray | None, n_rows: int) -> bool:
-    """Numbers from 0 or 1 that go up by one from row to row, or n consecutive numbers in any order, but no years."""
-    if positions is not None and values[0] - positions[0] in (0, 1) and np.all(np.diff(values - positions) == 0):
-        return True
-    if different.size < max(values.size, _MANY_LEVELS) or (different[0] >= _YEARS[0] and different[-1] <= _YEARS[1]):
+def _are_row_numbers(values: Float, positions: NDArray | None) -> bool:
+    """Numbers that go up by one from row to row; from 0 or 1, or, of many rows, from anywhere but years."""
+    if positions is None or np.any(np.diff(values - positions) != 0):
         return False
-    # A sample of m of n consecutive numbers leaves out about n / m of them at either end.
-    span = different[-1] - different[0] + 1
-    return n_rows * (1 - 10 / values.size) <= span <= n_rows
+    if values[0] - positions[0] in (0, 1):
+        return True
+    return values.size > _MANY_LEVELS and (values[0] < _YEARS[0] or values[-1] > _YEARS[1])
 
 
 def _names_rows(name: str, n_different: int) -> bool:
@@ -177,7 +337,7 @@ def _kind_of_text(name: str, n_different: int, words: NDArray[np.intp]) -> tuple
     """The kind of text, from the number of different cells and the number of words in each."""
     if n_different == words.size or (n_different > _MANY_LEVELS and 2 * n_different > words.size):
         if np.median(words) >= _WORDS_OF_TEXT:
-            return "text", f"column {name!r} holds text of {np.median(words):.0f} words"
+            return "text", f"column {name!r} holds text of {np.median(words):.0f} words{_OF_TEXT.format(name)}"
         share = n_different / words.size
         how = "that is all different" if share == 1 else f"of which {share:.0%} is different"
         return "id", f"column {name!r} holds text {how}: a name of the row"

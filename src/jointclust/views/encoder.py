@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -18,6 +18,7 @@ from jointclust.types import Float
 from jointclust.views.cells import Cells, Level, cells_of
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of
 from jointclust.views.transformer import Transformer
+from jointclust.views.written import Reading
 
 _NUMBERS, _LEVELS, _LEFT_OUT = ("number", "count", "date"), ("category", "boolean"), ("id", "constant", "text")
 # A category in which no value comes twice names the rows; that few rows may differ by chance.
@@ -33,16 +34,16 @@ class MixedEncoder(Transformer):
               \text{ for a number}
 
     where p_l is the share of the level. A number has inertia 1, a category of L levels L - 1, and a principal axis has
-    the largest sum of squared correlations (numbers) and correlation ratios (categories). Booleans are categories,
-    dates are days since 1970. Shares, means and spreads are those of the cells that are there. X is a table of pandas,
-    polars or pyarrow, or an array.
+    the largest sum of squared correlations (numbers) and correlation ratios (categories). What is true or false is 1 or
+    0, dates are days since 1970, numbers and dates written as text are what they say. Shares, means and spreads are
+    those of the cells that are there. X is a table of pandas, polars or pyarrow, or an array.
 
     Parameters
     ----------
     columns : dict of str to str, default=None
         Kind of columns by name (or number, where they have no names): "number", "count", "category", "boolean", "date";
-        "id", "constant" and "text" leave a column out. Kinds that are not given follow from the type: text is
-        a category.
+        "id", "constant" and "text" leave a column out. Kinds that are not given follow from the type: text that says
+        neither numbers nor dates is a category.
     numbers : {"standardise", "keep"}, default="standardise"
         Numbers of mean 0 and spread 1, or as they are, for what scales them later.
     gaps : {"keep", "mean"}, default="keep"
@@ -50,6 +51,8 @@ class MixedEncoder(Transformer):
         or it is the mean, which spreads it over the levels by their shares: zeros.
     min_share : float, default=0.01
         Levels of a smaller share of the rows are pooled.
+    sentinels : dict of str to list of float, default=None
+        Numbers that stand for gaps, such as -999, by column.
 
     Attributes
     ----------
@@ -63,6 +66,10 @@ class MixedEncoder(Transformer):
         p, the pooled level last.
     mean_, scale_ : dict of str to float
         m and s of the numbers.
+    readings_ : dict of str to Reading
+        How numbers, dates and truths are written, of the columns that hold them as text.
+    sentinels_ : dict of str to list of float
+        Numbers that stand for gaps.
     notes_ : list of str
         What a user should know of the fit: columns that are left out, dates, empty strings.
 
@@ -94,7 +101,13 @@ class MixedEncoder(Transformer):
         "numbers": [StrOptions({"standardise", "keep"})],
         "gaps": [StrOptions({"keep", "mean"})],
         "min_share": [Interval(Real, 0, 1, closed="left")],
+        "sentinels": [dict, None],
     }
+
+    # Encoders that 0.2 saved have none of these.
+    sentinels: dict[str, list[float]] | None = None
+    readings_: dict[str, Reading] = {}  # noqa: RUF012
+    sentinels_: dict[str, list[float]] = {}  # noqa: RUF012
 
     def __init__(
         self,
@@ -103,11 +116,13 @@ class MixedEncoder(Transformer):
         numbers: str = "standardise",
         gaps: str = "keep",
         min_share: float = 0.01,
+        sentinels: dict[str, list[float]] | None = None,
     ):
         self.columns = columns
         self.numbers = numbers
         self.gaps = gaps
         self.min_share = min_share
+        self.sentinels = sentinels
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -119,6 +134,11 @@ class MixedEncoder(Transformer):
         self.shares_: dict[str, Float] = {}
         self.mean_: dict[str, float] = {}
         self.scale_: dict[str, float] = {}
+        self.readings_ = {}
+        positions = self._positions(labels)
+        self.sentinels_ = {
+            self._names[positions("sentinels", name)]: list(marks) for name, marks in (self.sentinels or {}).items()
+        }
         self.notes_: list[str] = []
         given = self._given_kinds(labels)
         told = []
@@ -167,15 +187,26 @@ class MixedEncoder(Transformer):
     def _given_kinds(self, labels: Sequence[str]) -> list[str | None]:
         """The kind of each column that `columns` gives, None where it gives none."""
         kinds: list[str | None] = [None] * len(labels)
-        positions = {name: position for names in (labels, self._names) for position, name in enumerate(names)}
+        position_of = self._positions(labels)
         for key, kind in (self.columns or {}).items():
-            if str(key) not in positions:
-                raise ValueError(f"columns names {key!r}, which X has not: its columns are {', '.join(labels[:20])}.")
+            position = position_of("columns", key)
             if kind not in _NUMBERS + _LEVELS + _LEFT_OUT:
                 known = ", ".join(_NUMBERS + _LEVELS + _LEFT_OUT)
                 raise ValueError(f"columns[{key!r}]={kind!r} is no kind of column: give one of {known}.")
-            kinds[positions[str(key)]] = kind
+            kinds[position] = kind
         return kinds
+
+    def _positions(self, labels: Sequence[str]) -> Callable[[str, object], int]:
+        """Where a column is that a parameter names; an error where there is none."""
+        positions = {name: position for names in (labels, self._names) for position, name in enumerate(names)}
+
+        def position_of(parameter: str, key: object) -> int:
+            if str(key) not in positions:
+                told = f"{parameter} names {key!r}, which X has not"
+                raise ValueError(f"{told}: its columns are {', '.join(labels[:20])}.")
+            return positions[str(key)]
+
+        return position_of
 
     def _learn(self, cells: Cells, kind: str | None, weights: Float) -> Dropped | None:
         """Levels and shares, or mean and spread, of one column; or why it is left out."""
@@ -183,10 +214,14 @@ class MixedEncoder(Transformer):
         if not (weights * ~cells.missing).any():
             return "constant", "all its cells are gaps"
         self.kinds_[cells.name] = kind
-        return self._learn_levels(cells, weights) if kind in _LEVELS else self._learn_numbers(cells, kind, weights)
+        if kind == "category" or (kind == "boolean" and cells.kind == "category"):
+            return self._learn_levels(cells, weights)
+        if cells.reading.kind != "text":
+            self.readings_[cells.name] = cells.reading
+        return self._learn_numbers(cells, kind, weights)
 
     def _learn_numbers(self, cells: Cells, kind: str, weights: Float) -> Dropped | None:
-        values = cells.days() if kind == "date" else cells.numbers()
+        values = self._numbers(cells)
         weights = np.where(np.isnan(values), 0.0, weights)
         values = np.nan_to_num(values)
         mean = weights @ values / weights.sum()
@@ -235,15 +270,22 @@ class MixedEncoder(Transformer):
         for name, width, column in zip(names, widths, columns_of(X), strict=True):
             block, start = coded[:, start : start + width], start + width
             if name in self.mean_:
-                block[:, 0] = self._coded_numbers(cells_of(column, name))
+                block[:, 0] = self._coded_numbers(cells_of(column, name, self.readings_.get(name)))
             elif name in self.levels_:
                 block[:] = self._coded_levels(cells_of(column, name), unknown)
         if unknown:
             tell(f"Levels that fit has not seen are taken as the mean: {'; '.join(unknown)}.", UserWarning)
         return coded
 
+    def _numbers(self, cells: Cells) -> Float:
+        """A number for each cell, NaN for gaps and for what stands for them."""
+        if self.kinds_[cells.name] == "date":
+            return cells.days()
+        values, marks = cells.numbers(), self.sentinels_.get(cells.name)
+        return np.where(np.isin(values, marks), np.nan, values) if marks else values
+
     def _coded_numbers(self, cells: Cells) -> Float:
-        values = cells.days() if self.kinds_[cells.name] == "date" else cells.numbers()
+        values = self._numbers(cells)
         if self.gaps == "mean":
             values = np.where(np.isnan(values), self.mean_[cells.name], values)
         if self.numbers == "standardise":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,9 +16,21 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, some_rows, tidied
 from jointclust.types import Float
 from jointclust.views.cells import cells_of
-from jointclust.views.columns import Column, Found, columns_of, found_in, is_table, is_whole, names_of, rows_of
+from jointclust.views.columns import (
+    Column,
+    Found,
+    columns_of,
+    found_in,
+    is_nines,
+    is_table,
+    is_whole,
+    names_of,
+    rows_of,
+    unfolded,
+)
 from jointclust.views.registry import VIEWS, views_for
-from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent
+from jointclust.views.rule import Verdict, are_reads, carried, kind_of_numbers, kind_of_sparse, percent, view_of_few
+from jointclust.views.usage import ALL_USED, LEFT_OUT, Usage, all_columns, given_columns, related_columns
 
 __all__ = ["Description", "describe"]
 
@@ -26,6 +38,10 @@ __all__ = ["Description", "describe"]
 _MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
 # Columns up to which each is shown, and in a notebook.
 _SHOWN, _LISTED = 24, 200
+# Kinds of columns that are numbers to the rule.
+_NUMERIC = ("number", "count", "boolean")
+# Views of some columns of a mixed table, and how many it must have of them.
+_PARTS, _FEWEST_PARTS = {"numbers": (*_NUMERIC, "date"), "categories": ("category",)}, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +60,8 @@ class Description:
         Names of the views that suit the kind, the best first.
     n_samples : int
         Number of rows.
+    groups : list of lists of str
+        Columns that depend on each other and on none of those that are used: other groupings of the same rows.
     """
 
     kind: str
@@ -54,21 +72,60 @@ class Description:
     _kinds: NDArray[np.str_]
     _missing: Float
     _spread: Float
+    # Positions of columns, with a number that stands for a gap there.
+    _sentinels: tuple[tuple[int, float], ...] = ()
+    # What was read into the cells of columns.
+    _notes: tuple[str, ...] = ()
+    # None: the columns were not tested, as in version 0.2.
+    _usage: Usage | None = None
 
     @property
     def columns(self) -> list[Column]:
-        """Name, kind, share of missing cells and spread of each column."""
-        parts = (self._names, self._kinds, self._missing, self._spread)
-        return [Column(*column) for column in zip(*[part.tolist() for part in parts], strict=True)]
+        """What each column holds, and whether it is used."""
+        why = [""] * len(self._names) if self._usage is None else self._usage.why
+        related = np.full(len(self._names), np.nan) if self._usage is None else self._usage.related
+        parts = (self._names, self._kinds, self._missing, self._spread, related, self.used)
+        cells = zip(*(part.tolist() for part in parts), why, strict=True)
+        return [Column(*cell) for cell in cells]
+
+    @property
+    def groups(self) -> list[list[str]]:
+        """Columns that depend on each other and on none of those that are used."""
+        return [] if self._usage is None else self._usage.groups
+
+    @property
+    def has_related(self) -> bool:
+        """Whether columns are used because they depend on each other."""
+        return self._usage is not None and self._usage.has_related
+
+    @property
+    def unrelated(self) -> list[str]:
+        """The reasons why columns are not used that depend on none of the others."""
+        return [] if self._usage is None else told_of_use(self._usage, self._names)
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which of the columns rows are compared by."""
+        if self.kind == "documents":
+            return self.of_kind("text")
+        out = self.of_kind("id", "text") | (self.of_kind("constant") & (self.kind in ("table", "mixed")))
+        if self._usage is not None:
+            out |= ~self._usage.used & ~self.of_kind("constant")
+        return ~out | out.all()  # equal rows are equal in any column
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Which of the columns are of these kinds."""
         return np.isin(self._kinds, kinds)
 
+    def without_sentinels(self, values: Float, position: int) -> Float:
+        """Numbers of the column at a position, NaN where one stands for a gap."""
+        marks = [value for where, value in self._sentinels if where == position]
+        return np.where(np.isin(values, marks), np.nan, values) if marks else values
+
     @property
     def has_gaps(self) -> bool:
         """Whether a cell of those looked at is missing in a column that is used."""
-        return bool((self._missing[~self.of_kind("id", "constant", "text")] > 0).any())
+        return bool((self._missing[self.used & ~self.of_kind("constant")] > 0).any())
 
     def __str__(self) -> str:
         n_columns = len(self._names)
@@ -101,7 +158,8 @@ def _shown(column: Column) -> str:
     line = f"  {column.name}: {column.kind}"
     if np.isfinite(column.spread):
         line += f", spread {column.spread:.3g}"
-    return line + (f", {percent(column.missing)} missing" if column.missing > 0 else "")
+    line += f", {percent(column.missing)} missing" if column.missing > 0 else ""
+    return line if column.used else f"{line}; not used: {column.why or 'it tells no rows apart'}"
 
 
 def describe(X: Any) -> Description:
@@ -133,29 +191,50 @@ def describe(X: Any) -> Description:
     - column '12' carries 99.8% of the variance
     ...
     """
+    return described(X).description
+
+
+class Described(NamedTuple):
+    """A description, with the columns that it was made from and the positions of their rows; None is all of them."""
+
+    description: Description
+    columns: list[Found]
+    positions: NDArray | None = None
+
+    def two_valued(self) -> NDArray[np.bool_]:
+        """Which of the columns that are used hold numbers of two values."""
+        used = [column for column, use in zip(self.columns, self.description.used, strict=True) if use]
+        numbers = [np.empty(0) if column.numbers is None else column.numbers for column in used]
+        return np.array([np.unique(values[~np.isnan(values)]).size == 2 for values in numbers])
+
+
+def described(X: Any, columns: Any = "related", n_samples: int | None = None) -> Described:
+    """The description of data of which related columns are used, all, or those of a list.
+
+    If the data are a sample, ``n_samples`` is the number of all rows.
+    """
     if is_documents(X):
-        return _of_documents(X)
+        return Described(_of_documents(X), [])
     if is_annotated(X):
-        return replace(describe(X.X), _names=np.array([str(name) for name in X.var.index]))
-    return _described(*_looked_at(X))
+        found = described(X.X, columns).description
+        return Described(replace(found, _names=np.array([str(name) for name in X.var.index])), [])
+    X = unfolded(X)
+    if n_samples is not None and X.shape[0] < n_samples:
+        return _described(n_samples, X, None, columns)
+    return _described(*_looked_at(X), columns)
 
 
 def naming_column(X: Any) -> Any | None:
     """The first column of a table that only names the rows, where there is one beside others."""
-    n_samples, rows, positions = _looked_at(X)
+    _, rows, positions = _looked_at(X)
     names = names_of(rows)
     if len(names) == 1:
         return None
     cells = ((name, cells_of(column, name)) for name, column in zip(names, columns_of(rows), strict=True))
-    return next((name for name, one in cells if found_in(one, positions, n_samples).kind == "id"), None)
+    return next((name for name, one in cells if found_in(one, positions).kind == "id"), None)
 
 
-def describe_sample(X: Any, n_samples: int) -> Description:
-    """The same from a sample, in memory, of so many rows."""
-    return describe(X) if X.shape[0] == n_samples else _described(n_samples, X, None)
-
-
-def _described(n_samples: int, rows: Any, positions: NDArray | None) -> Description:
+def _described(n_samples: int, rows: Any, positions: NDArray | None, columns: Any) -> Described:
     reasons = []
     if rows.shape[0] < n_samples:
         reasons = [f"from a sample of {rows.shape[0]:,} rows"]
@@ -163,11 +242,18 @@ def _described(n_samples: int, rows: Any, positions: NDArray | None) -> Descript
         # Gaps may be, infinite cells not.
         gaps = True if sp.issparse(rows) else "allow-nan"
         rows = check_array(tidied(rows), accept_sparse="csr", dtype=np.float64, ensure_all_finite=gaps)
-        return _of_matrix(sp.csr_array(rows) if sp.issparse(rows) else rows, positions, n_samples, reasons)
-    names = [str(name) for name in names_of(rows)]
-    columns = zip(columns_of(rows), names, strict=True)
-    found = [found_in(cells_of(column, name), positions, n_samples) for column, name in columns]
-    return _of_columns(found, np.array(names), n_samples, reasons)
+        if sp.issparse(rows):
+            if not isinstance(columns, str):
+                raise ValueError("columns is for tables: the columns of a sparse matrix have no names.")
+            return Described(_of_sparse(sp.csr_array(rows), n_samples, reasons), [])
+        found, names = _found_in_matrix(rows, positions), np.arange(rows.shape[1]).astype(str)
+        if all(column.kind == "constant" for column in found) and not np.isnan(rows).all():
+            return Described(_of_constants(found, names, n_samples, reasons), [])
+    else:
+        names = np.array([str(name) for name in names_of(rows)])
+        cells = zip(columns_of(rows), names.tolist(), strict=True)
+        found = [found_in(cells_of(column, name), positions) for column, name in cells]
+    return Described(_of_columns(found, names, n_samples, reasons, columns), found, positions)
 
 
 def is_documents(X: Any) -> bool:
@@ -215,8 +301,9 @@ def _looked_at(X: Any) -> tuple[int, Any, NDArray | None]:
     if is_lazy(X) and hasattr(X, "columns"):
         n_samples = len(X)
         size = _sample_size(n_samples, len(X.columns))
-        some = X if size == n_samples else X.sample(frac=size / n_samples, random_state=0)
-        return n_samples, some.compute(), None
+        if size == n_samples:
+            return n_samples, X.compute(), np.arange(n_samples)
+        return n_samples, X.sample(frac=size / n_samples, random_state=0).compute(), None
     if is_elsewhere(X):
         size = _sample_size(X.shape[0], X.shape[1])
         rows = some_rows(X, size, np.random.RandomState(0))
@@ -256,48 +343,106 @@ def _sample_size(n_samples: int, n_columns: int) -> int:
     return min(n_samples, max(_FEWEST_ROWS, min(_MOST_ROWS, _MOST_VALUES // max(1, n_columns))))
 
 
-def _of_matrix(A: Any, positions: NDArray | None, n_samples: int, reasons: list[str]) -> Description:
+def _of_sparse(A: sp.csr_array, n_samples: int, reasons: list[str]) -> Description:
+    verdict, spread = kind_of_sparse(A), np.sqrt(mean_variance_axis(A, axis=0)[1])
+    kinds = np.where(spread > 0, "count" if verdict.kind == "counts" else "number", "constant")
+    verdict = verdict._replace(reasons=verdict.reasons + reasons)
     names = np.arange(A.shape[1]).astype(str)
-    if sp.issparse(A):
-        verdict, spread = kind_of_sparse(A), np.sqrt(mean_variance_axis(A, axis=0)[1])
-        kinds = np.where(spread > 0, "count" if verdict.kind == "counts" else "number", "constant")
-        verdict = verdict._replace(reasons=verdict.reasons + reasons)
-        return _description(verdict, n_samples, (names, kinds, np.zeros(len(names)), spread), A)
-    # Most columns of wide data are plainly numbers: found at once rather than one by one.
-    varies = np.fmax.reduce(A, axis=0) > np.fmin.reduce(A, axis=0)
-    plain = varies & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
+    return _description(verdict, n_samples, (names, kinds, np.zeros(len(names)), spread), A)
+
+
+def _found_in_matrix(A: Float, positions: NDArray | None) -> list[Found]:
+    """What dense columns are; most columns of wide data are plainly numbers, found at once rather than one by one."""
+    lowest, highest = np.fmin.reduce(A, axis=0), np.fmax.reduce(A, axis=0)
+    plain = (highest > lowest) & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
+    plain &= ~(is_nines(lowest) | is_nines(highest))
     found = [
         Found("number", float(np.isnan(column).mean()), numbers=column)
         if known
-        else found_in(cells_of(column, name), positions, n_samples)
-        for column, name, known in zip(A.T, names.tolist(), plain, strict=True)
+        else found_in(cells_of(column, str(name)), positions)
+        for name, (column, known) in enumerate(zip(A.T, plain, strict=True))
     ]
-    if not varies.any() and not np.isnan(A).all():
-        verdict = Verdict("table", ["all columns are constant: the rows are equal", *reasons])
-        missing = np.isnan(A).mean(axis=0)
-        return _description(verdict, n_samples, (names, np.full(len(names), "constant"), missing, 0.0 * missing))
-    if all(column.kind in ("id", "constant") for column in found):  # numbers that are all there is name nothing
+    if all(column.kind in LEFT_OUT for column in found):  # numbers that are all there is name nothing
         found = [column._replace(kind="number") if column.kind == "id" else column for column in found]
-    return _of_columns(found, names, n_samples, reasons)
+    return found
 
 
-def _of_columns(found: list[Found], names: NDArray[np.str_], n_samples: int, reasons: list[str]) -> Description:
-    """The description of dense columns."""
-    kinds = np.array([column.kind for column in found])
+def _of_constants(found: list[Found], names: NDArray[np.str_], n_samples: int, reasons: list[str]) -> Description:
+    verdict = Verdict("table", ["all columns are constant: the rows are equal", *reasons])
+    missing = np.array([column.missing for column in found])
+    return _description(verdict, n_samples, (names, np.full(len(names), "constant"), missing, 0.0 * missing))
+
+
+def _of_columns(
+    found: list[Found], names: NDArray[np.str_], n_samples: int, reasons: list[str], columns: Any
+) -> Description:
+    """The description of dense columns, by those of them that are used."""
     missing = np.array([column.missing for column in found])
     if missing.min() == 1:
         raise ValueError("All cells of X are missing: there is nothing to describe.")
-    numeric, spread = np.isin(kinds, ["number", "count"]), np.full(len(found), np.nan)
-    columns = [column.numbers for column, use in zip(found, numeric, strict=True) if use and column.numbers is not None]
-    A = np.column_stack(columns) if columns else np.empty((1, 0))
-    spread[numeric] = np.nanstd(A, axis=0)
-    verdict = _verdict(A, names, kinds)
-    reasons = verdict.reasons + _told(found, names, kinds, missing) + reasons
+    if not isinstance(columns, str):
+        found = [
+            _as_wanted(column) if str(name) in set(map(str, columns)) else column
+            for column, name in zip(found, names, strict=True)
+        ]
+    usage, verdict, A = _use(found, names, columns)
+    kinds = np.array([column.kind for column in found])
+    # What is true or false is 1 or 0, however it is written.
+    numeric = np.isin(kinds, _NUMERIC)
+    spread = np.array([_spread(column) if use else np.nan for column, use in zip(found, numeric, strict=True)])
+    told = _told(found, names, kinds, missing)
+    if verdict.kind == "documents":  # of the text, which is not left out
+        told = [line for line in told if "--text-column" not in line]
+    reasons = verdict.reasons + told_of_use(usage, names) + told + reasons
     if verdict.kind not in ("counts", "mixed", "table"):
         kinds = np.where(kinds == "count", "number", kinds)
     elif verdict.kind == "counts":
         kinds = np.where(numeric, "count", kinds)
-    return _description(verdict._replace(reasons=reasons), n_samples, (names, kinds, missing, spread), A)
+    sentinels = tuple((index, value) for index, column in enumerate(found) for value, _ in column.sentinels)
+    notes = tuple(_few_of([note for column in found for note in column.notes]))
+    description = _description(verdict._replace(reasons=reasons), n_samples, (names, kinds, missing, spread), A)
+    description = replace(description, _sentinels=sentinels, _notes=notes, _usage=usage)
+    if verdict.kind != "mixed":
+        return description
+    lacking = [view for view, parts in _PARTS.items() if np.isin(kinds[usage.used], parts).sum() < _FEWEST_PARTS]
+    views = [view for view in description.views if not (lacking and view in _PARTS)]
+    return replace(description, views=views)
+
+
+def _spread(column: Found) -> float:
+    return np.nan if column.numbers is None else float(np.nanstd(column.numbers))
+
+
+def _as_wanted(column: Found) -> Found:
+    """A column that a user names is no id."""
+    kinds = {"id": "category" if column.numbers is None else "number"}
+    return column._replace(kind=kinds.get(column.kind, column.kind))
+
+
+def _use(found: list[Found], names: NDArray[np.str_], columns: Any) -> tuple[Usage, Verdict, Float]:
+    """Which columns are used, the kind of data that these are, and their numbers."""
+    every = all_columns(found)
+    verdict, A = _kind_of_used(found, names, every.used)
+    usage = every
+    if isinstance(columns, str) and verdict.kind in ("table", "mixed"):
+        tested = related_columns(found, names.tolist())
+        # In two or three columns density shows what each of them adds: all are used.
+        has_few = verdict.kind == "table" and view_of_few(A) is not None
+        usage = tested if columns == "related" and not has_few else every._replace(related=tested.related)
+    elif not isinstance(columns, str):
+        usage = given_columns(found, names.tolist(), list(columns))
+    if np.array_equal(usage.used, every.used):
+        return usage, verdict, A
+    return usage, *_kind_of_used(found, names, usage.used)
+
+
+def _kind_of_used(found: list[Found], names: NDArray[np.str_], used: NDArray[np.bool_]) -> tuple[Verdict, Float]:
+    """The kind of data of the columns that are used, all if these are none; and the numbers among them."""
+    used = used if used.any() else np.ones_like(used)
+    some = [column for column, use in zip(found, used, strict=True) if use]
+    numbers = [column.numbers for column in some if column.kind in _NUMERIC and column.numbers is not None]
+    A = np.column_stack(numbers) if numbers else np.empty((1, 0))
+    return _verdict(A, names[used], np.array([column.kind for column in some])), A
 
 
 def _description(verdict: Verdict, n_samples: int, columns: tuple[Any, ...], values: Any = None) -> Description:
@@ -309,16 +454,18 @@ def _description(verdict: Verdict, n_samples: int, columns: tuple[Any, ...], val
     views = views_for(kind if reads else "documents")  # counts of words are documents
     if sp.issparse(values):
         views = [view for view in views if get_tags(VIEWS[view].cls()).input_tags.sparse]
+    elif kind in ("table", "features", "unit rows") and values is not None and (few := view_of_few(values)):
+        views, reasons = [few[0]], [few[1], *reasons]
     return Description(kind, reasons, views, n_samples, *columns)
 
 
 def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verdict:
     """The kind of a table of columns."""
-    numeric = np.isin(kinds, ["number", "count"])
-    coded = np.isin(kinds, ["category", "boolean", "date"])
+    numeric = np.isin(kinds, _NUMERIC)
+    coded = np.isin(kinds, ["category", "date"])
     if coded.any():
         number = Counter(kinds[coded].tolist())
-        plural = {"category": "categories", "boolean": "booleans", "date": "dates"}
+        plural = {"category": "categories", "date": "dates"}
         held = ", ".join(f"{plural[kind]} ({count})" for kind, count in number.most_common())
         reasons = [f"there are columns of {held} beside those of numbers ({numeric.sum()})"]
         return Verdict("mixed", reasons + carried(A, names[numeric]))
@@ -331,6 +478,38 @@ def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verd
     raise ValueError(f"X has no column to compare rows by ({counted}): give numbers, categories or one column of text.")
 
 
+def told_of_use(usage: Usage, names: NDArray[np.str_]) -> list[str]:
+    """Which columns are not used because of what they depend on."""
+    grouped = {name for group in usage.groups for name in group}
+    alone = [
+        str(name) for name, use, z in zip(names, usage.used, usage.related, strict=True) if not use and not np.isnan(z)
+    ]
+    alone = [name for name in alone if name not in grouped]
+    told = []
+    if alone:
+        what = "is not used: it depends" if len(alone) == 1 else "are not used: each depends"
+        told.append(f"{listed(alone)} {what} on no other column")
+    for group in usage.groups:
+        own = f"{listed(group)} depend on each other and on none of the columns used: another grouping of the rows"
+        told.append(f"{own}, which columns={group!r} shows" if len(group) < 6 else own)
+    if ALL_USED in usage.why:
+        told.append(ALL_USED)
+    return told
+
+
+def listed(names: list[str], most: int = 5) -> str:
+    """Names in a sentence, the first of many.
+
+    Examples
+    --------
+    >>> from jointclust.views.kinds import listed
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
+    ("'a', 'b', 'c'", "'a', 'b' (and 2 more)")
+    """
+    more = f" (and {len(names) - most} more)" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
 def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], missing: Float) -> list[str]:
     """What else a user should know: ids, gaps, text and constants; a few by name, more as a number."""
     told = []
@@ -338,6 +517,14 @@ def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], 
         of_kind = np.flatnonzero(kinds == kind)
         reasons = [found[index].reason or f"column {str(names[index])!r} is constant" for index in of_kind]
         told += reasons if len(reasons) <= 3 else [f"{len(reasons)} columns are {'ids' if kind == 'id' else kind}"]
+    told += _few_of([note for column in found for note in column.notes])
+    told += _few_of(
+        [
+            f"column {str(name)!r}: {value:.10g} in {number:,} rows is taken as a gap"
+            for column, name in zip(found, names, strict=True)
+            for value, number in column.sentinels
+        ]
+    )
     used = ~np.isin(kinds, ["id", "constant", "text"])
     if used.any() and missing[used].max() > 0:
         worst = int(np.where(used, missing, 0.0).argmax())
@@ -351,6 +538,11 @@ def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], 
         listed = ", ".join(repr(str(name)) for name in codes[:3]) + (", ..." if len(codes) > 3 else "")
         told.append(f"few whole numbers in {listed}: if they are codes, make these columns categories")
     return told
+
+
+def _few_of(notes: list[str], most: int = 5) -> list[str]:
+    """The first of many notes, and how many more there are."""
+    return notes if len(notes) <= most else [*notes[: most - 1], f"{len(notes) - most + 1} more columns likewise"]
 
 
 def _may_be_codes(column: Found) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,30 +14,38 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import StrOptions, fit_context
+from jointclust.exceptions import tell
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, tidied
-from jointclust.rows.arrays import columns_at, is_device_array
+from jointclust.rows.arrays import columns_at, is_device_array, like, to_host
 from jointclust.types import Float
-from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in
+from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in, unfolded
 from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
-from jointclust.views.kinds import as_array, describe, describe_sample, is_documents
+from jointclust.views.kinds import Described, as_array, described, is_documents
+from jointclust.views.level_weights import WeightedLevels, level_weights
 from jointclust.views.registry import VIEWS
+from jointclust.views.rule import percent
 from jointclust.views.transformer import Transformer
+
+# Share of a row's cells, and of all cells, that are gaps, from which on it is said.
+_EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
 
 
 class Preparation(Transformer):
     """Data as they come, made the rows of one view: described, coded, their gaps filled, then scaled.
 
-    Ids and constant columns of tables are left out, categories and dates coded by :class:`MixedEncoder`, gaps filled by
-    :class:`LowRankImputer`, words of documents counted; coded categories stay as coded when numbers are scaled.
-    What was done is told in ``notes_``.
+    Ids, constant columns and columns that depend on no others are left out of tables, categories and dates coded by
+    :class:`MixedEncoder`, gaps filled by :class:`LowRankImputer`, words of documents counted; coded categories stay as
+    coded when numbers are scaled, and count as far as they go with other columns. ``notes_`` say what was done.
 
     Parameters
     ----------
     view : str, default="auto"
         "as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log" or "scaled genes"; "auto" is the
         first view that :func:`jointclust.describe` names for the kind of data.
+    columns : "related", "all" or list of str, default="related"
+        The columns to use: those that depend on others, all, or these.
 
     Attributes
     ----------
@@ -54,6 +63,12 @@ class Preparation(Transformer):
         The view itself.
     numeric_ : array of bool or None
         Which of the coded columns hold numbers; None where all do.
+    weighted_ : array of bool
+        Which of the coded columns have weights: levels of categories, numbers of two values.
+    weights_ : array or None
+        What those are multiplied by in a view; None where no columns have weights.
+    kept_ : array of int or None
+        Positions of the columns that are used; None where all are.
 
     Examples
     --------
@@ -62,16 +77,25 @@ class Preparation(Transformer):
     >>> table = pd.DataFrame({"name": list("abcd"), "size": [1.0, 2.0, 3.0, 4.5], "red": [True, True, False, False]})
     >>> preparation = Preparation().fit(table)
     >>> preparation.get_feature_names_out().tolist()
-    ['size', 'red = False', 'red = True']
+    ['size', 'red']
     >>> preparation.view_
     'standardised'
     """
 
     _takes = ("allow_nan", "categorical", "sparse", "string")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"view": [StrOptions({"auto", *VIEWS})]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "view": [StrOptions({"auto", *VIEWS})],
+        "columns": [StrOptions({"related", "all"}), list, tuple],
+    }
 
-    def __init__(self, view: str = "auto"):
+    # Models of 0.2 used all columns, and gave levels no weights.
+    columns: str | list[Any] = "all"
+    weights_: Float | None = None
+    weighted_: NDArray[np.bool_]
+
+    def __init__(self, view: str = "auto", columns: str | list[Any] = "related"):
         self.view = view
+        self.columns = columns
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None, n_samples: int | None = None) -> Self:
@@ -96,18 +120,23 @@ class Preparation(Transformer):
         self.fit_encode(X, sample_weight, n_samples)
         return self
 
-    def fit_encode(self, X: Any, sample_weight: ArrayLike | None = None, n_samples: int | None = None) -> Any:
-        """Fit as :meth:`fit` does, and return what :meth:`encode` gives for the rows, without coding them twice."""
+    def fit_encode(
+        self, X: Any, sample_weight: ArrayLike | None = None, n_samples: int | None = None
+    ) -> tuple[Any, Described]:
+        """Fit as :meth:`fit` does; what :meth:`encode` gives for the rows, and the columns that were looked at."""
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        self.description_ = describe(X) if n_samples is None else describe_sample(X, n_samples)
+        looked_at = described(X, self.columns, n_samples)
+        self.description_ = looked_at.description
         self.view_ = self.description_.views[0] if self.view == "auto" else self.view
-        self.notes_: list[str] = []
+        self.notes_: list[str] = list(self.description_._notes)
+        self._warn_of_sentinels(is_elsewhere(X))
         self.encoder_: MixedEncoder | Words | None = None
         self.imputer_: LowRankImputer | None = None
         self.kept_: NDArray[np.intp] | None = None
-        data = self._data(X, reset=True)
+        data = self._checked(X, reset=True)
         self._learn_columns(data)
+        data = self._restricted(data)
         if self.encoder_ is not None:
             self.encoder_.fit(data, sample_weight=sample_weight)
             # Why a column is left out by the kind given to the encoder, the description says.
@@ -119,12 +148,61 @@ class Preparation(Transformer):
             if has_gaps or self.description_.kind in ("table", "mixed"):
                 self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
             self.notes_ += ["gaps are filled with what the other columns of the row tell"] * has_gaps
+            self._warn_of_gaps(rows)
         rows = self._filled(rows)
         self.numeric_: NDArray[np.bool_] | None = None
+        self.weights_ = None
         if isinstance(self.encoder_, MixedEncoder) and self.encoder_.levels_:
             self.numeric_ = self._of_coded_columns(self.encoder_, np.zeros_like).astype(bool)
+            # Levels of columns that a user names, or that are used because none are related, count whatever they are.
+            if self.columns == "related" and self.description_.has_related:
+                columns = self._columns_of_codes(self.encoder_)
+                self.weighted_ = ~self.numeric_ | looked_at.two_valued()[columns]
+                self.weights_ = level_weights(rows, columns, self.numeric_, self.weighted_, sample_weight)
         self._learn_view(rows, sample_weight)
-        return rows
+        return rows, looked_at
+
+    def _warn_of_sentinels(self, elsewhere: bool) -> None:
+        """Say which numbers are taken for gaps: whoever means them as numbers has to know. Elsewhere none are."""
+        where: dict[float, list[str]] = {}
+        for position, value in self.description_._sentinels:
+            where.setdefault(value, []).append(self.description_.columns[position].name)
+        listed = [
+            f"{value:.10g} in {', '.join(map(repr, names[:3]))}{f' and {len(names) - 3} more' if names[3:] else ''}"
+            for value, names in where.items()
+        ]
+        if listed:
+            how = "stay numbers, as X is not in memory" if elsewhere else "are gaps"
+            told = f"Numbers that stand far outside, as marks for missing cells do, {how}"
+            tell(f"{told}: {'; '.join(listed)}.", UserWarning)
+        if elsewhere:
+            self.description_ = replace(self.description_, _sentinels=())
+
+    def _warn_of_gaps(self, rows: Float) -> None:
+        """Say where so few cells are filled that the rest is made up."""
+        gaps = np.isnan(rows[:, self._first_of_each()])
+        empty, share = int(np.sum(gaps.mean(axis=1) >= _EMPTY_ROW)), float(gaps.mean())
+        told = []
+        if empty:
+            told.append(
+                f"{empty:,} of {len(gaps):,} rows have no value in {_EMPTY_ROW:.0%} of the columns or more: where they "
+                "belong is a guess; leave them out"
+            )
+        if share > _MOSTLY_GAPS:
+            told.append(
+                f"{percent(share)} of the cells are gaps: what fills them is mostly the mean; "
+                "leave out columns and rows that are nearly empty"
+            )
+        if told:
+            tell(f"{'. '.join(told)}.", UserWarning)
+
+    def _first_of_each(self) -> Any:
+        """Positions of coded columns, one for each column of the data."""
+        if not isinstance(self.encoder_, MixedEncoder):
+            return slice(None)
+        shares = self.encoder_.shares_
+        used = [name for name in self.encoder_.kinds_ if name in shares or name in self.encoder_.mean_]
+        return np.cumsum([0, *[shares[name].size if name in shares else 1 for name in used]])[:-1]
 
     def beside(self, view: str, coded: Any, sample_weight: ArrayLike | None = None) -> Self:
         """The same data in another view, as a fitted copy that shares what codes and fills.
@@ -148,6 +226,8 @@ class Preparation(Transformer):
                 "'rank-normal' or 'as is'."
             )
         self.scaler_ = view.cls() if self.numeric_ is None else view.cls(numeric=self.numeric_)
+        if self.numeric_ is not None and self.weights_ is not None:
+            self.scaler_ = WeightedLevels(self.scaler_, self.weighted_, self.weights_)
         self.scaler_.fit(rows, sample_weight=sample_weight)
         self.reason_ = f"{self.description_.kind}: {self.description_.reasons[0]}; {view.reason}"
         self.notes_.append(f"view {self.view_!r}: {self.reason_}")
@@ -155,7 +235,9 @@ class Preparation(Transformer):
     def encode(self, X: Any) -> Any:
         """Rows of numbers without gaps, before the view scales them, of data with the columns of fit."""
         check_is_fitted(self)
-        return self._filled(self._numbers(self._data(X, reset=False)))
+        if is_device_array(X) and self.description_._sentinels:  # gaps are filled on the host
+            return like(self.encode(to_host(X)), X)
+        return self._filled(self._numbers(self._restricted(self._checked(X, reset=False))))
 
     def readable(self, coded: Any) -> Any:
         """Coded rows as people read them: numbers in their own units, 1 for a level that a row has and 0 else.
@@ -176,15 +258,16 @@ class Preparation(Transformer):
     def coded_names(self) -> NDArray:
         """Names of the columns of :meth:`encode`."""
         check_is_fitted(self)
-        encoder = self.encoder_
-        names = super().get_feature_names_out() if encoder is None else encoder.get_feature_names_out()
-        if self.kept_ is not None:
-            names = names[self.kept_]
+        if self.encoder_ is not None:
+            names = self.encoder_.get_feature_names_out()
+        else:
+            names = super().get_feature_names_out()
+            names = names if self.kept_ is None else names[self.kept_]
         return names if self.imputer_ is None else self.imputer_.get_feature_names_out(names)
 
     # -- steps --------------------------------------------------------------------------------------------------
 
-    def _data(self, X: Any, *, reset: bool) -> Any:
+    def _checked(self, X: Any, *, reset: bool) -> Any:
         """Documents, a table, or a matrix of numbers; its columns counted and their names noted or compared."""
         documents = is_documents(X)
         if not reset and documents == hasattr(self, "n_features_in_"):
@@ -192,6 +275,8 @@ class Preparation(Transformer):
         if documents:
             return X
         matrix = X.X if is_annotated(X) else X
+        if reset or not sp.issparse(matrix):
+            matrix = unfolded(matrix)
         if sp.issparse(matrix):
             matrix = tidied(matrix)
         elif not (is_table(matrix) or is_elsewhere(matrix)):
@@ -200,11 +285,31 @@ class Preparation(Transformer):
             self._is_sparse = sp.issparse(matrix)
         elif self._is_sparse != sp.issparse(matrix) and not is_elsewhere(matrix) and not is_table(matrix):
             matrix = sp.csr_array(matrix) if self._is_sparse else matrix.toarray()  # views of either differ
-        check_columns(self, matrix, reset=reset)
-        if self.description_.kind == "documents":
-            position = int(np.flatnonzero(self.description_.of_kind("text"))[0])
-            return matrix[names_of(matrix)[position]]
+        if reset or not self.lacks_unused(matrix):
+            check_columns(self, matrix, reset=reset)
         return matrix
+
+    def lacks_unused(self, X: Any) -> bool:
+        """Whether a table has the columns of fit, in that order, but for some that are not used."""
+        if self.kept_ is None or not hasattr(self, "feature_names_in_") or not is_table(X) or isinstance(X, np.ndarray):
+            return False
+        given, known = set(names_of(X)), self.feature_names_in_.tolist()
+        expected = [name for name in known if name in given]
+        return expected == names_of(X) and given.issuperset(self.feature_names_in_[self.kept_])
+
+    def _restricted(self, data: Any) -> Any:
+        """The columns that are used; of a table in which each row is a document, the text."""
+        if self.description_.kind == "documents":
+            if not hasattr(data, "columns") and not hasattr(data, "column_names"):
+                return data
+            position = int(np.flatnonzero(self.description_.used)[0])
+            return data[names_of(data)[position]]
+        if self.kept_ is None:
+            return data
+        if not is_table(data) or isinstance(data, np.ndarray):
+            return columns_at(data, self.kept_) if is_elsewhere(data) else data[:, self.kept_]
+        names = [self.feature_names_in_[index] for index in self.kept_]
+        return data.select(names) if hasattr(data, "column_names") else data[names]
 
     def _learn_columns(self, data: Any) -> None:
         """What makes numbers of the data, and which columns are used."""
@@ -212,43 +317,57 @@ class Preparation(Transformer):
         if found.kind == "documents":
             self.encoder_ = Words()
             return
-        left_out = found.of_kind("id", "text") | (found.of_kind("constant") & (found.kind in ("table", "mixed")))
-        left_out &= not left_out.all()  # equal rows are equal in any column
         if is_elsewhere(data) and found.kind == "mixed":
             raise TypeError(
                 f"Categories, booleans and dates are coded in memory; X is {type(data).__name__}: load it first."
             )
+        if not found.used.all() and (is_lazy(data) or not is_elsewhere(data)):
+            self.kept_ = np.flatnonzero(found.used)
         if is_table(data) and not is_elsewhere(data) and found.kind in ("table", "mixed"):
-            kinds = {column.name: column.kind for column in found.columns}
-            self.encoder_ = MixedEncoder(kinds, numbers="keep")
-        elif left_out.any() and (is_lazy(data) or not is_elsewhere(data)):
-            self.kept_ = np.flatnonzero(~left_out)
-        used = self.encoder_ is None and self.kept_ is None
-        dropped = [column for column, out in zip(found.columns, left_out, strict=True) if out]
-        for column in dropped[:5]:
-            what = "looks like it should be left out, and is not" if used else "is left out"
-            self.notes_.append(f"column {column.name!r} {what} ({column.kind})")
+            self.encoder_ = self._encoder()
+        what = "is left out" if self.kept_ is not None else "looks like it should be left out, and is not"
+        dropped = [column for column in found.columns if not column.used]
+        self.notes_ += [f"column {one.name!r} {what} ({one.kind}): {one.why}" for one in dropped[:5]]
         if len(dropped) > 5:
             self.notes_.append(f"{len(dropped) - 5} more columns likewise")
 
+    def _encoder(self) -> MixedEncoder:
+        """What codes the columns that are used."""
+        found = self.description_
+        used = [column for column in found.columns if column.used]
+        if isinstance(getattr(self, "feature_names_in_", None), np.ndarray):
+            names = [column.name for column in used]
+        else:
+            names = [str(place) for place in range(len(used))]  # of an array, whose columns are counted anew
+        sentinels: dict[str, list[float]] = {}
+        for place, position in enumerate(np.flatnonzero(found.used)):
+            values = [value for where, value in found._sentinels if where == position]
+            sentinels |= {names[place]: values} if values else {}
+        kinds = {name: column.kind for name, column in zip(names, used, strict=True)}
+        return MixedEncoder(kinds, numbers="keep", sentinels=sentinels or None)
+
     def _numbers(self, data: Any) -> Any:
-        """Numbers, perhaps with gaps."""
+        """Numbers, perhaps with gaps, of the columns that are used."""
         if self.encoder_ is not None:
             return self.encoder_.transform(data)
         if is_elsewhere(data):
-            if self.kept_ is None:
-                return data
-            names = names_of(data) if is_table(data) else []
-            return data[[names[index] for index in self.kept_]] if names else columns_at(data, self.kept_)
+            return data
+        found, used = self.description_, self.kept_ if self.kept_ is not None else range(data.shape[1])
         if is_table(data):
-            names, columns = names_of(data), list(columns_of(data))
-            used = range(len(names)) if self.kept_ is None else self.kept_
-            return np.column_stack([numbers_in(columns[index], names[index]) for index in used])
-        dense = not sp.issparse(data)
+            read = [numbers_in(column, name) for column, name in zip(columns_of(data), names_of(data), strict=True)]
+            return np.column_stack([found.without_sentinels(one, at) for one, at in zip(read, used, strict=True)])
+        dense, marks = not sp.issparse(data), {position for position, _ in found._sentinels}
+        marked = [(place, at) for place, at in enumerate(used) if at in marks] if marks else []
         data = check_array(
-            data, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan" if dense else True
+            data,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if dense else True,
+            copy=bool(marked),
         )
-        return data if self.kept_ is None else data[:, self.kept_]
+        for place, at in marked:
+            data[:, place] = found.without_sentinels(data[:, place], at)
+        return data
 
     def _filled(self, rows: Any) -> Any:
         if self.imputer_ is not None and is_device_array(rows):  # where there are no gaps
@@ -258,6 +377,14 @@ class Preparation(Transformer):
         if not sp.issparse(rows) and not is_elsewhere(rows) and np.isnan(rows).any():
             raise ValueError("X has missing cells, and the rows of fit had none to learn from: fill them first.")
         return rows
+
+    def _columns_of_codes(self, encoder: MixedEncoder) -> NDArray[np.intp]:
+        """The place, among the columns that are used, of the one from which each coded column comes."""
+        widths = [
+            encoder.shares_[name].size if name in encoder.levels_ else name in encoder.mean_ for name in encoder.kinds_
+        ]
+        columns = np.repeat(np.arange(len(widths)), widths)
+        return columns if self.imputer_ is None else columns[self.imputer_.kept_]
 
     def _of_coded_columns(self, encoder: MixedEncoder, of_levels: Callable[[Float], Float]) -> Float:
         """A value for each coded column: 1 for numbers, a function of the shares for the levels of a category."""

@@ -46,6 +46,18 @@ VIEWS: dict[str, View] = {
             {"table": 2, "mixed": 2, "features": 3},
         ),
         View(
+            "numbers",
+            "jointclust.views.scaling:Numbers",
+            "what the numbers show without the categories",
+            {"mixed": 4},
+        ),
+        View(
+            "categories",
+            "jointclust.views.scaling:Categories",
+            "what the categories show without the numbers",
+            {"mixed": 5},
+        ),
+        View(
             "unit rows",
             "jointclust.views.scaling:UnitRows",
             "only the direction of a row from the mean counts, not how far it is",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from jointclust.types import Float
 from jointclust.views.columns import is_whole
@@ -25,6 +26,9 @@ _FILLED = 0.1
 _ALIKE, _MORE_ALIKE, _SMOOTH = 0.5, 0.2, 1.5
 # Rows that tell whether columns have an order, and columns up to which sparse ones are asked for it.
 _FEW_ROWS, _MOST_PIXELS = 1000, 5000
+# Lengths are one within this; it is intended where it varies by less than this share of what its columns do alone; a
+# mean row that has this share of it carries it.
+_SAME_LENGTH, _MADE_UP, _CARRIED = 1e-3, 0.1, 0.9
 # A column of counts that is filled in more rows than this is no word.
 _COMMON = 0.5
 
@@ -42,7 +46,7 @@ def kind_of_sparse(A: sp.csr_array) -> Verdict:
     stored = f"the matrix is sparse: {percent(zeros)} of the cells are zero"
     counts = _counted(A.data[A.data != 0])
     if counts is None:
-        length = _one_length(np.sqrt(A.multiply(A).sum(axis=1)))
+        length = _one_length(A)
         kind, why = ("features", _why_no_counts(A.data)) if length is None else ("unit rows", length)
         return Verdict(kind, [why, stored])
     if A.data.max() <= 1 and np.ptp(A.sum(axis=1)) == 0:
@@ -64,7 +68,7 @@ def kind_of_numbers(A: Float, names: NDArray[np.str_]) -> Verdict:
     A = A[:: max(1, len(A) // _FEW_ROWS)]
     n_columns, has_gaps = A.shape[1], bool(np.isnan(A).any())
     if n_columns > 2 and not has_gaps and not is_whole(A[:100]):
-        length = _one_length(np.sqrt(np.einsum("ij,ij->i", A, A)))
+        length = _one_length(A)
         if length is not None:
             return Verdict("unit rows", [length])
     if n_columns > 1 and np.all((A == 0) | (A == 1) | np.isnan(A)):
@@ -94,6 +98,21 @@ def kind_of_numbers(A: Float, names: NDArray[np.str_]) -> Verdict:
         return Verdict("features", [f"{n_columns:,} columns, none of which carries much of the variance ({most})"])
     reason = f"the spreads of the columns differ by a factor of {ratio:,.0f}: they have units of their own"
     return Verdict("table", [reason])
+
+
+def view_of_few(A: Float) -> tuple[str, str] | None:
+    """The only view of two or three columns of numbers: as they are if they have one scale, with the reason.
+
+    None for other numbers.
+    """
+    if A.shape[1] not in (2, 3):
+        return None
+    spreads = np.nanstd(A, axis=0)
+    ratio = float(spreads.max() / spreads.min())
+    few = f"the spreads of {A.shape[1]} columns of numbers differ by a factor of {ratio:,.1f}"
+    if ratio <= _FACTOR:
+        return "as is", f"{few}: one scale"
+    return "standardised", f"{few}: they have units of their own"
 
 
 def percent(share: float) -> str:
@@ -129,11 +148,24 @@ def _are_components(A: Float) -> bool:
     return bool(spreads[-1] <= (1 - 1e-6) * spreads[0])
 
 
-def _one_length(lengths: Float) -> str | None:
-    mean = float(lengths.mean())
-    if mean == 0 or np.abs(lengths - mean).max() > 1e-3 * mean:
+def _one_length(A: Any) -> str | None:
+    """The length that all rows have by intent, and not because a large column or an offset carries it.
+
+    Squares of the cells of a row that add up to one number make up for each other: their sum varies much less than the
+    columns by themselves would make it vary. Where the mean row carries the length, the rows are also looked at from
+    there: a sum of columns that is the same for all rows would look alike.
+    """
+    squares = A.multiply(A) if sp.issparse(A) else A * A
+    lengths = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+    mean = float(np.sqrt(lengths).mean())
+    if mean == 0 or np.abs(np.sqrt(lengths) - mean).max() > _SAME_LENGTH * mean:
         return None
-    return f"all rows have the length {mean:.3g}"
+    variances = mean_variance_axis(sp.csr_array(squares), axis=0)[1] if sp.issparse(A) else squares.var(axis=0)
+    alone = float(np.sqrt(variances.sum()))
+    centre = np.asarray(A.mean(axis=0)).ravel()
+    if centre @ centre > _CARRIED * mean**2:
+        alone = min(alone, float(np.std(lengths - 2.0 * (A @ centre))))
+    return f"all rows have the length {mean:.3g}" if lengths.std() <= _MADE_UP * alone else None
 
 
 def _counted(filled: Float) -> str | None:

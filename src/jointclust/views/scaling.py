@@ -32,7 +32,7 @@ from jointclust.types import Float, Matrix
 from jointclust.views.columns import check_columns
 from jointclust.views.transformer import Transformer
 
-__all__ = ["AsIs", "RankNormal", "Standardised", "UnitRows"]
+__all__ = ["AsIs", "Categories", "Numbers", "RankNormal", "Standardised", "UnitRows"]
 
 # Rows from which quantiles are estimated, and points of a column's distribution that are kept.
 _QUANTILE_ROWS, _POINTS = 100_000, 500
@@ -143,6 +143,44 @@ class Standardised(AsIs):
         if sp.issparse(x):
             return x @ sp.diags_array(1.0 / self.scale_).astype(x.dtype)
         return (x - like(self.mean_, x)) / like(self.scale_, x)
+
+
+class Numbers(Standardised):
+    """The numbers of a mixed table, standardised; coded categories become 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jointclust.views.scaling import Numbers
+    >>> Numbers(np.array([True, False])).fit_transform([[1.0, 0.7], [3.0, -0.7]])
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+
+    def _change(self, x: Any) -> Any:
+        return _masked(super()._change(x), self._mask())
+
+
+class Categories(AsIs):
+    """The coded categories of a mixed table; numbers become 0. Without ``numeric`` all columns are codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from jointclust.views.scaling import Categories
+    >>> Categories(np.array([True, False])).fit_transform([[1.0, 0.7], [3.0, -0.7]])
+    array([[ 0. ,  0.7],
+           [ 0. , -0.7]])
+    """
+
+    def _change(self, x: Any) -> Any:
+        return x if self.numeric is None else _masked(x, ~self._mask())
+
+
+def _masked(x: Any, mask: NDArray[np.bool_]) -> Any:
+    """Rows with zeros in the other columns."""
+    kept = mask.astype(np.float64)
+    return x @ sp.diags_array(kept).astype(x.dtype) if sp.issparse(x) else x * like(kept, x)
 
 
 def moments(X: Any, weights: Float | None) -> tuple[Float, Float]:

@@ -4,6 +4,7 @@ A display holds what it shows; ``plot`` draws it, and leaves ``ax_`` (or ``axes_
 """
 
 from jointclust.showing.plots._curves import DendrogramDisplay, ObjectiveDisplay, StabilityDisplay, TradeOffPathDisplay
+from jointclust.showing.plots._plane import PlaneDisplay
 from jointclust.showing.plots._rows import BiplotDisplay, EmbeddingDisplay, PrototypesDisplay, SoftLabelsDisplay
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "DendrogramDisplay",
     "EmbeddingDisplay",
     "ObjectiveDisplay",
+    "PlaneDisplay",
     "PrototypesDisplay",
     "SoftLabelsDisplay",
     "StabilityDisplay",

@@ -1,0 +1,130 @@
+"""How far each column of a table separates the clusters that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import entropy
+
+from jointclust.exceptions import ColumnWarning, tell
+from jointclust.numerics.partitions import centers_of
+from jointclust.types import Float, Labels
+from jointclust.views.columns import Found
+from jointclust.views.kinds import Described
+from jointclust.views.relations import Coded
+from jointclust.views.usage import LEFT_OUT, MOST_COLUMNS, coded
+
+# Share of what there is to know of the clusters that one column tells, from which on it decides; share of a column
+# that another tells, from which on they are one; share of the clusters that other columns tell if they show them, too.
+_DECIDES, _COPY, _SHOWN = 0.8, 0.9, 0.5
+# Cells of a number for each cluster, and at the most.
+_CELLS, _MOST_CELLS = 4, 50
+
+
+class ColumnRoles(NamedTuple):
+    """How far each column separates the clusters, 0 to 1 (NaN if unknown); the one that alone decides, or None."""
+
+    drives: Float
+    decisive: str | None
+
+
+def column_roles(looked_at: Described | None, labels: Labels) -> ColumnRoles:
+    """The roles of columns in clusters of the rows that they were described from."""
+    if looked_at is None or not looked_at.columns:
+        return ColumnRoles(np.full(0 if looked_at is None else len(looked_at.description.columns), np.nan), None)
+    columns = looked_at.columns
+    own = labels if looked_at.positions is None else labels[looked_at.positions]
+    labels = np.unique(own, return_inverse=True)[1].astype(np.int32)
+    usable = [index for index, column in enumerate(columns) if column.kind not in LEFT_OUT]
+    drives = np.full(len(columns), np.nan)
+    if len(usable) > MOST_COLUMNS:
+        return ColumnRoles(drives, None)
+    codes = {index: coded(columns[index]) for index in usable}
+    for index, one in codes.items():
+        drives[index] = told_share(one, labels)
+    if looked_at.description.kind not in ("table", "mixed"):
+        return ColumnRoles(drives, None)
+    used = looked_at.description.used
+    decisive = _decisive(columns, {index: one for index, one in codes.items() if used[index]}, labels)
+    return ColumnRoles(drives, None if decisive is None else str(looked_at.description.columns[decisive].name))
+
+
+def told_share(column: Coded, labels: Labels) -> float:
+    """Share of a column's spread that a partition tells, of what it can tell at the most; less chance's share.
+
+    Of a number the scores count, of a category of two levels one of them, of others all: Cramer's V squared.
+    """
+    values, own = column.values[column.present], np.unique(labels[column.present], return_inverse=True)[1]
+    k, width = int(own.max(initial=-1)) + 1, values.shape[1]
+    if k < 2 or width == 0 or len(own) <= k:
+        return 0.0
+    values = values if width > 2 else values[:, :1]
+    n_directions = max(width - 1, 1) if width > 2 else 1
+    between = float((np.bincount(own) @ centers_of(values, own, k) ** 2).sum())
+    total, most = float((values**2).sum()) / n_directions, min(n_directions, k - 1)
+    chance = (k - 1) * n_directions / ((len(own) - 1) * most)
+    return float(np.clip((between / total / most - chance) / max(1 - chance, 1e-9), 0.0, 1.0))
+
+
+def warn_of_decisive(name: str) -> None:
+    """Warn that the clusters are those of one column."""
+    tell(
+        f"These clusters are (nearly) the values of column {name!r}; the other columns do not show them. If they are "
+        f"not what you look for, leave the column out (in a shell: --drop {name!r}).",
+        ColumnWarning,
+    )
+
+
+def _decisive(columns: Sequence[Found], codes: dict[int, Coded], labels: Labels) -> int | None:
+    """The column of which the clusters are a function, if the others do not show the clusters without it."""
+    k = int(labels.max()) + 1
+    if k < 2 or len(codes) < 2:
+        return None
+    cells = {index: _cells(columns[index], k) for index in codes}
+    known = {index: _known_share(labels, of_column) for index, of_column in cells.items()}
+    best = max(known, key=lambda index: known[index])
+    if known[best] < _DECIDES:
+        return None
+    others = [one for index, one in codes.items() if index != best and _share_told(one, cells[best]) < _COPY]
+    return best if _share_shown(others, labels) < _SHOWN else None
+
+
+def _cells(column: Found, k: int) -> NDArray[np.intp]:
+    """The level of each row, or the cell of its number; gaps are a cell."""
+    if column.numbers is None:
+        return np.asarray(column.codes)
+    values = column.numbers
+    edges = np.nanquantile(values, np.linspace(0, 1, min(_CELLS * k, _MOST_CELLS) + 1)[1:-1])
+    return np.where(np.isnan(values), -1, np.searchsorted(np.unique(edges), values, side="right"))
+
+
+def _known_share(labels: Labels, cells: NDArray[np.intp]) -> float:
+    """Share of what there is to know of the labels (their entropy) that the cells tell, less what chance does."""
+    places = np.unique(cells, return_inverse=True)[1]
+    together = np.bincount(places * (int(labels.max()) + 1) + labels)
+    sizes = [np.bincount(places), np.bincount(labels)]
+    of_cells, of_labels, of_both = (entropy(counts) for counts in (*sizes, together))
+    chance = (sizes[0].size - 1) * (sizes[1].size - 1) / (2 * labels.size)
+    return float((of_cells + of_labels - of_both - chance) / max(of_labels - chance, 1e-9))
+
+
+def _share_told(column: Coded, cells: NDArray[np.intp]) -> float:
+    return told_share(column, np.unique(cells, return_inverse=True)[1].astype(np.int32))
+
+
+def _share_shown(columns: list[Coded], labels: Labels) -> float:
+    """Share of the labels' spread that coded columns tell in a linear way, less what chance does."""
+    if not columns:
+        return 0.0
+    codes = np.hstack([column.values for column in columns])
+    targets = np.eye(int(labels.max()) + 1)[labels]
+    targets -= targets.mean(axis=0)
+    values, vectors = np.linalg.eigh(codes.T @ codes)
+    kept = values > 1e-9 * values[-1]
+    basis = codes @ (vectors[:, kept] / np.sqrt(values[kept]))
+    share = ((basis.T @ targets) ** 2).sum() / max((targets**2).sum(), 1e-300)
+    freedom = (len(labels) - 1) / max(len(labels) - 1 - int(kept.sum()), 1)
+    return float(1 - (1 - share) * freedom)
