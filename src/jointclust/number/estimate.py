@@ -259,10 +259,10 @@ def count(
     rows = order if order.size <= most else order[np.sort(rng.choice(order.size, most, replace=False))]
     views = [leading_directions(one)[rows] for one in varied]
     with threads.suited_to(views[0].shape[1]):
-        nearest = [nearest_of(Z, max(PART_NEIGHBORS)) for Z in views]
+        nearest, in_plane = [nearest_of(Z, max(PART_NEIGHBORS)) for Z in views], views[0].shape[1] <= _PLANE
         graph, parts = (
             NeighborGraph.of([graph_of(index) for index in nearest]),
-            parts_with_gaps(nearest, few_directions=views[0].shape[1] <= _PLANE),
+            parts_with_gaps(nearest, few_directions=in_plane),
         )
         some = np.sort(rng.permutation(rows.size)[: structure.MOST_ROWS])
         excess = structure.excess(views[0][some], rows_at(varied[0].rows.X, varied[0].present[rows[some]]), rng)
@@ -272,7 +272,7 @@ def count(
         known = [separated.n_clusters] if is_sure(separated) else []
         curve.evaluate([number for number in (*known, parts) if number in numbers])
         has_structure = parts > 1 or is_structure(separated, excess, rows_at(varied[0].rows.X, separated.rows))
-    return choose(curve, separated, parts, excess, has_structure, allowed)
+    return choose(curve, separated, parts, in_plane, excess, has_structure, allowed)
 
 
 def leading_directions(coordinates: Coordinates) -> Float:
@@ -292,6 +292,7 @@ def choose(
     curve: AgreementCurve,
     separated: SeparatedClusters | None,
     parts: int,
+    in_plane: bool,
     excess: float,
     has_structure: bool,
     allowed: list[int],
@@ -299,7 +300,7 @@ def choose(
     """The best number on a curve, the suggestions after it, and the share of the comparisons that give it.
 
     The number of separated clusters is first where it is about the same or larger, or where the methods hardly agree.
-    So is the number of parts with gaps between them, where no more clusters are separated.
+    So is the number of parts with gaps between them, where no more clusters are separated; in the plane in any case.
     """
     numbers, agreement = curve.numbers, curve.agreement
     suggestions = distinct_numbers(numbers[[*curve.peaks(), *np.argsort(-curve.merit, kind="stable")]])
@@ -313,7 +314,7 @@ def choose(
     if separated is not None:
         best = np.array(separated.numbers)
         suggestions = [separated.n_clusters, *(one for one in suggestions if not same(one, separated.n_clusters))]
-    elif 1 < parts != suggestions[0] and parts in scores and scores[suggestions[0]] < _HARDLY:
+    elif 1 < parts != suggestions[0] and parts in scores and (in_plane or scores[suggestions[0]] < _HARDLY):
         best, suggestions = np.array([parts]), [parts, *(one for one in suggestions if one != parts)]
     suggestions, confidence = with_rival(suggestions, best), share(best, suggestions[0])
     if allowed[0] == 1:

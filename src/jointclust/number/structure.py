@@ -22,7 +22,7 @@ _RESOLUTION = 0.5
 # Values of a column that are levels, at the most; agreement with clusters above which these are its levels.
 _LEVELS, _ALIKE = 10, 0.9
 # Standard deviations of the excess that are enough, and that are where there are separated clusters, too.
-ENOUGH, SOME = 2.5, 1.0
+ENOUGH, SOME = 2.0, 1.0
 # Draws where the first is not clear; standard deviations that are clear; what is added to the standard deviation that
 # few draws show; about the standard deviation, times the root of the rows.
 _DRAWS, _CLEAR, _ADDED, _NOISE = 5, 4.0, 0.005, 0.2
