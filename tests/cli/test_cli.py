@@ -28,7 +28,19 @@ from jointclust.subspace import decomposition
 from jointclust.subspace.decomposition import coordinates_of
 
 HELP = Path(__file__).parent / "help"
-COMMANDS = ["fit", "predict", "select", "number", "suggest", "apply-names", "compare", "datasets", "reproduce", "demo"]
+COMMANDS = [
+    "fit",
+    "cut",
+    "predict",
+    "select",
+    "number",
+    "suggest",
+    "apply-names",
+    "compare",
+    "datasets",
+    "reproduce",
+    "demo",
+]
 
 
 # -- each subcommand, as a process ------------------------------------------------------------------------------
