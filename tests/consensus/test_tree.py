@@ -251,7 +251,7 @@ def test_a_layer_is_a_model(coarse, ten):
 
 
 def test_where_codes_have_no_room_the_leaves_are_kept(ten, tmp_path, monkeypatch):
-    X, y = ten
+    X, _ = ten
     np.save(tmp_path / "rows.npy", X)
     there = np.load(tmp_path / "rows.npy", mmap_mode="r")
     usual = jc.JointConsensus(5, random_state=0).fit(there)
