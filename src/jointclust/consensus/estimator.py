@@ -531,6 +531,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         left_out = {
             "_agreement",
             "_tree",
+            "_trust",
             "_p_values",
             "labels_",
             "cluster_centers_",
@@ -540,6 +541,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
         model.__dict__ |= {"_agreement": agreement, "_tree": None, "labels_": labels}
+        # What was measured of other clusters does not hold for these.
+        model._roles = ColumnRoles(np.full_like(self._roles.drives, np.nan), None)
         model.cluster_centers_ = centers_of(places, to_host(labels), n_clusters)
         return model
 

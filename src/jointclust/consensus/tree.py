@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from jointclust.consensus.agreement import Agreement
+from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.partitions import Partitions, cluster_votes
 from jointclust.consensus.training import Patterns, Probe
 from jointclust.consensus.views import MOST_ROWS
@@ -325,6 +326,11 @@ class LayerAgreement(Agreement):
             overrides = cluster_votes(which, labels, len(whole.overrides), n_clusters, patterns.masses)
         own = {field.name: getattr(whole, field.name) for field in fields(Agreement)}
         own |= {"votes": weighted.votes_for(labels, n_clusters), "overrides": overrides, "n_known": 0}
+        if isinstance(whole.scale, ConfidenceRule):  # models of 0.2 have one rule for all clusters
+            before = whole.soft_labels(patterns.codes).argmax(axis=1)
+            shares = np.zeros((n_clusters, whole.n_clusters))
+            np.add.at(shares, (labels, before), patterns.masses)
+            own["scale"] = whole.scale.for_others(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300))
         return cls(**own, whole=whole, tree=tree)
 
     def soft_labels(self, codes: NDArray) -> Float:
