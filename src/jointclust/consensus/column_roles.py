@@ -19,7 +19,7 @@ from jointclust.views.usage import LEFT_OUT, MOST_COLUMNS, coded
 
 # Share of what there is to know of the clusters that one column tells, from which on it decides; share of a column
 # that another tells, from which on they are one; share of the clusters that other columns tell if they show them, too.
-_DECIDES, _COPY, _SHOWN = 0.8, 0.9, 0.5
+_DECIDES, _COPY, SHOWN = 0.8, 0.9, 0.5
 # Cells of a number for each cluster, and at the most.
 _CELLS, _MOST_CELLS = 4, 50
 
@@ -107,7 +107,7 @@ def _decisive(columns: Sequence[Found], codes: dict[int, Coded], labels: Labels)
     if known[best] < _DECIDES:
         return None
     others = [one for index, one in codes.items() if index != best and _share_told(one, cells[best]) < _COPY]
-    return best if _share_shown(others, labels) < _SHOWN else None
+    return best if share_shown(others, labels) < SHOWN else None
 
 
 def _cells(column: Found, k: int) -> NDArray[np.intp]:
@@ -133,7 +133,7 @@ def _share_told(column: Coded, cells: NDArray[np.intp]) -> float:
     return told_share(column, np.unique(cells, return_inverse=True)[1].astype(np.int32))
 
 
-def _share_shown(columns: list[Coded], labels: Labels) -> float:
+def share_shown(columns: list[Coded], labels: Labels) -> float:
     """Share of the labels' spread that coded columns tell in a linear way, less what chance does."""
     if not columns:
         return 0.0

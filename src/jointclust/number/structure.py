@@ -8,11 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
+from jointclust.consensus.column_roles import SHOWN, share_shown
 from jointclust.number.curve import agreement_of
 from jointclust.number.neighbor_graph import graph_of, nearest_of
 from jointclust.numerics.communities import communities, modularity
 from jointclust.rows.arrays import to_host
 from jointclust.types import Float, Labels, Matrix
+from jointclust.views.relations import coded_numbers
 
 # Rows that are compared, columns that are permuted, at the most.
 MOST_ROWS, _MOST_COLUMNS = 500, 1_000
@@ -46,13 +48,15 @@ def excess(Z: Float, rows: Matrix, rng: np.random.RandomState) -> float:
 
 
 def is_levels_of_a_column(rows: Matrix, labels: Labels) -> bool:
-    """Whether clusters are the values of a column that has as few, such as a coin."""
+    """Whether clusters are the values of a column that has as few, such as a coin, and no other column shows them."""
     if sp.issparse(rows):
         return False
-    for column in to_host(rows).T:
+    columns = np.asarray(to_host(rows), dtype=np.float64).T
+    for number, column in enumerate(columns):
         levels, codes = np.unique(column, return_inverse=True)
         if 1 < levels.size <= _LEVELS and agreement_of(codes.ravel().astype(np.int32), labels) > _ALIKE:
-            return True
+            others = [coded_numbers(other) for place, other in enumerate(columns[:_MOST_COLUMNS]) if place != number]
+            return share_shown(others, labels) < SHOWN
     return False
 
 
