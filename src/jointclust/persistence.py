@@ -24,8 +24,8 @@ from jointclust.consensus.column_roles import ColumnRoles
 from jointclust.consensus.confidence import ConfidenceRule, ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.projection import ViewProjection
-from jointclust.consensus.training import Patterns, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
-from jointclust.consensus.tree import Tree
+from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
+from jointclust.consensus.tree import LayerAgreement, Tree
 from jointclust.consensus.trust import Trust
 from jointclust.consensus.version_0_1 import AgreementOf01, StoredVotes, VoteShare
 from jointclust.consensus.views import RowsAsGiven
@@ -66,6 +66,7 @@ _BESIDE = (
     DiscriminantProjection,
     LabelFreeSearch,
     LandmarkLabels,
+    LayerAgreement,
     LinearLabels,
     LowRankImputer,
     MixedEncoder,
@@ -73,6 +74,7 @@ _BESIDE = (
     Panel,
     Patterns,
     Preparation,
+    Probe,
     Reading,
     RowsAsGiven,
     StoredVotes,

@@ -192,7 +192,7 @@ def test_commands_of_the_pages_run(tmp_path, monkeypatch, rng, iris):
     page = (ROOT / "docs" / "command_line.rst").read_text()
     lines = re.findall(r"^   \$ (.*)$", page, re.MULTILINE)
     told = re.findall(r"^    (jointclust .*?)(?:  +#.*)?$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    assert len(told) == 2
+    assert len(told) == 3
     assert set(told) <= set(lines)
     table = np.column_stack([np.arange(150), iris.data + 0.01 * rng.standard_normal((150, 4)), iris.target])
     names = ["name", "a", "b", "c", "d", "kind"]

@@ -325,3 +325,30 @@ def test_a_model_alone_is_enough_to_predict(run, data, tmp_path):
     assert call("predict", tmp_path / "alone.skops", data, "-o", tmp_path / "l.csv", "--quiet") == 0
     found = [int(row["label"]) for row in rows_of(tmp_path / "l.csv")]
     np.testing.assert_array_equal(found, jc.load(run / "model.skops").labels_)
+
+
+# -- cut ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_cut_without_a_fit(run, data, tmp_path, capsys):
+    """The labels are those of the model's layer; the new folder is a run, and its model labels rows alike."""
+    out = tmp_path / "cut"
+    assert call("cut", run, "-k", 4, "--out", out, "--quiet") == 0
+    layer = jc.load(run / "model.skops").cut(4)
+    assert [int(row["label"]) for row in rows_of(out / "labels.csv")] == layer.tolist()
+    assert len(rows_of(out / "clusters.csv")) == 4
+    assert call("predict", out, data, "-o", tmp_path / "again.csv", "--quiet") == 0
+    assert [row["label"] for row in rows_of(tmp_path / "again.csv")] == [str(label) for label in layer]
+    again = tmp_path / "once"
+    assert call("fit", data, "-k", 2, "--drop", "some", "--cut", 4, "--out", again, "--quiet") == 0
+    assert [row["label"] for row in rows_of(again / "labels.csv")] == [str(label) for label in layer]
+
+
+def test_what_cannot_be_cut_is_told(run, data, tmp_path, capsys):
+    assert "no layer of n_clusters=99" in failure(capsys, "cut", run, "-k", 99, "--out", tmp_path / "none")[1]
+    other = tmp_path / "other.csv"
+    other.write_text(data.read_text().replace("a,", "b,", 1))
+    wrong = failure(capsys, "cut", run, "-k", 3, "--data", other, "--out", tmp_path / "none", "--force")[1]
+    assert "its content differs" in wrong
+    assert call("fit", data, "-k", 2, "--method", "ldakm", "--out", tmp_path / "ldakm", "--quiet") == 0
+    assert "only a JointConsensus has layers" in failure(capsys, "cut", tmp_path / "ldakm", "-k", 2)[1]

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import mutual_info_score
 
 import jointclust as jc
-from jointclust.consensus import estimator
+from jointclust.consensus import estimator, remote
 from jointclust.consensus import tree as made
 from jointclust.consensus.tree import Weighted, _joined
 from jointclust.metrics import clustering_accuracy
@@ -59,7 +59,10 @@ def check(model, X):
 def test_splits_find_what_was_joined(coarse, ten):
     layers = check(coarse, ten[0])
     assert clustering_accuracy(ten[1], coarse.cut(10)) == 1
-    assert len(layers) < 15, "halves of a blob are no clusters"
+    assert len(layers) == 20
+    splits = [layer["split"] for layer in layers]
+    assert splits[1:10] == ["separated"] * 9
+    assert splits[10:] == ["overlapping"] * 10, "halves of a blob are no clusters"
     assert max(layers, key=lambda layer: layer["agreement"])["n_clusters"] >= 5
 
 
@@ -220,5 +223,40 @@ def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypa
     saved = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(saved.predict(X, n_clusters=10), model.cut(10))
     np.testing.assert_array_equal(saved.linkage(), model.linkage())
+    np.testing.assert_array_equal(saved.cut(10), model.cut(10))
     with pytest.raises(AttributeError, match="were not kept"):
-        saved.cut(10)
+        saved._at_layer(10, X)
+
+
+def test_there_is_no_gap_in_one_cloud(rng):
+    """The split is the best of many, and still no row tells of a gap; a part is never more certain than the whole."""
+    model = jc.JointConsensus(3, random_state=0).fit(rng.standard_normal((400, 6)))
+    assert {layer["split"] for layer in model.layers_[1:]} == {"overlapping"}
+    assert model.layers_[0]["split"] is None
+
+
+def test_a_layer_is_a_model(coarse, ten):
+    """Its clusters are those of the cut, also of other rows; and it is saved like any other."""
+    X = ten[0]
+    for number in (3, 5, 13):
+        layer = coarse._at_layer(number, X)
+        np.testing.assert_array_equal(layer.labels_, coarse.cut(number))
+        np.testing.assert_array_equal(layer.predict(X + 0.01), coarse.predict(X + 0.01, n_clusters=number))
+        np.testing.assert_allclose(layer.predict_proba(X).sum(axis=1), 1)
+        assert layer.cluster_centers_.shape[0] == layer.n_clusters == number
+        check(layer, X)
+    again = pickle.loads(pickle.dumps(layer))
+    np.testing.assert_array_equal(again.predict(X), layer.labels_)
+    assert len(jc.explain(coarse, X, n_clusters=13)) == 13
+
+
+def test_where_codes_have_no_room_the_leaves_are_kept(ten, tmp_path, monkeypatch):
+    X, _ = ten
+    np.save(tmp_path / "rows.npy", X)
+    there = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    usual = jc.JointConsensus(5, random_state=0).fit(there)
+    monkeypatch.setattr(remote, "_KEPT", 0)
+    model = jc.JointConsensus(5, random_state=0).fit(there)
+    for number in (2, 10):
+        np.testing.assert_array_equal(model.cut(number), model.predict(X, n_clusters=number))
+        assert clustering_accuracy(usual.cut(number), model.cut(number)) == 1

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import jointclust as jc
 from jointclust.number import unimodality
+from jointclust.number.curve import agreement_of
 
 
 def between(X, seed=0):
@@ -16,15 +17,15 @@ def test_nuisance_directions_do_not_matter(rng):
     """No scaling of a direction without clusters changes the number, where k-means would be lost."""
     X, _ = jc.datasets.mixture(600, 12, 3, n_nuisance=0, random_state=2)
     for scale in (1, 30, 1000):
-        assert between(np.hstack([X, scale * rng.standard_normal((600, 4))]))[0] == 3
+        assert between(np.hstack([X, scale * rng.standard_normal((600, 4))])).numbers == (3, 3)
 
 
-def test_the_number_is_the_median_of_three_splits():
-    X, _ = jc.datasets.mixture(400, 30, 3, n_nuisance=3, separation=10, random_state=0)
-    found, numbers, agreement = between(X)
-    assert agreement == 1
-    assert numbers == [3, 3, 3]
-    assert found == 3
+def test_both_halves_find_the_clusters():
+    X, y = jc.datasets.mixture(400, 30, 3, n_nuisance=3, separation=10, random_state=0)
+    found = between(X)
+    assert found.agreement == pytest.approx(1)
+    assert found.numbers == (3, 3)
+    assert agreement_of(found.labels, y[found.rows]) > 0.95
 
 
 def test_noise_is_told_from_signal(rng):

@@ -22,6 +22,7 @@ COMMANDS = {
         "Name and merge the clusters of a RUN as a file of NAMES says, which its report exports.",
     ),
     "compare": ("commands", "Fit the whole family and the usual alternatives on DATA, side by side."),
+    "cut": ("commands", "Write another layer of a RUN, N clusters in place of those of its fit, without a fit."),
     "datasets": (
         "data_sets",
         "List the data sets that are known, or tell what there is to know of the one called NAME.",

@@ -1,4 +1,4 @@
-"""The commands that look for clusters: fit, select, compare, number."""
+"""The commands that look for clusters: fit, cut, select, compare, number."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from jointclust.cli.console import Voice
 from jointclust.cli.models import Clusters
 from jointclust.cli.reading import InputFile, arranged, known_labels
 from jointclust.cli.results import Outcome, finish, image_of, verdict
+from jointclust.cli.runs import saved_run
 from jointclust.cli.writing import claim_folder, claim_plot, claim_table, save_drawing, write_result
 from jointclust.exceptions import collected
 from jointclust.number.estimate import count_in_data
-from jointclust.showing.fitted import Fitted
+from jointclust.showing.fitted import Fitted, at_layer
 
 # What `select` tries when no method is named: kinds that err in different ways.
 TRIED_BY_DEFAULT: dict[str, dict[str, list[Any]]] = {
@@ -42,6 +43,13 @@ _out_file = options.out("FILE", "Write the result to this file, too (.csv, .json
 @click.option("--components", type=click.IntRange(1), metavar="N", help="Dimensions of the embedding.")
 @click.option("--trade-off", metavar="NUMBER", help="DEC's trade-off: 0 to inf, or pca, ocm, mmc, olsda.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other parameter of the method.")
+@click.option(
+    "--cut",
+    "cut_into",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Write the clusters of another layer of the consensus: N of them, up to four times those of the fit.",
+)
 @options.preparing
 @options.known
 @options.reading
@@ -88,8 +96,62 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
             estimator, found = models.fitted_on_rows(estimator, rows, clusters, known, progress)
             embedding = None
     model, names = preparing.joined(steps, estimator, source.table.names), source.table.names
+    if given["cut_into"] is not None:
+        model = cut_model(model, given["cut_into"], X, rows)
     fitted = Fitted(model, X, names, prepared=rows, coded=coded, embedded=embedding, looked_at=looked_at)
     finish(Outcome(voice, Path(out), source, fitted, context, messages, found))
+
+
+@click.command()
+@click.argument("run", metavar="RUN", type=options.FILE)
+@click.option(
+    "-k",
+    "--clusters",
+    "cut_into",
+    type=click.IntRange(1),
+    required=True,
+    metavar="N",
+    help="Number of clusters, up to four times those of the run.",
+)
+@options.out("FOLDER", "Where everything goes (default: RUN-N).")
+@click.option("--data", type=options.FILE, metavar="FILE", help="The data of the run (default: where they were).")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is drawn.")
+@options.results
+@click.pass_context
+def cut(
+    context: click.Context, run: str, cut_into: int, out: str | None, data: str | None, seed: int, **given: Any
+) -> None:
+    """Write another layer of a RUN, N clusters in place of those of its fit, without a fit.
+
+    The folder has all that `fit` writes; the clusters are joined or split ones of the run.
+    """
+    voice = Voice(given)
+    saved = saved_run(run)
+    folder = Path(f"{saved.folder.resolve()}-{cut_into}" if out is None else out)
+    before = saved.record.get("parameters", {})
+    path = before.get("data") if data is None else data
+    if path is None or path == "-":
+        raise click.UsageError(f"{run} does not say where its data are: give them with --data.")
+    claim_plot(given["plot"], force=given["force"])
+    claim_folder(folder, force=given["force"])
+    if data is None and not Path(path).is_file():
+        raise click.UsageError(f"The data of {run} are not at {path} any more: give them with --data.")
+    source = arranged(voice, path, before | given)
+    X, recorded = source.table.data, saved.record.get("input", {}).get("sha256")
+    if recorded is not None and recorded != source.sha256:
+        raise click.UsageError(f"{path} is not the file of {run}: its content differs. Give the data with --data.")
+    image_of(source, given)
+    with voice.step("cut", f"Cutting into {cut_into} clusters"), collected() as messages:
+        model = cut_model(saved.model, cut_into, X, None)
+    finish(Outcome(voice, folder, source, Fitted(model, X, source.table.names), context, messages))
+
+
+def cut_model(model: Any, n_clusters: int, X: Any, prepared: Any) -> Any:
+    """The model with the clusters of one of its layers, or what is wrong in words of the command line."""
+    try:
+        return at_layer(model, n_clusters, X, prepared)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise click.UsageError(str(error)) from error
 
 
 @click.command()
@@ -191,7 +253,7 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
             rows = preparing.prepared(steps, X, given["scale"]).rows
             found = default.counted(rows, among, given["seed"], report)[1]
     voice.warn(messages)
-    keys = ("n_clusters", "suggestions", "scores", "confidence", "has_structure", "verdict", "table")
+    keys = ("n_clusters", "suggestions", "scores", "confidence", "has_structure", "at_edge", "verdict", "why", "table")
     facts = {key: getattr(found, key) for key in keys}
     write_result(out, {name: column for name, column in found.table.items() if name != "repeats"}, facts)
     if plot is not None:

@@ -162,9 +162,9 @@ def heard(estimator: Any, progress: Callable[..., None], share: float = 1.0) -> 
 
 
 # Seconds of one processor for 10,000 rows of a table: of the fit itself, for each cluster, for each column; for the
-# votes on a row; for the search for the number of clusters, and for that in 1,000 rows. Measured where the probe took
+# votes on a row; for the search for the number of clusters in 1,500 rows. Measured where the probe took
 # so long; sums were right to a fifth, those of short quick fits to a half.
-_FIT, _CLUSTER, _COLUMN, _ROW, _NUMBER, _SMALL_NUMBER = 6.2, 0.55, 0.0145, 1.5e-4, 16.5, 14.0
+_FIT, _CLUSTER, _COLUMN, _ROW, _NUMBER = 6.2, 0.55, 0.0145, 1.5e-4, 1.0
 _PROBE = 0.012
 # What members and votes cost beside those of the normal effort.
 _EFFORTS = {"quick": (0.25, 0.55), "normal": (1.0, 1.0), "thorough": (3.0, 3.0)}
@@ -181,7 +181,7 @@ def announced(size: Size) -> str:
     if size[3] != "quick":
         ways.insert(0, "--set effort=quick (half or less)")
     if not isinstance(size[2], int):
-        ways.insert(0, "--clusters N (no search for their number)")
+        ways.append("--clusters N (no search for their number)")
     return f"This takes about {lasting(seconds)}. Faster: {', '.join(ways)}."
 
 
@@ -198,7 +198,7 @@ def costs(size: Size) -> tuple[float, float, float]:
     n_rows, n_columns, clusters, effort = size
     n_clusters, share = clusters if isinstance(clusters, int) else None, min(n_rows, MOST_ROWS) / MOST_ROWS
     members = share * (_FIT + _CLUSTER * (n_clusters or _CLUSTERS) + _COLUMN * n_columns)
-    number = 0.0 if n_clusters is not None else share * _NUMBER + min(n_rows / 1000, 1) * _SMALL_NUMBER
+    number = 0.0 if n_clusters is not None else min(n_rows / 1500, 1) * _NUMBER
     of_members, of_votes = _EFFORTS.get(effort, (1.0, 1.0))
     return members * of_members, _ROW * n_rows * of_votes, number
 

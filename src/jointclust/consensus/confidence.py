@@ -63,6 +63,10 @@ class ConfidenceRule:
         """The rule without refits: the larger of the two largest votes over both."""
         return cls(np.zeros(n_clusters), _USUAL_SLOPE, usual_scores(labels, scores, n_clusters))
 
+    def for_others(self, shares: Float) -> ConfidenceRule:
+        """The rule for other clusters; each has a row of ``shares``, the parts of it that these clusters are."""
+        return ConfidenceRule(shares @ self.levels, self.slope, shares @ self.usual)
+
     def taught(self, votes: Float, repeats: Repeats) -> ConfidenceRule:
         """The rule that tells best which rows refits put into the same cluster again."""
         labels, ratio = repeats.labels, _log_ratio(votes)

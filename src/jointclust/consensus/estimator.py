@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.utils import ClassifierTags, Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -23,7 +23,16 @@ from jointclust.consensus.members import EFFORTS
 from jointclust.consensus.projection import n_values
 from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesNotKept
-from jointclust.consensus.tree import Tree, check_layer, leaves_of, linkage_of, tree_of
+from jointclust.consensus.tree import (
+    LEVEL,
+    LayerAgreement,
+    Tree,
+    check_layer,
+    leaves_of,
+    linkage_of,
+    split_p_values,
+    tree_of,
+)
 from jointclust.consensus.trust import Trust
 from jointclust.consensus.verdict import Verdict, leading_column, missing_share, verdict
 from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
@@ -31,7 +40,7 @@ from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
 from jointclust.exceptions import Notice, tell
-from jointclust.numerics.partitions import looked_up
+from jointclust.numerics.partitions import centers_of, looked_up
 from jointclust.rows import as_rows, blocks, computed, each_row, is_elsewhere, loaded
 from jointclust.rows.arrays import namespace, to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates
@@ -143,9 +152,11 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     agreement_matrix_ : array of shape (n_members, n_members)
         The adjusted Rand index of each pair.
     layers_ : list of dict
-        Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, and ``agreement``,
-        the mean adjusted Rand index with the members, by their weights. Coarser ones join the clusters of ``labels_``,
-        finer ones split them, up to four times as many, where the members agree on a split; none rejects rows.
+        Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, ``agreement``,
+        the mean adjusted Rand index with the members, by their weights; and of the split that makes the layer of the
+        one before ``split``, "separated" where fewer rows lie between the two than without a gap (``p_value`` at most
+        0.05, corrected for the number of splits), else "overlapping". Coarser ones join the clusters of ``labels_``,
+        finer ones split them, up to four times as many; none rejects rows.
     members_ : list
         The fitted members, each with ``predict`` for rows of its view (:meth:`prepared`).
     views_ : list of dict
@@ -454,15 +465,33 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def layers_(self) -> list[dict[str, Any]]:
         """Nested partitions of the training rows, coarse to fine."""
         tree, agreement = self._layers(), self._agreement
-        leaves = self._training.each_row(lambda codes: leaves_of(agreement, tree, codes), (), np.int32)
+        leaves = self._training.leaves_by(lambda codes: leaves_of(agreement, tree, codes))
         return [
             {
                 "n_clusters": number,
                 "labels": looked_up(tree.numbers(number), leaves),
                 "agreement": float(tree.agreement[number - 1]),
+                **self._split(number),
             }
             for number in range(1, tree.n_leaves + 1)
         ]
+
+    def _split(self, n_clusters: int) -> dict[str, Any]:
+        """What is known of the split that makes a layer of the one before."""
+        p_values = self._split_p_values()
+        if p_values is None or n_clusters == 1:
+            return {"split": None, "p_value": None}
+        p = float(p_values[self._layers().n_leaves - n_clusters])
+        return {"split": "separated" if p <= LEVEL else "overlapping", "p_value": p}
+
+    def _split_p_values(self) -> Float | None:
+        """The probabilities of the joins, in the order of the tree's; None of models that were saved without rows."""
+        probe = vars(self).get("_probe")
+        if probe is None:
+            return None
+        if "_p_values" not in vars(self):
+            self._p_values = split_p_values(self._agreement, self._layers(), probe)
+        return self._p_values
 
     def cut(self, n_clusters: int) -> Labels:
         """Labels of the training rows in the layer of this many clusters; no row is rejected.
@@ -470,7 +499,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         Parameters
         ----------
         n_clusters : int
-            From 1 to the number of clusters of the finest layer.
+            From 1 to four times ``n_clusters``.
 
         Returns
         -------
@@ -485,8 +514,37 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         >>> jc.metrics.clustering_accuracy(wine.target, model.cut(3)) > 0.9
         True
         """
-        layer = self._layer(n_clusters)
-        return self._training.each_row(layer, (), np.int32)
+        tree, agreement = self._layers(), self._agreement
+        numbers = tree.numbers(check_layer(tree, n_clusters))
+        return looked_up(numbers, self._training.leaves_by(lambda codes: leaves_of(agreement, tree, codes)))
+
+    def _at_layer(self, n_clusters: int, X: Any) -> JointConsensus:
+        """A model of which the clusters are those of a layer, in the order of :meth:`cut`; X are the training rows."""
+        tree, labels = self._layers(), self.cut(n_clusters)
+        if self._patterns is None:
+            raise AttributeError(
+                f"The votes for each of the {labels.shape[0]:,} training rows were not kept with the model: cut(k) "
+                "gives the labels of a layer, and a fit with n_clusters=k a model."
+            )
+        agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
+        model = clone(self).set_params(n_clusters=n_clusters)
+        left_out = {
+            "_agreement",
+            "_tree",
+            "_trust",
+            "_p_values",
+            "labels_",
+            "cluster_centers_",
+            "classes_",
+            *self._get_param_names(),
+        }
+        model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
+        places = to_host(self.transform(X))
+        model.__dict__ |= {"_agreement": agreement, "_tree": None, "labels_": labels}
+        # What was measured of other clusters does not hold for these.
+        model._roles = ColumnRoles(np.full_like(self._roles.drives, np.nan), None)
+        model.cluster_centers_ = centers_of(places, to_host(labels), n_clusters)
+        return model
 
     def _layer(self, n_clusters: int) -> Callable[[NDArray], Labels]:
         """The function from codes to the clusters of a layer."""
@@ -648,9 +706,12 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         state["_training"] = self._training.with_arrays(lambda value: computed(value, "confidence_"))
         n_samples = self.labels_.shape[0]
         if n_samples > _SAVED_ROWS:
+            leaves = None
             if self._patterns is not None:
-                state["_tree"] = self._layers()  # new rows still have layers
-            state["_training"], state["_patterns"] = VotesNotKept(n_samples), None
+                tree, agreement = self._layers(), self._agreement  # rows still have layers
+                leaves = self._training.leaves_by(lambda codes: leaves_of(agreement, tree, codes))
+                state["_tree"], leaves = tree, to_host(computed(leaves, "layers_")).astype(np.uint16)
+            state["_training"], state["_patterns"] = VotesNotKept(n_samples, None, leaves), None
             state.pop("outlier_scores_", None)
         return state
 

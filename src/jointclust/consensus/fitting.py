@@ -20,8 +20,8 @@ from jointclust.consensus.overrides import override_numbers, override_votes
 from jointclust.consensus.partitions import Partitions
 from jointclust.consensus.projection import Distinct, ViewProjection, is_low, n_landmarks
 from jointclust.consensus.remote_votes import vote_on_all
-from jointclust.consensus.training import Patterns, TrainingVotes, VotesInMemory
-from jointclust.consensus.tree import Tree
+from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesInMemory
+from jointclust.consensus.tree import Tree, tree_of
 from jointclust.consensus.trust import Trust, n_refits, reordered, trust_in
 from jointclust.consensus.views import ViewedData
 from jointclust.estimators.fitting import fit_member, training_labels
@@ -30,7 +30,7 @@ from jointclust.numerics.partitions import centers_of, keep
 from jointclust.rows import as_rows, threads
 from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.types import Float, Labels
+from jointclust.types import Array, Float, Labels
 
 # A view whose agreement with the others is below this share of the largest shows something else: it gets no votes.
 _LEAST_AGREEMENT = 0.3
@@ -105,6 +105,7 @@ class FittedConsensus:
     agreement_matrix_: Float
     agreement_: float
     members_: list[Any]
+    _probe: Probe
     _roles: ColumnRoles
     _trust: Trust | None = None
     _tree: Tree | None = None
@@ -183,7 +184,7 @@ def fit_consensus(
         agreement, codes = _overridden(agreement, codes, viewed)
     patterns, index = Patterns.of(codes, viewed.weights)
     soft = agreement.soft_labels(patterns.codes)[index]
-    agreement, centers = _with_embedding(agreement, viewed, sample, soft)
+    agreement, centers, leading = _with_embedding(agreement, viewed, sample, soft)
     trust, rule = None, _rule_of_votes(soft, outlier_scores, viewed.weights)
     if settings.trust and not is_constant:
         # A stream of its own: the labels are the same without it.
@@ -204,6 +205,7 @@ def fit_consensus(
         matrix,
         _mean_agreement(matrix, partitions.sizes, settings.n_clusters),
         ballots.panel.members,
+        Probe.of(leading, codes, sample),
         column_roles(viewed.looked_at, most_voted(soft)),
         trust,
     )
@@ -211,7 +213,7 @@ def fit_consensus(
         warn_of_decisive(fitted._roles.decisive)
     if remote is None:
         return fitted
-    vote = vote_on_all(agreement, remote, settings.reject_below)
+    vote = vote_on_all(agreement, remote, settings.reject_below, lambda found: tree_of(found, patterns, seed))
     order = vote.pop("order")
     return replace(fitted, cluster_centers_=centers[order], _trust=reordered(trust, order), **vote)
 
@@ -381,14 +383,14 @@ def _overridden(agreement: Agreement, codes: NDArray, viewed: ViewedData) -> tup
 
 def _with_embedding(
     agreement: Agreement, viewed: ViewedData, sample: NDArray[np.intp], soft: Float
-) -> tuple[Agreement, Float]:
-    """The agreement with its embedding, and the cluster means there."""
+) -> tuple[Agreement, Float, Array]:
+    """The agreement with its embedding, the cluster means there, and the sample in the views' leading directions."""
     T = agreement.panel.leading(viewed.sources, sample)
     weights = None if viewed.weights is None else as_rows(T).here(viewed.weights[sample])
     labels = as_rows(T).here(most_voted(soft)[sample])
     embedding = DiscriminantMap.fit(T, labels, agreement.n_clusters, weights)
     centers = centers_of(embedding(T), labels, agreement.n_clusters, weights)
-    return replace(agreement, embedding=embedding), centers
+    return replace(agreement, embedding=embedding), centers, T
 
 
 def _mean_agreement(matrix: Float, sizes: list[int], n_clusters: int) -> float:

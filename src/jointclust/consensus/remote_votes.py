@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +13,20 @@ from jointclust.consensus.overrides import override_numbers, override_votes
 from jointclust.consensus.projection import n_values
 from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.training import TrainingVotes, VotesElsewhere, VotesNotKept
+from jointclust.consensus.tree import Tree, leaves_of
 from jointclust.numerics.partitions import looked_up
 from jointclust.rows import Swept, blocks, outliving
 from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.types import Array, Float
 
 
-def vote_on_all(agreement: Agreement, remote: RemoteRows, reject_below: float) -> dict[str, Any]:
-    """Label all rows in one pass, after one for their groups: fitted attributes, and the clusters' order by size."""
+def vote_on_all(
+    agreement: Agreement, remote: RemoteRows, reject_below: float, tree_of_sample: Callable[[Agreement], Tree]
+) -> dict[str, Any]:
+    """Label all rows in one pass, after one for their groups: fitted attributes, and the clusters' order by size.
+
+    Where there is no room for the codes of the rows, their leaves of the tree are kept.
+    """
     n_known, n_clusters = agreement.n_known, agreement.n_clusters
     if remote.groups is not None:
         votes = _votes_of_groups(agreement, remote)
@@ -28,6 +35,7 @@ def vote_on_all(agreement: Agreement, remote: RemoteRows, reject_below: float) -
     most = max(map(len, tables))
     dtype = next(name for name in ("uint8", "int16", "int32") if most <= np.iinfo(name).max)
     kept = remote.has_room_for(len(tables), np.dtype(dtype))
+    tree = None if kept else tree_of_sample(agreement)
 
     def visit(x: Any, w: Any, known: Any, index: Any, _: Any) -> Swept:
         codes, scores = agreement.codes(agreement.sources(agreement.reachable(x)), scored=True)
@@ -44,20 +52,22 @@ def vote_on_all(agreement: Agreement, remote: RemoteRows, reject_below: float) -
         sums = [blocks.cluster_sizes(labels, n_clusters, w), xp.sum(own if w is None else own * w)]
         published = blocks.kept(agreement.labels(votes, scores, reject_below), known)
         rows = [published, blocks.float32(confidence), scores]
-        return Swept(rows=[*rows, xp.astype(codes, getattr(xp, dtype))] if kept else rows, sums=sums)
+        own = xp.astype(codes, getattr(xp, dtype)) if tree is None else leaves_of(agreement, tree, to_host(codes))
+        return Swept(rows=[*rows, own], sums=sums)
 
     swept = remote.sweep(visit, n_values(remote.rows))
-    labels, confidence, scores, *codes = swept.rows
+    labels, confidence, scores, last = swept.rows
     sizes, total = swept.sums
     order = np.append(np.arange(n_known), n_known + np.argsort(-sizes[n_known:], kind="stable"))
     if not np.array_equal(order, np.arange(n_clusters)):
         # A rejected row, at -1, stays so.
         labels = looked_up(np.append(-1, np.argsort(order)).astype(np.int32), labels + 1)
-        agreement = agreement.reordered(order)
-    training: TrainingVotes = VotesNotKept(remote.n_samples, confidence)
-    if kept:
-        training = VotesElsewhere(codes[0], confidence)
+        agreement, tree = agreement.reordered(order), None if tree is None else tree.reordered(order)
+    training: TrainingVotes = VotesElsewhere(last, confidence)
+    if tree is not None:
+        training = VotesNotKept(remote.n_samples, confidence, last)
     return {
+        "_tree": tree,
         "_agreement": agreement,
         "_training": training.with_arrays(outliving),
         "labels_": outliving(labels),

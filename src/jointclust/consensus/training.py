@@ -15,6 +15,9 @@ from jointclust.rows import as_rows, is_lazy, lazily
 from jointclust.rows.arrays import is_device_array, like, namespace, to_host
 from jointclust.types import Array, Float
 
+# Rows that show whether clusters overlap, and their directions.
+_PROBED, _DIRECTIONS = 1_000, 30
+
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
@@ -39,6 +42,28 @@ class Patterns:
         return cls(distinct, masses / masses.sum()), index.ravel().astype(np.int32)
 
 
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Some of the rows that were fitted, which show whether clusters overlap.
+
+    Attributes
+    ----------
+    rows : array of shape (n_rows, n_directions)
+        The rows in the leading directions of the first view that votes.
+    codes : array of shape (n_rows, n_members) or (n_rows, n_members + 1)
+        Their codes.
+    """
+
+    rows: NDArray[np.float32]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, rows: Any, codes: NDArray, sample: NDArray[np.intp]) -> Probe:
+        """Some of a sample of the rows, which is given in leading directions."""
+        some = np.linspace(0, sample.size - 1, min(sample.size, _PROBED)).astype(np.intp)
+        return cls(to_host(rows)[some, :_DIRECTIONS].astype(np.float32), codes[sample[some]].astype(np.int32))
+
+
 class TrainingVotes(ABC):
     """The codes of the training rows, by where and whether they are kept."""
 
@@ -57,6 +82,10 @@ class TrainingVotes(ABC):
     @abstractmethod
     def confidence(self, agreement: Agreement, scores: Callable[[], Float]) -> Any:
         """The confidence of each row; ``scores()`` are the outlier scores of the rows, which may not be kept."""
+
+    def leaves_by(self, function: Callable[[NDArray], NDArray]) -> Any:
+        """The cluster of each row in the finest layer; a function gives it for codes."""
+        return self.each_row(function, (), np.int32)
 
     def soft_labels(self, agreement: Agreement) -> Any:
         """The votes for each row."""
@@ -118,16 +147,20 @@ class VotesElsewhere(TrainingVotes):
 
 @dataclass(frozen=True, eq=False)
 class VotesNotKept(TrainingVotes):
-    """Codes that were not kept, and the confidence of the rows if that was."""
+    """Codes that were not kept; the confidence of the rows and their leaves of the tree if these were."""
 
     n_samples: int
     row_confidence: Any = None
+    leaves: Any = None
 
     def each_row(self, function: Callable[[NDArray], NDArray], tail: tuple[int, ...], dtype: type) -> Any:
         raise AttributeError(
             f"The votes for each of the {self.n_samples:,} training rows were not kept with the model: "
             "predict_proba(X) and confidence(X) compute them again, predict(X, n_clusters=...) the labels of a layer."
         )
+
+    def leaves_by(self, function: Callable[[NDArray], NDArray]) -> Any:
+        return super().leaves_by(function) if self.leaves is None else self.leaves
 
     def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
         raise AttributeError(
@@ -142,4 +175,4 @@ class VotesNotKept(TrainingVotes):
         return self.each_row(lambda codes: codes, (), float) if self.row_confidence is None else self.row_confidence
 
     def with_arrays(self, change: Callable[[Any], Any]) -> VotesNotKept:
-        return replace(self, row_confidence=change(self.row_confidence))
+        return replace(self, row_confidence=change(self.row_confidence), leaves=change(self.leaves))

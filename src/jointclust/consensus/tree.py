@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from jointclust.consensus.agreement import Agreement
-from jointclust.consensus.partitions import Partitions
-from jointclust.consensus.training import Patterns
+from jointclust.consensus.confidence import ConfidenceRule
+from jointclust.consensus.partitions import Partitions, cluster_votes
+from jointclust.consensus.training import Patterns, Probe
 from jointclust.consensus.views import MOST_ROWS
 from jointclust.numerics.kmeans import kmeans
+from jointclust.numerics.valleys import valley_p_value
+from jointclust.rows.arrays import to_host
 from jointclust.types import Float, Labels
 
 # Each cluster is cut into this many parts, which are then joined again.
@@ -29,6 +32,8 @@ _LEAST_SHARE = 1 / 3
 # informative.
 _FEWEST = 0.3
 _RESTARTS = 10
+# Two sets are separated where the corrected probability of a density without a valley is below this.
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +124,7 @@ class Tree:
             fine += [join.renamed(range(starts[-2], starts[-1])) for join in joins]
         fine.sort(key=lambda join: join.rank)
         coarse = [join.renamed(starts) for join in _joined(partitions, clusters, names.size)]
-        unsure = sum(join.rank == -np.inf for join in fine)
-        n_hidden = max(unsure, starts[-1] - _FINEST * names.size)
+        n_hidden = max(0, starts[-1] - _FINEST * names.size)
         leaf = _numbers([join[:2] for join in fine[:n_hidden]], starts[-1])
         joins = [join.renamed(leaf) for join in [*fine, *coarse][n_hidden:]]
         lost = np.cumsum([join.lost for join in joins])
@@ -147,6 +151,21 @@ class Tree:
             table[self.codes[own], self.parts[own] - start] = self.votes[own]
             leaves[rows] = self.leaf_of_part[start + _voted(table, codes[rows])]
         return leaves
+
+    def reordered(self, order: NDArray[np.intp]) -> Tree:
+        """The same tree where the clusters of the consensus come in another order."""
+        cluster = np.argsort(order)[self.cluster_of_part].astype(np.int32)
+        rank = np.argsort(cluster, kind="stable")
+        parts = np.argsort(rank)[self.parts].astype(np.int32)
+        entries = np.argsort(parts, kind="stable")
+        return replace(
+            self,
+            codes=self.codes[entries],
+            parts=parts[entries],
+            votes=self.votes[entries],
+            cluster_of_part=cluster[rank],
+            leaf_of_part=self.leaf_of_part[rank],
+        )
 
     def numbers(self, n_clusters: int) -> Labels:
         """The cluster that each leaf belongs to in a layer, numbered in the order of their first leaves."""
@@ -279,6 +298,69 @@ def leaves_of(agreement: Agreement, tree: Tree, codes: NDArray) -> Labels:
     present = np.unique(tree.cluster_of_part)  # a cluster without training rows has no place in the tree
     starts = np.cumsum([0, *agreement.sizes[:-1]])
     return tree.leaves(codes[:, : len(starts)] + starts, present[votes[:, present].argmax(axis=1)])
+
+
+@dataclass(frozen=True, eq=False)
+class LayerAgreement(Agreement):
+    """An agreement on the clusters of a layer, which have the most votes of their rows.
+
+    Attributes
+    ----------
+    whole : Agreement
+        That of the consensus whose layer it is.
+    tree : Tree
+        Its tree.
+    """
+
+    whole: Agreement
+    tree: Tree
+
+    @classmethod
+    def of(cls, whole: Agreement, tree: Tree, n_clusters: int, patterns: Patterns) -> LayerAgreement:
+        """The agreement on a layer: the members' clusters vote for its clusters by the rows that they share."""
+        labels = tree.numbers(n_clusters)[leaves_of(whole, tree, patterns.codes)]
+        weighted = Partitions(patterns.codes[:, : len(whole.sizes)], whole.sizes, patterns.masses, whole.shares)
+        overrides = None
+        if whole.overrides is not None and patterns.codes.shape[1] > len(whole.sizes):
+            which = patterns.codes[:, -1]
+            overrides = cluster_votes(which, labels, len(whole.overrides), n_clusters, patterns.masses)
+        own = {field.name: getattr(whole, field.name) for field in fields(Agreement)}
+        own |= {"votes": weighted.votes_for(labels, n_clusters), "overrides": overrides, "n_known": 0}
+        if isinstance(whole.scale, ConfidenceRule):  # models of 0.2 have one rule for all clusters
+            before = whole.soft_labels(patterns.codes).argmax(axis=1)
+            shares = np.zeros((n_clusters, whole.n_clusters))
+            np.add.at(shares, (labels, before), patterns.masses)
+            own["scale"] = whole.scale.for_others(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300))
+        return cls(**own, whole=whole, tree=tree)
+
+    def soft_labels(self, codes: NDArray) -> Float:
+        """The votes; the cluster of the layer has the largest share."""
+        votes, place = np.array(to_host(super().soft_labels(codes))), np.arange(len(codes))
+        labels = self.tree.numbers(self.n_clusters)[leaves_of(self.whole, self.tree, to_host(codes))]
+        largest = votes.argmax(axis=1)
+        votes[place, largest], votes[place, labels] = votes[place, labels], votes[place, largest]
+        tied = (votes == votes[place, labels][:, None]).sum(axis=1) > 1
+        votes[place[tied], labels[tied]] += 1e-9
+        return votes / votes.sum(axis=1, keepdims=True)
+
+
+def split_p_values(agreement: Agreement, tree: Tree, probe: Probe) -> Float:
+    """Of each join, the probability of so few rows between the two sets if their density had no valley between them.
+
+    A split of few rows has to show more, by their share of all (Meinshausen, 2008), and none is more certain than the
+    split above it: so the probability of any wrong split is that of one.
+    """
+    leaves, rows = leaves_of(agreement, tree, probe.codes), probe.rows.astype(np.float64)
+    found, above = np.ones(len(tree.joins)), dict[int, float]()
+    for step in range(len(tree.joins) - 1, -1, -1):
+        numbers = tree.numbers(tree.n_leaves - step)[leaves]
+        first, second = tree.numbers(tree.n_leaves - step)[tree.joins[step]]
+        here = (numbers == first) | (numbers == second)
+        p = valley_p_value(rows[here], numbers[here] == second) if here.any() else 1.0
+        parent = above.get(int(tree.joins[step, 0]), 0.0)
+        found[step] = min(1.0, max(parent, p * len(rows) / max(int(here.sum()), 1)))
+        above[int(tree.joins[step, 0])] = above[int(tree.joins[step, 1])] = float(found[step])
+    return found
 
 
 def check_layer(tree: Tree, n_clusters: int) -> int:

@@ -17,6 +17,20 @@ variance : float, default=None
 max_rank : int, default=500
     Rank of the randomised decomposition that takes the place of the exact one for sparse X and for
     ``min(n_samples, n_features) > 4000``.
+gamma : float or "scale", default="scale"
+    Of "rbf" and "poly". "scale" is one over the mean squared distance from the mean row.
+degree : int, default=3
+    Of "poly".
+coef0 : float, default=1
+    Of "poly"; not negative, or it would be no kernel.
+n_neighbors : int, default=8
+    Neighbours of a row in the graph, itself included.
+n_landmarks : int, default=None
+    Rows that stand for all others in the kernel (Nystroem approximation). None takes all of up to 10,000 rows and
+    1,000 landmarks beyond; for "nearest_neighbors" all of up to 50,000 and 5,000 beyond. "linear" and "cosine" need
+    none.
+landmarks : {"k-means", "random"}, default="k-means"
+    The centers of a k-means, or rows drawn at random from those with weight, whatever the weight.
 init : "k-means++" or array of labels, default="k-means++"
     Where k-means starts.
 n_init : int, default=1

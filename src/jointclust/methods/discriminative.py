@@ -148,11 +148,10 @@ class DiscriminativeEmbeddedClustering(KernelClusterer, JointClusterer):
         of a start averages out, there are fewer in proportion: one tenth of them for 500.
     kernel : {"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"} or callable, default="linear"
         With another than "linear" the method works on features whose inner products are the kernel (kernel PCA), new
-        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels, and the next parameters, are
-        those of :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
+        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels are those of
+        :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
         few (``variance=0.9``, or less).
     gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
-        Of the kernel.
     variance, max_rank
     init : {"pca", "k-means++", "random"} or array of labels, default="pca"
         k-means in the leading components, in all of them, in a random subspace; or labels 0..n_clusters-1 to start

@@ -67,6 +67,18 @@ def kernel_features(model: Any, X: Any, weights: Float | None, rng: np.random.Ra
     return replace(found, embedding=turned(found.embedding, np.diag(scale))), found.values * scale
 
 
+def feature_coordinates(
+    found: Found, features: NDArray, weights: Float | None, rng: np.random.RandomState, **options: Any
+) -> Coordinates:
+    """Coordinates of features: these themselves, but for rows that stand amid landmarks of a graph."""
+    if isinstance(found.embedding, GraphEmbedding):
+        return replace(coordinates_of(as_rows(features), weights, rng=rng, **options), dominant=None)
+    values, n_features = found.shrinkage.eigenvalues, features.shape[1]
+    mean, basis, trace = np.zeros(n_features), np.eye(n_features), found.shrinkage.trace
+    whole = Coordinates(as_rows(features), mean, weights, values, trace, True, scores=features, basis=basis)
+    return whole.keep(options.get("variance"))
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelClusterer(AlternatingClusterer):
     """Base of linear methods that kernels make curved; with ``kernel="linear"`` it does nothing."""
@@ -117,7 +129,7 @@ class KernelClusterer(AlternatingClusterer):
             with np.errstate(over="ignore", invalid="ignore"):  # answered by an error, later
                 warn_of_scale(self, dominant_column(data.var(axis=0, dtype=np.float64)))
         self._found, features = kernel_features(self, data, weights, rng)
-        return replace(coordinates_of(as_rows(features), weights, rng=rng, **options), dominant=None)
+        return feature_coordinates(self._found, features, weights, rng, **options)
 
     def _fit(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState

@@ -210,11 +210,10 @@ class UncorrelatedRidgeClustering(KernelClusterer, SoftClusterer):
         a constant, and the regression takes a power iteration.
     kernel : {"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"} or callable, default="linear"
         With another than "linear" the method works on features whose inner products are the kernel (kernel PCA), new
-        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels, and the next parameters, are
-        those of :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
+        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels are those of
+        :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
         few (``variance=0.9``, or less).
     gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
-        Of the kernel.
     variance, max_rank
     init : {"k-means++", "random"} or array, default="k-means++"
         k-means in the leading coordinates (0.9 of the variance), best of 100 starts (fewer beyond 50 clusters);

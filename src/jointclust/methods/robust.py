@@ -327,11 +327,10 @@ class RobustEmbeddedClustering(KernelClusterer, RobustClusterer):
         Of the capped loss. "auto" is three times the median distance of a row from its center at the start.
     kernel : {"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"} or callable, default="linear"
         With another than "linear" the method works on features whose inner products are the kernel (kernel PCA), new
-        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels, and the next parameters, are
-        those of :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
+        rows included; ``dual_coef_`` then takes the place of ``components_``. Kernels are those of
+        :class:`OptimalDiscriminantClustering`. A kernel has about as many directions as there are rows: keep
         few (``variance=0.9``, or less).
     gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
-        Of the kernel.
     variance : float, default=0.9
         Share of the variance kept first, by PCA; None keeps the numerical rank, in which the method collapses when
         there are more features than rows.

@@ -57,20 +57,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         between rows. "nearest_neighbors" links every row with its ``n_neighbors`` nearest and makes the symmetric graph
         a positive semidefinite kernel. "precomputed": X is the kernel matrix, and ``predict`` takes the kernel between
         new and training rows. A callable takes two matrices of rows and returns the kernel between all pairs.
-    gamma : float or "scale", default="scale"
-        Of "rbf" and "poly". "scale" is one over the mean squared distance from the mean row.
-    degree : int, default=3
-        Of "poly".
-    coef0 : float, default=1
-        Of "poly"; not negative, or it would be no kernel.
-    n_neighbors : int, default=8
-        Neighbours of a row in the graph, itself included.
-    n_landmarks : int, default=None
-        Rows that stand for all others in the kernel (Nystroem approximation). None takes all of up to 10,000 rows and
-        1,000 landmarks beyond; for "nearest_neighbors" all of up to 50,000 and 5,000 beyond. "linear" and "cosine" need
-        none.
-    landmarks : {"k-means", "random"}, default="k-means"
-        The centers of a k-means, or rows drawn at random from those with weight, whatever the weight.
+    gamma, degree, coef0, n_neighbors, n_landmarks, landmarks
     normalize_rows : bool or "auto", default="auto"
         Scale the rows of the embedding to length one. "auto" does so for "nearest_neighbors", where it helps.
     max_rank, init, n_init, random_state, n_jobs

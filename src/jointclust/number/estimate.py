@@ -13,33 +13,41 @@ from sklearn.utils import check_random_state
 from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.views import MOST_ROWS, ViewedData
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.number.agreement_curve import AgreementCurve, Subsample
+from jointclust.number import structure
+from jointclust.number.curve import AgreementCurve, ViewPartitions
+from jointclust.number.neighbor_graph import PART_NEIGHBORS, NeighborGraph, graph_of, nearest_of, parts_with_gaps
 from jointclust.number.unimodality import FEWEST_ROWS, SeparatedClusters, separated_clusters
 from jointclust.rows import is_elsewhere, loaded, threads
+from jointclust.rows.arrays import rows_at
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.types import Float
+from jointclust.types import Float, Matrix
 
 __all__ = ["ClusterNumber", "number_of_clusters"]
 
-# Subsamples, share of the rows in each, most rows in each.
-_REPEATS, _SHARE, _MOST_SAMPLED = 10, 0.8, 1_500
-# Gaussian samples; required excess of the agreement over theirs, in standard deviations, and as a share of the rest.
-_GAUSSIANS, _DEVIATIONS, _EXCESS = 8, 2.0, 0.25
+# Rows that are compared at the most.
+_MOST_ROWS = 1_500
 # Rank of a randomised decomposition.
 _RANK = 500
 # Directions of a view: share of its variance, most of them.
 _VARIANCE, _DIRECTIONS = 0.95, 200
-# Fewest rows of a subsample per cluster, and the number of clusters that the default range always includes.
+# Fewest rows per cluster, and the number of clusters that the default range always includes.
 _ROWS_PER_CLUSTER, _FEW_CLUSTERS = 8, 12
-# Agreement of splits of the rows on separated clusters above which some exist, and above which their number is sure.
-_SOME, _SURE = 0.5, 0.85
-# Agreement of the methods, in some view, above which their number has priority over that of separated clusters.
-_AGREED = 0.75
+# Agreement of the two halves on separated clusters above which there are some where the graph is not clear.
+_SOME = 0.5
+# Agreement of the two halves on separated clusters above which their number is sure, and above which it is taken even
+# where it is smaller than another on which the methods agree less than this, if the graph has at most so many times as
+# many communities.
+_SURE, _SURER, _HARDLY, _TIMES = 0.85, 0.95, 0.75, 3.2
 # Numbers within this factor of each other are the same answer; suggestions differ by more than the second factor.
 _SAME, _APART, _SUGGESTIONS = 1.1, 1.3, 5
 _DOUBTFUL = 0.5
-# Another candidate has an agreement within this distance; or this many repeats give it.
+# Directions of a view that are few: parts with gaps between them are seen.
+_PLANE = 3
+# Another candidate has an agreement within this distance, or several comparisons give it. One with more agreement by
+# this distance is not passed over without a reason.
 _CLOSE, _SEVERAL = 0.1, 2
+
+_NOTHING = "all rows are equal, or only one cluster is allowed"
 
 Numbers = tuple[int, int] | Sequence[int]
 # Called with the number of evaluated numbers of clusters, and of those known to follow.
@@ -60,18 +68,23 @@ class ClusterNumber:
         The number; 1 when no structure was found and no range was given.
     table : dict of lists
         One row per number of clusters that was evaluated, ready for ``pandas.DataFrame``: n_clusters, agreement (mean
-        over the repeats), repeats (list of the agreement in each).
+        over the comparisons), repeats (list of the agreement in each).
     suggestions : list of int
         Numbers at which the agreement has a peak, best first, and then others of most agreement, at most five; the
-        second is the number that several repeats give instead, if any.
+        second is the number that several comparisons give instead, if any.
     scores : dict of int to float
         The agreement by number of clusters.
     confidence : float
-        Share of the repeats that give ``n_clusters`` (up to a tenth of it), or of those that show clusters if fewer do.
+        Share of the comparisons that give ``n_clusters`` (up to a tenth of it); less where the structure is weak.
     has_structure : bool
         Whether there are any clusters.
     n_repeats : int
-        Ten, each on 80% of the rows; three, on halves, where the number is that of separated clusters.
+        Number of comparisons: two methods on the neighbour graph with one in each view; two, which are halves of the
+        rows, where the number is that of separated clusters.
+    at_edge : bool
+        Whether the number is an end of the range, so that numbers beyond it might be better.
+    why : str
+        The reasons for the number, as a sentence.
     """
 
     n_clusters: int
@@ -81,30 +94,34 @@ class ClusterNumber:
     confidence: float
     has_structure: bool
     n_repeats: int = 0
+    at_edge: bool = False
+    why: str = ""
 
     @property
     def verdict(self) -> str:
         """The result as a sentence."""
         others = [number for number in self.suggestions if number != self.n_clusters]
-        sure = f" (in {round(self.confidence * self.n_repeats)} of {self.n_repeats} repeats)" if self.n_repeats else ""
+        sure = (
+            f" (in {round(self.confidence * self.n_repeats)} of {self.n_repeats} comparisons)" if self.n_repeats else ""
+        )
         if self.n_clusters == 1:
             return f"no cluster structure found{sure}" + (f"; {others[0]} clusters fit best" if others else "")
         close = [number for number in others if self.scores[number] > self.scores[self.n_clusters] - _CLOSE]
         other = f"; {close[0]} is the other candidate" if close else ""
         doubt = "" if self.has_structure else "; no cluster structure found, so any number is arbitrary"
-        return f"{self.n_clusters} clusters{sure}{other}{doubt}"
+        edge = "; an end of the range, so numbers beyond it might be better" if self.at_edge else ""
+        return f"{self.n_clusters} clusters{sure}{other}{edge}{doubt}"
 
     def warn(self) -> None:
         """Warn when there is no structure, or when the number is uncertain."""
         if not self.has_structure:
             tell(
-                "No cluster structure found: different clustering methods agree no more than on rows without clusters, "
-                "and no two groups of rows have a region of lower density between them. Either there are no clusters, "
-                "so that any partition is arbitrary; or they overlap, or have too few rows. If you know that there are "
-                "clusters, give n_clusters.",
+                "No cluster structure found: the neighbour graph has no clearer communities than that of rows without "
+                "clusters. Either there are no clusters, so that any partition is arbitrary; or they overlap, or have "
+                "too few rows. If you know that there are clusters, give n_clusters.",
                 CollapseWarning,
             )
-        elif self.confidence < _DOUBTFUL:
+        elif self.confidence < _DOUBTFUL or self.at_edge:
             tell(
                 f"The number of clusters is uncertain: {self.verdict}. Compare the scores of "
                 f"{', '.join(map(str, self.suggestions))}, or give n_clusters.",
@@ -112,7 +129,7 @@ class ClusterNumber:
             )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curve: the agreement by number of clusters, its mean and its range over the repeats.
+        """Draw the curve: the agreement by number of clusters, its mean and its range over the comparisons.
 
         Where all rows are equal there is no curve.
 
@@ -148,41 +165,41 @@ def number_of_clusters(
     n_clusters: Numbers | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> ClusterNumber:
-    r"""The number of clusters at which different clustering methods agree most, if there are clusters at all.
+    r"""The number of clusters at which different clustering methods agree most, near that of the graph's communities.
 
-    .. math:: \max_k \; f(k) - \tfrac1{20} \left( 2 \min(10 (1 - f(k)), 1) - 1 \right) \log k, \quad
-              f(k) = \min \left( \tfrac{a(k)}{0.975}, 1 \right), \quad
-              a(k) = \mathrm{mean}_v \, \tfrac12 \left( \mathrm{ARI}(G_v, W_v) + \mathrm{ARI}(G_v, L_v) \right)
+    .. math:: \max_k \; a(k) - \lambda \log^2 \frac{k}{k_g}, \quad
+              a(k) = \mathrm{mean}_v \, \tfrac12 \left( \mathrm{ARI}(S, L_v) + \mathrm{ARI}(C, L_v) \right)
 
     ======== =============================================================================
     symbol   meaning
     ======== =============================================================================
-    G_v(k)   spectral clustering of the neighbour graph in view v, k clusters
-    W_v(k)   Ward's tree in view v, cut into k clusters
+    S(k)     spectral clustering of the neighbour graph, which is the sum over the views
+    C(k)     its small communities, joined until there are k
     L_v(k)   LDA k-means in view v, k clusters
+    k_g      number of communities (Louvain), geometric mean over three resolutions
+    lambda   0.1; up to 0.6 where all resolutions show the same number
     ARI      adjusted Rand index, in which a cluster counts as the root of its size
     ======== =============================================================================
 
-    The graph shares only the rows with the other methods, so clusters that both find are likely to exist. Of numbers
-    with about the same agreement the smaller one is taken; where all methods agree, the larger. The curve is the mean
-    over ten subsamples, 80% of the rows each, on a coarse grid that is refined about its peaks.
+    The graph shares only the rows with LDA k-means, so clusters that both find are likely to exist. The curve is
+    evaluated about k_g, on a coarse grid that goes on where its end is best, and is refined about the best.
 
-    There is structure where the agreement is far above that on Gaussian rows of the same variances, or where different
-    splits of the rows into halves find the same separated clusters: one half forms them, and of the other half fewer
-    rows lie about the middle between two of them than a unimodal density allows. The number of separated clusters is
-    taken where three splits agree on them, if it is larger than that of the curve, or if the methods hardly agree:
+    There is structure where the communities of the graph are clearer (have more modularity) than those of Gaussian rows
+    of the same covariance, and than those of rows with the same columns in independent orders.
+    Two halves of the rows then look for separated clusters: one half forms them, and of the other half fewer
+    rows lie about the middle between two of them than a unimodal density allows. Their number is
+    taken where the halves agree on them, if it is not smaller than that of the curve, or if the methods hardly agree:
     directions of large variance without clusters mislead the methods.
 
-    The answer is a function of the data: it depends neither on chance nor on the order of the rows. The repeats show
-    how it would vary with other rows.
+    The answer is a function of the data: it depends neither on chance nor on the order of the rows.
 
     Parameters
     ----------
     X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
         The data, as :class:`JointConsensus` takes them, in the views that it chooses; or the coordinates of rows from
-        :func:`jointclust.decompose`, in one view. At least 32 rows; of more than 10,000 a sample is used.
+        :func:`jointclust.decompose`, in one view. At least 32 rows; of more than 1,500 a sample is compared.
     n_clusters : (int, int) or list of int, default=None
-        The range to search, ends included, or the numbers to choose among; None is from 1 to a tenth of the rows (12
+        The range to search, ends included, or the numbers to choose among; None is from 1 to an eighth of the rows (12
         at least, 187 at most).
     random_state : int, RandomState or None, default=None
         Seed of the sample of more than 10,000 rows; None always draws the same one.
@@ -190,8 +207,8 @@ def number_of_clusters(
     Returns
     -------
     result : ClusterNumber
-        ``n_clusters``, ``suggestions`` best first, ``scores``, ``confidence``, ``has_structure``, the ``verdict`` as a
-        sentence, a ``table`` with the evidence, and ``plot()``.
+        ``n_clusters``, ``suggestions`` best first, ``scores``, ``confidence``, ``has_structure``, ``at_edge``, the
+        ``verdict`` and ``why`` as sentences, a ``table`` with the evidence, and ``plot()``.
 
     Examples
     --------
@@ -239,24 +256,27 @@ def count(
     coordinates = [viewed.coordinates(number, sample) for number in range(len(viewed))]
     varied = [one for one in coordinates if not one.is_constant]
     if not varied or allowed == [1]:
-        return ClusterNumber(allowed[0], {}, allowed[:1], {}, float(allowed[0] == 1), False)
-    views = [leading_directions(one) for one in varied]
-    order = canonical_order(views[0])
-    views = [Z[order] for Z in views]
+        return ClusterNumber(allowed[0], {}, allowed[:1], {}, float(allowed[0] == 1), False, why=_NOTHING)
+    # A fixed seed, after an order that does not depend on the given one: the answer is a function of the data.
+    rng, order = np.random.RandomState(0), canonical_order(leading_directions(varied[0]))
+    most = max(_MOST_ROWS, _ROWS_PER_CLUSTER * allowed[0])
+    rows = order if order.size <= most else order[np.sort(rng.choice(order.size, most, replace=False))]
+    views = [leading_directions(one)[rows] for one in varied]
     with threads.suited_to(views[0].shape[1]):
-        # A fixed seed: the answer is a function of the data, and the repeats show how it varies with the rows.
-        rng, n = np.random.RandomState(0), len(order)
-        samples = [np.sort(rng.choice(n, sample_size(n), replace=False)) for _ in range(_REPEATS)]
-        repeats = [[Subsample(Z[rows], seed) for Z in views] for seed, rows in enumerate(samples)]
-        curve = AgreementCurve(repeats, np.array([number for number in allowed if number > 1]), report).explore()
-        best = int(curve.numbers[curve.criterion.argmax()])
-        excess = excess_over_gaussian(curve.values[best], views, best, rng)
-        separated = separated_clusters(varied[0], varied[0].present[order], rng, best)
-        some = separated.n_clusters > 1 and separated.agreement > _SOME
-        sure = some and separated.agreement > _SURE and separated.n_clusters in allowed
-        curve.evaluate([separated.n_clusters] if sure else [])
-    structured = 1.0 if some else float(np.mean(excess > 0))
-    return choose(curve, separated if sure else None, structured, one_allowed=allowed[0] == 1)
+        nearest, in_plane = [nearest_of(Z, max(PART_NEIGHBORS)) for Z in views], views[0].shape[1] <= _PLANE
+        graph, parts = (
+            NeighborGraph.of([graph_of(index) for index in nearest]),
+            parts_with_gaps(nearest, few_directions=in_plane),
+        )
+        some = np.sort(rng.permutation(rows.size)[: structure.MOST_ROWS])
+        excess = structure.excess(views[0][some], rows_at(varied[0].rows.X, varied[0].present[rows[some]]), rng)
+        numbers = np.array([number for number in allowed if number > 1])
+        curve = AgreementCurve(graph, [ViewPartitions(Z) for Z in views], numbers, report).explore()
+        separated = separated_clusters(varied[0], varied[0].present[order], rng, graph.expected)
+        known = [separated.n_clusters] if is_sure(separated) else []
+        curve.evaluate([number for number in (*known, parts) if number in numbers])
+        has_structure = parts > 1 or is_structure(separated, excess, rows_at(varied[0].rows.X, separated.rows))
+    return choose(curve, separated, parts, in_plane, excess, has_structure, allowed)
 
 
 def leading_directions(coordinates: Coordinates) -> Float:
@@ -272,63 +292,127 @@ def canonical_order(Z: Float) -> NDArray[np.intp]:
     return np.lexsort([*np.round(Z[:, :3].T / np.sqrt(unit)), np.round(length / unit)])
 
 
-def sample_size(n: int) -> int:
-    """Rows of a subsample."""
-    return min(int(_SHARE * n), _MOST_SAMPLED)
-
-
-def excess_over_gaussian(agreement: Float, views: list[Float], number: int, rng: np.random.RandomState) -> Float:
-    """Agreement in each repeat less the limit for Gaussian rows, in the view in which it is largest."""
-    limits = []
-    for Z in views:
-        spread, drawn = Z.std(axis=0), []
-        for seed in range(_GAUSSIANS):
-            rows = rng.standard_normal((sample_size(len(Z)), spread.size)) * spread
-            drawn.append(Subsample(rows, seed).decompose_graph(number).agreement(number))
-        mean = float(np.mean(drawn))
-        limits.append(mean + max(_DEVIATIONS * float(np.std(drawn, ddof=1)), _EXCESS * (1.0 - mean)))
-    excess = agreement - limits
-    return excess[:, excess.mean(axis=0).argmax()]
-
-
 def choose(
-    curve: AgreementCurve, separated: SeparatedClusters | None, structured: float, *, one_allowed: bool
+    curve: AgreementCurve,
+    separated: SeparatedClusters | None,
+    parts: int,
+    in_plane: bool,
+    excess: float,
+    has_structure: bool,
+    allowed: list[int],
 ) -> ClusterNumber:
-    """The best number on a curve, the suggestions after it, and the share of the repeats that give it.
+    """The best number on a curve, the suggestions after it, and the share of the comparisons that give it.
 
     The number of separated clusters is first where it is about the same or larger, or where the methods hardly agree.
-    ``structured`` is the share of the repeats that show structure.
+    So is the number of parts with gaps between them, where no more clusters are separated; in the plane in any case.
     """
     numbers, agreement = curve.numbers, curve.agreement
-    suggestions: list[int] = []
-    for index in [*curve.peaks(), *np.argsort(-curve.criterion, kind="stable")]:
-        number = int(numbers[index])
-        if all(max(number / other, other / number) > _APART for other in suggestions):
-            suggestions.append(number)
-    best = numbers[curve.criteria.argmax(axis=0)]
+    suggestions = distinct_numbers(numbers[[*curve.peaks(), *np.argsort(-curve.merit, kind="stable")]])
+    best, scores = (
+        numbers[curve.merits.argmax(axis=0)],
+        dict(zip(numbers.tolist(), agreement.mean(axis=1), strict=True)),
+    )
+    expected = float(np.clip(curve.graph.expected, numbers[0], numbers[-1]))
+    if separated is not None and not is_preferred(separated, suggestions[0], scores, expected, parts):
+        separated = None
     if separated is not None:
-        n_separated, first = separated.n_clusters, suggestions[0]
-        hardly = curve.values[first].mean(axis=0).max() < _AGREED
-        if n_separated > first or same(n_separated, first) or hardly:
-            best = max(best, np.array(separated.numbers), key=lambda repeats: share(repeats, n_separated))
-            suggestions = [n_separated, *(number for number in suggestions if not same(number, n_separated))]
+        best = np.array(separated.numbers)
+        suggestions = [separated.n_clusters, *(one for one in suggestions if not same(one, separated.n_clusters))]
+    elif 1 < parts != suggestions[0] and parts in scores and (in_plane or scores[suggestions[0]] < _HARDLY):
+        best, suggestions = np.array([parts]), [parts, *(one for one in suggestions if one != parts)]
+    suggestions, confidence = with_rival(suggestions, best), share(best, suggestions[0])
+    if allowed[0] == 1:
+        strength = float(np.clip(0.5 * excess / structure.ENOUGH, 0.0, 1.0))
+        sure = separated is not None or suggestions[0] == parts
+        confidence = confidence if sure else min(confidence, strength) if has_structure else 1.0 - strength
+        suggestions = suggestions if has_structure else [1, *suggestions]
+    table = {"n_clusters": numbers.tolist(), "agreement": [*map(float, scores.values())], "repeats": agreement.tolist()}
+    number = suggestions[0]
+    at_edge = len(allowed) > 1 and number > 2 and number in (allowed[0], allowed[-1])
+    return ClusterNumber(
+        number,
+        table,
+        suggestions[:_SUGGESTIONS],
+        dict(zip(table["n_clusters"], table["agreement"], strict=True)),
+        confidence,
+        has_structure,
+        best.size if number > 1 else 0,
+        at_edge,
+        reasons(number, suggestions, scores, curve.graph.counts, separated, parts, excess),
+    )
+
+
+def is_structure(separated: SeparatedClusters, excess: float, rows: Matrix) -> bool:
+    """Whether there are clusters: clear communities, or separated clusters that are not the levels of one column."""
+    if excess >= structure.ENOUGH:
+        return True
+    if min(separated.numbers) == 1 or separated.agreement < (_SOME if excess >= structure.SOME else _SURE):
+        return False
+    return not structure.is_levels_of_a_column(rows, separated.labels)
+
+
+def is_sure(separated: SeparatedClusters) -> bool:
+    """Whether the number of separated clusters may be the answer."""
+    return separated.n_clusters > 1 and separated.agreement >= _SURE
+
+
+def is_preferred(
+    separated: SeparatedClusters, number: int, scores: dict[int, float], expected: float, parts: int
+) -> bool:
+    """Whether the number of separated clusters is taken in place of that of the curve, or of parts."""
+    found = separated.n_clusters
+    if parts > found:
+        return False
+    hardly = scores[number] < _HARDLY and separated.agreement >= _SURER and expected < _TIMES * found
+    return is_sure(separated) and found in scores and (found > number or same(found, number) or hardly)
+
+
+def distinct_numbers(numbers: NDArray) -> list[int]:
+    """The numbers that differ from all before them."""
+    kept: list[int] = []
+    for number in map(int, numbers):
+        if all(max(number / other, other / number) > _APART for other in kept):
+            kept.append(number)
+    return kept
+
+
+def with_rival(suggestions: list[int], best: NDArray) -> list[int]:
+    """The suggestions with the number that several comparisons give instead of the first as the second, if any."""
     different = [int(number) for number in best if not same(number, suggestions[0])]
     rival = max(different, key=different.count, default=0)
-    if different.count(rival) >= _SEVERAL:
-        suggestions = [suggestions[0], rival, *(number for number in suggestions[1:] if number != rival)]
-    has_structure, confidence = structured >= _DOUBTFUL, share(best, suggestions[0])
-    if one_allowed:
-        confidence = min(confidence, structured) if has_structure else 1.0 - structured
-        suggestions = suggestions if has_structure else [1, *suggestions]
-    table = {
-        "n_clusters": numbers.tolist(),
-        "agreement": agreement.mean(axis=1).tolist(),
-        "repeats": agreement.tolist(),
-    }
-    scores = dict(zip(table["n_clusters"], table["agreement"], strict=True))
-    return ClusterNumber(
-        suggestions[0], table, suggestions[:_SUGGESTIONS], scores, confidence, has_structure, best.size
-    )
+    if different.count(rival) < _SEVERAL:
+        return suggestions
+    return [suggestions[0], rival, *(number for number in suggestions[1:] if number != rival)]
+
+
+def reasons(
+    number: int,
+    suggestions: list[int],
+    scores: dict[int, float],
+    counts: tuple[int, ...],
+    separated: SeparatedClusters | None,
+    parts: int,
+    excess: float,
+) -> str:
+    """Why it is this number, as a sentence."""
+    few, many = min(counts), max(counts)
+    found = f"{few}" if few == many else f"{few} to {many}"
+    communities = f"the neighbour graph has {found} communit{'y' if few == many == 1 else 'ies'}"
+    if number == 1:
+        return f"1: {communities}, no clearer ones than rows without clusters have ({excess:.1f} standard deviations)"
+    if separated is not None:
+        first = f"two halves of the rows agree to {separated.agreement:.2f} on clusters with a gap between every two"
+    elif number == parts:
+        first = "the rows are in so many parts with gaps between them"
+    else:
+        first = f"graph, tree and k-means agree to {scores[number]:.2f}"
+    more = max((one for one in scores if not same(one, number)), key=lambda one: scores[one], default=number)
+    told = [f"{number}: {first}", communities]
+    if scores[more] > scores[number] + _CLOSE:
+        told.append(f"{more} has more agreement ({scores[more]:.2f}), but is farther from the communities")
+    others = [one for one in suggestions if one not in (1, number, more)]
+    close = [one for one in others if scores[one] > scores[number] - _CLOSE]
+    return "; ".join([*told, *(f"{one} is the other candidate" for one in close[:1])])
 
 
 def same(one: int, other: int) -> bool:
@@ -344,7 +428,7 @@ def share(repeats: NDArray, answer: int) -> float:
 def candidates(among: Numbers | None, n_rows: int) -> list[int]:
     """The numbers of clusters to choose among: the ends of a range, or each of a list."""
     if among is None:
-        return list(range(1, max(sample_size(n_rows) // _ROWS_PER_CLUSTER, _FEW_CLUSTERS) + 1))
+        return list(range(1, max(min(n_rows, _MOST_ROWS) // _ROWS_PER_CLUSTER, _FEW_CLUSTERS) + 1))
     if isinstance(among, str) or not isinstance(among, Iterable):
         raise TypeError(f"n_clusters={among!r} is no range: give (fewest, most), such as (2, 8), or a list of numbers.")
     numbers = list(among)

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from scipy.special import bdtr
 
-from jointclust.consensus.partitions import Partitions
+from jointclust.number.curve import agreement_of, cluster_means, nearest_in
 from jointclust.numerics.kmeans import kmeans
-from jointclust.numerics.partitions import assign, centers_of, cluster_sizes
+from jointclust.numerics.partitions import assign
+from jointclust.numerics.valleys import unimodal_p_value
 from jointclust.rows import threads
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels
 
 # Two clusters are separated where a unimodal density would have so few rows between them with less probability.
 _LEVEL = 0.05
-_SPLITS = 3
-# Numbers of fragments: at least the first three; then twice as many while there are fewer than expected clusters, or
-# more than half of the fragments stay separate.
-_FRAGMENTS = (10, 20, 40)
-_MOST_FRAGMENTS = 320
-# Fewest rows of a half per fragment, and of the sample per direction.
-_ROWS_PER_FRAGMENT, _ROWS_PER_DIRECTION = 8, 10
+# Fragments that one half is cut into: for each expected cluster, fewest, most; rows of a half for each.
+_PER_CLUSTER, _FEWEST, _MOST, _ROWS_PER_FRAGMENT = 3, 40, 320, 8
+# Share of the clusters that join at a time, in pairs; iterations of the mixture before the first join, and after each.
+_JOINED, _FIRST_ITERATIONS, _ITERATIONS = 0.25, 10, 4
+_ROWS_PER_DIRECTION = 10
 FEWEST_ROWS = 4 * _ROWS_PER_FRAGMENT
-_MOST_ROWS, _MOST_DIRECTIONS = 5_000, 100
+_MOST_ROWS, _MOST_DIRECTIONS = 1_500, 100
 # Up to this rank, all directions are tried beside those above the noise.
 _FEW_DIRECTIONS = 50
 # Factor by which an eigenvalue must exceed the edge of the noise, because eigenvalues of noise scatter about it.
@@ -37,15 +34,20 @@ _RIDGE = 1e-3
 
 
 class SeparatedClusters(NamedTuple):
-    """The median number of clusters over the splits, the number in each, and their mean agreement (ARI)."""
+    """The number of clusters that either half of the rows forms, the agreement of their partitions, rows and labels."""
 
-    n_clusters: int
-    numbers: list[int]
+    numbers: tuple[int, int]
     agreement: float
+    rows: NDArray[np.intp]
+    labels: Labels
+
+    @property
+    def n_clusters(self) -> int:
+        return max(self.numbers)
 
 
 def separated_clusters(
-    coordinates: Coordinates, order: NDArray[np.intp], rng: np.random.RandomState, expected: int = 1
+    coordinates: Coordinates, order: NDArray[np.intp], rng: np.random.RandomState, expected: float = 1.0
 ) -> SeparatedClusters:
     r"""The largest number of clusters of which every two are separated, tested on rows that did not form them.
 
@@ -55,34 +57,32 @@ def separated_clusters(
     Gaussian mixture with one covariance and hard labels, which does not depend on the scale of the directions. The
     other half decides which fragments are joined. It is projected on the line that discriminates between two of them. A
     binomial test compares the number of rows about the middle with the number about the scarcer of the two centers.
-    Where the middle does not have significantly fewer, the two are joined. The nearest such pair is joined first, then
-    the labels are computed again, until every pair is separated. The number is the median over three splits.
+    Where the middle does not have significantly fewer, the two are joined. The nearest such pairs are joined first,
+    then the labels are computed again, until every pair is separated. Then the halves change places.
 
     Gaussian and uniform data give 1. Clusters whose mixture has one mode count as one, and so do clusters with fewer
     than about eight rows in a half.
     """
     sample = rng.permutation(order)[:_MOST_ROWS]
-    kept = numbers_of_directions(coordinates, sample.size)
-    rows = coordinates.leading(max(kept))[sample].astype(np.float64)
+    kept = directions_to_try(coordinates, sample.size)
+    rows = coordinates.leading(max(kept)[0])[sample].astype(np.float64)
+    half = sample.size // 2
     partitions = []
     with threads.suited_to(rows.shape[1]):
-        for _ in range(_SPLITS):
-            half = rng.permutation(sample.size)
-            one, other = rows[half[: sample.size // 2]], rows[half[sample.size // 2 :]]
-            tried = [(labels, k) for k in kept for labels in joined_fragments(one[:, :k], other[:, :k], rng, expected)]
+        for one, other in ((rows[:half], rows[half:]), (rows[half:], rows[:half])):
+            tried = [(joined_fragments(one[:, :k], other[:, :k], rng, expected, even), k) for k, even in kept]
             labels, k = max(tried, key=lambda pair: pair[0].max())
             partitions.append(nearest_clusters(one[:, :k], labels, rows[:, :k]))
-    numbers = [int(labels.max()) + 1 for labels in partitions]
-    agreement = Partitions.of(np.column_stack(partitions), numbers, None).agreement()[np.triu_indices(_SPLITS, 1)]
-    return SeparatedClusters(int(np.median(numbers)), numbers, float(np.median(agreement)))
+    numbers = int(partitions[0].max()) + 1, int(partitions[1].max()) + 1
+    return SeparatedClusters(numbers, agreement_of(*partitions), sample, partitions[0])
 
 
-def numbers_of_directions(coordinates: Coordinates, n: int) -> list[int]:
-    """Numbers of leading directions to try: those above the noise; also all of them where they are few."""
+def directions_to_try(coordinates: Coordinates, n: int) -> list[tuple[int, bool]]:
+    """Numbers of leading directions to try: those above the noise as they are; also all, evened out, if few."""
     most = min(max(2, n // _ROWS_PER_DIRECTION), _MOST_DIRECTIONS)
     above = min(max(rank_above_noise(coordinates), min(5, coordinates.rank)), most)
     few = coordinates.rank <= min(_FEW_DIRECTIONS, most)
-    return sorted({above, coordinates.rank} if few else {above})
+    return [(above, False), *([(coordinates.rank, True)] if few else [])]
 
 
 def rank_above_noise(coordinates: Coordinates) -> int:
@@ -109,45 +109,40 @@ def rank_above_noise(coordinates: Coordinates) -> int:
         above = fewer
 
 
-def joined_fragments(one: Float, other: Float, rng: np.random.RandomState, expected: int) -> Iterator[Labels]:
-    """Labels after the join, for several numbers of fragments of the rows, first as they are, then standardised."""
-    most = min(max(2, len(one) // _ROWS_PER_FRAGMENT), _MOST_FRAGMENTS)
-    for rows in (one, one / np.maximum(one.std(axis=0), np.finfo(float).tiny)):
-        n_fragments = _FRAGMENTS[0]
-        while True:
-            n_fragments = min(n_fragments, most)
-            labels = kmeans(np.ascontiguousarray(rows), n_fragments, rng, n_restarts=3).labels
-            labels = join(one, other, mixture_labels(one, labels, 30))
-            yield labels
-            enough = n_fragments >= max(_FRAGMENTS[-1], expected)
-            if n_fragments == most or (enough and 2 * (int(labels.max()) + 1) <= n_fragments):
-                break
-            n_fragments *= 2
+def joined_fragments(one: Float, other: Float, rng: np.random.RandomState, expected: float, even: bool) -> Labels:
+    """Labels of one half after the fragments that the other half does not separate are joined.
+
+    The k-means that makes fragments may see directions of even variance: large ones need not show clusters.
+    """
+    n_fragments = min(max(_FEWEST, int(_PER_CLUSTER * expected)), _MOST, max(2, len(one) // _ROWS_PER_FRAGMENT))
+    rows = one / np.maximum(one.std(axis=0), np.finfo(float).tiny) if even else one
+    labels = kmeans(np.ascontiguousarray(rows), n_fragments, rng, n_restarts=1).labels
+    return join(one, other, mixture_labels(one, labels, _FIRST_ITERATIONS))
 
 
 def join(one: Float, other: Float, labels: Labels) -> Labels:
     """Join fragments of one half until every two are separated in the other half."""
     while (n_clusters := int(labels.max()) + 1) > 1:
-        factor = within_factor(one, labels)
-        centers = whitened(factor, centers_of(one, labels, n_clusters))
-        pairs = nearest_unseparated(whitened(factor, other), centers, cluster_sizes(labels, n_clusters))
+        centers, sizes = cluster_means(one, labels, n_clusters)
+        factor = cholesky(within_covariance(one, labels, centers), lower=True)
+        pairs = nearest_unseparated(whitened(factor, other), whitened(factor, centers), sizes)
         if not pairs:
             break
         for first, second in pairs:
             labels = np.where(labels == second, first, labels)
-        labels = mixture_labels(one, labels, 10)
+        labels = mixture_labels(one, labels, _ITERATIONS)
     return labels
 
 
 def nearest_unseparated(rows: Float, centers: Float, sizes: Float) -> list[tuple[int, int]]:
-    """The nearest pair (by Ward's distance) that is not separated, if any; of many clusters one pair in ten.
+    """The nearest pairs (by Ward's distance) that are not separated, if any: up to one for every fourth cluster.
 
     No two pairs have a cluster in common.
     """
-    nearest = assign(rows, centers)
-    members = [rows[nearest == k] for k in range(len(centers))]
+    nearest, along, inner = assign(rows, centers), rows @ centers.T, centers @ centers.T
+    members, squares = [np.flatnonzero(nearest == k) for k in range(len(centers))], inner.diagonal()
     first, second = np.triu_indices(len(centers), 1)
-    distances = np.sum((centers[first] - centers[second]) ** 2, axis=1)
+    distances = squares[first] + squares[second] - 2 * inner[first, second]
     ward = distances * sizes[first] * sizes[second] / (sizes[first] + sizes[second])
     pairs: list[tuple[int, int]] = []
     free = np.ones(len(centers), dtype=bool)
@@ -155,25 +150,15 @@ def nearest_unseparated(rows: Float, centers: Float, sizes: Float) -> list[tuple
         a, b = int(first[index]), int(second[index])
         if not (free[a] and free[b]):
             continue
-        direction = centers[b] - centers[a]
-        line = np.concatenate([members[a] @ direction, members[b] @ direction])
-        if unimodal_p_value(line, centers[a] @ direction, centers[b] @ direction) > _LEVEL:
+        # On the line between two centers: products with both are known.
+        some = np.concatenate([members[a], members[b]])
+        line = along[some, b] - along[some, a]
+        if unimodal_p_value(line, inner[a, b] - squares[a], squares[b] - inner[a, b]) > _LEVEL:
             pairs.append((a, b))
             free[[a, b]] = False
-            if len(pairs) >= len(centers) // 10:
+            if len(pairs) >= _JOINED * len(centers):
                 break
     return pairs
-
-
-def unimodal_p_value(line: Float, low: float, high: float) -> float:
-    """Probability of so few values in the middle third between two points under a unimodal density.
-
-    Such a density has at least as many values in the middle as in the scarcer of the thirds about the two points, that
-    is, at least half of both together.
-    """
-    half = (high - low) / 6
-    left, middle, right = (int(np.sum(np.abs(line - point) <= half)) for point in (low, (low + high) / 2, high))
-    return float(bdtr(middle, middle + min(left, right), 0.5))
 
 
 def mixture_labels(rows: Float, labels: Labels, n_iter: int) -> Labels:
@@ -188,15 +173,16 @@ def mixture_labels(rows: Float, labels: Labels, n_iter: int) -> Labels:
 
 def nearest_clusters(labelled: Float, labels: Labels, rows: Float) -> Labels:
     """The nearest cluster center of each row, in the metric of the within-cluster covariance."""
-    factor = within_factor(labelled, labels)
-    return assign(whitened(factor, rows), whitened(factor, centers_of(labelled, labels, int(labels.max()) + 1)))
+    centers, sizes = cluster_means(labelled, labels, int(labels.max()) + 1)
+    return nearest_in(rows, centers, sizes, within_covariance(labelled, labels, centers))
 
 
-def within_factor(rows: Float, labels: Labels) -> Float:
-    """Cholesky factor of the within-cluster covariance."""
-    rest = rows - centers_of(rows, labels, int(labels.max()) + 1)[labels]
-    ridge = _RIDGE * rows.var(axis=0) + np.finfo(float).tiny
-    return cholesky(rest.T @ rest / len(rows) + np.diag(ridge), lower=True)
+def within_covariance(rows: Float, labels: Labels, centers: Float) -> Float:
+    """The covariance within clusters, made invertible."""
+    rest = rows - centers[labels]
+    covariance = rest.T @ rest / len(rows)
+    covariance[np.diag_indices(len(covariance))] += _RIDGE * rows.var(axis=0) + np.finfo(float).tiny
+    return covariance
 
 
 def whitened(factor: Float, rows: Float) -> Float:

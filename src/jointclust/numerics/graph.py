@@ -194,6 +194,11 @@ def _crowded_at_one(balanced: sp.csr_array, indicators: sp.csr_array, k: int) ->
     return 1.0 + 0.5 * tiny - 0.5 / inverse, vectors
 
 
+def balance(graph: sp.csr_array) -> sp.csr_array:
+    """A symmetric graph scaled so that the links of every row sum to 1."""
+    return _doubly_stochastic(sp.csr_array(graph / float(graph.sum() / graph.shape[0])), np.ones(graph.shape[0]))
+
+
 def _doubly_stochastic(matrix: sp.csr_array, target: Float) -> sp.csr_array:
     """``EAE`` with a positive diagonal E for which ``EAE target = target`` (Sinkhorn and Knopp, damped)."""
     scale = np.ones(len(target))

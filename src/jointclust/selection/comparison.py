@@ -44,7 +44,7 @@ def usual_methods(n_clusters: int, n_rows: int, n_columns: int, *, sparse: bool)
     }
     for entry in registry.METHODS:
         for setting in entry.settings:
-            estimator = entry.cls(n_clusters, **setting.params, **setting.compared_with)
+            estimator = entry.cls(n_clusters, **{**setting.params, **setting.compared_with})
             if setting.compared is not None and (not sparse or get_tags(estimator).input_tags.sparse):
                 found[setting.compared] = estimator
     if n_rows <= _QUADRATIC:

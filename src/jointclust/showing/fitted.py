@@ -234,7 +234,21 @@ class Fitted:
         return explained(features, self.labels, places if is_plain else None)
 
 
-def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None) -> Explanation:
+def at_layer(model: Any, n_clusters: int, X: Any, prepared: Any = None) -> Any:
+    """The model with the clusters of one of the layers of its consensus; X are its training rows."""
+    model = getattr(model, "best_estimator_", model)
+    clusterer = last_step(model)
+    if not isinstance(clusterer, JointConsensus):
+        raise TypeError(f"n_clusters={n_clusters}: only a JointConsensus has layers, and this is {clusterer!r}.")
+    is_pipeline = isinstance(model, Pipeline) and len(model) > 1
+    rows = prepared if prepared is not None else model[:-1].transform(X) if is_pipeline else X
+    layer = clusterer._at_layer(n_clusters, rows)
+    return Pipeline([*model.steps[:-1], (model.steps[-1][0], layer)]) if isinstance(model, Pipeline) else layer
+
+
+def explain(
+    model: Estimator, X: Any, feature_names: Sequence[str] | None = None, n_clusters: int | None = None
+) -> Explanation:
     """What makes each cluster: its size, short rules, the features that set it apart, and typical rows.
 
     A rule has at most three conditions, in the units of X; ``precision`` is the share of the rows that fulfil it that
@@ -255,6 +269,8 @@ def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None
         Rows in a file or with Dask are loaded: if there are too many, give some of them.
     feature_names : sequence of str, default=None
         Names of the columns of X; None takes those of a frame, or of the model. Documents have words instead.
+    n_clusters : int, default=None
+        Number of clusters of the layer of a consensus to explain (see ``JointConsensus.cut``); X are its training rows.
 
     Returns
     -------
@@ -278,4 +294,6 @@ def explain(model: Estimator, X: Any, feature_names: Sequence[str] | None = None
       ...
     """
     check_is_fitted(model)
-    return Fitted(model, at_hand(X), feature_names).explanation
+    X = at_hand(X)
+    model = model if n_clusters is None else at_layer(model, n_clusters, X)
+    return Fitted(model, X, feature_names).explanation

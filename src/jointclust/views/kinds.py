@@ -437,8 +437,8 @@ def _use(found: list[Found], names: NDArray[np.str_], columns: Any) -> tuple[Usa
     if isinstance(columns, str) and verdict.kind in ("table", "mixed"):
         tested = related_columns(found, names.tolist())
         # In two or three columns density shows what each of them adds: all are used.
-        has_few = verdict.kind == "table" and view_of_few(A) is not None
-        usage = tested if columns == "related" and not has_few else every._replace(related=tested.related)
+        drops_few = verdict.kind == "table" and view_of_few(A) is not None and tested.used.sum() < every.used.sum()
+        usage = tested if columns == "related" and not drops_few else every._replace(related=tested.related)
     elif not isinstance(columns, str) and not named_beside_related(names.tolist(), columns):
         usage = given_columns(found, names.tolist(), list(columns))
     elif not isinstance(columns, str) and verdict.kind in ("table", "mixed"):

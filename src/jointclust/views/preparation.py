@@ -75,7 +75,7 @@ class Preparation(Transformer):
     --------
     >>> import pandas as pd
     >>> from jointclust.views.preparation import Preparation
-    >>> table = pd.DataFrame({"name": list("abcd"), "size": [1.0, 2.0, 3.0, 4.5], "red": [True, True, False, False]})
+    >>> table = pd.DataFrame({"name": list("abcd"), "size": [10.0, 20.0, 30.0, 45.0], "red": [True, True, False, False]})
     >>> preparation = Preparation().fit(table)
     >>> preparation.get_feature_names_out().tolist()
     ['size', 'red']

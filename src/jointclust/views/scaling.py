@@ -152,7 +152,7 @@ class Numbers(Standardised):
     --------
     >>> import numpy as np
     >>> from jointclust.views.scaling import Numbers
-    >>> Numbers(np.array([True, False])).fit_transform([[1.0, 0.7], [3.0, -0.7]])
+    >>> Numbers(np.array([True, False])).fit_transform([[1.0, 0.7], [3.0, 0.2]])
     array([[-1.,  0.],
            [ 1.,  0.]])
     """

@@ -48,8 +48,8 @@ class PlaneDisplay(Display):
     Examples
     --------
     >>> import jointclust as jc
-    >>> X, _ = jc.datasets.mixture(n_samples=200, n_features=2, n_clusters=3, random_state=0)
-    >>> model = jc.JointConsensus(3, random_state=0).fit(X)
+    >>> X, _ = jc.datasets.two_gaussians(random_state=0)
+    >>> model = jc.JointConsensus(2, random_state=0).fit(X)
     >>> display = jc.plots.PlaneDisplay.from_estimator(model, X, resolution=50)
     >>> display.confidence.shape
     (50, 50)
