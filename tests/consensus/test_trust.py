@@ -60,7 +60,7 @@ def test_confidence_has_the_mean_that_refits_say(repeats):
     rule = ConfidenceRule.of_votes(repeats.labels, np.ones(90), 3).taught(votes, repeats)
     sure = rule.confidence(votes, np.ones(90))
     overall = (repeats.same.sum() + 0.5) / (repeats.unseen.sum() + 1)
-    expected = (repeats.shares().sum(axis=0) + overall) / 4
+    expected = (repeats.shares().sum(axis=0) + 3 * overall) / 6
     np.testing.assert_allclose([sure[repeats.labels == k].mean() for k in range(3)], expected, rtol=1e-6)
     assert rule.slope > 0
     order = np.array([2, 0, 1])

@@ -17,7 +17,7 @@ from jointclust.types import Float, Labels
 # Votes below this share count as this share.
 _LEAST_VOTES = 1e-3
 # A cluster's share is averaged with that of all rows, which counts as so many refits; shares are no surer than this.
-_SHARED, _LEAST_DOUBT = 1.0, 1e-3
+_SHARED, _LEAST_DOUBT = 3.0, 1e-3
 # The slope where votes tell nothing of the refits, and how many rows this counts as; its ends.
 _USUAL_SLOPE, _PRIOR, _SLOPES = 1.0, 5.0, (0.1, 10.0)
 # Outlier scores are usual up to this multiple of what nine rows in ten stay below.

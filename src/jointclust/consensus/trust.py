@@ -25,7 +25,8 @@ from jointclust.types import Float, Labels
 _REFITS, _REFITS_OF_GIVEN, _QUICK_REFITS = 3, 1, 2
 # Rows that the refits share: so many, or so many for each cluster.
 _MOST_ROWS, _ROWS_PER_CLUSTER = 3_000, 40
-# Views up to which the refits have the members of a quick fit; with more views they have fewer on each.
+# Views up to which the refits have the members of a quick fit; with more views they have fewer on each, unless they are
+# fits to a sample, which cost little beside the fit to all rows.
 _FEW_VIEWS = 2
 _RESTARTS = 4
 
@@ -132,7 +133,8 @@ def _sampled(
     scales = [float(one.projection.scale) for one in projected.values()]
     joint = np.hstack([one / scale for one, scale in zip(leading, scales, strict=True)])
     sources = [host_block(viewed.sources[view].take(rows)) for view in projected] if is_given else leading
-    effort = EFFORTS["quick"] if len(leading) <= _FEW_VIEWS else PLAIN
+    is_sample = rows.size < (viewed.n_samples if viewed.weights is None else np.count_nonzero(viewed.weights))
+    effort = EFFORTS["quick"] if is_sample or len(leading) <= _FEW_VIEWS else PLAIN
     weights = None if viewed.weights is None else to_host(viewed.weights)[rows]
     known = None if viewed.known is None else viewed.known[rows]
     return _Sample(sources, joint, weights, known, n_clusters, effort, fit_panel)
