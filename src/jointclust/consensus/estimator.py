@@ -373,22 +373,12 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     @property
     def reproducibility_(self) -> float:
         """How far refits on other rows find the same clusters."""
-        return self._trusted("reproducibility_").reproducibility
+        return _measured(self, "reproducibility_").reproducibility
 
     @property
     def cluster_reproducibility_(self) -> Float:
         """How far refits on other rows find each cluster."""
-        return self._trusted("cluster_reproducibility_").of_clusters
-
-    def _trusted(self, name: str) -> Trust:
-        check_is_fitted(self)
-        trust = vars(self).get("_trust")
-        if trust is None:
-            raise AttributeError(
-                f"{name} was not measured: it needs a fit with trust=True of version 0.3 or later, of at least two "
-                "rows for each cluster that are not all equal."
-            )
-        return trust
+        return _measured(self, "cluster_reproducibility_").of_clusters
 
     @property
     def verdict_(self) -> Verdict:
@@ -722,6 +712,18 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         # scikit-learn's checks require it of estimators with predict_proba, and then expect two columns or four.
         tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)
         return tags
+
+
+def _measured(model: JointConsensus, name: str) -> Trust:
+    """What refits said of the clusters."""
+    check_is_fitted(model)
+    trust = vars(model).get("_trust")
+    if trust is None:
+        raise AttributeError(
+            f"{name} was not measured: it needs a fit with trust=True of version 0.3 or later, of at least two "
+            "rows for each cluster that are not all equal."
+        )
+    return trust
 
 
 def _probabilities(agreement: Agreement, X: Any) -> Float:
