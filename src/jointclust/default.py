@@ -112,6 +112,7 @@ def fit_rows(
         model.set_params(n_clusters=max(number.n_clusters, n_classes))
     model._fit_viewed(viewed, check_random_state(random_state), classes)
     if number is not None and known_labels is None:
+        number = number.with_suggestion(model._n_separated())
         model.number_ = number
     return FittedRows(model, number, viewed)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
@@ -195,3 +196,12 @@ def test_constant_and_few_rows(rng):
 @pytest.mark.slow
 def test_digits(digits):
     assert 9 <= jc.number_of_clusters(digits.data).n_clusters <= 14
+
+
+def test_a_layer_of_separated_splits_is_among_the_first_three():
+    """Of three blobs asked for two, the tree shows that one of them falls apart."""
+    X, _ = make_blobs(300, 6, centers=3, cluster_std=0.5, random_state=0)
+    model = jc.cluster(X, [2, 7], random_state=0)
+    assert [layer["split"] for layer in model.layers_[1:3]] == ["separated", "separated"]
+    assert 3 in model.number_.suggestions[:3]
+    assert model.number_.with_suggestion(1).suggestions == model.number_.suggestions

@@ -133,7 +133,6 @@ def cut(
     if path is None or path == "-":
         raise click.UsageError(f"{run} does not say where its data are: give them with --data.")
     claim_plot(given["plot"], force=given["force"])
-    claim_folder(folder, force=given["force"])
     if data is None and not Path(path).is_file():
         raise click.UsageError(f"The data of {run} are not at {path} any more: give them with --data.")
     source = arranged(voice, path, before | given)
@@ -143,6 +142,7 @@ def cut(
     image_of(source, given)
     with voice.step("cut", f"Cutting into {cut_into} clusters"), collected() as messages:
         model = cut_model(saved.model, cut_into, X, None)
+    claim_folder(folder, force=given["force"])  # once it is sure that there is such a layer
     finish(Outcome(voice, folder, source, Fitted(model, X, source.table.names), context, messages))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -106,11 +106,19 @@ class ClusterNumber:
         )
         if self.n_clusters == 1:
             return f"no cluster structure found{sure}" + (f"; {others[0]} clusters fit best" if others else "")
-        close = [number for number in others if self.scores[number] > self.scores[self.n_clusters] - _CLOSE]
+        least = self.scores[self.n_clusters] - _CLOSE
+        close = [number for number in others if self.scores.get(number, -np.inf) > least]
         other = f"; {close[0]} is the other candidate" if close else ""
         doubt = "" if self.has_structure else "; no cluster structure found, so any number is arbitrary"
         edge = "; an end of the range, so numbers beyond it might be better" if self.at_edge else ""
         return f"{self.n_clusters} clusters{sure}{other}{edge}{doubt}"
+
+    def with_suggestion(self, n_clusters: int) -> ClusterNumber:
+        """The same with one more suggestion among the first three, unless it is about one of them already."""
+        if n_clusters < 2 or any(same(n_clusters, number) for number in self.suggestions[:3]):
+            return self
+        others = [number for number in self.suggestions if number != n_clusters]
+        return replace(self, suggestions=[*others[:2], n_clusters, *others[2:]][:_SUGGESTIONS])
 
     def warn(self) -> None:
         """Warn when there is no structure, or when the number is uncertain."""
