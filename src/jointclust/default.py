@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from jointclust.consensus.estimator import JointConsensus
+from jointclust.consensus.tree import n_separated
 from jointclust.consensus.views import ViewedData
 from jointclust.number.estimate import ClusterNumber, Numbers, Report, count, silent
 from jointclust.subspace.coordinates import Coordinates
@@ -112,7 +113,7 @@ def fit_rows(
         model.set_params(n_clusters=max(number.n_clusters, n_classes))
     model._fit_viewed(viewed, check_random_state(random_state), classes)
     if number is not None and known_labels is None:
-        number = number.with_suggestion(model._n_separated())
+        number = number.with_suggestion(n_separated(model._split_p_values()))
         model.number_ = number
     return FittedRows(model, number, viewed)
 

@@ -474,11 +474,6 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         p = float(p_values[self._layers().n_leaves - n_clusters])
         return {"split": "separated" if p <= LEVEL else "overlapping", "p_value": p}
 
-    def _n_separated(self) -> int:
-        """The number of clusters of the finest layer of which all splits are separated; 1 if none is."""
-        p_values = self._split_p_values()
-        return 1 if p_values is None else 1 + int(np.cumprod(p_values[::-1] <= LEVEL).sum())
-
     def _split_p_values(self) -> Float | None:
         """The probabilities of the joins, in the order of the tree's; None of models that were saved without rows."""
         probe = vars(self).get("_probe")

@@ -344,6 +344,11 @@ class LayerAgreement(Agreement):
         return votes / votes.sum(axis=1, keepdims=True)
 
 
+def n_separated(p_values: Float | None) -> int:
+    """The number of clusters of the finest layer of which all splits are separated; 1 if none is."""
+    return 1 if p_values is None else 1 + int(np.cumprod(p_values[::-1] <= LEVEL).sum())
+
+
 def split_p_values(agreement: Agreement, tree: Tree, probe: Probe) -> Float:
     """Of each join, the probability of so few rows between the two sets if their density had no valley between them.
 
