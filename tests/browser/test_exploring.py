@@ -29,7 +29,7 @@ def report(data, tmp_path_factory):
     X, y = data
     path = tmp_path_factory.mktemp("exploring") / "report.html"
     jc.write_report(
-        jc.JointConsensus(4, effort="quick", random_state=0).fit(X),
+        jc.JointConsensus(4, columns="all", effort="quick", random_state=0).fit(X),
         X,
         path,
         ids=[HOSTILE_CELL if i == 0 else f"=id {i}" for i in range(N)],

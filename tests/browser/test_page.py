@@ -248,6 +248,7 @@ def test_a_million_points(visit, tmp_path):
 
 def test_a_tap_tells_what_a_point_is(visit, report):
     page = visit(report, has_touch=True, viewport={"width": 400, "height": 740})
+    page.evaluate("document.querySelector('#points').scrollIntoView({block: 'center'})")
     area = page.locator("#points").bounding_box()
     places = [(x, y) for x in np.linspace(0.1, 0.9, 20) for y in np.linspace(0.2, 0.8, 6)]
     for x, y in places:

@@ -428,3 +428,12 @@ def test_columns_are_listed_and_one_that_decides_is_said_first(tmp_path):
     assert guard in section
     assert section.index("&lt;b&gt;city</th>") < section.index("luck</th>"), "what separates the clusters most is first"
     assert "<b>city" not in text.partition('<script type="application/json"')[0]
+
+
+def test_names_stay_with_their_columns(rng):
+    """A column that is not used takes its name along."""
+    y, places = rng.randint(3, size=200), 4 * rng.standard_normal((3, 5))
+    X = np.column_stack([rng.standard_normal(200), rng.standard_normal((200, 5)) + places[y]])
+    with pytest.warns(UserWarning, match="'0' is not used"):
+        model = jc.JointConsensus(3, effort="quick", trust=False, random_state=0).fit(X)
+    assert Fitted(model, X, given_names=list("abcdef")).names == list("bcdef")

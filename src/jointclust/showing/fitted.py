@@ -159,6 +159,9 @@ class Fitted:
         """What the columns of ``data`` are called: as given, as coded, as in X or the model, else by number."""
         coded, n_features = self._features[1], self.data.shape[1]
         given = self.column_names if self.given_names is None else self.given_names
+        first = first_preparation(self.model)
+        if first is not None and given is not None and len(given) == getattr(first, "n_features_in_", None):
+            return [str(name) for name in first.coded_names([str(name) for name in given])]
         if coded is not None and (given is None or len(given) != n_features):
             return coded  # columns that were coded have names of their own
         if given is None:

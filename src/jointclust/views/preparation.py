@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -257,13 +257,16 @@ class Preparation(Transformer):
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         return self.scaler_.get_feature_names_out(self.coded_names())
 
-    def coded_names(self) -> NDArray:
-        """Names of the columns of :meth:`encode`."""
+    def coded_names(self, columns: Sequence[str] | None = None) -> NDArray:
+        """Names of the columns of :meth:`encode`, where those of the data are called so, if they had no names."""
         check_is_fitted(self)
+        names = None if columns is None else np.asarray(columns, dtype=object)
         if self.encoder_ is not None:
-            names = self.encoder_.get_feature_names_out()
+            is_unnamed = names is not None and not hasattr(self.encoder_, "feature_names_in_")
+            own = names if self.kept_ is None or names is None else names[self.kept_]
+            names = self.encoder_.get_feature_names_out(own if is_unnamed else None)
         else:
-            names = super().get_feature_names_out()
+            names = super().get_feature_names_out() if names is None else names
             names = names if self.kept_ is None else names[self.kept_]
         return names if self.imputer_ is None else self.imputer_.get_feature_names_out(names)
 
