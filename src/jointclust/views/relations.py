@@ -25,8 +25,8 @@ from jointclust.types import Float
 FEWEST_ROWS, _MOST_LEVELS = 20, 30
 # Rows times the squared number of coded columns: what the products of all codes may cost.
 _MOST_PRODUCTS = 1e10
-# Standard deviations: of what depends on the others together (one in 160 by chance), of a strong link.
-_RELATED, _STRONG = 2.5, 5.0
+# Standard deviations: of what depends on the others together (one in 330 by chance), of a strong link.
+_RELATED, _STRONG = 2.75, 5.0
 # Chance of any wrong link between two columns.
 _CHANCE = 0.01
 # Share of a column that another tells, from which on it adds nothing.
