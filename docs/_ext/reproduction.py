@@ -1,6 +1,8 @@
-"""What ``jointclust reproduce`` wrote to docs/reproduction, item by item, read off its files."""
+"""What ``jointclust reproduce`` wrote to docs/reproduction, claim by claim and item by item, read off its files."""
 
 import csv
+import json
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
@@ -11,9 +13,14 @@ FOLDER = Path(__file__).parent.parent / "reproduction"
 # Longer ones are files to download: a figure shows its numbers itself.
 LONGEST = {"table": 150, "accuracies": 0}
 USUALLY = 40
-# What no paper claims is no part of its count.
-OURS = "Ours: "
-SIGNS = {"holds": "✓", "holds in part": "≈", "does not hold": "✗", "cannot be tested": "?"}
+SIGNS = {
+    "holds": "✓",
+    "holds in part": "≈",
+    "tie": "=",
+    "does not hold": "✗",
+    "depends on a choice": "±",
+    "cannot be tested": "?",
+}
 
 
 def rows(name):
@@ -27,13 +34,16 @@ def escaped(text):
     return "".join(f"\\{sign}" if sign in "\\*`|_<>" else sign for sign in text)
 
 
-def table(lines):
-    """A list table of rows of text."""
+def table(lines, widths=""):
+    """A list table of rows of text; a cell that is a list has more than one line, the rest of which is markup."""
     head, *body = lines
-    found = [".. list-table::", "   :header-rows: 1", ""]
+    found = [".. list-table::", "   :header-rows: 1", *([f"   :widths: {widths}"] if widths else []), ""]
     for line in [head, *body]:
-        first, *rest = (escaped(cell) or "\\ " for cell in line)
-        found += [f"   * - {first}", *(f"     - {cell}" for cell in rest)]
+        for index, cell in enumerate(line):
+            first, *rest = cell if isinstance(cell, list) else [cell]
+            found.append("   * - " if index == 0 else "     - ")
+            found[-1] += escaped(first) or "\\ "
+            found += [f"       {one}" if one else "" for one in rest]
     return [*found, ""]
 
 
@@ -41,6 +51,33 @@ def verdict(row):
     """The verdict with its sign and share."""
     share = f" ({row['share']})" if row["share"] else ""
     return f"{SIGNS[row['verdict']]} {row['verdict']}{share}"
+
+
+def number(text):
+    """A number of a part with its sign, or nothing."""
+    return "" if text in ("", "nan") else f"{float(text):+.3g}"
+
+
+def folded(parts):
+    """The readings of a claim with all their parts, as HTML that opens at a click."""
+    readings = {}
+    for row in parts:
+        readings.setdefault((row["choice"], row["counted"], row["verdict"], row["share"]), []).append(row)
+    lines = []
+    for (choice, counted, found, share), own in readings.items():
+        title = (
+            f"<b>{escape(choice or 'as printed')}</b>{'' if counted == 'yes' else ', not counted'}: {found} ({share})"
+        )
+        told = []
+        for row in own:
+            interval = f" [{number(row['low'])}, {number(row['high'])}]" if int(row["n"]) > 1 else ""
+            p = f", p = {float(row['p']):.2g}" if row["p"] not in ("", "nan") else ""
+            told.append(f"{escape(row['name'])} {number(row['mean'])}{interval}{p} ({row['outcome']})")
+        lines.append(f"<p>{title}. {'; '.join(told)}</p>")
+    more = "Every part" if all(row["counted"] == "yes" for row in parts) else "Every part, and other readings"
+    return (
+        ["", ".. raw:: html", "", f"   <details><summary>{more}</summary>{''.join(lines)}</details>"] if parts else []
+    )
 
 
 class Parsed(SphinxDirective):
@@ -55,7 +92,7 @@ class Parsed(SphinxDirective):
 
 
 class Reproduced(Parsed):
-    """``.. reproduced:: odc-table-2``: figure, claims, table, how the protocol differs."""
+    """``.. reproduced:: odc-table-2``: figure, table, how the protocol differs."""
 
     required_arguments = 1
 
@@ -65,10 +102,6 @@ class Reproduced(Parsed):
         lines = []
         if (FOLDER / f"{slug}.svg").exists():
             lines += [f".. image:: {slug}.svg", f"   :alt: {item} of {paper}", ""]
-        claims = [row for row in rows("claims.csv") if (row["paper"], row["item"]) == (paper, item)]
-        if claims:
-            body = [[verdict(row), row["claim"], row["evidence"], row["because"]] for row in claims]
-            lines += table([["verdict", "claim", "evidence", "our numbers"], *body])
         lines += self.numbers(slug)
         notes = [row for row in rows("notes.csv") if (row["paper"], row["item"]) == (paper, item)]
         missing = [row["note"] for row in notes if row["kind"] == "missing data"]
@@ -87,27 +120,52 @@ class Reproduced(Parsed):
         return [*lines, f"With all columns, as a file: {file}.", ""]
 
 
-class Verdicts(Parsed):
-    """``.. verdicts::``: how many claims of each paper hold; with a paper's name, its claims in short."""
+class Claims(Parsed):
+    """``.. claims:: dec``: one row for each claim of a paper; what is not counted is folded below it."""
 
-    optional_arguments = 1
+    required_arguments = 1
 
     def lines(self):
-        claims = rows("claims.csv")
-        if self.arguments:
-            own = [row for row in claims if row["paper"] == self.arguments[0]]
-            body = [[row["item"], verdict(row), row["claim"], row["evidence"].partition(" (")[0]] for row in own]
-            return table([["item", "verdict", "claim", "evidence"], *body])
-        claims = [row for row in claims if not row["claim"].startswith(OURS)]
-        papers = dict.fromkeys(row["paper"] for row in claims)
-        body = [
-            [paper.upper(), *(str(sum((r["paper"], r["verdict"]) == (paper, v) for r in claims)) for v in SIGNS)]
-            for paper in papers
-        ]
-        return table([["paper", *(f"{sign} {verdict}" for verdict, sign in SIGNS.items())], *body])
+        paper = self.arguments[0]
+        parts = [row for row in rows("parts.csv") if row["paper"] == paper]
+        body = []
+        for row in (one for one in rows("claims.csv") if one["paper"] == paper):
+            own = [part for part in parts if part["key"] == row["key"]]
+            body.append([verdict(row), row["place"], row["claim"], [row["rests"], *folded(own)]])
+        return table([["verdict", "place", "claim", "what the verdict rests on"], *body], "18 14 28 40")
+
+
+class Verdicts(Parsed):
+    """``.. verdicts::``: how many claims of each paper have each verdict."""
+
+    def lines(self):
+        claims = [row for row in rows("claims.csv") if row["paper"] != "all"]
+        body = []
+        for paper in dict.fromkeys(row["paper"] for row in claims):
+            own = [row["verdict"] for row in claims if row["paper"] == paper]
+            body.append([paper.upper(), str(len(own)), *(str(own.count(one)) for one in SIGNS)])
+        return table([["paper", "claims", *(f"{sign} {one}" for one, sign in SIGNS.items())], *body])
+
+
+class Provenance(Parsed):
+    """``.. provenance:: dec``: where the numbers of a paper come from, and all its fits as a file."""
+
+    required_arguments = 1
+
+    def lines(self):
+        paper = self.arguments[0]
+        known = json.loads((FOLDER / "provenance.json").read_text(encoding="utf-8"))[paper]
+        told = ", ".join(
+            f"{name} {known[name]}" for name in ("run", "version", "date", "cores", "CPU minutes") if name in known
+        )
+        file = f"{paper}-cells.csv.gz"
+        cells = f" All {known['cells']} fits: :download:`{file}`." if (FOLDER / file).exists() else ""
+        return [f"These numbers: {escaped(told)}.{cells}", ""]
 
 
 def setup(app):
     app.add_directive("reproduced", Reproduced)
+    app.add_directive("claims", Claims)
     app.add_directive("verdicts", Verdicts)
+    app.add_directive("provenance", Provenance)
     return {"parallel_read_safe": True}

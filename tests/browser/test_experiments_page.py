@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jointclust.experiments.findings import VERDICTS, Claim, Findings
+from jointclust.experiments.findings import VERDICTS, Claim, Findings, Reading, ahead
 from jointclust.experiments.page import write_page
 
 LONG = "AMethodWhoseNameIsLongerThanAnyScreenOfAPhoneIsWideAndThatHasNoPlaceToBreakItAtAll"
@@ -18,8 +18,10 @@ def findings_page(tmp_path_factory):
     for index, ax in enumerate(figure.subplots(2, 3).flat):
         ax.plot(np.arange(10) * index)
     wide = pd.DataFrame(np.random.RandomState(0).rand(120, 14), columns=[f"column {i}" for i in range(14)])
+    reading = Reading([ahead(LONG, [0.1, 0.2]), ahead(LONG, [-0.1, 0.1])], LONG)
+    claims = [Claim(f"{LONG}-{verdict}", LONG, LONG, verdict, LONG, LONG, readings=[reading]) for verdict in VERDICTS]
     findings = [
-        Findings("dec", "table 2", LONG, wide.assign(method=LONG), figure, [Claim(LONG, v, LONG) for v in VERDICTS]),
+        Findings("dec", "table 2", LONG, wide.assign(method=LONG), figure, claims),
         Findings(LONG, LONG, LONG, notes=[LONG], missing=[LONG], stand_ins=[LONG]),
     ]
     return write_page(findings, tmp_path_factory.mktemp("page"), title=LONG, facts={LONG: LONG})

@@ -308,7 +308,7 @@ def test_summary_of_a_file_of_failures_and_of_no_agreement(tmp_path):
 
 
 def test_no_way_of_choosing_takes_a_fit_with_an_empty_cluster():
-    """The best mean and the best agreement belong to parameters one of whose fits left a cluster empty."""
+    """The best mean and the best agreement belong to parameters half of whose fits left a cluster empty."""
     table = made_up().assign(empty=[0, 1, 0, 0, 0])
     table["agreement"] = [0.9, 0.9, 0.1, 0.1, 0.2]
     found = summary(table).set_index(["method", "selection"])

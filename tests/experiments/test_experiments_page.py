@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from jointclust.experiments import page
-from jointclust.experiments.findings import OURS, VERDICTS, Claim, Findings
+from jointclust.experiments.findings import VERDICTS, Claim, Findings, Reading, ahead, judged
 from jointclust.experiments.page import write_page
 
 mpl = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -44,9 +44,11 @@ def table(n=2, method="DEC"):
 def made_up(text="DEC"):
     """Three papers, in turn, with everything that findings can have."""
     return [
-        Findings("dec", "table 2", f"Accuracy of {text}", table(30, text), None, [Claim("better", "holds", text)]),
-        Findings("ec", "table 4", text, None, figure(text), [Claim(text, "cannot be tested", "no data")]),
-        Findings("dec", "figure 3", "Path", table(), figure(), [Claim("flat", "does not hold", "by 0.2")]),
+        Findings(
+            "dec", "table 2", f"Accuracy of {text}", table(30, text), None, [Claim("k1", "II", "better", "holds", text)]
+        ),
+        Findings("ec", "table 4", text, None, figure(text), [Claim("k2", "III", text, "cannot be tested", "no data")]),
+        Findings("dec", "figure 3", "Path", table(), figure(), [Claim("k3", "IV", "flat", "does not hold", "by 0.2")]),
         Findings("all", "ranks", "Ranks", notes=[text], missing=["usps", text], stand_ins=["digits", text]),
     ]
 
@@ -97,6 +99,7 @@ def test_all_files_are_there(tmp_path):
         "index.html",
         "claims.csv",
         "notes.csv",
+        "parts.csv",
         "dec-table-2.csv",
         "ec-table-4.svg",
         "dec-figure-3.csv",
@@ -127,17 +130,17 @@ def test_page_shows_everything(tmp_path):
     ):
         assert part in text, part
     assert "Missing data: usps, DEC. How to get them: jointclust datasets usps , jointclust datasets DEC" in text
-    assert "✗ does not hold flat (by 0.2)" in text
+    assert "✗ does not hold IV. flat by 0.2" in text
     assert text.index("Figure 3: Path") < text.index("Table 4: DEC"), "the items of a paper are together"
     assert found.tags.count("svg") == 2
     assert found.tags.count("tr") == (1 + 3) + (1 + 3) + (1 + 30) + (1 + 2), "counts, claims and two tables"
 
 
 def test_counts_of_verdicts(tmp_path):
-    claims = [Claim("a", verdict, "b") for i, verdict in enumerate(VERDICTS) for _ in range(i)]
+    claims = [Claim("k", "p", "a", verdict, "b") for i, verdict in enumerate(VERDICTS) for _ in range(i)]
     text = write_page([Findings("dec", "table 2", "t", claims=claims)], tmp_path).read_text()
     row = re.search(r'<th scope="row">DEC</th>(.*?)</tr>', text)[1]
-    assert re.findall(r">([^<]+)</td>", row) == ["\N{EN DASH}", "1", "2", "3"]
+    assert re.findall(r">([^<]+)</td>", row) == ["\N{EN DASH}", "1", "2", "3", "4", "5"]
 
 
 def test_links_lead_somewhere(tmp_path):
@@ -199,27 +202,30 @@ def test_claims_file(tmp_path):
     with (tmp_path / "claims.csv").open(newline="") as stream:
         rows = list(csv.reader(stream))
     assert rows == [
-        ["paper", "item", "claim", "verdict", "share", "evidence", "because"],
-        ["dec", "table 2", "better", "holds", "", "", 'a "b", c'],
-        ["ec", "table 4", 'a "b", c', "cannot be tested", "", "", "no data"],
-        ["dec", "figure 3", "flat", "does not hold", "", "", "by 0.2"],
+        ["paper", "item", "key", "place", "claim", "verdict", "share", "rests", "evidence"],
+        ["dec", "table 2", "k1", "II", "better", "holds", "", 'a "b", c', ""],
+        ["ec", "table 4", "k2", "III", 'a "b", c', "cannot be tested", "", "no data", ""],
+        ["dec", "figure 3", "k3", "IV", "flat", "does not hold", "", "by 0.2", ""],
     ]
 
 
-def test_share_and_evidence_are_shown(tmp_path):
-    claim = Claim("better", "holds in part", "by 0.1", "4 of 5", "weak (p = 0.3)")
+def test_parts_are_shown_and_written_with_their_interval(tmp_path):
+    gains = [0.1, 0.12, 0.11, 0.13]
+    readings = [
+        Reading([ahead("<iris>", gains)], "at 1"),
+        Reading([ahead("wine", [-g for g in gains])], "ours", counted=False),
+    ]
+    claim = judged("dec-x", "VI", "better", "ten runs", readings)
     text = write_page([Findings("dec", "table 2", "t", claims=[claim])], tmp_path).read_text()
-    assert text.count("4 of 5") == 2, "in the list of verdicts and at the item"
-    assert "Evidence: weak (p = 0.3)." in text
-
-
-def test_claims_of_no_paper_are_not_counted_with_the_papers(tmp_path):
-    claims = [Claim("better", "holds", "by 0.1"), Claim(f"{OURS}faster", "does not hold", "by 2 s")]
-    text = write_page([Findings("dec", "table 2", "t", claims=claims)], tmp_path).read_text()
-    counts = text.partition("Counts of verdicts")[2].partition("</table>")[0]
-    assert re.findall(r'<td class="number">(.*?)</td>', counts)[:1] == ["1"]
-    assert "1" not in re.findall(r'<td class="number">(.*?)</td>', counts)[1:]
-    assert "Ours: faster" in text
+    assert "Every part, and other readings" in text
+    assert "&lt;iris&gt; +0.115 [+0.0945, +0.136]" in text
+    assert "<b>ours</b>, not counted: does not hold" in text
+    with (tmp_path / "parts.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["choice"], row["counted"], row["outcome"], row["n"]) for row in rows] == [
+        ("at 1", "yes", "for", "4"),
+        ("ours", "no", "against", "4"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -267,7 +273,7 @@ def test_no_findings(tmp_path):
     text = str(read(write_page([], tmp_path)))
     assert "There are no findings." in text
     assert "There are no claims." in text
-    assert (tmp_path / "claims.csv").read_text() == "paper,item,claim,verdict,share,evidence,because\n"
+    assert (tmp_path / "claims.csv").read_text() == ("paper,item,key,place,claim,verdict,share,rests,evidence\n")
 
 
 def test_empty_table(tmp_path):

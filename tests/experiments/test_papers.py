@@ -17,9 +17,10 @@ from jointclust.experiments.findings import Findings
 from jointclust.experiments.papers import (
     ITEMS,
     PAPERS,
+    _claims,
     _lab,
-    _odc,
-    _rurr,
+    _rurr_runs,
+    cells_of,
     differences,
     items,
     reproduce,
@@ -39,7 +40,7 @@ def printed(paper, item, measure):
 
 
 def test_published_numbers_are_complete():
-    counts = Counter((row["paper"], row["item"]) for row in _lab.published())
+    counts = Counter((row["paper"], row["item"]) for row in _lab.published() if row["item"] != "sizes")
     assert counts == {
         ("dec", "figure 2"): 5,
         ("dec", "table 4"): 35,
@@ -49,7 +50,8 @@ def test_published_numbers_are_complete():
         ("odc", "table 2"): 80,
         ("rurr", "table 1"): 96,
     }
-    assert all(0 < float(row["value"]) < 1 for row in _lab.published() if row["measure"] != "seconds")
+    shares = ("accuracy", "error", "nmi")
+    assert all(0 < float(row["value"]) < 1 for row in _lab.published() if row["measure"] in shares)
     known = set(jc.datasets.registry())
     assert {row["dataset"] for row in _lab.published()} <= known
 
@@ -72,11 +74,11 @@ def test_published_numbers_bear_out_what_the_papers_conclude():
 
 def test_every_item_of_the_papers_is_there():
     names = {paper: [one.name for one in items(paper)] for paper in PAPERS}
-    assert names["dec"] == ["figure 2", "figure 3", "figure 4", "figure 5", "table 4", "table 5", "table 6"]
-    assert sorted(names["ec"]) == ["figure 1", "slides", "table 1"]
-    assert sorted(names["odc"]) == ["figure 1", "figure 2", "table 2", "theorem 3"]
-    figures = [f"figure {number}" for number in range(1, 6)]
-    assert sorted(names["rurr"]) == ["equation 3", *figures, "table 1"]
+    assert names["dec"] == ["theory", "start", "figure 2", "figure 3", "figure 4", "figure 5", "table 4"]
+    assert sorted(names["ec"]) == ["figure 1", "outliers", "table 1", "theory"]
+    assert sorted(names["odc"]) == ["figure 1", "figure 2", "table 2", "theory"]
+    figures = [f"figure {number}" for number in range(2, 6)]
+    assert sorted(names["rurr"]) == ["convergence", *figures, "table 1", "theory"]
     for one in ITEMS:
         assert set(one.datasets) <= set(jc.datasets.registry()), one.name
 
@@ -87,7 +89,7 @@ def test_items_by_any_spelling(word):
 
 
 def test_unknown_items_are_answered_with_the_list():
-    with pytest.raises(ValueError, match="'figure 9' in paper ec. There are: ec figure 1; ec table 1; ec slides"):
+    with pytest.raises(ValueError, match="'figure 9' in paper ec. There are: ec theory; ec outliers; ec figure 1"):
         items("ec", "figure 9")
     with pytest.raises(ValueError, match="dec, ec, odc, rurr, all"):
         items("lda")
@@ -120,9 +122,10 @@ def test_column_of_plain_kmeans():
 
 
 def test_differences_by_hand():
-    names = {"dataset": ["gt", "gt", "gt", "gt (other)"]}
+    names = {"dataset": ["gt", "gt", "gt", "gt (other)"], "low": 0.0, "rows": "90%"}
     table = pd.DataFrame(names | {"measure": [*["accuracy"] * 2, "seconds", "nmi"], "difference": [0.1, -0.3, 50, 9]})
-    more = pd.DataFrame({"dataset": "gt", "measure": ["nmi", "nmi"], "difference": [0.5, None]})
+    table = pd.concat([table, table.assign(rows="80%")])
+    more = pd.DataFrame({"dataset": "gt", "measure": ["nmi", "nmi"], "difference": [0.5, None], "low": 0.0})
     found = differences(
         [
             Findings("ec", "a", "", table),
@@ -146,15 +149,15 @@ def test_unit_scatter_makes_the_mean_eigenvalue_one():
 
 
 def test_neighbours_are_clipped_to_what_exists():
-    found = _rurr.methods(_lab.Lab(quick=False))["RSFKM"][1](jc.datasets.load("iris"))
+    found = _rurr_runs.methods(_lab.Lab(quick=False))["RSFKM (l2,1)"][1](jc.datasets.load("iris"))
     assert found == {"n_neighbors": [2]}
 
 
-def test_reproduce_writes_page_tables_and_figures(tmp_path):
+def test_reproduce_writes_page_tables_figures_and_cells(tmp_path):
     wanted = items("rurr", "figure 4") + items("odc", "table 2")
     found = reproduce(wanted, tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
-    assert {"index.html", "claims.csv", "cells.jsonl", "rurr-figure-4.svg", "odc-table-2.csv"} <= names
+    assert {"index.html", "claims.csv", "parts.csv", "cells.jsonl", "rurr-figure-4.svg", "odc-table-2.csv"} <= names
     table2 = found[1]
     assert "srbct" in table2.missing
     assert table2.stand_ins == []  # iris comes with scikit-learn
@@ -165,10 +168,49 @@ def test_reproduce_writes_page_tables_and_figures(tmp_path):
     assert abs(row["difference"]) < 0.1
     with (tmp_path / "claims.csv").open() as file:
         assert {row["item"] for row in csv.DictReader(file)} == {"figure 4", "table 2"}
+    # A number of the table is the mean of shipped cells, and one of these can be had alone.
+    cells = pd.read_csv(tmp_path / "odc-cells.csv.gz", keep_default_na=False)
+    own = cells[(cells["method"] == "ODC") & (cells["parameters"] == row["parameters"])]
+    own = own[own["prepared"] == "unit_features"]
+    assert own["nmi"].astype(float).mean() == pytest.approx(row["ours"], abs=1e-4)
+    alone = cells_of("iris", "odc", 1, paper="odc", quick=True).set_index(["prepared", "parameters"])
+    same = own[own["seed"].astype(int) == 1].iloc[0]
+    assert alone.loc[("unit_features", row["parameters"]), "nmi"] == pytest.approx(float(same["nmi"]), abs=1e-4)
+    assert set(json.loads((tmp_path / "provenance.json").read_text())) == {"rurr", "odc"}
     # What has been run is not run again, and the files are the same.
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     reproduce(wanted, tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_every_printed_claim_has_an_item_a_rule_and_what_its_verdict_rests_on():
+    rows = _claims.printed_claims()
+    assert len({row["key"] for row in rows}) == len(rows) == 89
+    known = {(one.paper, one.name) for one in ITEMS}
+    for row in rows:
+        assert (row["paper"], row["item"]) in known or row["item"] == _claims.NO_ITEM, row["key"]
+        assert row["rule"] in ("every", "most", "one")
+        assert all(row[name] for name in ("place", "claim", "rests"))
+
+
+@pytest.mark.parametrize(
+    ("paper", "dataset", "method"),
+    [
+        ("dec", "draw 0", "DEC"),
+        ("ec", "digits", "EC"),
+        ("odc", "iris", "ODC"),
+        ("rurr", "nine Gaussians, spread 0.8, draw 0", "RURR-SL"),
+    ],
+)
+def test_one_cell_of_each_paper(paper, dataset, method):
+    found = cells_of(dataset, method, 0, paper=paper, quick=True)
+    assert (found["error"].fillna("") == "").all() if "error" in found else True
+    assert found["accuracy"].between(0.05, 1).all()
+
+
+def test_an_unknown_cell_is_answered():
+    with pytest.raises(ValueError, match="No item of the papers has data set 'iris', method 'magic' and seed 0"):
+        cells_of("iris", "magic", 0, quick=True)
 
 
 def made(paper, item):
@@ -176,12 +218,12 @@ def made(paper, item):
     return found
 
 
-def test_toy_of_dec_reaches_the_papers_accuracy():
-    """The must-hold of the toy, on fewer draws than the full run."""
-    found = made("dec", "figure 2")
-    ours = found.table.set_index("setting")["ours"]
-    assert ours["n_init=10"] >= 0.998 - 1e-9
-    assert found.claims[0].verdict == "holds in part"  # one start can stick
+def test_items_that_need_no_data_have_evidence_for_every_claim():
+    for paper, name in (("dec", "figure 2"), ("rurr", "figure 3"), ("rurr", "convergence")):
+        found = made(paper, name)
+        assert found.figure is not None
+        assert len(found.table)
+        assert all(claim.evidence for claim in found.claims)
 
 
 def test_cells_of_all_items_are_run_together_and_failures_once(monkeypatch):
@@ -199,95 +241,6 @@ def test_cells_of_all_items_are_run_together_and_failures_once(monkeypatch):
     one, other = lab.tables(plans)
     assert len(one) == len(other) == 3
     assert one["accuracy"].isna().all()
-
-
-@pytest.mark.parametrize("name", ["figure 1", "figure 3"])
-def test_rurr_figures(name):
-    found = made("rurr", name)
-    assert found.figure is not None
-    assert len(found.table)
-    assert all(claim.because for claim in found.claims)
-
-
-# -- rules behind the verdicts, on made-up numbers ---------------------------------------------------------------
-
-
-def verdicts(claims):
-    return [claim.verdict for claim in claims]
-
-
-def measured(values, measures, n_runs=7):
-    """A table and the runs behind it: for each method one value, by all measures."""
-    rows = [
-        {"dataset": "iris", "method": m, "measure": measure, "ours": value if sign > 0 else 1 - value}
-        for measure, sign in measures.items()
-        for m, value in values.items()
-    ]
-    runs = [
-        {"dataset": "iris", "method": m, "parameters": "{}", "seed": seed, "error": "", "empty": 0}
-        | {"accuracy": value + 0.01 * seed, "nmi": value + 0.01 * seed, "agreement": 0.1}
-        for m, value in values.items()
-        for seed in range(n_runs)
-    ]
-    return pd.DataFrame(rows), pd.DataFrame(runs)
-
-
-def test_rules_of_odc_table2():
-    measures = {"nmi": 1, "error": -1}
-    best = dict(zip((*_odc.METHODS, *_odc.EXTRA), (0.5, 0.6, 0.6, 0.69, 0.7, 0.4, 0.9), strict=True))
-    best[_odc.VARIANCE_ONE] = 0.45
-    claims = _odc._claims(*measured(best, measures), ["iris"], [])
-    assert verdicts(claims) == ["holds"] * 2 + ["does not hold"] + ["holds"] * 3 + ["cannot be tested"]
-    assert claims[0].evidence.startswith("strong (+0.200")
-    assert claims[2].text.endswith("(variance one)")
-    worst = best | {"ODC": 0.1, _odc.VARIANCE_ONE: 0.9}
-    claims = _odc._claims(*measured(worst, measures), ["iris"], ["pie"])
-    assert verdicts(claims) == ["does not hold"] * 2 + ["holds"] + ["does not hold"] * 3 + ["cannot be tested"] * 2
-    assert claims[0].evidence.startswith("strong against it")
-    spread = {"a": {"nmi": 0.1, "accuracy": 0.05}}
-    assert [_odc._sweep_claim(m, spread).verdict for m in measures] == ["holds", "holds"]
-    spread = {"a": {"nmi": 0.01, "accuracy": 0.05}}
-    assert [_odc._sweep_claim(m, spread).verdict for m in measures] == ["does not hold", "does not hold"]
-
-
-def test_rule_of_the_axes_of_odc_figures():
-    def verdict(values):
-        table = pd.DataFrame({"dataset": "iris", "method": "ODC", "ours": values})
-        return _odc._axes_claim("nmi", table, ["iris", "mixture"]).verdict
-
-    assert verdict([0.61, 0.7, 0.9]) == "holds"
-    assert verdict([0.61, 0.8, 0.9]) == "does not hold"
-
-
-def test_rules_of_rurr_table1():
-    measures = {"accuracy": 1, "nmi": 1}
-    best = dict.fromkeys((*_rurr.METHODS, *_rurr.EXTRA), 0.4) | {"URR-SL": 0.5, "RURR-SL": 0.6, "RSFKM (capped)": 0.9}
-    claims = _rurr._claims(*measured(best, measures), ["iris"], [])
-    assert verdicts(claims) == ["holds"] * 5
-    assert [claim.share for claim in claims] == ["1 of 1", "1 of 1", "2 of 2", "2 of 2", "2 of 2"]
-    worst = best | {"RURR-SL": 0.1}
-    assert verdicts(_rurr._claims(*measured(worst, measures), ["iris"], ["fei"])) == ["does not hold"] * 5 + [
-        "cannot be tested"
-    ]
-
-
-def test_table_rows_keep_oracle_and_label_free_apart():
-    found = pd.DataFrame(
-        {
-            "dataset": "a",
-            "method": "m",
-            "selection": ["oracle", "label-free"],
-            "parameters": ["p", "q"],
-            "accuracy": [0.9, 0.4],
-            "accuracy_std": [0.1, 0.2],
-            "accuracy_best": [0.95, 0.5],
-            "runs": 10,
-            "collapsed": [0, 3],
-        }
-    )
-    row = _lab.measure_row(found, "a", "m", "error", "accuracy")
-    assert (row["ours"], row["label-free"]) == (pytest.approx(0.1), pytest.approx(0.6))
-    assert (row["best run"], row["parameters"], row["label-free parameters"]) == (pytest.approx(0.05), "p", "q")
 
 
 def run_cli(*arguments, **options):
@@ -308,6 +261,11 @@ def test_command_line(tmp_path):
     unknown = run_cli("reproduce", "--item", "table 9")
     assert unknown.returncode == 2
     assert "dec figure 2" in unknown.stderr
+    half = run_cli("reproduce", "--dataset", "iris")
+    assert (half.returncode, "give both" in half.stderr) == (2, True)
+    one = run_cli("reproduce", "--dataset", "iris", "--method", "ODC", "--seed", "1", "--quick", "--paper", "odc")
+    assert one.returncode == 0, one.stderr
+    assert "unit_features" in one.stdout
     assert "\n" not in unknown.stderr.strip()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("")

@@ -1,71 +1,121 @@
-"""Verdicts on made-up numbers: the share, and whether the runs are enough to tell."""
+"""Verdicts on made-up numbers: parts, readings, choices, and the one rule for ties."""
 
 import numpy as np
 import pytest
 
-from jointclust.experiments.findings import Claim, evidence, gained, judged, untestable
+from jointclust.experiments.findings import VERDICTS, Claim, Part, Reading, ahead, fact, judged, near
+
+UP, DOWN, EVEN = [0.1, 0.12, 0.11, 0.13], [-0.1, -0.12, -0.11, -0.13], [0.1, -0.1, 0.12, -0.12]
+
+
+def parts(text):
+    """+ is for, = a tie, - against; a blank has no numbers."""
+    given = {"+": UP, "=": EVEN, "-": DOWN, " ": [np.nan]}
+    return [ahead(str(index), given[sign]) for index, sign in enumerate(text)]
+
+
+def settled(*readings, rule="every"):
+    """The claim of readings written as 'choice:signs'; one in brackets is not counted."""
+    found = []
+    for text in readings:
+        choice, _, signs = text.strip("()").rpartition(":")
+        found.append(Reading(parts(signs), choice, counted=not text.startswith("(")))
+    return judged("key", "place", "text", "rests", found, rule)
 
 
 @pytest.mark.parametrize(
-    ("flags", "verdict", "share"),
+    ("signs", "rule", "verdict"),
     [
-        ({"a": True}, "holds", "1 of 1"),
-        ({"a": True, "b": False, "c": False, "d": False, "e": False}, "holds in part", "1 of 5"),
-        ({"a": True, "b": True, "c": True, "d": True, "e": False}, "holds in part", "4 of 5"),
-        ({"a": False, "b": np.bool_(False)}, "does not hold", "0 of 2"),
-        ({}, "cannot be tested", ""),
+        ("+++", "every", "holds"),
+        ("++=", "every", "holds in part"),
+        ("+--", "every", "holds in part"),
+        ("===", "every", "tie"),
+        ("==-", "every", "does not hold"),
+        ("---", "every", "does not hold"),
+        ("", "every", "cannot be tested"),
+        ("  ", "every", "cannot be tested"),
+        ("++ ", "every", "holds"),
+        ("++-", "most", "holds"),
+        ("++==", "most", "holds in part"),
+        ("+---", "most", "does not hold"),
+        ("+=--", "most", "holds in part"),
+        ("==", "most", "tie"),
+        ("+---", "one", "holds"),
+        ("=---", "one", "does not hold"),
+        ("==", "one", "tie"),
     ],
 )
-def test_verdicts_carry_their_share(flags, verdict, share):
-    found = judged("claim", flags, "numbers")
-    assert (found.verdict, found.share, found.because) == (verdict, share, "numbers")
+def test_verdicts_of_one_reading(signs, rule, verdict):
+    assert settled(signs, rule=rule).verdict == verdict
 
 
-def test_a_claim_of_most_sets_holds_on_more_than_half():
-    flags = {"a": True, "b": True, "c": False, "d": False}
-    assert judged("", flags, "", most=True).verdict == "holds in part"
-    found = judged("", flags | {"c": True}, "", most=True)
-    assert (found.verdict, found.share) == ("holds", "3 of 4")
+def test_a_share_counts_parts_and_ties():
+    assert settled("++=-").share == "2 of 4, 1 tied"
+    assert settled("++").share == "2 of 2"
+
+
+def test_choices_that_agree_give_their_verdict():
+    found = settled("at 1:++", "at 2:++")
+    assert (found.verdict, found.share) == ("holds", "2 of 2")
+    assert settled("at 1:+-", "at 2:++-").share == "at 1: 1 of 2; at 2: 2 of 3"
+
+
+def test_choices_that_differ_say_where_the_verdict_flips():
+    found = settled("at 1:--", "at 5:==", "at 10:++", "at 26:++")
+    assert found.verdict == "depends on a choice"
+    assert found.share == "holds: at 10, at 26; tie: at 5; does not hold: at 1"
+
+
+def test_what_is_not_counted_has_a_verdict_and_no_vote():
+    found = settled("at 1:++", "(ours:--)")
+    assert found.verdict == "holds"
+    assert "ours" not in found.evidence
+    assert [one.verdict("every") for one in found.readings] == ["holds", "does not hold"]
+    assert settled("(ours:++)").verdict == "cannot be tested"
+
+
+def test_a_tie_is_an_interval_that_holds_zero():
+    """One rule: the 95% interval of the mean by Student's t, here for four numbers with mean m and deviation 1."""
+    noise = np.array([-1.0, -1.0, 1.0, 1.0]) * np.sqrt(3) / 2  # standard deviation 1, so that the half width is 1.591
+    for mean, outcome in ((1.6, "for"), (1.58, "tie"), (-1.58, "tie"), (-1.6, "against")):
+        found = ahead("a", mean + noise)
+        assert (found.outcome, found.mean) == (outcome, pytest.approx(mean))
+        assert found.high - found.low == pytest.approx(2 * 1.591, abs=2e-3)
+        assert (found.p < 0.05) == (outcome != "tie")
+
+
+def test_equal_numbers_are_a_tie_and_rounding_is_none():
+    assert ahead("a", np.zeros(5)).outcome == "tie"
+    assert ahead("a", np.full(5, 1e-13)).outcome == "tie"
+    assert ahead("a", np.full(5, 0.01)).outcome == "for"
+    assert ahead("a", np.full(5, 1e-7), rounding=1e-6).outcome == "tie"
+    assert ahead("a", [0.2]).outcome == "for"  # what has no chance has no interval
+    assert ahead("a", [np.nan, *UP]) == ahead("a", UP)
+
+
+def test_a_size_is_asked_for_by_its_least():
+    assert ahead("a", UP, 0.05).outcome == "for"
+    assert ahead("a", UP, 0.115).outcome == "tie"
+    assert ahead("a", UP, 0.2).outcome == "against"
+    assert ahead("a", DOWN, -0.2).outcome == "for"
+
+
+def test_near_is_an_interval_within_a_size():
+    assert near("a", UP, 0.2).outcome == near("a", DOWN, 0.2).outcome == "for"
+    assert near("a", UP, 0.115).outcome == "tie"
+    assert near("a", UP, 0.05).outcome == near("a", DOWN, 0.05).outcome == "against"
+    assert near("a", [], 1.0).n == 0
+
+
+def test_evidence_tells_every_part_or_the_groups_of_many():
+    assert settled("at 1:+-").evidence.startswith("at 1: 0 +0.115 [")
+    many = [Part(f"{name}, {d}", "for", 0.1) for name in ("orl", "yale") for d in range(5)]
+    found = judged("k", "", "", "", [Reading(many)])
+    assert found.evidence == "orl 5 of 5, mean +0.100; yale 5 of 5, mean +0.100"
+    assert fact("a", True).words == "a"
 
 
 def test_other_verdicts_are_refused():
     with pytest.raises(ValueError, match="A verdict is one of"):
-        Claim("a", "maybe", "")
-    assert [claim.because for claim in untestable("on FEI", ["fei", "ar"], ["fei"])] == ["needs fei"]
-    assert untestable("on FEI", ["fei"], []) == []
-
-
-def test_gains_hold_from_half_of_what_is_claimed():
-    for gain, verdict in ((0.03, "holds"), (0.02, "holds"), (0.013, "does not hold"), (-0.1, "does not hold")):
-        assert gained("", {"a": (gain, 0.04)}, "").verdict == verdict
-    assert gained("", {"a": (0.013, 0.04), "b": (0.01, 0.04)}, "").share == "0 of 2"
-    both = gained("", {"a": (0.03, 0.04), "b": (0.0, 0.04)}, "")
-    assert (both.verdict, both.share) == ("holds in part", "1 of 2")
-
-
-def test_evidence_is_strong_weak_or_against():
-    rng = np.random.RandomState(0)
-    noise = rng.standard_normal(10)
-    assert evidence({"a": 5 + noise}).startswith("strong (+")
-    assert evidence({"a": -5 + noise}).startswith("strong against it (-")
-    assert evidence({"a": noise - noise.mean()}).startswith("weak (")
-    assert evidence({"a": [0.1] * 5}) == "none (5 paired runs are too few for a test)"
-    assert evidence({"a": np.zeros(9)}) == "none (no difference in 9 paired runs)"
-    assert evidence({}) == "none (0 paired runs are too few for a test)"
-
-
-def test_evidence_is_on_the_side_of_the_ranks():
-    """Twelve small gains and one large loss: the mean is below zero, the ranks that the test is of are above."""
-    skewed = np.r_[np.linspace(0.1, 0.2, 12), -9.0, 0.0]
-    assert evidence({"a": skewed}).startswith("strong (-0.5")
-    assert evidence({"a": -skewed}).startswith("strong against it (+0.5")
-
-
-def test_evidence_is_of_the_mean_over_sets_run_by_run():
-    """What one set gains and the other loses in the same run is no evidence; runs without a number are left out."""
-    gains = np.linspace(1, 2, 8)
-    assert evidence({"a": gains, "b": -gains}) == "none (no difference in 8 paired runs)"
-    holed = np.r_[gains, np.nan]
-    assert evidence({"a": holed, "b": np.r_[gains, -100.0]}).endswith("over 8 paired runs)")
-    assert evidence({"a": gains, "b": np.full(8, np.nan)}) == evidence({"a": gains})
-    assert "over 8 paired" in evidence({"a": gains, "b": np.r_[gains, -100.0]})
+        Claim("a", "", "", "maybe", "")
+    assert len(VERDICTS) == 6

@@ -21,19 +21,34 @@ if TYPE_CHECKING:
 
 # What a folder of results holds; another folder is not written to.
 _OURS = ("cells.jsonl", "index.html")
+# What is shown of a cell; --json has all of it.
+_SHOWN = ("item", "prepared", "parameters", "seed", "accuracy", "nmi", "collapsed", "objective", "seconds", "error")
 
 
 @click.command()
 @click.option("--list", "listing", is_flag=True, help="List the items, and which of their data sets are missing.")
 @click.option("--paper", metavar="NAME", help="dec, ec, odc, rurr, or all for the leaderboard (default: everything).")
 @click.option("--item", metavar="NAME", help='One table or figure, such as "table 2".')
+@click.option("--dataset", metavar="NAME", help="One cell instead: its data set, as the tables name it, such as orl.")
+@click.option("--method", metavar="NAME", help="Its method, such as ODC.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Its seed (default: 0).")
 @click.option("--quick", is_flag=True, help="Minutes: three runs and short grids, instead of the papers' own.")
 @click.option(
     "-j", "--jobs", type=click.IntRange(-1), default=-1, show_default=True, help="Processes; -1 is one per core."
 )
 @options.out("FOLDER", "Folder for the results.", "reproduction")
 @options.speaking
-def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: str, **given: Any) -> None:
+def reproduce(
+    paper: str | None,
+    item: str | None,
+    dataset: str | None,
+    method: str | None,
+    seed: int | None,
+    quick: bool,
+    jobs: int,
+    out: str,
+    **given: Any,
+) -> None:
     """Run the experiments of the four papers again and put ours beside theirs.
 
     Data sets are looked for as `jointclust datasets` says; those that are not
@@ -41,9 +56,13 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
     and generated data instead, and says so.
 
     \b
-    Writes to the folder: a table (.csv) and figure (.svg) per item, claims.csv,
-    notes.csv, index.html (the items of this call), and cells.jsonl, from which
-    a run that was stopped goes on.
+    Writes to the folder: a table (.csv) and figure (.svg) per item, claims.csv
+    with its parts.csv, notes.csv, index.html (the items of this call), all fits
+    of a paper (.csv.gz) with provenance.json, and cells.jsonl, from which a run
+    that was stopped goes on.
+
+    With --dataset and --method the fits of these two with one seed are run and
+    shown, and nothing is written.
     """
     voice = Voice(given)
     try:
@@ -62,6 +81,9 @@ def reproduce(paper: str | None, item: str | None, quick: bool, jobs: int, out: 
     if given["listing"]:
         _list(voice, wanted)
         return
+    if dataset is not None or method is not None or seed is not None:
+        _one(voice, dataset, method, seed or 0, paper, quick)
+        return
     folder = Path(out)
     _check_folder(folder)
     try:
@@ -77,6 +99,25 @@ def _list(voice: Voice, wanted: list[Item]) -> None:
     known = {"paper": [one.paper for one in wanted], "item": [one.name for one in wanted]}
     columns = known | {"title": [one.title for one in wanted], "missing data": missing}
     voice.table(columns, columns)
+
+
+def _one(voice: Voice, dataset: str | None, method: str | None, seed: int, paper: str | None, quick: bool) -> None:
+    """Run and show the fits of one data set, method and seed."""
+    from jointclust.experiments.papers import cells_of
+
+    if dataset is None or method is None:
+        raise click.UsageError("One cell has a data set and a method: give both --dataset and --method.")
+    try:
+        found = cells_of(dataset, method, seed, paper=paper, quick=quick)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    shown = [name for name in _SHOWN if name in found]
+    columns = {name: [_short(value) for value in found[name]] for name in shown}
+    voice.table(columns, {name: found[name].tolist() for name in found})
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _check_folder(folder: Path) -> None:
@@ -102,6 +143,7 @@ def _tell(voice: Voice, found: list[Findings], folder: Path) -> None:
             parts.append(f"run on {', '.join(one.stand_ins)} instead, which the paper does not use")
         lines.append("; ".join(parts))
         known = {"paper": one.paper, "item": one.item, "missing": one.missing, "stand_ins": one.stand_ins}
-        data.append(known | {"claims": [vars(claim) for claim in one.claims]})
+        told_of = ("key", "place", "text", "verdict", "share", "rests", "evidence")
+        data.append(known | {"claims": [{name: getattr(claim, name) for name in told_of} for claim in one.claims]})
     page = (folder / "index.html").resolve()
     voice.result("\n".join([*lines, f"Open {page}"]), {"items": data, "page": str(page)})

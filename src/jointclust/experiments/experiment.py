@@ -55,7 +55,10 @@ _MEASURES, _REFERENCES = ("jointclust.metrics",), ("jointclust.selection.criteri
 _VERSIONS = f"jointclust {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
 # What is known of a cell, and what is found.
 _CELL = ("dataset", "method", "parameters", "seed")
-_FOUND = ("accuracy", "nmi", "agreement", "clusters", "empty", "objective", "n_iter", "seconds", "warnings", "error")
+_FOUND = ("accuracy", "nmi", "agreement", "clusters", "empty", "collapsed", "objective", "n_iter", "seconds")
+_SAID = ("warnings", "error")
+# What methods say where rows sit on their centroids whatever the labels, or centers fall together.
+_COLLAPSE = " collapsed: "
 
 
 def unheard(done: int, total: int) -> None:
@@ -104,14 +107,16 @@ class Cell:
         coordinates = _coordinates(self.source) if self.shared else None
         found: dict[str, Any] = {}
         with collected() as messages:
-            began = time.perf_counter()
+            began = time.process_time()  # of all threads, and not what other processes take
             try:
                 fitted = _fit(clone(self.estimator), dataset.data, coordinates, self.seed)
-                found["seconds"] = time.perf_counter() - began
+                found["seconds"] = time.process_time() - began
                 found |= self._measured(fitted, dataset, references)
             except Exception as error:  # one cell that fails does not end the others
                 found["error"] = f"{type(error).__name__}: {error}"
-                found.setdefault("seconds", time.perf_counter() - began)
+                found.setdefault("seconds", time.process_time() - began)
+        if "empty" in found:
+            found["collapsed"] = int(found["empty"] > 0 or any(_COLLAPSE in message for message in messages))
         found["warnings"] = "; ".join(messages)
         return found
 
@@ -306,7 +311,7 @@ class Experiment:
         """The table of cells, as far as they are finished."""
         known = ({name: getattr(cell, name) for name in _CELL} | {"warnings": "", "error": ""} for cell in cells)
         rows = [row | (journal.get(cell.key) or {}) for row, cell in zip(known, cells, strict=True)]
-        return frame(rows, [*_CELL, *_FOUND, *self.record])
+        return frame(rows, [*_CELL, *_FOUND, *_SAID, *self.record])
 
 
 def unfinished(cells: Iterable[Cell], journal: Journal) -> list[Cell]:

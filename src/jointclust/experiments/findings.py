@@ -1,8 +1,9 @@
-"""What comes out of reproducing a table or figure of a paper: numbers, and the verdicts on its claims."""
+"""What comes out of reproducing a paper: numbers, and one verdict for each of its claims."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,131 @@ PAPERS = {
     "rurr": "Zhang, Li, Wu, Zhao: Data clustering via uncorrelated ridge regression (2020)",
     "all": "All methods on all data sets",
 }
-# What a claim begins with that no paper makes.
-OURS = "Ours: "
-# Fewer pairs can never be told from chance at 5%.
-_LEAST = 6
-_LEVEL = 0.05
-VERDICTS = ("holds", "holds in part", "does not hold", "cannot be tested")
+HOLDS, IN_PART, TIE, FAILS, DEPENDS, UNTESTED = VERDICTS = (
+    "holds",
+    "holds in part",
+    "tie",
+    "does not hold",
+    "depends on a choice",
+    "cannot be tested",
+)
+FOR, EVEN, AGAINST = "for", "tie", "against"
+# What must be true of the parts of a claim: each of them, more than half, or one.
+RULES = ("every", "most", "one")
+LEVEL = 0.05
+# Relative differences below this are rounding.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Part:
+    """One data set, draw or point that a claim is about: on which side it is, and by how much.
+
+    ``mean`` is what the claim says is positive (or small), ``low`` to ``high`` its 95% interval over ``n`` paired runs,
+    and ``p`` the probability of such a mean where there is no difference.
+    """
+
+    name: str
+    outcome: str
+    mean: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    p: float = float("nan")
+    n: int = 1
+
+    @property
+    def words(self) -> str:
+        """The part in a sentence."""
+        if np.isnan(self.mean):
+            return self.name
+        interval = f" [{self.low:+.3g}, {self.high:+.3g}]" if self.n > 1 else ""
+        return f"{self.name} {self.mean:+.3g}{interval}"
+
+
+def ahead(name: str, differences: ArrayLike, least: float = 0.0, rounding: float = ROUNDING) -> Part:
+    """Whether paired differences are above ``least``: for where their interval is, against where it is below.
+
+    It is the 95% interval of the mean by Student's t. What lies between is a tie, and so is less than rounding.
+
+    Examples
+    --------
+    >>> ahead("iris", [0.1, 0.2, 0.1, 0.3, 0.2]).outcome
+    'for'
+    >>> ahead("iris", [0.1, -0.2, 0.1, -0.3, 0.2]).outcome
+    'tie'
+    """
+    mean, low, high, p, n = _interval(differences, least)
+    if n == 0:
+        return Part(name, EVEN, n=0)
+    outcome = FOR if low > least + rounding else AGAINST if high < least - rounding else EVEN
+    return Part(name, outcome, mean, low, high, p, n)
+
+
+def near(name: str, differences: ArrayLike, size: float) -> Part:
+    """Whether paired differences are within a size: for where their interval is, against where it is outside."""
+    mean, low, high, p, n = _interval(differences, 0.0)
+    if n == 0:
+        return Part(name, EVEN, n=0)
+    outcome = FOR if -size <= low and high <= size else AGAINST if high < -size or low > size else EVEN
+    return Part(name, outcome, mean, low, high, p, n)
+
+
+def fact(name: str, holds: bool, value: float = float("nan")) -> Part:
+    """What is so or is not, without chance."""
+    return Part(name, FOR if holds else AGAINST, value, value, value)
+
+
+def _interval(differences: ArrayLike, middle: float) -> tuple[float, float, float, float, int]:
+    """Mean, both ends of its interval, p of the mean being ``middle``, and how many differences there are."""
+    values = np.asarray(differences, dtype=float)
+    values = values[~np.isnan(values)]
+    n = len(values)
+    if n < 2:
+        value = float(values[0]) if n else float("nan")
+        return value, value, value, float("nan"), n
+    mean, spread = float(values.mean()), float(values.std(ddof=1) / np.sqrt(n))
+    if spread == 0:
+        return mean, mean, mean, 1.0 if mean == middle else 0.0, n
+    half = float(stats.t.ppf(1 - LEVEL / 2, n - 1)) * spread
+    return mean, mean - half, mean + half, float(2 * stats.t.sf(abs(mean - middle) / spread, n - 1)), n
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The parts of a claim for one value of what the paper leaves open.
+
+    One that is not ``counted`` is another reading of the claim, or a finding of ours: it has a verdict, which does not
+    enter that of the claim. A part without numbers is left out.
+    """
+
+    parts: Sequence[Part]
+    choice: str = ""
+    counted: bool = True
+
+    def kept(self) -> list[Part]:
+        return [part for part in self.parts if part.n > 0]
+
+    def verdict(self, rule: str) -> str:
+        """From how many parts are for, tied and against.
+
+        "every" of them has to be for; "most" is more than half, and more than half against refutes it; "one" is enough.
+        """
+        count, n = Counter(part.outcome for part in self.kept()), len(self.kept())
+        if n == 0:
+            return UNTESTED
+        if count[FOR] == n or (rule == "most" and 2 * count[FOR] > n) or (rule == "one" and count[FOR]):
+            return HOLDS
+        if not count[FOR] and not count[AGAINST]:
+            return TIE
+        if not count[FOR] or (rule == "most" and 2 * count[AGAINST] > n):
+            return FAILS
+        return IN_PART
+
+    def share(self) -> str:
+        """How many of the parts are for, and how many are tied."""
+        count = Counter(part.outcome for part in self.kept())
+        ties = f", {count[EVEN]} tied" if count[EVEN] else ""
+        return f"{count[FOR]} of {len(self.kept())}{ties}"
 
 
 @dataclass(frozen=True)
@@ -35,27 +155,83 @@ class Claim:
 
     Attributes
     ----------
+    key : str
+        Its name, such as "dec-7".
+    place : str
+        Section, figure, table or theorem.
     text : str
-        The claim, in short; one that begins with "Ours: " is in no paper, and is not counted with those that are.
+        The claim, in short.
     verdict : str
-        One of "holds", "holds in part", "does not hold", "cannot be tested".
-    because : str
-        The numbers, or what is missing.
+        One of "holds", "holds in part", "tie", "does not hold", "depends on a choice", "cannot be tested".
+    rests : str
+        What the verdict rests on: data, algorithm, measure, or why there is none.
     share : str, default=""
-        On how many of the sets, draws or dimensions it holds: "4 of 5".
-    evidence : str, default=""
-        Whether the runs are enough to tell: strong, weak, or against, with the test.
+        Of how many parts it is true ("4 of 5, 1 tied"); where it depends on a choice, at which values it has which
+        verdict.
+    rule : str, default="every"
+        Of how many parts it has to be true.
+    readings : sequence of Reading, default=()
+        The parts behind it, by choice; those that are not counted are folded.
     """
 
+    key: str
+    place: str
     text: str
     verdict: str
-    because: str
+    rests: str
     share: str = ""
-    evidence: str = ""
+    rule: str = "every"
+    readings: Sequence[Reading] = ()
 
     def __post_init__(self) -> None:
         if self.verdict not in VERDICTS:
             raise ValueError(f"A verdict is one of {', '.join(VERDICTS)}; got {self.verdict!r}.")
+
+    @property
+    def evidence(self) -> str:
+        """The parts of each counted reading, or how many of each group where they are many."""
+        counted = [one for one in self.readings if one.counted and one.kept()]
+        texts = [(f"{one.choice}: " if one.choice else "") + _told(one.kept()) for one in counted]
+        return ". ".join(texts)
+
+
+def _told(parts: Sequence[Part], most: int = 9) -> str:
+    if len(parts) <= most:
+        return "; ".join(part.words for part in parts)
+    groups: dict[str, list[Part]] = {}
+    for part in parts:
+        groups.setdefault(part.name.partition(",")[0], []).append(part)
+    if len(groups) > most:
+        groups = {"all": list(parts)}
+    return "; ".join(f"{name} {Reading(own).share()}, mean {_mean(own):+.3f}" for name, own in groups.items())
+
+
+def _mean(parts: Iterable[Part]) -> float:
+    return float(np.mean([part.mean for part in parts]))
+
+
+def judged(key: str, place: str, text: str, rests: str, readings: Sequence[Reading], rule: str = "every") -> Claim:
+    """A claim with the verdict of its counted readings: theirs where they agree; else it depends on the choice.
+
+    Examples
+    --------
+    >>> for_it, against = fact("a", True), fact("a", False)
+    >>> judged("x", "", "", "", [Reading([for_it], "at 1"), Reading([against], "at 2")]).verdict
+    'depends on a choice'
+    """
+    counted = [one for one in readings if one.counted and one.kept()]
+    found = [one.verdict(rule) for one in counted]
+    if not counted:
+        return Claim(key, place, text, UNTESTED, rests, rule=rule, readings=readings)
+    if len(set(found)) == 1:
+        shares = list(dict.fromkeys(one.share() for one in counted))
+        share = shares[0] if len(shares) == 1 else "; ".join(f"{one.choice}: {one.share()}" for one in counted)
+        return Claim(key, place, text, found[0], rests, share, rule, readings)
+    where: dict[str, list[str]] = {}
+    for verdict, one in zip(found, counted, strict=True):
+        where.setdefault(verdict, []).append(one.choice)
+    share = "; ".join(f"{verdict}: {', '.join(where[verdict])}" for verdict in VERDICTS if verdict in where)
+    return Claim(key, place, text, DEPENDS, rests, share, rule, readings)
 
 
 @dataclass
@@ -98,96 +274,3 @@ class Findings:
     def slug(self) -> str:
         """Its name as a file name: "odc-table-2"."""
         return f"{self.paper}-{self.item}".replace(" ", "-")
-
-
-# -- verdicts: on how many sets a claim holds, and whether the runs are enough to tell ----------------------------
-
-
-def judged(
-    text: str,
-    flags: Mapping[str, bool],
-    because: str,
-    differences: Mapping[str, ArrayLike] | None = None,
-    *,
-    most: bool = False,
-    over: str = "runs",
-) -> Claim:
-    """A verdict by counting: all hold, some do, none does, or there is nothing to count; with the share.
-
-    ``flags`` says whether the claim holds by data set, draw or measure, ``because`` the numbers; ``differences`` and
-    ``over`` are for :func:`evidence`. A claim of ``most`` of them holds where it is true of more than half.
-    """
-    tested = "" if differences is None else evidence(differences, over)
-    if not flags:
-        return Claim(text, "cannot be tested", because)
-    n_true = sum(bool(flag) for flag in flags.values())
-    enough = n_true > len(flags) / 2 if most else n_true == len(flags)
-    verdict = "holds" if enough else "holds in part" if n_true else "does not hold"
-    return Claim(text, verdict, because, f"{n_true} of {len(flags)}", tested)
-
-
-def mostly(
-    text: str, parts: Mapping[str, float], because: str, differences: Mapping[str, ArrayLike] | None = None
-) -> Claim:
-    """A claim that holds on each set where a share is more than half."""
-    return judged(text, {name: share > 0.5 for name, share in parts.items()}, because, differences)
-
-
-def evidence(differences: Mapping[str, ArrayLike], over: str = "runs") -> str:
-    """Whether run by run differences tell more than chance: Wilcoxon's signed-rank test of their mean over the sets.
-
-    Runs are paired by their seed. The test is over runs, so it speaks of these data sets, not of others. For or against
-    is the side with the larger sum of ranks, which the test is of: a few runs far off can leave the mean on the other.
-
-    ``differences`` holds by data set what the claim says is positive, one number per run, NaN where a run has none; a
-    data set without any is left out. The answer is "strong" (p < 0.05 for the claim), "weak", or "strong against it",
-    with mean, p and number of what is paired (``over``).
-
-    Examples
-    --------
-    >>> evidence({"a": [0.1, 0.2, 0.1, 0.3, 0.2, 0.15, 0.12]})
-    'strong (+0.167 in the mean, p = 0.016 over 7 paired runs)'
-    """
-    given = [np.asarray(one, dtype=float) for one in differences.values()]
-    values = [one for one in given if not np.isnan(one).all()]
-    n = min((len(one) for one in values), default=0)
-    table = np.array([one[:n] for one in values])
-    runs = table[:, ~np.isnan(table).any(axis=0)].mean(axis=0) if values else np.empty(0)
-    if len(runs) < _LEAST:
-        return f"none ({len(runs)} paired {over} are too few for a test)"
-    if not np.any(np.abs(runs) > 1e-12):
-        return f"none (no difference in {len(runs)} paired {over})"
-    p, n_different = float(stats.wilcoxon(runs).pvalue), np.count_nonzero(runs)
-    ranks_for = float(stats.wilcoxon(runs, alternative="greater").statistic)
-    ahead = ranks_for > n_different * (n_different + 1) / 4
-    word = "weak" if p >= _LEVEL else "strong" if ahead else "strong against it"
-    return f"{word} ({runs.mean():+.3f} in the mean, p = {p:.2g} over {len(runs)} paired {over})"
-
-
-def gained(
-    text: str,
-    gains: Mapping[str, tuple[float, float]],
-    because: str,
-    differences: Mapping[str, ArrayLike] | None = None,
-    *,
-    over: str = "runs",
-) -> Claim:
-    """A claim with sizes, of which each counts where at least half of it is there."""
-    half = {name: ours >= claimed / 2 for name, (ours, claimed) in gains.items()}
-    return judged(text, half, because, differences, over=over)
-
-
-def untestable(text: str, needed: Sequence[str], missing: Sequence[str]) -> list[Claim]:
-    """A claim about data of which some are not here; none where all are."""
-    gone = [name for name in needed if name in missing]
-    return [Claim(text, "cannot be tested", f"needs {', '.join(gone)}")] if gone else []
-
-
-def percent(value: float) -> str:
-    """A share for a sentence."""
-    return f"{100 * value:.1f}%"
-
-
-def shares(parts: Mapping[str, float]) -> str:
-    """Shares by name, for a sentence."""
-    return ", ".join(f"{name} {percent(share)}" for name, share in parts.items())

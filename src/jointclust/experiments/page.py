@@ -17,7 +17,7 @@ import numpy as np
 
 from jointclust._version import __version__
 from jointclust.experiments.experiment import frame
-from jointclust.experiments.findings import OURS, PAPERS, VERDICTS, Claim, Findings
+from jointclust.experiments.findings import PAPERS, VERDICTS, Claim, Findings, Reading
 from jointclust.files import replacing
 from jointclust.showing.style import resource
 
@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["write_page"]
 
 # A sign and a class for each verdict: the colour never stands alone.
-_SIGNS = dict(zip(VERDICTS, (("✓", "holds"), ("≈", "in-part"), ("✗", "not"), ("?", "")), strict=True))
+_SIGNS = dict(
+    zip(
+        VERDICTS,
+        (("✓", "holds"), ("≈", "in-part"), ("=", "tie"), ("✗", "not"), ("±", "depends"), ("?", "")),
+        strict=True,
+    )
+)
 _TALL = 15
 _MINUS, _NONE = "\N{MINUS SIGN}", "\N{EN DASH}"
 
@@ -39,7 +45,7 @@ def write_page(
     title: str = "The papers, reproduced",
     facts: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write ``index.html``, ``claims.csv``, ``notes.csv``, and each table and figure (``odc-table-2.csv``, ``.svg``).
+    """Write ``index.html``, ``claims.csv``, ``parts.csv``, ``notes.csv``, and each table and figure.
 
     The page is one file that needs nothing else, asks no network, runs no script and shows all text as text. Every
     file is replaced whole or not at all, and none is touched before all of them are ready. Equal findings give equal
@@ -66,10 +72,10 @@ def write_page(
     >>> import tempfile
     >>> import pandas as pd
     >>> table = pd.DataFrame({"data set": ["iris"], "paper": [0.89], "ours": [0.9], "difference": [0.01]})
-    >>> claim = Claim("DEC is better than k-means", "holds", "by 0.04 on iris")
+    >>> claim = Claim("dec-iris", "table 2", "DEC is better than k-means", "holds", "ten runs on iris")
     >>> path = write_page([Findings("dec", "table 2", "Accuracy", table, claims=[claim])], tempfile.mkdtemp())
     >>> sorted(file.name for file in path.parent.iterdir())
-    ['claims.csv', 'dec-table-2.csv', 'index.html', 'notes.csv']
+    ['claims.csv', 'dec-table-2.csv', 'index.html', 'notes.csv', 'parts.csv']
     """
     findings = list(findings)
     files = _files(findings)
@@ -88,11 +94,20 @@ def write_page(
 def _files(findings: Sequence[Findings]) -> dict[str, str]:
     """Name and text of every file but the page."""
     slugs = [one.slug for one in findings]
-    claims = [(f.paper, f.item, c.text, c.verdict, c.share, c.evidence, c.because) for f in findings for c in f.claims]
+    claims = [
+        (f.paper, f.item, c.key, c.place, c.text, c.verdict, c.share, c.rests, c.evidence)
+        for f in findings
+        for c in f.claims
+    ]
+    parts = [row for f in findings for c in f.claims for one in c.readings for row in _part_rows(f.paper, c, one)]
     kinds = {"note": "notes", "missing data": "missing", "stand-in": "stand_ins"}
     notes = [(f.paper, f.item, kind, text) for f in findings for kind in kinds for text in getattr(f, kinds[kind])]
-    head = ["paper", "item", "claim", "verdict", "share", "evidence", "because"]
-    files = {"claims.csv": _csv(frame(claims, head)), "notes.csv": _csv(frame(notes, [*head[:2], "kind", "note"]))}
+    head = ["paper", "item", "key", "place", "claim", "verdict", "share", "rests", "evidence"]
+    files = {
+        "claims.csv": _csv(frame(claims, head)),
+        "parts.csv": _csv(frame(parts, ["paper", "key", "choice", "counted", "verdict", "share", *_PART])),
+        "notes.csv": _csv(frame(notes, [*head[:2], "kind", "note"])),
+    }
     for one in findings:
         if Path(one.slug).name != one.slug or slugs.count(one.slug) > 1:
             raise ValueError(f"{one.paper} {one.item}: {one.slug!r} is no file name, or another one's.")
@@ -101,6 +116,15 @@ def _files(findings: Sequence[Findings]) -> dict[str, str]:
         if one.figure is not None:
             files[f"{one.slug}.svg"] = _svg(one.figure, one.slug)
     return files
+
+
+_PART = ("name", "outcome", "mean", "low", "high", "p", "n")
+
+
+def _part_rows(paper: str, claim: Claim, reading: Reading) -> list[tuple[object, ...]]:
+    known = (paper, claim.key, reading.choice, "yes" if reading.counted else "no")
+    found = (reading.verdict(claim.rule), reading.share())
+    return [(*known, *found, *(getattr(part, name) for name in _PART)) for part in reading.kept()]
 
 
 def _csv(table: DataFrame) -> str:
@@ -166,19 +190,19 @@ def _verdicts(papers: Mapping[str, Sequence[Findings]]) -> str:
     counts, each = [], []
     for paper, found in papers.items():
         claims = [(one, claim) for one in found for claim in one.claims]
-        own = Counter(claim.verdict for _, claim in claims if not claim.text.startswith(OURS))
+        own = Counter(claim.verdict for _, claim in claims)
         cells = (f'<td class="number">{own[verdict] or _NONE}</td>' for verdict in VERDICTS)
         counts.append(f'<tr><th scope="row">{_name(paper)}</th>{"".join(cells)}</tr>')
         each += [
             f"<tr><td>{_name(paper)}</td><td>{_link(one)}</td>"
-            f"<td>{_tag(claim.verdict)}</td><td>{escape(claim.share)}</td>"
+            f"<td>{_tag(claim.verdict)}</td><td>{escape(claim.place)}</td>"
             f'<td class="text">{escape(claim.text)}</td></tr>'
             for one, claim in claims
         ]
     if not each:
         return "<p>There are no claims.</p>"
     head = ["<th></th>", *(f'<th scope="col" class="number">{_tag(verdict)}</th>' for verdict in VERDICTS)]
-    columns = [f'<th scope="col">{name}</th>' for name in ("paper", "item", "verdict", "on", "claim")]
+    columns = [f'<th scope="col">{name}</th>' for name in ("paper", "item", "verdict", "place", "claim")]
     return _box("Counts of verdicts", head, counts) + _box("Claims", columns, each) + _beside("claims.csv")
 
 
@@ -231,10 +255,25 @@ def _list(title: str, kind: str, items: Sequence[str]) -> str:
 
 
 def _claim(claim: Claim) -> str:
-    share = f" on {escape(claim.share)}" if claim.share else ""
-    tested = f" Evidence: {escape(claim.evidence)}." if claim.evidence else ""
-    why = f'<span class="because">({escape(claim.because)}){tested}</span>'
-    return f"<li>{_tag(claim.verdict)}{share} {escape(claim.text)} {why}</li>"
+    """A claim: verdict, place, text, what it rests on and the numbers; every reading with its parts is folded below."""
+    share = f" ({escape(claim.share)})" if claim.share else ""
+    why = f'<span class="because">{escape(claim.rests)} {escape(claim.evidence)}</span>'
+    folded = "".join(_reading(claim, one) for one in claim.readings if one.kept())
+    other = "" if all(one.counted for one in claim.readings) else ", and other readings"
+    more = f"<details><summary>Every part{other}</summary>"
+    return (
+        f"<li>{_tag(claim.verdict)}{share} <i>{escape(claim.place)}.</i> {escape(claim.text)} {why}"
+        f"{more + folded + '</details>' if folded else ''}</li>"
+    )
+
+
+def _reading(claim: Claim, one: Reading) -> str:
+    kind = "" if one.counted else ", not counted"
+    title = f"<b>{escape(one.choice or 'as printed')}</b>{kind}: {one.verdict(claim.rule)} ({escape(one.share())})"
+    parts = "; ".join(
+        f"{part.words}{'' if np.isnan(part.p) else f', p = {part.p:.2g}'} ({part.outcome})" for part in one.kept()
+    )
+    return f"<p>{title}. {escape(parts)}</p>"
 
 
 def _table(title: str, table: DataFrame) -> str:

@@ -26,16 +26,16 @@ def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, .
         What the oracle looks at.
     selections : tuple of {"oracle", "label-free"}, default=both
         "oracle" takes the parameters whose mean metric is largest, which needs the classes; "label-free" those whose
-        mean agreement is. A fit with an empty cluster has failed; parameters of which fewer runs failed go first, and
-        those of which half or more failed are never taken.
+        mean agreement is. A fit that collapsed, or left a cluster empty, is no candidate: means are over the other
+        runs, and parameters of which half or more of the runs are gone are never taken.
 
     Returns
     -------
     summary : DataFrame
         dataset, method, selection, the chosen parameters, mean and standard deviation of accuracy and nmi over seeds,
-        the best run's, mean agreement, mean seconds, number of runs, of failures and of fits with an empty cluster.
-        Means are over the runs that did not fail. Where no parameters can be taken, they are missing, and the counts
-        are over all fits.
+        the best run's, mean agreement, mean seconds, number of runs, of failures and of fits that collapsed. Means are
+        over the runs that are whole. Where no parameters can be taken, they are missing, and the counts are over all
+        fits.
     """
     if metric not in ("accuracy", "nmi"):
         raise ValueError(f"metric is accuracy or nmi; got {metric!r}.")
@@ -48,7 +48,7 @@ def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, .
             chosen, runs = best_parameters(group, column), group.assign(**dict.fromkeys(_MEASURED, float("nan")))
             if chosen is not None:
                 runs = group[group["parameters"] == chosen]
-            elif not group["empty"].gt(0).any() and not group[column].notna().any():
+            elif not group["collapsed"].any() and not group[column].notna().any():
                 continue
             known = {"dataset": dataset, "method": method, "selection": selection, "parameters": chosen or ""}
             rows.append(known | _means(runs))
@@ -56,17 +56,16 @@ def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, .
 
 
 def whole(table: DataFrame) -> DataFrame:
-    """The table without the results of fits that left a cluster empty: they answer another question."""
-    table = table.assign(error=table["error"].astype(object).fillna(""))  # as a file has it
-    if "empty" not in table:
-        return table.assign(empty=0)
-    return table.assign(**{name: table[name].where(~(table["empty"] > 0)) for name in _MEASURED})
+    """The table without the results of fits that collapsed or left a cluster empty: they answer another question."""
+    known = [table[name].fillna(0).astype(float) for name in ("empty", "collapsed") if name in table]
+    table = table.assign(error=table["error"].astype(object).fillna(""), collapsed=sum(known, start=0.0) > 0)
+    return table.assign(**{name: table[name].where(~table["collapsed"]) for name in _MEASURED})
 
 
 def chosen_runs(table: DataFrame, metric: str = "accuracy", selection: str = "oracle") -> DataFrame:
     """The runs of the parameters that were chosen, for each data set and method: for comparisons run by run.
 
-    They are rows of the table, without the results of fits that left a cluster empty.
+    They are rows of the table, without the results of fits that collapsed.
     """
     _check(selection)
     table = whole(table)
@@ -85,13 +84,13 @@ def paired(runs: DataFrame, dataset: str, method: str, rival: str, metric: str) 
 
 
 def best_parameters(runs: DataFrame, column: str) -> str | None:
-    """The parameters with the largest mean, among those that failed least often; None where each failed half the time.
+    """The parameters with the largest mean of those with more than half of their runs; None where there are none.
 
-    The mean of the few runs that happened to succeed is the luck of their seeds, not what a method does.
+    The mean of the few runs that happened to succeed is the luck of their seeds, not what a method does; but one run
+    that failed says little against the others.
     """
     grouped = runs.groupby("parameters", sort=False)[column]
-    measured = grouped.count()
-    means = grouped.mean()[(measured == measured.max()) & (2 * measured > grouped.size())]
+    means = grouped.mean()[2 * grouped.count() > grouped.size()]
     return str(means.idxmax()) if len(means) else None
 
 
@@ -110,7 +109,7 @@ def _means(runs: DataFrame) -> dict[str, Any]:
         "seconds": runs["seconds"].mean(),
         "runs": len(runs) - failed,
         "failures": failed,
-        "collapsed": int((runs["empty"] > 0).sum()),
+        "collapsed": int(runs["collapsed"].sum()),
     }
 
 

@@ -6,7 +6,7 @@ import csv
 import functools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from jointclust import datasets
+from jointclust.experiments.code import digest
 from jointclust.experiments.experiment import Cell, Experiment, Known, Method, finish, frame, unfinished
-from jointclust.experiments.findings import Claim, judged
+from jointclust.experiments.findings import Part, ahead, fact
 from jointclust.experiments.journal import Journal
-from jointclust.experiments.selection import paired
-from jointclust.numerics.kmeans import fewer_restarts
-from jointclust.numerics.partitions import FEW
+from jointclust.experiments.selection import chosen_runs, whole
 from jointclust.subspace.decomposition import decompose
 
 if TYPE_CHECKING:
@@ -30,21 +29,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _T = TypeVar("_T")
+# The code that results depend on which are no cells.
+_COMPUTED = ("jointclust.experiments.papers._textbook",)
 Data = Sequence[str] | Sequence[datasets.Dataset]
 # Neither is in a paper; they take the place of sets that are not here, so that every item can be tried.
 STAND_INS = ("digits", "mixture")
 QUICK_RUNS = 3
 # Starts of k-means, or of the k-means that a method starts from, for every method of an item.
 STARTS = 10
-# Rows that are there for another start are named after it.
-OTHERWISE = ("(one start)", "(random start)", "(as printed)")
-ONE_BUDGET = (
-    f"One budget: every method of this item sees the same rows and has {STARTS} starts of k-means, by k-means++, or "
-    f"begins with the best of so many; rows that begin otherwise say so: {', '.join(OTHERWISE)}. The library's starts "
-    f"race: after two steps the best third goes on. Beyond {FEW} clusters they are fewer, {STARTS * FEW} / c "
-    f"({fewer_restarts(STARTS, 100)} for 100), where scikit-learn's keep to {STARTS}. Plain k-means, scikit-learn's, "
-    "stands beside them at that budget. The papers do not say how many starts theirs had."
-)
 # Share of the variance that "the leading directions" carry.
 LEADING = 0.9
 
@@ -69,6 +61,11 @@ class Lab:
     alone: list[Cell] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
     known: Known = field(default_factory=dict)
+    # The paper whose items are made, and the tables that they were given, for those who want to see the cells.
+    paper: str = ""
+    given: dict[str, list[DataFrame]] = field(default_factory=dict)
+    # What one cell is asked by: data set, method and seed; then nothing else is, and no item is made.
+    one: tuple[str, str, int] | None = None
 
     def runs(self, full: int) -> int:
         """The paper's number of runs, or the quick one."""
@@ -89,33 +86,65 @@ class Lab:
         used = [] if present else [name for name in stand_ins if datasets.present(name, self.data_home)]
         return present + used, missing, used
 
+    def sizes(self, paper: str) -> list[Part]:
+        """Whether the data sets that are here have the sizes that a paper prints."""
+        rows = [row for row in published() if (row["paper"], row["item"]) == (paper, "sizes")]
+        wrong: dict[str, list[str]] = {}
+        for row in (row for row in rows if datasets.present(row["dataset"], self.data_home)):
+            data = self.load(row["dataset"])
+            ours = dict(zip(("rows", "features"), data.data.shape, strict=True)) | {"classes": data.n_classes}
+            own, value = wrong.setdefault(row["dataset"], []), ours[row["measure"]]
+            own += [] if value == int(row["value"]) else [f"{value} {row['measure']}, printed {row['value']}"]
+        return [fact(f"{name} ({'; '.join(own)})" if own else name, not own) for name, own in wrong.items()]
+
     def load(self, name: str) -> datasets.Dataset:
         """A data set."""
         known = self.known.get((name, None))
         return datasets.load(name, self.data_home) if known is None else known[1]
 
-    def experiment(self, methods: Mapping[str, Method], data: Data, runs: int, **options: Any) -> Experiment:
+    def experiment(self, methods: Mapping[str, Method], data: Data, runs: int, **options: Any) -> Experiment | None:
         """A plan, with so many seeds; ``prepare`` may be one function for all sets."""
         if callable(prepare := options.get("prepare")):
             options["prepare"] = dict.fromkeys(data, prepare)
+        if self.one is not None:
+            name, method, seed = self.one
+            data = [one for one in data if (one if isinstance(one, str) else one.name) == name]  # type: ignore[assignment]
+            methods = {known: given for known, given in methods.items() if known.lower() == method.lower()}
+            if not data or not methods or seed not in range(self.runs(runs)):
+                return None
+        options = {"label_free": False} | options
         return Experiment(methods, data, range(self.runs(runs)), data_home=self.data_home, **options)
 
     def run(self, methods: Mapping[str, Method], data: Data, runs: int, **options: Any) -> DataFrame:
         """The table of one plan."""
         return self.tables([self.experiment(methods, data, runs, **options)])[0]
 
-    def tables(self, plans: Sequence[Experiment], *, alone: bool = False) -> list[DataFrame]:
+    def tables(self, asked: Sequence[Experiment | None], *, alone: bool = False) -> list[DataFrame]:
         """The tables of plans whose cells are finished; where some are not, they are asked for.
 
         ``alone`` cells are run one after another with nothing else beside them, for their times.
         """
+        plans = [plan for plan in asked if plan is not None]
         cells = [plan.cells(self.known) for plan in plans]
-        wanted = [one for own in cells for one in own]
+        wanted = [one for own in cells for one in own if self.one is None or one.seed == self.one[2]]
         missing = [one for one in unfinished(wanted, self.journal) if one.key not in self.tried]
-        if missing:
+        if missing or self.one is not None:
             (self.alone if alone else self.together).extend(missing)
             raise UnfinishedError
-        return [plan.table(own, self.journal) for plan, own in zip(plans, cells, strict=True)]
+        tables = [plan.table(own, self.journal) for plan, own in zip(plans, cells, strict=True)]
+        for plan, table in zip(plans, tables, strict=True):
+            prepared = {name: function.__name__ for name, function in plan.prepare.items()}
+            table.insert(1, "prepared", table["dataset"].map(prepared).fillna(""))
+            self.given.setdefault(self.paper, []).append(table)
+        return tables
+
+    def computed(self, what: str, compute: Callable[[], _T]) -> _T:
+        """What a function returns, once for each version of the code: the journal keeps it, as JSON can."""
+        key = json.dumps([digest(_COMPUTED), self.paper, what])
+        if (found := self.journal.get(key)) is None:
+            found = {"result": compute()}
+            self.journal.add(key, found)
+        return found["result"]
 
     def finish(self, **options: Any) -> None:
         """Run what was asked for; what fails is not tried again before the next call of the command."""
@@ -155,61 +184,54 @@ def beside_paper(
     return frame(joined)
 
 
-def measure_row(found: DataFrame, dataset: str, method: str, measure: str, metric: str) -> dict[str, Any]:
-    """Ours for one cell of a printed table: oracle mean, its spread and best run; the label-free mean beside it."""
-    own = found[(found["dataset"] == dataset) & (found["method"] == method)].set_index("selection")
-    oracle, free = own.loc["oracle"], own.loc["label-free"]
-
-    def shown(value: float) -> float:
-        return 1 - value if measure == "error" else value
-
-    row = {"dataset": dataset, "method": method, "measure": measure, "ours": shown(oracle[metric])}
-    return row | {
-        "sd": oracle[f"{metric}_std"],
-        "best run": shown(oracle[f"{metric}_best"]),
-        "label-free": shown(free[metric]),
-        "parameters": oracle["parameters"],
-        "label-free parameters": free["parameters"],
-        "empty clusters": f"{oracle['collapsed']} of {oracle['runs']}" if oracle["collapsed"] else "",
-    }
-
-
 def mean_rows(runs: DataFrame, column: str, *more: str, measure: str = "") -> list[dict[str, Any]]:
-    """Mean and standard deviation of a column, for each data set, method and what more tells the rows apart."""
+    """Mean of a column with its 95% interval, for each data set, method and what more tells the rows apart.
+
+    Means are over the fits that did not collapse; where half or more did, there is none.
+    """
     rows = []
-    for (dataset, method, *rest), own in runs.groupby(["dataset", "method", *more], sort=False)[column]:
+    for (dataset, method, *rest), own in whole(runs).groupby(["dataset", "method", *more], sort=False):
         known = {"dataset": dataset, "method": method, "measure": measure or column}
-        rows.append(known | dict(zip(more, rest, strict=True)) | {"ours": own.mean(), "sd": own.std(ddof=0)})
+        rows.append(known | dict(zip(more, rest, strict=True)) | _mean(own, column))
+    return rows
+
+
+def _mean(own: DataFrame, column: str, shown: Callable[[Any], Any] = lambda value: value) -> dict[str, Any]:
+    gone, n = int(own["collapsed"].sum()), len(own)
+    values = own[column].where(~own["collapsed"]) if 2 * gone < n else own[column].where(own["collapsed"] & False)
+    part = ahead("", values)
+    low, high = sorted((shown(part.low), shown(part.high)))
+    found = {"ours": shown(part.mean), "low": low, "high": high, "sd": values.std(), "runs": n}
+    return found | {"collapsed": f"{gone} of {n}" if gone else ""}
+
+
+def oracle_rows(
+    runs: DataFrame, names: Sequence[str], methods: Sequence[str], measures: Mapping[str, str], by: str = ""
+) -> list[dict[str, Any]]:
+    """Ours for the cells of a printed table: the parameters of the best mean, by the classes, as papers choose them.
+
+    ``measures`` names the column behind each measure; ``by`` is the column that chooses, where it is one for all.
+    """
+    rows = []
+    for measure, column in measures.items():
+        chosen = chosen_runs(runs, by or column)
+        shown = (lambda value: 1 - value) if measure == "error" else (lambda value: value)
+        for name in names:
+            for method in methods:
+                own = chosen[(chosen["dataset"] == name) & (chosen["method"] == method)]
+                known = {"dataset": name, "method": method, "measure": measure}
+                if len(own):
+                    rows.append(known | _mean(own, column, shown) | {"parameters": own["parameters"].iloc[0]})
+                else:  # all parameters collapsed too often
+                    all_of = whole(runs[(runs["dataset"] == name) & (runs["method"] == method)])
+                    if len(all_of):
+                        rows.append(known | _mean(all_of, column, shown) | {"parameters": ""})
     return rows
 
 
 def by_method(table: DataFrame, measure: str) -> DataFrame:
     """Our numbers of one measure, data sets by methods."""
     return table[table["measure"] == measure].pivot(index="dataset", columns="method", values="ours")
-
-
-def best_claim(
-    text: str,
-    wide: DataFrame,
-    method: str,
-    others: Sequence[str],
-    runs: DataFrame,
-    metric: str,
-    *,
-    least: bool = False,
-    most: bool = False,
-) -> Claim:
-    """Whether a method has the largest number (or the least) on each set of a table, data sets by methods."""
-    shown = -wide[others] if least else wide[others]
-    rival = {name: row.idxmax() for name, row in shown.iterrows()}
-    ours, best = wide[method], {name: wide.loc[name, other] for name, other in rival.items()}
-    return judged(
-        text,
-        {n: bool(ours[n] <= best[n] if least else ours[n] >= best[n]) for n in rival},
-        "; ".join(f"{n}: {method} {ours[n]:.3f}, best other {rival[n]} {best[n]:.3f}" for n in rival),
-        {n: paired(runs, n, method, rival[n], metric) for n in rival},
-        most=most,
-    )
 
 
 def with_baseline(table: DataFrame, baseline: str) -> DataFrame:
@@ -240,61 +262,47 @@ def grid_of_axes(n: int, width: float = 4.2, height: float = 3.2, columns: int =
 def curves(
     panels: Sequence[tuple[str, str, DataFrame]], styles: Mapping[str, tuple[str, str]], x: str, **size: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A measure against the dimension or the ridge, by title, measure and table; what has none is a level line."""
+    """A measure with its interval against the dimension or the ridge; what has none is a level line."""
     figure, axes = grid_of_axes(len(panels), **size)
     for ax, (title, measure, table) in zip(axes, panels, strict=True):
         for method, (colour, line) in styles.items():
             curve = table[table["method"] == method]
             look = {"color": colour, "ls": line, "lw": 1.2, "label": method}
+            if not len(curve) or curve["ours"].isna().all():
+                continue
             if (curve[x] == "").all():
                 ax.axhline(curve["ours"].iloc[0], **look)
             else:
-                ax.plot(curve[x].astype(float), curve["ours"], marker=".", **look)
+                values = curve[x].astype(float)
+                ax.plot(values, curve["ours"], marker=".", **look)
+                ax.fill_between(values, curve["low"], curve["high"], color=colour, alpha=0.15, lw=0)
         ax.set(title=title, xlabel=x, ylabel=measure, xscale="log" if x == "ridge" else "linear")
     axes[0].legend(fontsize=7)
     return figure, axes
 
 
-def bars(
-    table: DataFrame, names: list[str], measures: Sequence[str], colours: Mapping[str, str], inches: float, width: float
-) -> Figure:
-    """A panel for each measure, with a group of bars for each data set, one for each method."""
-    figure, axes = grid_of_axes(len(measures), max(inches * len(names) + 2, 6), 3.6, 1)
-    for ax, measure in zip(axes, measures, strict=True):
-        wide = by_method(table, measure).loc[names]
-        for index, (method, colour) in enumerate(colours.items()):
-            places = np.arange(len(wide)) + width * (index - (len(colours) - 1) / 2)
-            ax.bar(places, wide[method], width, label=method, color=colour)
-        ax.set_xticks(range(len(wide)), list(wide.index))
-        ax.set_ylabel(measure)
-    axes[0].legend(fontsize=7, ncols=5 if len(colours) == 5 else 4)
+def dots(table: DataFrame, names: Sequence[str], measures: Sequence[str], methods: Sequence[str]) -> Figure:
+    """A row of panels for each measure, one for each data set: ours with intervals, and what the paper prints."""
+    figure, axes = grid_of_axes(len(measures) * len(names), 2.2, 2.6, len(names))
+    for ax, (measure, name) in zip(axes, [(m, n) for m in measures for n in names], strict=True):
+        own = table[(table["dataset"] == name) & (table["measure"] == measure)].set_index("method")
+        places = np.arange(len(methods))
+        ours = own.reindex(methods)
+        off = [ours["ours"] - ours["low"], ours["high"] - ours["ours"]]
+        ax.errorbar(places, ours["ours"], np.abs(off), fmt="o", ms=4, capsize=2, color="#1f4e9c", label="ours")
+        if "paper" in ours:
+            printed = ours["paper"].astype(float)
+            ax.plot(places, printed, "D", ms=4, mfc="none", color="#c8102e", label="paper")
+        ax.set_xticks(places, methods, rotation=90, fontsize=7)
+        ax.set_title(f"{name}, {measure}", fontsize=9)
+        ax.margins(0.12)
+    axes[0].legend(fontsize=7)
     return figure
 
 
 def with_parameter(runs: DataFrame, parameter: str, column: str) -> DataFrame:
     """Runs with a parameter as a column, empty for methods that have none."""
     return runs.assign(**{column: [json.loads(text).get(parameter, "") for text in runs["parameters"]]})
-
-
-def dimension_rows(runs: DataFrame) -> list[dict[str, Any]]:
-    """A row of means for each data set, method and dimension."""
-    both = (mean_rows(runs, measure, "dimension") for measure in ("accuracy", "nmi"))
-    return [row | {"nmi": other["ours"]} for row, other in zip(*both, strict=True)]
-
-
-def lead(runs: DataFrame, dataset: str, method: str, rivals: Sequence[str]) -> NDArray:
-    """For each run, how far a method is above the best of its rivals at each dimension, in the mean over them.
-
-    The rival is the one with the largest mean there; one without dimensions stands in at all of them.
-    """
-    groups = runs[runs["dataset"] == dataset].sort_values("seed").groupby(["method", "dimension"])["accuracy"]
-    own = {key: values.to_numpy(float) for key, values in groups}
-    found = []
-    for d in (d for name, d in own if name == method):
-        there = [own.get((rival, d), own.get((rival, ""))) for rival in rivals]
-        best = max((values for values in there if values is not None), key=np.mean)
-        found.append(own[method, d] - best)
-    return np.mean(found, axis=0)
 
 
 # -- preparation, by functions that a worker can load by name ---------------------------------------------------
@@ -327,7 +335,12 @@ def bytes_to_one(X: NDArray) -> NDArray:
     return X / 255.0
 
 
-def leading(X: NDArray) -> NDArray:
+def leading(X: NDArray, share: float = LEADING) -> NDArray:
     """Rows in the leading directions, which carry 90% of the variance."""
-    kept = decompose(X).keep(LEADING)
+    kept = decompose(X).keep(share)
     return np.asarray(kept.leading(kept.rank))
+
+
+def leading_80(X: NDArray) -> NDArray:
+    """Those that carry 80%."""
+    return leading(X, 0.8)
