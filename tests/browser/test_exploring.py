@@ -1,12 +1,17 @@
 """The report as a place to explore, in a real browser: features, rows, layers, names, files, print."""
 
 import json
+import re
+import shutil
+import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import jointclust as jc
-from browser.test_page import HOSTILE, HOSTILE_CELL, pixels
+from browser.conftest import until
+from browser.test_page import HOSTILE, HOSTILE_CELL, node, pixels
 
 N = 300
 
@@ -25,11 +30,16 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def report(data, tmp_path_factory):
+def model(data):
+    return jc.JointConsensus(4, columns="all", effort="quick", random_state=0).fit(data[0])
+
+
+@pytest.fixture(scope="module")
+def report(data, model, tmp_path_factory):
     X, y = data
     path = tmp_path_factory.mktemp("exploring") / "report.html"
     jc.write_report(
-        jc.JointConsensus(4, columns="all", effort="quick", random_state=0).fit(X),
+        model,
         X,
         path,
         ids=[HOSTILE_CELL if i == 0 else f"=id {i}" for i in range(N)],
@@ -121,9 +131,10 @@ def test_rows_by_keyboard(visit, report):
 
 def test_what_is_hidden_is_told(visit, report, data):
     page = visit(report)
-    page.click("[data-only='1']")
+    page.click(f"[data-only='{node(page, 1)}']")
     page.select_option("#colour", "1")
-    assert "Only Cluster 1 is shown" in page.locator("#legend").inner_text()
+    name = page.evaluate("clusterName(1)")
+    assert f"Only {name} is shown" in page.locator("#legend").inner_text()
     sizes = [int(text) for text in page.locator("#legend small").all_inner_texts()]
     assert sum(sizes) == np.bincount(data[1])[0] == N / 4
     page.get_by_role("button", name="Show all clusters").click()
@@ -133,7 +144,7 @@ def test_what_is_hidden_is_told(visit, report, data):
 def test_overview_sorts(visit, report):
     page = visit(report)
     head = page.locator("#overview th[aria-sort]").nth(1)
-    sizes = page.locator("#overview tbody td:nth-child(2)")
+    sizes = page.locator("#overview tbody > tr > :nth-child(2)")
     for order in ("descending", "ascending"):
         head.locator("button").click()
         assert head.get_attribute("aria-sort") == order
@@ -141,24 +152,108 @@ def test_overview_sorts(visit, report):
         assert found == sorted(found, reverse=order == "descending")
 
 
-def test_layers_recolour(visit, report):
+def test_the_slider_changes_everything(visit, report, data, model):
     page = visit(report)
-    for count in (1, 2, 4):
+    names_of_fit = page.locator(".names a").all_inner_texts()
+    for count in (1, 2, 7, 4):
         page.locator("#layer").fill(str(count))
-        assert chosen(page) == f"layer of {count} cluster{'s' * (count > 1)}"
-        assert page.locator("#legend button[aria-pressed]").count() == count
-    sizes = [int(text) for text in page.locator("#legend small").all_inner_texts()]
-    assert sizes == [N / 4] * 4
+        for part in ("#legend button[aria-pressed]", ".names li", "#overview tbody tr", ".card", "#classes tbody tr"):
+            assert page.locator(part).count() == count, part
+        assert page.locator("#heat thead th").count() == count + 1
+        names = page.locator(".names a").all_inner_texts()
+        assert len(set(names)) == count
+        for place in ("#legend .name", "#overview tbody th a", ".card h3 [data-name]", "#classes tbody [data-name]"):
+            assert page.locator(place).all_inner_texts() == names, place
+        assert page.locator(".sure [data-count]").inner_text() == str(count)
+        assert page.locator(".other").is_visible() is (count != 4)
+        layer = model.layers_[count - 1]
+        split = page.locator("#split").inner_text()
+        assert split == "" if count == 1 else f"from {count - 1} to {count} is {layer['split']}" in split
+        lines = [line.split(",")[:2] for line in saved(page, "#save-labels").splitlines()[1:]]
+        assert [int(label) for _, label in lines] == model.cut(count).tolist()
+        sizes = [
+            int(text.replace(",", "")) for text in page.locator("#overview tbody td:nth-child(2)").all_inner_texts()
+        ]
+        assert sizes == np.bincount(model.cut(count)).tolist()
+    assert names == names_of_fit, "back where it was"
+    page.locator("#layer").fill("2")
+    page.click("#back")
+    assert page.locator(".card").count() == 4
+
+
+def test_candidates_side_by_side(visit, tmp_path, data):
+    model = jc.cluster(data[0], random_state=0, columns="all")
+    jc.write_report(model, data[0], tmp_path / "r.html")
+    page = visit(tmp_path / "r.html")
+    shown = page.locator(".candidate")
+    assert shown.count() >= 2
+    numbers = [int(text.split()[0]) for text in shown.locator("h3").all_inner_texts()]
+    assert numbers[0] == model.n_clusters
+    assert set(numbers) <= {model.n_clusters, *model.number_.suggestions}
+    assert all("agree to" in text and "gap" in text for text in shown.locator("ul").all_inner_texts())
+    drawn = "(sheet) => sheet.getContext('2d').getImageData(0, 0, 220, 150).data.some((value) => value > 0)"
+    for k, number in enumerate(numbers):
+        assert shown.nth(k).locator("canvas").evaluate(drawn)
+        shown.nth(k).locator("button").click()
+        assert page.locator(".card").count() == number
 
 
 def test_selection_against_the_rest(visit, report):
     page = visit(report)
-    page.click("[data-select='0']")
+    page.click(f"[data-select='{node(page, 0)}']")
     page.click("#compare")
     page.wait_for_selector("#compared table")
+    assert page.locator("#compared").evaluate("(one) => one.getBoundingClientRect().top < innerHeight"), "in sight"
     line = page.locator("#compared tbody tr").first.inner_text().split("\t")
-    card = dict(row.inner_text().split("\t")[:4:2] for row in page.locator("#cluster-0 tbody tr").all())
+    card = dict(row.inner_text().split("\t")[:4:2] for row in page.locator(".card").first.locator("tbody tr").all())
     assert float(line[1]) == pytest.approx(float(card[line[0]]), abs=0.11), "the same effect as in the card"
+    page.click("#close-comparison")
+    assert not page.locator("#comparing").is_visible()
+
+
+def test_two_clusters_and_two_selections_are_compared(visit, report, data, model):
+    from scipy import stats
+
+    X, labels = data[0], model.labels_
+    page = visit(report)
+    page.click("#compare-clusters")
+    page.select_option("#side-a", "cluster 1")
+    page.select_option("#side-b", "cluster 2")
+    until(page, "document.querySelectorAll('#compared tbody tr').length > 3")
+    tested = page.evaluate(
+        """async () => {
+          await Promise.all(page.features.map(ready));
+          const group = groupOf({ has: (i) => clusters.codes[i] === 1 }, { has: (i) => clusters.codes[i] === 2 });
+          return page.features.map((one) => [one.index, differenceOf(one, group).p, differenceOf(one, group).effect]);
+        }"""
+    )
+    for index, p, effect in tested:
+        a, b = X[labels == 1, index], X[labels == 2, index]
+        assert p == pytest.approx(stats.ttest_ind(a, b, equal_var=False).pvalue, rel=0.05, abs=1e-9)
+        pooled = np.sqrt(((a.size - 1) * a.var(ddof=1) + (b.size - 1) * b.var(ddof=1)) / (a.size + b.size - 2))
+        assert effect == pytest.approx((a.mean() - b.mean()) / pooled, rel=0.01, abs=0.01)
+    page.click(f"[data-select='{node(page, 1)}']")
+    page.click("#keep-selection")
+    page.click(f"[data-select='{node(page, 2)}']")
+    page.click("#compare")
+    chosen_sides = page.locator("#comparing option:checked").all_inner_texts()
+    assert chosen_sides[0].startswith("the selection (")
+    assert chosen_sides[1].startswith("selection A (")
+    page.locator("[data-against]").first.click()
+    assert page.locator("#side-b option:checked").inner_text() == "all other rows"
+
+
+def test_tests_of_categories_are_those_of_scipy(visit, report):
+    from scipy import stats
+
+    page = visit(report)
+    for value, degrees in ((0.3, 1), (5.0, 2), (40.0, 12), (300.0, 3)):
+        found = page.evaluate(f"chiSquaredBeyond({value}, {degrees})")
+        assert found == pytest.approx(stats.chi2.sf(value, degrees), rel=1e-6)
+    for t, degrees in ((0.2, 3), (2.5, 10.5), (12, 200)):
+        assert page.evaluate(f"studentBeyond({t}, {degrees})") == pytest.approx(2 * stats.t.sf(t, degrees), rel=1e-6)
+    found = page.evaluate("corrected([{p: 0.01}, {p: 0.04}, {p: 0.03}]).map((one) => one.p)")
+    assert found == pytest.approx([0.03, 0.06, 0.06])
 
 
 def test_names_and_merges_are_saved_and_loaded(visit, report, tmp_path):
@@ -166,12 +261,15 @@ def test_names_and_merges_are_saved_and_loaded(visit, report, tmp_path):
     page.click("#naming summary")
     page.fill("[aria-label='Name of cluster 0']", HOSTILE_CELL)
     page.fill("[aria-label='Note on cluster 2']", "look again")
-    page.select_option("[aria-label='What cluster 3 is a part of']", label="Cluster 0")
+    page.select_option("[aria-label='What cluster 3 is a part of']", index=1)
     assert chosen(page) == "named cluster"
-    assert page.locator("#legend .name").all_inner_texts() == [HOSTILE_CELL, "Cluster 1", "Cluster 2"]
-    assert page.locator("#cluster-0 h3").inner_text().strip() == HOSTILE_CELL
+    others = page.evaluate("[clusterName(1), clusterName(2)]")
+    assert page.locator("#legend .name").all_inner_texts() == [HOSTILE_CELL, *others]
+    assert page.locator(".card h3 [data-name]").first.inner_text() == HOSTILE_CELL
     text = saved(page, "#save-names")
-    assert json.loads(text) == {"names": {"0": HOSTILE_CELL}, "merged": [[0, 3]], "notes": {"2": "look again"}}
+    names = {"0": HOSTILE_CELL, "1": others[0], "2": others[1]}
+    told = {"n_clusters": 4, "names": names, "merged": [[0, 3]], "notes": {"2": "look again"}}
+    assert json.loads(text) == told
     rows = saved(page, "#save-rows").splitlines()
     assert rows[0] == "id,class"
     assert len(rows) == 1 + N / 2
@@ -181,6 +279,42 @@ def test_names_and_merges_are_saved_and_loaded(visit, report, tmp_path):
     again.click("#naming summary")
     again.set_input_files("#load-names", tmp_path / "names.json")
     expect(again.locator("#legend .name")).to_have_count(3)
+    assert json.loads(saved(again, "#save-names")) == told
+
+
+def test_names_are_kept_on_reload(visit, report):
+    page = visit(report)
+    page.click("#naming summary")
+    page.fill("[aria-label='Name of cluster 0']", HOSTILE_CELL)
+    page.fill("[aria-label='Note on cluster 1']", "a note")
+    page.keyboard.press("Tab")
+    page.click(f"[data-select='{node(page, 2)}']")
+    page.fill("#row-name", "mine")
+    page.click("#name-rows")
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator(".names a").first.inner_text() == HOSTILE_CELL
+    assert page.locator("#legend .name").first.inner_text() == HOSTILE_CELL
+    assert sum(line.endswith(",mine") for line in saved(page, "#save-labels").splitlines()) == N / 4
+    page.click("#naming summary")
+    assert page.locator("[aria-label='Note on cluster 1']").input_value() == "a note"
+    page.click("#forget")
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator(".names a").first.inner_text() != HOSTILE_CELL
+
+
+def test_a_page_that_may_keep_nothing_says_so(visit, report):
+    refuse = (
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+    )
+    page = visit(report, init=refuse)
+    page.click("#naming summary")
+    page.fill("[aria-label='Name of cluster 0']", "a name")
+    page.keyboard.press("Tab")
+    assert "keeps nothing" in page.locator("#kept").inner_text()
+    assert page.locator(".names a").first.inner_text() == "a name"
+    page.click("#forget")
 
 
 def test_the_map_as_a_picture(visit, report):
@@ -231,8 +365,47 @@ def test_on_paper(visit, report):
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("getComputedStyle(document.querySelector('.swatch')).printColorAdjust") == "exact"
-    assert page.evaluate("getComputedStyle(document.getElementById('points')).objectFit") == "contain"
     assert page.evaluate("getComputedStyle(document.querySelector('.card')).breakInside") == "avoid"
+
+
+def pages_of(page, folder):
+    """The pages of the PDF as Poppler shows them, and their text."""
+    image = pytest.importorskip("matplotlib.image", reason="matplotlib reads the pictures")
+    if not shutil.which("pdftoppm"):
+        pytest.skip("needs pdftoppm")
+    page.pdf(path=folder / "r.pdf", format="A4")
+    subprocess.run(["pdftoppm", "-r", "50", "-png", folder / "r.pdf", folder / "r"], check=True)
+    text = subprocess.run(["pdftotext", folder / "r.pdf", "-"], check=True, capture_output=True, text=True).stdout
+    return [image.imread(path) for path in sorted(folder.glob("r-*.png"))], text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_summary_is_printed(visit, report, tmp_path, scheme):
+    page = visit(report, color_scheme=scheme)
+    pictures, text = pages_of(page, tmp_path)
+    assert len(pictures) <= 2
+    colours = [
+        [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        for colour in page.evaluate("clusters.looks.map((_, k) => lookOf(k))")
+    ]
+    for colour in colours:
+        near = np.abs(pictures[0][..., :3] - colour).max(axis=-1) < 0.12
+        assert near.sum() > 60, "the map has rows of each cluster, which some viewers do not show if it is transparent"
+    for name in page.locator(".names a").all_inner_texts():
+        assert name[:12] in text
+    for part in ("4 clusters in 300 rows", "Sure", "holds for", "fit <script>alert(1)</script>"):
+        assert part in text, part
+    assert "max_iter" not in text, "no lines of parameters"
+
+
+def test_all_is_printed_where_it_is_wanted(visit, report, tmp_path):
+    page = visit(report)
+    page.evaluate("window.print = () => { window.asked = document.documentElement.dataset.print ?? 'summary'; }")
+    for button, wanted in (("#print-all", "all"), ("#print-summary", "summary")):
+        page.click(button)
+        assert page.evaluate("asked") == wanted
+    page.evaluate("document.documentElement.dataset.print = 'all'")
+    assert "Overview" in pages_of(page, tmp_path)[1]
 
 
 def test_without_javascript(visit, report):
@@ -251,10 +424,12 @@ def test_a_wide_screen_is_used(visit, report):
 def test_nothing_serious_for_axe(visit, report, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     page = visit(report, color_scheme=scheme)
-    page.click("[data-select='0']")
-    page.evaluate("pin(3), colourBy(page.features[0])")
+    page.click(f"[data-select='{node(page, 0)}']")
+    page.evaluate("pin(3), colourBy(page.features[0]), addBeside(page.features[1])")
     page.wait_for_selector("#feature:not([hidden])")
     page.click("#naming summary")
+    page.click("#compare")
+    page.wait_for_selector("#compared table")
     found = axe.Axe().run(page).response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")] == []
 
@@ -267,14 +442,15 @@ def test_forty_clusters_look_different(visit, tmp_path):
     jc.write_report(model, Y, tmp_path / "r.html", coordinates=Y, classes=["a name without end " * 9] * 200)
     page = visit(tmp_path / "r.html")
     names = page.locator("#legend .name").all_inner_texts()
-    assert names == [str(k) for k in range(40)]
+    assert len(set(names)) == 40
     looks = page.evaluate("clusters.names.map((_, k) => `${lookOf(k)} ${shapeOf(k)}`)")
     assert len(set(looks)) == 40
     named = page.evaluate("texts(overlay.getContext('2d')).filter((one) => one.kind === 'name')")
-    assert {one["text"] for one in named} == set(names)
+    assert len(named) > 20
     # Five rows close together would be gone under a name at their centre.
     for one in named:
-        rows = page.evaluate("(k) => [...Array(5).keys()].map((i) => placeOf(5 * k + i))", int(one["text"]))
+        k = next(place for place, name in enumerate(names) if name.startswith(one["text"].rstrip("…")))
+        rows = page.evaluate("(k) => [...Array(5).keys()].map((i) => placeOf(5 * k + i))", k)
         assert any(abs(x - one["x"]) > 12 or abs(y - one["y"]) > 9 for x, y in rows)
     page.select_option("#colour", "1")
     count = page.locator("#legend small").bounding_box()
@@ -283,3 +459,191 @@ def test_forty_clusters_look_different(visit, tmp_path):
     page = visit(tmp_path / "r.html", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     for part in (".title", ".all"):
         assert page.locator(f"#legend {part}").bounding_box()["height"] > 15, "a long legend leaves it whole"
+
+
+# -- charts ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def curves(tmp_path_factory):
+    """Days of two kinds, hour by hour."""
+    rng, hours = np.random.RandomState(0), np.arange(24)
+    labels = np.repeat([0, 1, 1], 60)
+    X = np.where(labels[:, None] == 0, 5 + hours, 30 - hours) + rng.standard_normal((180, 24))
+    frame = pd.DataFrame(X, columns=[f"{hour:02d}:00" for hour in hours])
+    path = tmp_path_factory.mktemp("curves") / "report.html"
+    model = jc.JointConsensus(2, columns="all", effort="quick", random_state=0).fit(frame)
+    jc.write_report(model, frame, path, classes=np.where(np.arange(180) % 3, "weekday", "weekend"))
+    return path, X, model
+
+
+def test_mean_curves_follow_the_slider(visit, curves):
+    path, X, model = curves
+    page = visit(path)
+    assert page.locator("#curve-charts svg").count() == 2
+    for k, node_ in enumerate(page.evaluate("clusters.nodes")):
+        own = page.evaluate("(node) => page.curves.of(node)", node_)
+        inside = X[model.labels_ == k]
+        np.testing.assert_allclose(own["mean"], inside.mean(axis=0), atol=0.01)
+        np.testing.assert_allclose(own["lower"], np.percentile(inside, 25, axis=0), atol=0.01)
+        np.testing.assert_allclose(own["upper"], np.percentile(inside, 75, axis=0), atol=0.01)
+    page.locator("#layer").fill("3")
+    assert page.locator("#curve-charts svg").count() == 3
+    assert page.locator(".names .spark").count() == 3
+
+
+def test_every_chart_is_saved(visit, curves):
+    page = visit(curves[0])
+    for name in ("tree", "class", "curve 0"):
+        drawing = saved(page, f"[aria-label='Save {name} as SVG']")
+        assert drawing.startswith("<svg")
+        assert "var(" not in drawing, "no style of the page is needed"
+        with page.expect_download() as download:
+            page.click(f"[aria-label='Save {name} as PNG']")
+        assert download.value.path().read_bytes().startswith(b"\x89PNG")
+
+
+def test_bars_of_categories_by_cluster(visit, curves):
+    page = visit(curves[0])
+    labels, weekend = curves[2].labels_, np.arange(180) % 3 == 0
+    told = page.locator("#bars title").all_text_contents()
+    for k in range(2):
+        share, count = weekend[labels == k].mean(), weekend[labels == k].sum()
+        assert f"{page.evaluate('(k) => clusterName(k)', k)}: weekend {share:.0%} ({count})" in told
+    assert "all rows: weekend 33% (60)" in told
+    page.locator("#layer").fill("4")
+    assert page.locator("#bars rect.level").count() >= 2 * 5 - 4
+    page.locator("#bars figcaption button").first.click()
+    assert chosen(page) == "class"
+
+
+def test_four_features_side_by_side(visit, report):
+    page = visit(report)
+    for k in range(5):
+        page.evaluate("(k) => colourBy(page.features[k])", k)
+        until(page, "(k) => state.feature === page.features[k]", k)
+        page.click("#feature .add")
+        until(page, "(k) => beside.includes(page.features[k])", k)
+    page.wait_for_timeout(300)
+    assert page.locator("#beside canvas").count() == 4, "the first makes room for the fifth"
+    drawn = """(sheet) => {
+      const { data } = sheet.getContext('2d').getImageData(0, 0, sheet.width, sheet.height);
+      return data.reduce((sum, value, at) => sum + (at % 4 === 3 && value > 0), 0);
+    }"""
+    before = [sheet.evaluate(drawn) for sheet in page.locator("#beside canvas").all()]
+    assert min(before) > 100
+    page.click("#in")
+    page.click("#in")
+    page.wait_for_timeout(600)
+    assert [sheet.evaluate(drawn) for sheet in page.locator("#beside canvas").all()] != before, "they follow the map"
+    page.locator("#beside .close").first.click()
+    assert page.locator("#beside canvas").count() == 3
+
+
+def test_shares_are_per_cents_and_categories_are_links(visit, tmp_path):
+    rng = np.random.RandomState(0)
+    kind = np.repeat([0, 1], 100)
+    frame = pd.DataFrame(
+        {
+            "size": kind * 9 + rng.standard_normal(200),
+            "weight": kind * 5 + rng.standard_normal(200),
+            "channel": np.where(kind == 0, "shop", np.where(rng.rand(200) < 0.7, "app", "web")),
+            "news": np.where((kind == 0) ^ (rng.rand(200) < 0.1), "yes", "no"),
+        }
+    )
+    model = jc.JointConsensus(2, columns="all", effort="quick", random_state=0).fit(frame)
+    jc.write_report(model, frame, tmp_path / "r.html")
+    page = visit(tmp_path / "r.html")
+    k = int(model.labels_[0])
+    shop = page.locator(".card").nth(k).locator("tbody tr", has_text="channel = shop")
+    assert shop.inner_text().split("\t")[-2:] == ["100%", "0%"]
+    for name in ("channel = shop", "news = yes"):
+        link = page.locator(".card").nth(k).locator("[data-feature]", has_text=name).first
+        link.click()
+        expect(page.locator("#feature h3")).to_have_text(name)
+        assert chosen(page) == name
+        assert "%" in page.locator("#feature td.number").first.inner_text()
+    rule = page.locator(".card .rule").first.inner_text()
+    assert re.search(r"holds for \S+% of these rows and \S+% of all others\.", rule)
+
+
+# -- texts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tickets(tmp_path_factory):
+    """Two topics, with words that all texts have, one hostile text, and a number that is shown and not clustered."""
+    rng = np.random.RandomState(0)
+    topics = [["invoice", "refund", "payment", "card", "charged"], ["password", "login", "account", "locked", "reset"]]
+    texts = [
+        " ".join(rng.permutation([*rng.choice(topics[i % 2], 6), *["the", "my", "was", "please"]])) for i in range(120)
+    ]
+    texts[0] += f" {HOSTILE_CELL}"
+    model = jc.JointConsensus(2, effort="quick", random_state=0).fit(texts)
+    path = tmp_path_factory.mktemp("tickets") / "report.html"
+    jc.write_report(
+        model, texts, path, shown={"minutes": np.arange(120), "team": np.where(np.arange(120) % 3, "a", "b")}
+    )
+    return path, texts
+
+
+def test_a_text_is_shown_with_its_telling_words(visit, tickets):
+    path, texts = tickets
+    page = visit(path)
+    page.evaluate("pin(0)")
+    page.wait_for_selector("#row .text")
+    assert page.locator("#row .text").inner_text() == texts[0]
+    marks = set(page.locator("#row mark").all_inner_texts())
+    assert marks
+    assert marks <= {"invoice", "refund", "payment", "card", "charged"}, "words of all texts tell nothing"
+    facts = page.locator("#row .facts").inner_text()
+    assert "minutes" in facts
+    assert "team" in facts
+    card = page.locator(".card").first
+    assert card.locator(".text mark").count() > 3, "typical texts"
+    page.evaluate("textsReady()")
+    page.mouse.move(
+        *page.evaluate("placeOf(7).map((v, k) => v + Object.values(canvas.getBoundingClientRect().toJSON())[k])")
+    )
+    expect(page.locator("#tip .text")).not_to_be_empty()
+
+
+def test_search_in_texts(visit, tickets):
+    path, texts = tickets
+    page = visit(path)
+    page.focus("#row-search")
+    until(page, "() => Boolean(document_.texts)")
+    page.fill("#row-search", "LOCKED")
+    button = page.locator("#row-found button", has_text="rows that say it")
+    button.click()
+    wanted = sum("locked" in text for text in texts)
+    assert page.locator("#count").inner_text() == f"{wanted} rows selected"
+    lines = saved(page, "#download").splitlines()
+    assert lines[0].endswith(",text")
+    assert "minutes" in lines[0]
+    assert all("locked" in line for line in lines[1:])
+
+
+def test_what_is_shown_colours_and_is_compared(visit, tickets):
+    page = visit(tickets[0])
+    page.select_option("#colour", label="team")
+    assert page.locator("#legend .name").all_inner_texts() == ["a", "b"]
+    page.select_option("#colour", label="minutes")
+    assert page.locator("#legend .ends").inner_text().split() == ["0", "119"]
+    assert page.locator("#bars figcaption").all_inner_texts() == ["team"]
+
+
+def test_gaps_are_shown_as_gaps(visit, tmp_path, data):
+    X = data[0].copy()
+    X[5, 2] = X[9, 2] = np.nan
+    model = jc.JointConsensus(4, columns="all", effort="quick", random_state=0).fit(X)
+    jc.write_report(model, X, tmp_path / "r.html")
+    page = visit(tmp_path / "r.html")
+    page.evaluate("pin(5)")
+    page.wait_for_selector("#row table")
+    value = page.locator("#row tr", has_text="x2").last.inner_text().split("\t")[1]
+    assert re.fullmatch(r"missing \(filled in: -?[\d.]+\)", value)
+    page.keyboard.press("s")
+    page.evaluate("toggle(5)")
+    line = saved(page, "#download").splitlines()
+    assert dict(zip(line[0].split(","), line[1].split(","), strict=True))["x2"] == "", "no value that nobody observed"

@@ -49,6 +49,11 @@ def pixels(page, colour=BLUE):
     return page.evaluate(PIXELS, colour)
 
 
+def node(page, k):
+    """By which the page knows a cluster."""
+    return page.evaluate("(k) => clusters.nodes[k]", k)
+
+
 def hover_a_point(page):
     """Moves over the map until a point answers."""
     area = page.locator("#points").bounding_box()
@@ -120,19 +125,33 @@ def test_zoom_pan_and_keys(visit, report):
 def test_the_page_scrolls_over_the_map(visit, report):
     page = visit(report, has_touch=True)
     before, start = pixels(page), page.evaluate("scrollY")
+    page.locator("#keys").hover()
+    page.mouse.wheel(0, 100)
     page.locator("#points").hover()
-    page.mouse.wheel(0, 300)
-    page.wait_for_timeout(300)
+    page.mouse.wheel(0, -60)
+    page.wait_for_timeout(500)
     assert page.evaluate("scrollY") > start
-    assert pixels(page) == before
+    assert pixels(page) == before, "a page that is being scrolled goes on"
+    page.mouse.wheel(0, -60)
+    page.wait_for_timeout(100)
+    assert pixels(page) != before, "the wheel alone zooms"
+    page.click("#reset")
+    page.wait_for_timeout(400)
+    page.locator("#points").hover()
+    page.mouse.wheel(0, 200)
+    page.wait_for_timeout(300)
+    assert pixels(page) == before, "the whole map is in sight: there is nothing to zoom out of"
     page.evaluate("scrollTo(0, 0)")
+    page.locator("#points").scroll_into_view_if_needed()
+    page.evaluate("scrollTo(0, document.querySelector('#points').getBoundingClientRect().top - 20)")
+    start = page.evaluate("scrollY")
     area, fingers = page.locator("#points").bounding_box(), page.context.new_cdp_session(page)
     for step in range(11):
         place = [{"x": area["x"] + 150, "y": area["y"] + 120 - 10 * step}]
         kind = "touchMove" if step else "touchStart"
         fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": place})
     fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    assert page.evaluate("scrollY") > 50, "one finger scrolls"
+    assert page.evaluate("scrollY") > start + 50, "one finger scrolls"
     assert pixels(page) == before
     page.click("[data-mode=lasso]")
     assert page.locator("#points").evaluate("(map) => map.style.touchAction") == "none", "a finger draws"
@@ -154,23 +173,23 @@ def test_selection_and_export(visit, report, mode):
     with page.expect_download() as download:
         page.click("#download")
     lines = download.value.path().read_text().splitlines()
-    assert lines[0].startswith("id,cluster,class,confidence,outlier score,")
-    assert len(lines[0].split(",")) == 25
+    assert lines[0].startswith("id,label,cluster,class,confidence,outlier score,")
+    assert len(lines[0].split(",")) == 26
     assert len(lines) == 601
     assert lines[1].startswith('"</script><img src=x onerror=""alert(2)"">",')
-    page.focus("#points")
+    page.focus("#download")
     page.keyboard.press("Escape")
-    assert not page.locator("#selection").is_visible()
+    assert not page.locator("#selection").is_visible(), "whatever has the focus"
 
 
 def test_cards_lead_to_the_map(visit, report):
     page = visit(report)
     drawn, _ = pixels(page)
-    page.click("[data-only='1']")
+    page.click(f"[data-only='{node(page, 1)}']")
     alone, blue = pixels(page)
     assert 0 < alone < drawn
     assert blue < drawn / 100
-    page.click("[data-select='1']")
+    page.click(f"[data-select='{node(page, 1)}']")
     assert page.locator("#count").inner_text() == "200 rows selected"
 
 
@@ -204,10 +223,25 @@ def test_everything_can_be_reached_by_keyboard(visit, report):
     page = visit(report)
     page.select_option("#layout", label="directions")
     reached = set()
-    for _ in range(45):
+    for _ in range(60):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("() => document.activeElement.id || document.activeElement.textContent"))
-    assert {"theme", "colour", "layout", "across", "up", "points", "Lasso", "reset", "full"} <= reached
+    assert {
+        "theme",
+        "print-summary",
+        "print-all",
+        "layer",
+        "save-labels",
+        "compare-clusters",
+        "colour",
+        "layout",
+        "across",
+        "up",
+        "points",
+        "Lasso",
+        "reset",
+        "full",
+    } <= reached
     assert {"feature-search", "row-search", "compare"} - reached == {"compare"}, "there is nothing to compare yet"
 
 
@@ -257,3 +291,53 @@ def test_a_tap_tells_what_a_point_is(visit, report):
             page.wait_for_selector("#row:not([hidden])")
             return
     pytest.fail("no point answered")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("n_clusters", [3, 40])
+def test_the_first_view_says_what_there_is(visit, tmp_path, size, n_clusters):
+    """The number of clusters, the verdict and its reason, and names with a phrase: of all, or of the first of many."""
+    labels = np.repeat(np.arange(n_clusters), 20).astype(np.int32)
+    X = np.random.RandomState(0).standard_normal((labels.size, 6)) + 8 * np.eye(n_clusters, 6)[labels]
+    X[:, 5] += 3 * labels
+    model = jc.LDAKMeans(n_clusters, random_state=0).fit(X)
+    model.labels_ = labels
+    jc.write_report(model, X, tmp_path / "r.html", stability=np.linspace(0.5, 1, n_clusters), title="a file.csv")
+    page = visit(tmp_path / "r.html", viewport=dict(zip(("width", "height"), size, strict=True)))
+    seen = """(one) => {
+      const { top, bottom } = one.getBoundingClientRect();
+      return top >= 0 && bottom > top && bottom <= innerHeight;
+    }"""
+    sure = page.locator(".sure")
+    assert sure.evaluate(seen)
+    assert sure.inner_text().startswith(f"{n_clusters} clusters in {labels.size:,} rows. Fairly sure: ")
+    assert "found again on other rows" in sure.inner_text()
+    lines = [line for line in page.locator(".names li").all() if line.is_visible()]
+    assert len(lines) == n_clusters or (len(lines) >= 6 and page.locator("#more-names").evaluate(seen))
+    for line in lines:
+        assert line.evaluate(seen)
+        assert line.locator("a").inner_text()
+        assert "(others " in line.locator(".phrase").inner_text()
+    if n_clusters == 40:
+        page.click("#more-names")
+        assert page.locator(".names li").last.is_visible()
+        page.click("#more-names")
+        assert not page.locator(".names li").last.is_visible()
+
+
+def test_many_clusters_are_not_a_long_way_down(visit, tmp_path):
+    labels = np.repeat(np.arange(60), 10).astype(np.int32)
+    X = np.random.RandomState(0).standard_normal((600, 8)) + 9 * np.eye(60, 8)[labels] + labels[:, None] % 7
+    model = jc.LDAKMeans(60, random_state=0).fit(X)
+    model.labels_ = labels
+    jc.write_report(model, X, tmp_path / "r.html")
+    page = visit(tmp_path / "r.html", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollHeight") < 12_000
+    card = page.locator(".card").first
+    assert not card.locator(".actions").is_visible()
+    page.locator("#overview tbody th a").first.click()
+    assert card.locator(".actions").is_visible(), "a link to a card opens it"
+    page.click("#open-cards")
+    assert page.locator(".card .actions").last.is_visible()
+    page.click("#open-cards")
+    assert not card.locator(".actions").is_visible()

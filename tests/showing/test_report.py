@@ -69,13 +69,20 @@ def unpacked(part):
     return raw if part["bits"] == 8 else raw[: raw.size // 2] + 256 * raw[raw.size // 2 :].astype(int)
 
 
+def has_cards(path, n_clusters):
+    """Whether each cluster of the fit has a card, a line in the summary and one in the overview."""
+    nodes, text = data_of(path)["columns"][0]["nodes"], path.read_text()
+    parts = ('<details class="card" id="cluster-{0}" data-node="{0}"', '<li data-node="{0}">', '<tr data-node="{0}">')
+    return len(nodes) == n_clusters and all(part.format(node) in text for part in parts for node in nodes)
+
+
 @pytest.mark.parametrize("estimator", [*CLUSTERERS[::3], jc.JointConsensus()], ids=repr)
 def test_every_kind_of_model(estimator, iris, tmp_path):
     model = estimator.set_params(n_clusters=3, random_state=0).fit(iris.data)
     jc.write_report(model, iris.data, tmp_path / "r.html", classes=iris.target)
-    page = parsed(tmp_path / "r.html")
-    assert page.tags.count("article") == 3
+    parsed(tmp_path / "r.html")
     data = data_of(tmp_path / "r.html")
+    assert has_cards(tmp_path / "r.html", 3)
     np.testing.assert_array_equal(unpacked(data["columns"][0]), model.labels_)
     assert [column["name"] for column in data["columns"][:2]] == ["cluster", "class"]
 
@@ -193,8 +200,8 @@ def test_beware(tmp_path, rng):
     model.labels_ = np.r_[1, 1, np.zeros(98, int)].astype(np.int32)
     jc.write_report(model, X, tmp_path / "r.html", stability=[0.95, 0.3])
     text = "".join(parsed(tmp_path / "r.html").text)
-    assert "Cluster 1 is not found again on other rows" in text
-    assert "Cluster 1 has fewer than 5 rows" in text
+    assert re.search(r"Cluster 1 \(.+\) is not found again on other rows", text)
+    assert re.search(r"Cluster 1 \(.+\) has fewer than 5 rows", text)
 
 
 def test_frames_pipelines_and_searches(iris, tmp_path):
@@ -204,7 +211,7 @@ def test_frames_pipelines_and_searches(iris, tmp_path):
     assert iris.feature_names[2] in (tmp_path / "r.html").read_text()
     search = jc.LabelFreeSearch(jc.LDAKMeans(3), {"variance": [0.8, 0.95]}, random_state=0).fit(iris.data)
     jc.write_report(search, iris.data, tmp_path / "r.html")
-    assert parsed(tmp_path / "r.html").tags.count("article") == 3
+    assert has_cards(tmp_path / "r.html", 3)
 
 
 def test_sparse_rows_and_many_clusters(tmp_path):
@@ -213,7 +220,7 @@ def test_sparse_rows_and_many_clusters(tmp_path):
     jc.write_report(model, X, tmp_path / "r.html")
     data = data_of(tmp_path / "r.html")
     np.testing.assert_array_equal(unpacked(data["columns"][0]), model.labels_)
-    assert "more clusters are on the map only" in (tmp_path / "r.html").read_text()
+    assert has_cards(tmp_path / "r.html", 300)
 
 
 def test_pictures_are_png(rng):
@@ -354,8 +361,9 @@ def test_one_cluster_is_not_called_stable(rng, tmp_path):
 def test_how_sure_we_are(stability, sentence, rng, tmp_path):
     X = np.r_[rng.standard_normal((50, 3)), 20 + rng.standard_normal((50, 3))]
     model = jc.LDAKMeans(2, random_state=0).fit(X)
-    assert f'<p class="sure">{sentence} (' in written(tmp_path, model, X, stability=stability)
-    told = '<p class="sure">Not sure: whether the clusters are found again on other rows was not measured'
+    level, _, reason = sentence.partition(": ")
+    assert f'<b class="level">{level}</b>: {reason} (' in written(tmp_path, model, X, stability=stability)
+    told = '<b class="level">Not sure</b>: whether the clusters are found again on other rows was not measured'
     assert told in written(tmp_path, model, X)
 
 
@@ -437,3 +445,15 @@ def test_names_stay_with_their_columns(rng):
     with pytest.warns(UserWarning, match="'0' is not used"):
         model = jc.JointConsensus(3, effort="quick", trust=False, random_state=0).fit(X)
     assert Fitted(model, X, given_names=list("abcdef")).names == list("bcdef")
+
+
+def test_splits_of_the_tree_are_those_of_the_layers(blobs, tmp_path):
+    X, _ = blobs
+    model = jc.JointConsensus(3, random_state=0).fit(X)
+    written(tmp_path, model, X)
+    tree = data_of(tmp_path / "r.html")["tree"]
+    assert len(tree["splits"]) == len(tree["joins"])
+    for (split, p_value), layer in zip(tree["splits"][::-1], model.layers_[1:], strict=True):
+        assert split == layer["split"]
+        assert p_value == pytest.approx(layer["p_value"], rel=0.05)
+    assert {split for split, _ in tree["splits"]} == {"separated", "overlapping"}

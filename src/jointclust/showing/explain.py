@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from jointclust.showing.features import Features, some_of_each
 from jointclust.showing.layout import plane_of_centers
+from jointclust.showing.names import class_weights, group_names, word_shares
 from jointclust.showing.profile import Profile, profile
 from jointclust.showing.rules import Condition, find_rules, joined, shown
 from jointclust.types import Float, Labels
@@ -21,12 +22,12 @@ __all__ = ["ClusterExplanation", "Explanation", "Rule", "SetApart"]
 
 # Rows that are looked at, and of each cluster the fewest of them.
 _MOST_ROWS, _FEWEST_OF_A_CLUSTER = 10_000, 50
-# Features of a cluster that rules are made of, that are compared with each other, and that are shown.
-_TRIED, _COMPARED, _SHOWN = 100, 40, 8
+# Features of a cluster that are compared with each other, and that are shown.
+_COMPARED, _SHOWN = 40, 8
 # Effects from which on a feature sets a cluster apart, and rank correlations from which on two say the same.
 _SMALL_EFFECT, _ALIKE = 0.2, 0.9
-# Rows of a cluster, and as many others, from which its rules are made.
-_ON_A_SIDE = 2_000
+# The least weight of a word that is shown, beside that of the first.
+_LEAST_WORD = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,8 @@ class ClusterExplanation:
     ----------
     cluster : int
         Its label.
+    name : str
+        Of what sets it apart, such as "basket > 200, app"; no other cluster has it.
     size : int
         Its number of rows.
     share : float
@@ -105,6 +108,7 @@ class ClusterExplanation:
     """
 
     cluster: int
+    name: str
     size: int
     share: float
     rules: list[Rule]
@@ -112,7 +116,8 @@ class ClusterExplanation:
     typical: list[int]
 
     def __str__(self) -> str:
-        lines = [f"Cluster {self.cluster}: {self.size:,} {'row' if self.size == 1 else 'rows'} ({self.share:.1%})"]
+        rows = "row" if self.size == 1 else "rows"
+        lines = [f"Cluster {self.cluster}: {self.name}, {self.size:,} {rows} ({self.share:.1%})"]
         shown = [str(rule) for rule in self.rules]
         width = max(map(len, shown), default=0)
         for number, (text, rule) in enumerate(zip(shown, self.rules, strict=True)):
@@ -190,35 +195,70 @@ def _plain(rule: Rule) -> dict[str, object]:
     return {"text": str(rule), "precision": rule.precision, "coverage": rule.coverage, "conditions": conditions}
 
 
-def explained(features: Features, of_rows: Labels, places: NDArray | None) -> Explanation:
+def explained(
+    features: Features, of_rows: Labels, places: NDArray | None, given: Mapping[int, str] | None = None
+) -> Explanation:
     """What makes each cluster, from features and labels of the rows.
 
     Rows near the clusters' centers in ``places`` are typical; without them the plane through the centers is used.
+    ``given`` are names that clusters have already.
     """
     names = np.unique(of_rows[of_rows >= 0])
     # Rows in no cluster (below 0) have one number more.
     labels = np.where(of_rows >= 0, np.searchsorted(names, of_rows), names.size).astype(np.int32)
-    sample = _sampled(features, labels)
-    rows, own = sample.rows, labels[sample.rows]
+    known = {k: given[name] for k, name in enumerate(names.tolist()) if given is not None and name in given}
+    called = group_names(features, labels, [frozenset([k]) for k in range(names.size)], known)
+    member = np.eye(names.size, int(labels.max()) + 1, dtype=bool)
+    found = explained_groups(features, labels, member, called, places, _BEST)
+    clusters = [replace(one, cluster=int(name)) for one, name in zip(found, names, strict=True)]
+    n_outside = np.count_nonzero(labels == names.size)
+    notes = found.notes + ([f"{n_outside:,} rows are in no cluster"] if n_outside else [])
+    return replace(found, clusters=clusters, notes=notes)
+
+
+class Effort(NamedTuple):
+    """Features that rules are made of, and rows on both sides of them."""
+
+    tried: int
+    on_a_side: int
+
+
+# Of the clusters of a fit, and of those of its other layers, which are many.
+_BEST, BRIEF = Effort(100, 2_000), Effort(16, 250)
+
+
+def explained_groups(
+    features: Features,
+    leaves: Labels,
+    member: NDArray[np.bool_],
+    names: Sequence[str],
+    places: NDArray | None,
+    effort: Effort = BRIEF,
+) -> Explanation:
+    """What makes each group of leaves, which have names; groups may overlap, and each is told from all other rows."""
+    sample = _sampled(features, leaves)
+    rows, own = sample.rows, leaves[sample.rows]
     places = _plane(sample.features, own) if places is None else places[rows]
-    found = profile(sample.features.values, places, own)
-    groups = _groups(sample.features, found.effects[: names.size])
-    sizes = np.bincount(labels, minlength=names.size)
+    found = profile(sample.features.values, places, own, member)
+    strengths = _strengths(sample, own, found, member)
+    groups = _groups(sample.features, strengths)
+    sizes = member @ np.bincount(leaves, minlength=member.shape[1])
     clusters = [
         ClusterExplanation(
-            cluster=int(name),
+            cluster=k,
+            name=name,
             size=int(sizes[k]),
-            share=float(sizes[k] / labels.size),
-            rules=_rules(features, labels == k, sample, found.effects[k]),
-            features=_set_apart(features, found, groups, k),
+            share=float(sizes[k] / leaves.size),
+            rules=_rules(features, member[k][leaves], sample, strengths[k], effort),
+            features=_set_apart(features, found, strengths[k], groups, k),
             typical=rows[found.nearest[k]].tolist(),
         )
         for k, name in enumerate(names)
     ]
-    n_outside = np.count_nonzero(labels == names.size)
-    notes = features.notes + ([f"{n_outside:,} rows are in no cluster"] if n_outside else [])
-    notes += [f"from a sample of {rows.size:,} of {labels.size:,} rows"] if rows.size < labels.size else []
-    return Explanation(clusters, [[features.of[index].name for index in group] for group in groups], notes)
+    notes = [f"from a sample of {rows.size:,} of {leaves.size:,} rows"] if rows.size < leaves.size else []
+    return Explanation(
+        clusters, [[features.of[index].name for index in group] for group in groups], features.notes + notes
+    )
 
 
 # -- the rows -----------------------------------------------------------------------------------------------------
@@ -251,10 +291,27 @@ def _plane(features: Features, labels: Labels) -> NDArray:
 # -- features that say the same ------------------------------------------------------------------------------------
 
 
-def _groups(features: Features, effects: Float) -> list[list[int]]:
+def _strengths(sample: _Sample, labels: Labels, found: Profile, member: NDArray[np.bool_]) -> Float:
+    """How far each feature sets each group of labels apart: its effect; of words, their class-based tf-idf.
+
+    That is in units in which the strongest word of a group has its effect.
+    """
+    strengths = np.abs(found.effects)
+    if not sample.features.of or sample.features.of[0].kind != "word":
+        return strengths
+    shares, sizes = word_shares(sample.features.values, labels, member.shape[1], sample.weights)
+    for k, own in enumerate(member):
+        inside, elsewhere = (sizes[part] @ shares[part] / max(sizes[part].sum(), 1.0) for part in (own, ~own))
+        weights = class_weights(inside, elsewhere)
+        weights[weights < _LEAST_WORD * weights.max()] = 0.0
+        strengths[k] = weights * (strengths[k][weights.argmax()] / max(weights.max(), 1e-12))
+    return strengths
+
+
+def _groups(features: Features, strengths: Float) -> list[list[int]]:
     """The strongest features of each cluster, those that say the same together, by the strongest among them."""
-    strongest = np.abs(effects).max(axis=0, initial=0.0)
-    order = np.argsort(-np.abs(effects), axis=1, kind="stable")[:, :_COMPARED]
+    strongest = strengths.max(axis=0, initial=0.0)
+    order = np.argsort(-strengths, axis=1, kind="stable")[:, :_COMPARED]
     candidates = np.unique(order)
     candidates = candidates[strongest[candidates] >= _SMALL_EFFECT]
     candidates = candidates[np.argsort(-strongest[candidates], kind="stable")]
@@ -278,9 +335,9 @@ def _rank_correlations(columns: Float) -> Float:
     return np.abs(ranks.T @ ranks)
 
 
-def _set_apart(features: Features, found: Profile, groups: list[list[int]], k: int) -> list[SetApart]:
+def _set_apart(features: Features, found: Profile, strength: Float, groups: list[list[int]], k: int) -> list[SetApart]:
     """Of each group the feature that is strongest in this cluster."""
-    effects, strength = found.effects[k], np.abs(found.effects[k])
+    effects = found.effects[k]
     strong = ([index for index in group if strength[index] >= _SMALL_EFFECT] for group in groups)
     listed = [sorted(group, key=lambda index: -strength[index]) for group in strong if group]
     listed.sort(key=lambda group: -strength[group[0]])
@@ -295,10 +352,13 @@ def _set_apart(features: Features, found: Profile, groups: list[list[int]], k: i
 # -- rules --------------------------------------------------------------------------------------------------------
 
 
-def _rules(features: Features, member: NDArray[np.bool_], sample: _Sample, effects: Float) -> list[Rule]:
+def _rules(
+    features: Features, member: NDArray[np.bool_], sample: _Sample, strengths: Float, effort: Effort
+) -> list[Rule]:
     """Rules found in some rows, counted in all of them."""
-    tried = np.sort(np.argsort(-np.abs(effects), kind="stable")[:_TRIED])
-    rows, weights = _inside_and_outside(member[sample.rows], sample.weights)
+    tried = np.argsort(-strengths, kind="stable")[: effort.tried]
+    tried = np.sort(tried[strengths[tried] > 0.0])  # words that are as frequent elsewhere tell nothing
+    rows, weights = _inside_and_outside(member[sample.rows], sample.weights, effort.on_a_side)
     meaning = [features.of[index] for index in tried]
     found = []
     for path in find_rules(sample.features.columns(tried, rows), member[sample.rows[rows]], weights):
@@ -312,9 +372,9 @@ def _rules(features: Features, member: NDArray[np.bool_], sample: _Sample, effec
     return found
 
 
-def _inside_and_outside(member: NDArray[np.bool_], weights: Float) -> tuple[NDArray[np.intp], Float]:
+def _inside_and_outside(member: NDArray[np.bool_], weights: Float, most: int) -> tuple[NDArray[np.intp], Float]:
     """Some rows of a cluster and some others, and the weights that make up for the rows left out."""
     shuffled = np.random.RandomState(0).permutation(member.size)
     parts = [shuffled[member[shuffled] == is_inside] for is_inside in (True, False)]
-    weighed = [weights[part[:_ON_A_SIDE]] * max(1.0, part.size / _ON_A_SIDE) for part in parts]
-    return np.concatenate([part[:_ON_A_SIDE] for part in parts]), np.concatenate(weighed)
+    weighed = [weights[part[:most]] * max(1.0, part.size / most) for part in parts]
+    return np.concatenate([part[:most] for part in parts]), np.concatenate(weighed)

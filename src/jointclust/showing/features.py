@@ -14,7 +14,9 @@ from sklearn.utils import check_array
 
 from jointclust.rows import is_elsewhere, is_lazy, loaded
 from jointclust.rows.arrays import is_device_array, to_host
+from jointclust.rows.memory import check_memory
 from jointclust.types import Float, Labels, Sparse
+from jointclust.views.blocks import PreparedBlocks, about_block, as_fitted, in_block
 from jointclust.views.cells import cells_of
 from jointclust.views.columns import columns_of, is_table, names_of, unfolded
 from jointclust.views.counts import Words
@@ -52,6 +54,7 @@ class Features:
     of: list[Feature]
     n_columns: int | None  # of the data; documents have none
     notes: list[str] = field(default_factory=list)
+    are_counts: bool = False  # of words, genes or the like: what there is more of than elsewhere tells a cluster
 
     @cached_property
     def _by_column(self) -> Any:
@@ -74,7 +77,8 @@ def features_in(
     if is_documents(X):
         return _words(X)
     X = unfolded(X) if is_table(X) else X
-    if is_annotated(X):
+    are_cells = is_annotated(X)
+    if are_cells:
         names, X = [str(name) for name in X.var.index] if names is None else names, X.X
     if is_table(X):
         return _of_table(X, names, described)
@@ -86,7 +90,26 @@ def features_in(
     given = _checked(names, n_columns) or [str(name) for name in otherwise]
     if described is not None and described._sentinels and len(described.columns) == n_columns:
         values = np.column_stack([described.without_sentinels(column, at) for at, column in enumerate(values.T)])
-    return Features(values, [Feature(name) for name in given], n_columns)
+    are_counts = are_cells or sp.issparse(values) or (described is not None and described.kind == "counts")
+    return Features(values, [Feature(name) for name in given], n_columns, are_counts=are_counts)
+
+
+def features_in_blocks(X: dict[str, Any], names: Sequence[str] | None, prepared: PreparedBlocks) -> Features:
+    """The features of several blocks side by side, each with the name of its block before its own."""
+    if names is not None:
+        raise ValueError(
+            "feature_names is for one table, and X has blocks: pass data frames, whose columns have names."
+        )
+    parts: dict[str, Features] = {}
+    for name, block in as_fitted(X, list(prepared.preparations)).items():
+        with about_block(name):
+            own = prepared.preparations[name]
+            otherwise, description = (getattr(own, one, None) for one in ("feature_names_in_", "description_"))
+            parts[name] = features_in(block, None, otherwise, description)
+    values: list[Any] = [part.values for part in parts.values()]
+    joined = sp.hstack(values, format="csr") if any(map(sp.issparse, values)) else np.hstack(values)
+    of = [one._replace(column=in_block(name, one.column)) for name, part in parts.items() for one in part.of]
+    return Features(joined, of, None, [in_block(name, note) for name, part in parts.items() for note in part.notes])
 
 
 def at_hand(X: Any) -> Any:
@@ -94,6 +117,8 @@ def at_hand(X: Any) -> Any:
     rows = loaded(X)
     if is_device_array(rows) or isinstance(rows, np.ndarray) or not is_elsewhere(rows):
         return rows
+    size = 0.0 if hasattr(X, "columns") else float(np.prod(rows.shape)) * rows.dtype.itemsize  # a frame does not know
+    check_memory(2 * size, "To load X", "give some of the rows, such as X[:100_000]; the model labels them")
     return X.compute() if is_lazy(rows) else np.asarray(rows[:])
 
 
@@ -120,7 +145,8 @@ def _checked(names: Sequence[str] | None, n_columns: int) -> list[str] | None:
 
 def _words(documents: Any) -> Features:
     words = Words().fit(documents)
-    return Features(words.transform(documents), [Feature(str(word), "word") for word in words.vocabulary_], None)
+    meaning = [Feature(str(word), "word") for word in words.vocabulary_]
+    return Features(words.transform(documents), meaning, None, are_counts=True)
 
 
 def _of_table(X: Any, names: Sequence[str] | None, described: Description | None) -> Features:
@@ -141,7 +167,8 @@ def _of_table(X: Any, names: Sequence[str] | None, described: Description | None
             coded += [(one, found.without_sentinels(values, at)) for one, values in _coded(name, column, kind)]
     listed = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
     values = np.column_stack([values for _, values in coded]) if coded else np.empty((X.shape[0], 0))
-    return Features(values, [one for one, _ in coded], X.shape[1], [f"left out: {listed}"] if left_out else [])
+    notes = [f"left out: {listed}"] if left_out else []
+    return Features(values, [one for one, _ in coded], X.shape[1], notes, found.kind == "counts")
 
 
 def _coded(name: str, column: Any, kind: str) -> Iterator[tuple[Feature, Float]]:

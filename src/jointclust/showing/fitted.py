@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,17 +17,22 @@ from sklearn.utils.validation import check_is_fitted
 from jointclust.consensus.column_roles import ColumnRoles, column_roles, columns_with_roles
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.verdict import Verdict, verdict
+from jointclust.rows import host_block
 from jointclust.rows.arrays import to_host
 from jointclust.showing.explain import Explanation, explained
-from jointclust.showing.features import at_hand, features_in
+from jointclust.showing.features import Features, at_hand, features_in, features_in_blocks
 from jointclust.showing.layout import Direction, directions, neighbour_map, plane_of_centers
+from jointclust.showing.names import group_names
 from jointclust.showing.profile import Profile, profile
 from jointclust.types import Estimator, Float, Labels
-from jointclust.views.kinds import Described
+from jointclust.views.blocks import PreparedBlocks, by_block, checked_blocks, n_rows_of
+from jointclust.views.kinds import Described, Description
 from jointclust.views.preparation import Preparation
 
 __all__ = ["Fitted", "explain"]
 
+# Clusters that the finest layer shown has more than the fit, at the most.
+_FINER = 12
 # Dimensions from which on an embedding is no reduction.
 _FEW_COMPONENTS = 200
 # Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
@@ -40,13 +45,18 @@ def last_step(model: Estimator) -> Any:
     return last_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
-def first_preparation(model: Estimator) -> Preparation | None:
-    """What codes the data before all else: the first step of a pipeline, or the first view of a consensus."""
+def first_preparation(model: Estimator) -> Preparation | PreparedBlocks | None:
+    """What codes the data before all else: the first step of a pipeline, or the first view of a consensus.
+
+    Of a consensus of blocks it is the first view of each.
+    """
     model = getattr(model, "best_estimator_", model)
     clusterer = last_step(model)
     steps = [step for _, step in model.steps[:-1]] if isinstance(model, Pipeline) else []
     if not steps and isinstance(clusterer, JointConsensus):
         steps = clusterer.preparations
+        if (own := by_block(steps)) is not None:
+            return PreparedBlocks({name: preparations[0] for name, preparations in own.items()})
     return steps[0] if steps and isinstance(steps[0], Preparation) else None
 
 
@@ -54,9 +64,10 @@ def features_of(model: Estimator, X: Any, coded: Any = None) -> tuple[Any, list[
     """Rows as numbers in the units of the data, with names: coded columns and words where there are any."""
     first = first_preparation(model)
     if first is not None:
-        rows = first.encode(X) if coded is None else coded
-        return first.readable(rows), [str(name) for name in first.coded_names()]
-    return check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan"), None
+        rows: Any = host_block(first.encode(X) if coded is None else coded)
+        names = first.coded_names(rows) if isinstance(first, PreparedBlocks) else first.coded_names()
+        return first.readable(rows), [str(name) for name in names]
+    return check_array(host_block(X), accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan"), None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,27 +103,29 @@ class Fitted:
         A row that a consensus rejects has the cluster with most votes; one without votes stays below 0.
         """
         labels = to_host(getattr(self.clusterer, "labels_", np.empty(0)))
-        n_rows = self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
+        n_rows = n_rows_of(self.X)
         if labels.size != n_rows:
             if not hasattr(self.model, "predict"):
                 why = f"the model was fitted on {labels.size} and has no predict: give the rows of fit."
                 raise ValueError(f"X has {n_rows} rows, {why}")
             return to_host(self.model.predict(self.X))
-        is_rejected = np.any(labels < 0) and self.soft_labels is not None
-        return np.asarray(self.soft_labels).argmax(axis=1) if is_rejected else labels
+        if not np.any(labels < 0) or self.soft_labels is None:
+            return labels
+        return self.soft_labels.argmax(axis=1)
 
     @cached_property
     def soft_labels(self) -> Float | None:
         """Probabilities of the clusters for each row, where the method has them."""
-        return getattr(self.clusterer, "soft_labels_", None)
+        found = getattr(self.clusterer, "soft_labels_", None)
+        return None if found is None else to_host(found)
 
     @cached_property
     def confidence(self) -> Float | None:
         """How sure each row's label is, where the method says so: its own word, or the label's probability."""
-        if self.soft_labels is None:
-            return None
         own = getattr(self.clusterer, "confidence_", None)
-        return np.asarray(self.soft_labels).max(axis=1) if own is None else np.asarray(own)
+        if own is None and self.soft_labels is not None:
+            return self.soft_labels.max(axis=1)
+        return None if own is None else to_host(own)
 
     @cached_property
     def embedding(self) -> NDArray[Any]:
@@ -130,8 +143,8 @@ class Fitted:
         has_steps = isinstance(model, Pipeline) and len(model) > 1 and self.prepared is None
         rows = model[:-1].transform(self.X) if has_steps else self.X if self.prepared is None else self.prepared
         if isinstance(self.clusterer, JointConsensus):
-            return self.clusterer.prepared(rows)[0]
-        return check_array(rows, accept_sparse="csr")
+            return host_block(self.clusterer.prepared(rows)[0])
+        return check_array(host_block(rows), accept_sparse="csr")
 
     @cached_property
     def positions(self) -> NDArray[Any]:
@@ -160,8 +173,11 @@ class Fitted:
         coded, n_features = self._features[1], self.data.shape[1]
         given = self.column_names if self.given_names is None else self.given_names
         first = first_preparation(self.model)
-        if first is not None and given is not None and len(given) == getattr(first, "n_features_in_", None):
-            return [str(name) for name in first.coded_names([str(name) for name in given])]
+        if isinstance(first, PreparedBlocks) and coded is not None:
+            return coded
+        own = first if isinstance(first, Preparation) else None
+        if own is not None and given is not None and len(given) == getattr(own, "n_features_in_", None):
+            return [str(name) for name in own.coded_names([str(name) for name in given])]
         if coded is not None and (given is None or len(given) != n_features):
             return coded  # columns that were coded have names of their own
         if given is None:
@@ -171,7 +187,9 @@ class Fitted:
     @cached_property
     def roles(self) -> ColumnRoles:
         """How far each column of the data separates the clusters, and the one that alone decides."""
-        if isinstance(self.clusterer, JointConsensus) and first_preparation(self.model) in self.clusterer.preparations:
+        first = first_preparation(self.model)
+        own = isinstance(first, PreparedBlocks) or first in getattr(self.clusterer, "preparations", ())
+        if isinstance(self.clusterer, JointConsensus) and own:
             return self.clusterer._roles
         return column_roles(self.looked_at, self.labels)
 
@@ -226,15 +244,104 @@ class Fitted:
         """What makes each cluster, in words."""
         if self.explained is not None:
             return self.explained
+        known = dict(enumerate(map(str, getattr(self.clusterer, "classes_", ()))))
+        return self.explained_by(self.labels, known | getattr(self.clusterer, "cluster_names_", {}))
+
+    def explained_by(self, labels: Labels, known: Mapping[int, str] | None = None) -> Explanation:
+        """What makes each cluster of some labels of the rows; some may have names: those of classes, or kept ones."""
+        return explained(self.features, labels, self.places, known)
+
+    @property
+    def places(self) -> NDArray[Any] | None:
+        """Where rows are near those that they are alike, if the model says so: an embedding of few dimensions."""
+        places = self.embedding if hasattr(self.model, "transform") else None
+        is_plain = places is not None and not sp.issparse(places) and places.shape[1] <= _FEW_COMPONENTS
+        return places if is_plain else None
+
+    @cached_property
+    def features(self) -> Features:
+        """The columns as people know them."""
         names = getattr(self.model, "feature_names_in_", None)
-        description = getattr(first_preparation(self.model), "description_", None)
-        features = features_in(at_hand(self.X), self.column_names, names, description)
+        first = first_preparation(self.model)
+        if isinstance(first, PreparedBlocks):
+            features = features_in_blocks(checked_blocks(self.X) or {}, self.column_names, first)
+        else:
+            features = features_in(at_hand(self.X), self.column_names, names, self.description)
         own, expected = features.n_columns, getattr(self.model, "n_features_in_", features.n_columns)
         if own is not None and own != expected:
             raise ValueError(f"X has {own} columns and the model was fitted on {expected}: give the same.")
-        places = self.embedding if hasattr(self.model, "transform") else None
-        is_plain = places is not None and not sp.issparse(places) and places.shape[1] <= _FEW_COMPONENTS
-        return explained(features, self.labels, places if is_plain else None)
+        return features
+
+    @property
+    def description(self) -> Description | None:
+        """What the data are, where that was looked at."""
+        return getattr(first_preparation(self.model), "description_", None)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in reversed(list(enumerate(self.names)))}
+
+    def filled(self, name: str, observed: Float) -> Float | None:
+        """A feature as the clusterer saw it, empty cells filled in; None where none are, or it was not seen."""
+        gaps = np.isnan(observed)
+        place = self._places.get(name) if gaps.any() else None
+        if place is None or getattr(first_preparation(self.model), "imputer_", None) is None or sp.issparse(self.data):
+            return None
+        return np.where(gaps, np.asarray(self.data[:, place], dtype=np.float64), observed)
+
+    @cached_property
+    def tree(self) -> NamedTree | None:
+        """The layers of a consensus, from the finest one up; None where there are none."""
+        if not isinstance(self.clusterer, JointConsensus):
+            return None
+        try:
+            n_leaves = min(len(self.clusterer.linkage()) + 1, self.clusterer.n_clusters + _FINER)
+            linkage = self.clusterer.linkage(n_leaves)
+            leaves = to_host(self.clusterer.cut(n_leaves))
+            layers = self.clusterer._layers()
+            dense = np.zeros(int(leaves.max()) + 1, np.int32)  # the clusters of the fit may have free numbers
+            dense[layers.labels(n_leaves)] = layers.numbers(n_leaves)
+            leaves = dense[leaves]
+        except AttributeError:  # a model of rows elsewhere, or an old one, that kept nothing to make layers from
+            return None
+        if len(linkage) == 0 or leaves.size != self.labels.size:
+            return None
+        groups = [frozenset([leaf]) for leaf in range(len(linkage) + 1)]
+        for first, second in linkage[:, :2].astype(int):
+            groups.append(groups[first] | groups[second])
+        # The clusters of the fit have their names in all layers; a node may be one of them.
+        labels, given = self.labels, dict[int, str]()
+        pairs = {(int(leaf), int(label)) for leaf, label in np.unique(np.column_stack([leaves, labels]), axis=0)}
+        for one in self.explanation:
+            own = frozenset(leaf for leaf, label in pairs if label == one.cluster)
+            is_node = own in groups and all(label == one.cluster for leaf, label in pairs if leaf in own)
+            given |= {groups.index(own): one.name} if is_node else {}
+        return NamedTree(linkage, leaves, group_names(self.features, leaves, groups, given))
+
+    @cached_property
+    def cluster_names(self) -> list[str]:
+        """What each cluster is called, by what sets it apart; one without rows, by its number."""
+        found = {one.cluster: one.name for one in self.explanation}
+        return [found.get(cluster, f"cluster {cluster}") for cluster in range(int(self.labels.max()) + 1)]
+
+
+class NamedTree(NamedTuple):
+    """The tree of the layers of a consensus: joins, the leaf of each row, and a name for each node, leaves first."""
+
+    linkage: Float
+    leaves: Labels
+    names: list[str]
+
+
+def layer_of(fitted: Fitted, n_clusters: int) -> Labels:
+    """Labels of one of the layers of a consensus."""
+    if not isinstance(fitted.clusterer, JointConsensus):
+        raise TypeError(f"n_clusters={n_clusters}: only a JointConsensus has layers, and this is {fitted.clusterer!r}.")
+    labels = to_host(fitted.clusterer.cut(n_clusters))
+    n_rows = n_rows_of(fitted.X)
+    if labels.size != n_rows:
+        raise ValueError(f"n_clusters={n_clusters}: layers are of the {labels.size} training rows; X has {n_rows}.")
+    return labels
 
 
 def at_layer(model: Any, n_clusters: int, X: Any, prepared: Any = None) -> Any:
@@ -252,7 +359,11 @@ def at_layer(model: Any, n_clusters: int, X: Any, prepared: Any = None) -> Any:
 def explain(
     model: Estimator, X: Any, feature_names: Sequence[str] | None = None, n_clusters: int | None = None
 ) -> Explanation:
-    """What makes each cluster: its size, short rules, the features that set it apart, and typical rows.
+    """What makes each cluster: a name, its size, short rules, the features that set it apart, and typical rows.
+
+    The name is made of the conditions on columns that tell the cluster from all other rows best ("basket > 200, app");
+    of documents and counts, of the words or genes that it has more often (class-based tf-idf, in which what all
+    clusters have weighs nothing). No two clusters have the same.
 
     A rule has at most three conditions, in the units of X; ``precision`` is the share of the rows that fulfil it that
     are in the cluster, ``coverage`` the share of the cluster that fulfils it. It is the best of the nodes of shallow
@@ -292,11 +403,11 @@ def explain(
     >>> model = jc.JointConsensus(3, random_state=0).fit(wine.data)
     >>> found = jc.explain(model, wine.data, [f"measure {number}" for number in range(1, 14)])
     >>> print(found[1])  # doctest: +ELLIPSIS
-    Cluster 1: ... rows (...%)
+    Cluster 1: measure ..., ... rows (...%)
       if measure ...precision ...%, coverage ...%
       ...
     """
     check_is_fitted(model)
     X = at_hand(X)
-    model = model if n_clusters is None else at_layer(model, n_clusters, X)
-    return Fitted(model, X, feature_names).explanation
+    fitted = Fitted(model, X, feature_names)
+    return fitted.explanation if n_clusters is None else fitted.explained_by(layer_of(fitted, n_clusters))

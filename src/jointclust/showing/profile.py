@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,17 +35,49 @@ class Profile:
     farthest: list[NDArray[np.intp]]
 
 
-def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels) -> Profile:
-    """Sums by cluster in one pass over the rows, then small arithmetic."""
-    n_clusters = int(labels.max()) + 1
-    shift = np.zeros(X.shape[1])  # a value near each mean, without which squares of large values lose their spread
-    if not sp.issparse(X):
-        block = np.asarray(X[:_BLOCK], dtype=np.float64)
-        shift = np.nansum(block, axis=0) / np.maximum(np.count_nonzero(~np.isnan(block), axis=0), 1)
-    counts, sums, squares = _sums(X, labels, n_clusters, shift)
-    means, variances = _moments(counts, sums, squares)
-    others = counts.sum(axis=0) - counts
-    rest, rest_variances = _moments(others, sums.sum(axis=0) - sums, squares.sum(axis=0) - squares)
+class Sums(NamedTuple):
+    """Numbers of values, sums and sums of squares of each feature by group, of values less a shift."""
+
+    counts: Float
+    sums: Float
+    squares: Float
+
+    def total(self) -> Sums:
+        """Those of all rows."""
+        return Sums(*(one.sum(axis=0) for one in self))
+
+    def of_groups(self, member: NDArray[np.bool_]) -> Sums:
+        """Those of groups of groups; which are members of which."""
+        return Sums(*(member.astype(np.float64) @ one for one in self))
+
+
+class Contrast(NamedTuple):
+    """Means of each group and of all rows outside of it, and the effects."""
+
+    means: Float
+    rest: Float
+    effects: Float
+
+
+def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels, member: NDArray[np.bool_] | None = None) -> Profile:
+    """Sums by label in one pass over the rows, then small arithmetic; of groups of labels, where these are given."""
+    sizes = np.bincount(labels, minlength=0 if member is None else member.shape[1])
+    sums, shift = sums_by_group(X, labels, sizes.size)
+    if member is None:
+        prototypes, of_groups = [_ends(rows) for rows in by_distance(Y, labels)], sums
+    else:
+        prototypes, of_groups = [prototypes_in(Y, own[labels]) for own in member], sums.of_groups(member)
+        sizes = member @ sizes
+    nearest, farthest = (list(ends) for ends in zip(*prototypes, strict=True)) if prototypes else ([], [])
+    return Profile(sizes, *contrast(of_groups, sums.total(), shift), nearest, farthest)
+
+
+def contrast(sums: Sums, total: Sums, shift: Float) -> Contrast:
+    """What sets groups of rows apart from all others."""
+    counts = sums.counts
+    means, variances = _moments(sums)
+    others = total.counts - counts
+    rest, rest_variances = _moments(Sums(others, total.sums - sums.sums, total.squares - sums.squares))
     degrees = np.maximum(counts + others - 2, 1)
     pooled = np.sqrt((np.maximum(counts - 1, 0) * variances + np.maximum(others - 1, 0) * rest_variances) / degrees)
     # Differences of the order of rounding are none; those without any spread are as large as can be shown.
@@ -54,22 +86,26 @@ def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels) -> Profile:
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.clip(np.where(difference == 0, 0.0, difference / pooled), -_LARGEST, _LARGEST)
     effects[(counts == 0) | (others == 0)] = 0.0
-    groups = by_distance(Y, labels)
-    nearest = [group[:_PROTOTYPES] for group in groups]
-    farthest = [group[_PROTOTYPES:][::-1][:_PROTOTYPES] for group in groups]
     # What is left of nothing by rounding is nothing.
     least = 1e-12 * (np.abs(shift) + pooled)
     means, rest = (np.where(np.abs(one + shift) <= least, 0.0, one + shift) for one in (means, rest))
-    return Profile(np.bincount(labels, minlength=n_clusters), means, rest, effects, nearest, farthest)
+    return Contrast(means, rest, effects)
 
 
-def _sums(X: NDArray | Sparse, labels: Labels, n_clusters: int, shift: Float) -> tuple[Float, Float, Float]:
-    """Numbers of values, sums and sums of squares of each feature by cluster; empty cells count nowhere."""
-    counts = np.zeros((n_clusters, X.shape[1]))
+def sums_by_group(X: NDArray | Sparse, labels: Labels, n_groups: int) -> tuple[Sums, Float]:
+    """The sums of each group, empty cells counting nowhere, and the shift.
+
+    That is a value near the mean of each feature, without which squares of large values lose their spread.
+    """
+    shift = np.zeros(X.shape[1])
+    if not sp.issparse(X):
+        first = np.asarray(X[:_BLOCK], dtype=np.float64)
+        shift = np.nansum(first, axis=0) / np.maximum(np.count_nonzero(~np.isnan(first), axis=0), 1)
+    counts = np.zeros((n_groups, X.shape[1]))
     sums, squares = counts.copy(), counts.copy()
     for rows in stretches(X.shape[0], _BLOCK):
         own = labels[rows]
-        member = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(n_clusters, own.size))
+        member = sp.csr_array((np.ones(own.size), (own, np.arange(own.size))), shape=(n_groups, own.size))
         block: Any = X[rows].astype(np.float64)
         if is_sparse(block):
             counts += np.asarray(member.sum(axis=1)).reshape(-1, 1)
@@ -81,13 +117,23 @@ def _sums(X: NDArray | Sparse, labels: Labels, n_clusters: int, shift: Float) ->
             counts += member @ known.astype(np.float64)
             sums += member @ block
             squares += member @ block**2
-    return counts, sums, squares
+    return Sums(counts, sums, squares), shift
 
 
-def _moments(counts: Float, sums: Float, squares: Float) -> tuple[Float, Float]:
-    size = np.maximum(counts, 1)
-    means = sums / size
-    return means, np.maximum(squares - size * means**2, 0.0) / np.maximum(counts - 1, 1)
+def _moments(found: Sums) -> tuple[Float, Float]:
+    size = np.maximum(found.counts, 1)
+    means = found.sums / size
+    return means, np.maximum(found.squares - size * means**2, 0.0) / np.maximum(found.counts - 1, 1)
+
+
+def prototypes_in(Y: NDArray[Any], inside: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rows of a group that are nearest to its center, and the farthest ones."""
+    rows = np.flatnonzero(inside)
+    return _ends(rows[by_distance(Y[rows], np.zeros(rows.size, np.int32))[0]] if rows.size else rows)
+
+
+def _ends(rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return rows[:_PROTOTYPES], rows[_PROTOTYPES:][::-1][:_PROTOTYPES]
 
 
 def by_distance(Y: NDArray[Any], labels: Labels) -> list[NDArray[np.intp]]:

@@ -166,11 +166,21 @@ def _rounded(side: Side, values: Float) -> Side:
     if below.size == 0 or above.size == 0:
         return side
     low, high = float(below.max()), float(above.min())
-    if low == round(low) and high == round(high):  # whole numbers: the last that is not above
-        return side._replace(limit=low)
-    middle = low + (high - low) / 2
-    shorter = (float(f"{middle:.{digits}g}") for digits in range(1, 18))
-    return side._replace(limit=next((limit for limit in shorter if low <= limit < high), low))
+    return side._replace(limit=shortest(low, high, (low, high)))
+
+
+def shortest(low: float, high: float, near: tuple[float, float]) -> float:
+    """The number of fewest digits from ``low`` to below ``high``, the nearest to the middle of two values in between.
+
+    Whole numbers have whole limits: the last that is not above.
+    """
+    if low == round(low) and high == round(high) and near == (low, high):
+        return low
+    middle = near[0] + (near[1] - near[0]) / 2
+    found = (float(f"{middle:.{digits}g}") for digits in range(1, 18))
+    limit = next((limit for limit in found if low <= limit < high), near[0])
+    is_whole = near[0] == round(near[0]) and near[1] == round(near[1]) and np.floor(limit) >= low
+    return float(np.floor(limit)) if is_whole else limit
 
 
 def joined(path: Sequence[Side], features: Sequence[Feature]) -> dict[int, Condition]:

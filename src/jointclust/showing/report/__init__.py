@@ -7,7 +7,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -21,8 +21,11 @@ from jointclust._version import __version__
 from jointclust.files import replacing
 from jointclust.rows.blocks import stretches
 from jointclust.showing.explain import Explanation
+from jointclust.showing.features import at_hand
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.report import _sections
+from jointclust.showing.report._carried import carried as carried_columns
+from jointclust.showing.report._carried import documents_of
 from jointclust.showing.report._content import Content
 from jointclust.showing.report._payload import features, payload, script_json
 from jointclust.showing.style import resource
@@ -55,6 +58,9 @@ def write_report(
     checksum: str | None = None,
     most_megabytes: float = 12.0,
     neighbours: bool = True,
+    shown: Mapping[str, ArrayLike] | None = None,
+    carried: Mapping[str, ArrayLike] | None = None,
+    text_name: str = "text",
 ) -> None:
     """Write a page that shows a fitted model: a map of the rows, a card per cluster, and what to beware of.
 
@@ -105,6 +111,13 @@ def write_report(
     neighbours : bool, default=True
         Whether to lay the rows out by their neighbours, too, unless ``coordinates`` say where they are. It costs less
         than the default fit, but more than some methods.
+    shown : mapping of name to values of the rows, default=None
+        Columns that are no features, to be shown with the rows: numbers, dates, categories or text.
+    carried : mapping of name to values of the rows, default=None
+        The same as long as there is room. Columns of X that are not used, and texts that are clustered, are carried
+        without being named.
+    text_name : str, default="text"
+        What the texts are called, where rows are documents.
 
     Examples
     --------
@@ -119,12 +132,14 @@ def write_report(
     if isinstance(model, Fitted):
         fitted = model
     else:
+        X = at_hand(X)
         is_of_columns = feature_names is not None and len(feature_names) == np.shape(X)[-1]
         places = None if coordinates is None else np.asarray(coordinates)
         names = feature_names if is_of_columns else None
         fitted = Fitted(model, X, names, feature_names, places, explained=explanation)
     found = fitted.reproducibility if stability is None else np.asarray(stability, dtype=float)
     _check_lengths(len(fitted.clusterer.labels_), X=fitted.data, coordinates=coordinates, ids=ids, classes=classes)
+    _check_lengths(len(fitted.clusterer.labels_), **{**(shown or {}), **(carried or {})})
     _check_shown(fitted, found, image_shape)
     content = Content(
         fitted=fitted,
@@ -145,7 +160,11 @@ def write_report(
             "SHA-256 of the data": checksum or _checksum(fitted.data),
         },
         most_megabytes=most_megabytes,
+        shown={name: (values, True) for name, values in (shown or {}).items()}
+        | {name: (values, False) for name, values in (carried or {}).items()},
+        text_name=text_name,
     )
+    content = replace(content, documents=documents_of(content))
     with replacing(path) as temporary:
         temporary.write_text(page(content), encoding="utf-8")
 
@@ -195,16 +214,17 @@ def _own_parameters(clusterer: Any) -> dict[str, tuple[object, str]]:
 
 
 # The script, in the order in which its parts need each other; `main` starts it.
-_DRAWING = ("data", "view", "painters", "labels", "legend")
-_EXPLORING = ("selection", "features", "rows", "layers", "names", "saving", "hands", "main")
+_DRAWING = ("data", "view", "painters", "labels", "legend", "beside", "documents")
+_EXPLORING = ("selection", "features", "rows", "layers", "names", "statistics", "compare", "charts")
+_SCRIPT = (*_DRAWING, *_EXPLORING, "saving", "printing", "hands", "main")
 # Functions of `_sections`, each of which fills the place of its name.
-_FOUND = ("sure", "warnings", "clusters", "number", "classes", "heat_map", "soft", "uncertain", "chosen_features")
-_PARTS = (*_FOUND, "columns", "views", "objective", "parameters", "notes", "made", "cards")
+_FOUND = ("summary", "warnings", "clusters", "number", "classes", "heat_map", "soft", "uncertain", "chosen_features")
+_PARTS = (*_FOUND, "curves", "columns", "views", "objective", "parameters", "notes", "made", "cards")
 
 
 def page(content: Content) -> str:
     """The whole file, with as many features as there is room for."""
-    script = "".join(resource(f"showing/report/script/{name}.js") for name in (*_DRAWING, *_EXPLORING))
+    script = "".join(resource(f"showing/report/script/{name}.js") for name in _SCRIPT)
     # Only this very script may run, whatever a cell of the data holds.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     data = payload(content)
@@ -217,8 +237,11 @@ def page(content: Content) -> str:
         "words": _sections.glossary(),
         "version": escape(__version__),
     } | {name: getattr(_sections, name)(content) for name in _PARTS}
-    bare = template.substitute(texts, data=script_json({**data, "features": []}))
+    bare = template.substitute(texts, data=script_json({**data, "features": [], "shown": [], "without": []}))
     room = int(content.most_megabytes * 1e6) - len(bare.encode())
+    shown, without = carried_columns(content, room)
+    data |= {"shown": shown, "without": without}
+    room -= len(script_json(data["shown"])) + len(script_json(without))
     return template.substitute(texts, data=script_json({**data, "features": features(content, room)}))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +14,19 @@ from sklearn.metrics import silhouette_samples
 
 from jointclust.consensus.column_roles import told_of_decisive
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
+from jointclust.showing.curves import Curves, curves_of
 from jointclust.showing.explain import ClusterExplanation
 from jointclust.showing.fitted import DOUBTFUL, STABLE, Fitted
+from jointclust.showing.layers import Layers, layers_of
+from jointclust.showing.profile import sums_by_group
 from jointclust.types import Float
 
 # Rows whose label is less likely than this sit between clusters; those below the second are worth a look.
 _UNSURE, _NOT_CERTAIN = 0.5, 0.8
 _FEW_ROWS = 5
-_LISTED = 20
+_LISTED, _TOLD = 20, 5
+# Numbers of clusters that are shown side by side, at the most.
+_CANDIDATES = 4
 # Rows that the silhouette looks at, at the most.
 _SILHOUETTE_ROWS = 2_000
 
@@ -42,6 +48,14 @@ class Content:
     notes: list[str]
     made: dict[str, str]
     most_megabytes: float
+    shown: dict[str, tuple[Any, bool]]  # columns beside the data, and whether someone has asked for each
+    text_name: str = "text"  # of the documents, if they have no column
+    documents: list[str] | None = None  # what the rows say, where there is text
+
+    @cached_property
+    def key(self) -> str:
+        """By which a browser knows the page again: of these rows and clusters."""
+        return hashlib.sha256(self.made["SHA-256 of the data"].encode() + self.fitted.labels.tobytes()).hexdigest()[:16]
 
     @property
     def n_clusters(self) -> int:
@@ -74,6 +88,34 @@ class Content:
         """What is known of the number of clusters, where the data chose it."""
         return getattr(self.fitted.clusterer, "number_", None)
 
+    @property
+    def candidate_numbers(self) -> list[int]:
+        """Numbers of clusters to look at: that of the fit, and what else the data suggest, where there is a layer."""
+        suggested = [] if self.number is None else self.number.suggestions
+        found = [self.n_clusters, *(one for one in suggested if one != self.n_clusters)]
+        return [one for one in found if 2 <= one <= len(self.layers.of_number)][:_CANDIDATES]
+
+    def reasons_for(self, number: int) -> list[str]:
+        """What speaks for a number of clusters, and against it."""
+        found = []
+        if self.number is not None and number in self.number.scores:
+            found.append(f"members of different kinds agree to {self.number.scores[number]:.2f}")
+        words = [word for word, _ in self.splits if word is not None][: number - 1]
+        n_separated = words.count("separated")
+        if len(words) == number - 1:
+            which = "all" if n_separated == len(words) else "none" if n_separated == 0 else str(n_separated)
+            found.append(f"a gap is certain for {which} of its {len(words)} splits")
+        if number == self.n_clusters and self.steadiness is not None:
+            hardly = int((self.steadiness < DOUBTFUL).sum())
+            found.append(f"{hardly} of its clusters are hardly found again" if hardly else "all are found again")
+        return found
+
+    @cached_property
+    def splits(self) -> list[tuple[str | None, float | None]]:
+        """Whether each split has a gap, the first one first: "separated" or "overlapping"; and its p-value."""
+        found = [self.fitted.clusterer._split(number) for number in range(2, len(self.layers.of_number) + 1)]
+        return [(one["split"], one["p_value"]) for one in found]
+
     def sure(self) -> str:
         """How far the clusters can be trusted, in one sentence: the verdict."""
         return str(self.fitted.verdict(self.stability))
@@ -84,17 +126,23 @@ class Content:
         doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < DOUBTFUL)
         if doubtful.size:
             found.append(
-                f"{_of_clusters(doubtful, 'is', 'are')} not found again on other rows (less than {DOUBTFUL:.0%}): "
+                f"{self._of_clusters(doubtful, 'is', 'are')} not found again on other rows (less than {DOUBTFUL:.0%}): "
                 "with other rows the line is drawn elsewhere. Read nothing into it, or try fewer clusters."
             )
-        few = np.flatnonzero(self.fitted.profile.sizes < _FEW_ROWS)
+        sizes = self.fitted.profile.sizes
+        few = np.flatnonzero((sizes > 0) & (sizes < _FEW_ROWS))  # one without rows is gone since an earlier model
         if few.size:
-            told = _of_clusters(few, "has", "have")
+            told = self._of_clusters(few, "has", "have")
             found.append(f"{told} fewer than {_FEW_ROWS} rows: outliers rather than groups, perhaps.")
         share = 0.0 if self.confidence is None else float(np.mean(self.confidence < _UNSURE))
         if share > 0.1:
             found.append(f"{share:.0%} of the rows would as likely be put with others (confidence below {_UNSURE}).")
         return found
+
+    def _of_clusters(self, clusters: NDArray[np.intp], of_one: str, of_more: str) -> str:
+        named = [f"{cluster} ({self.names[self.layers.fitted[cluster]]})" for cluster in clusters[:_TOLD]]
+        listed = ", ".join(named) + (f" and {clusters.size - _TOLD} more" if clusters.size > _TOLD else "")
+        return f"Cluster {listed} {of_one}" if clusters.size == 1 else f"Clusters {listed} {of_more}"
 
     @property
     def guard(self) -> list[str]:
@@ -151,23 +199,74 @@ class Content:
         sums = np.bincount(own, weights=values, minlength=self.n_clusters)
         return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan), values
 
-    def explained(self, cluster: int) -> ClusterExplanation | None:
-        """What makes a cluster; nothing of images, whose pixels mean little one by one."""
-        if self.image is not None or self.n_clusters == 1:
+    @cached_property
+    def layers(self) -> Layers:
+        """The clusters of the fit and those of all other layers: the nodes."""
+        return layers_of(self.fitted)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What each node is called; of images, whose pixels mean little one by one, by numbers of clusters."""
+        layers = self.layers
+        if self.image is None:
+            return layers.names
+        found = []
+        for own in layers.member:
+            inside = [cluster for cluster, node in enumerate(layers.fitted) if (own & layers.member[node]).any()]
+            listed = " and ".join(", ".join(map(str, inside)).rsplit(", ", 1))
+            is_part = len(inside) == 1 and not (own == layers.member[layers.fitted[inside[0]]]).all()
+            found.append(f"cluster{'s' * (len(inside) > 1)} {listed}{', a part' * is_part}")
+        return found
+
+    def explained(self, node: int) -> ClusterExplanation | None:
+        """What makes a cluster; nothing of images, and of all rows."""
+        if self.image is not None or self.layers.sizes[node] == self.fitted.labels.size:
             return None
-        return next((one for one in self.fitted.explanation if one.cluster == cluster), None)
+        return self.layers.explained.get(node)
 
     @cached_property
     def index_of(self) -> dict[str, int]:
         """Where a feature is, by its name."""
-        return {name: index for index, name in reversed(list(enumerate(self.fitted.names)))}
+        return {one.name: index for index, one in reversed(list(enumerate(self.fitted.features.of)))}
 
-    def main_class(self, cluster: int) -> tuple[str, float] | None:
+    @cached_property
+    def words(self) -> list[list[str]] | None:
+        """The words that tell each node, where rows are documents."""
+        told = self.layers.explained
+        found = [[] if node not in told else told[node].features for node in range(len(self.names))]
+        words = [[one.name for one in own if one.kind == "word" and one.effect > 0] for own in found]
+        return words if any(words) else None
+
+    @cached_property
+    def class_counts(self) -> NDArray[np.intp]:
+        """Rows of each node in each known class."""
+        names, codes = self.class_codes
+        counts = np.zeros((self.layers.member.shape[1], len(names)), np.intp)
+        np.add.at(counts, (self.layers.atoms, codes), 1)
+        found: NDArray[np.intp] = self.layers.member.astype(np.intp) @ counts
+        return found
+
+    def main_class(self, node: int) -> tuple[str, float] | None:
         """The most frequent known class of a cluster and its share."""
-        if self.classes is None or self.fitted.profile.sizes[cluster] == 0:
+        if self.classes is None or self.layers.sizes[node] == 0:
             return None
-        values, sizes = np.unique(self.classes[self.fitted.labels == cluster], return_counts=True)
-        return str(values[sizes.argmax()]), float(sizes.max() / sizes.sum())
+        sizes = self.class_counts[node]
+        return self.class_codes[0][int(sizes.argmax())], float(sizes.max() / sizes.sum())
+
+    @cached_property
+    def mean_images(self) -> Float:
+        """The mean of each node, for rows that are images."""
+        sums, shift = sums_by_group(self.fitted.data, self.layers.atoms, self.layers.member.shape[1])
+        found = sums.of_groups(self.layers.member)
+        return found.sums / np.maximum(found.counts, 1) + shift
+
+    @cached_property
+    def curves(self) -> Curves | None:
+        """Mean curves of the nodes and, last, of all rows, where the columns have an order."""
+        if self.image is not None or self.n_clusters == 1:
+            return None
+        member = np.vstack([self.layers.member, np.ones(self.layers.member.shape[1], dtype=bool)])
+        return curves_of(self.fitted.features, self.layers.atoms, member)
 
     @cached_property
     def class_codes(self) -> tuple[list[str], NDArray[np.intp]]:
@@ -179,7 +278,8 @@ class Content:
     @cached_property
     def telling(self) -> NDArray[np.intp]:
         """Features by their largest effect in any cluster, the largest first."""
-        return np.argsort(-np.abs(self.fitted.profile.effects).max(axis=0), kind="stable")
+        effects = self.layers.contrast.effects[self.layers.fitted]
+        return np.argsort(-np.abs(effects).max(axis=0), kind="stable")
 
 
 def _ascending(values: Float, wanted: NDArray[np.bool_]) -> list[tuple[int, float]]:
@@ -192,11 +292,6 @@ def steady_word(stability: float) -> str:
     if np.isnan(stability):
         return "unmeasured"
     return "hardly found" if stability < DOUBTFUL else "found" if stability >= STABLE else "mostly found"
-
-
-def _of_clusters(clusters: NDArray[np.intp], of_one: str, of_more: str) -> str:
-    listed = ", ".join(map(str, clusters))
-    return f"Cluster {listed} {of_one}" if clusters.size == 1 else f"Clusters {listed} {of_more}"
 
 
 def natural_order(names: list[str]) -> list[int]:

@@ -10,10 +10,8 @@ import zlib
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from jointclust.consensus.estimator import JointConsensus
 from jointclust.showing.report._content import Content
 from jointclust.showing.style import PALETTE, SCALE, looks, scale_colours
 from jointclust.types import Float
@@ -26,30 +24,46 @@ _VOTES = 3
 
 
 def payload(content: Content) -> dict[str, Any]:
-    """All but the features."""
+    """All but the features and the columns that are shown with the rows.
+
+    ``names`` are those of the clusters; ``words`` the words that tell each cluster, of documents; ``tree`` the layers.
+    """
     return {
         "n": int(content.fitted.labels.size),
         "axes": _axes(content),
         "columns": _columns(content),
-        "ids": None if content.ids is None else _text(json.dumps(content.ids).encode()),
+        "ids": None if content.ids is None else packed_text(json.dumps(content.ids).encode()),
         "votes": _votes(content),
         "tree": _tree(content),
+        "curves": _curves(content),
+        "names": content.names,
+        "key": content.key,
+        "shown": [],
         "image": None if content.image is None else {"shape": content.image[0], "order": content.image[1]},
         "looks": looks(),
         "turn": len(PALETTE),
         "scale": SCALE,
         "title": content.title,
-        "n_features": len(content.fitted.names),
+        "words": content.words,
+        "n_features": len(content.fitted.features.of),
     }
 
 
 def features(content: Content, room: int) -> list[dict[str, Any]]:
-    """Features of which the packed text fits into the room, those that tell the clusters apart most first."""
+    """Features of which the packed text fits into the room, those that tell the clusters apart most first.
+
+    Where cells were empty, ``filled`` has one byte for each row, 1 for a value that is not in the data but was filled
+    in from the row's others.
+    """
     found: list[dict[str, Any]] = []
-    data = sp.csc_array(content.fitted.data) if sp.issparse(content.fitted.data) else content.fitted.data
+    carried = content.fitted.features
     for index in content.telling:
-        column = data[:, [index]].toarray().ravel() if sp.issparse(data) else data[:, index]
-        feature = {**numbers(content.fitted.names[index], column), "index": int(index)}
+        column, meaning = carried.columns(np.array([index]))[:, 0], carried.of[index]
+        filled = content.fitted.filled(meaning.name, column)
+        values = numbers(meaning.name, column if filled is None else filled)
+        feature = {**values, "of": meaning.kind, "index": int(index)}
+        if filled is not None:
+            feature["filled"] = coded(np.isnan(column), 1)["data"]
         room -= len(script_json(feature)) + 1
         if room < 0:
             break
@@ -69,7 +83,7 @@ def _axes(content: Content) -> list[dict[str, Any]]:
 def _columns(content: Content) -> list[dict[str, Any]]:
     # All clusters by their numbers, also those without rows: one colour is one cluster on the whole page.
     names = [str(cluster) for cluster in range(content.n_clusters)]
-    found = [category("cluster", names, content.fitted.labels)]
+    found = [category("cluster", names, content.fitted.labels) | {"nodes": content.layers.fitted}]
     if content.classes is not None and len(content.class_codes[0]) <= _MOST_CATEGORIES:
         found.append(category("class", *content.class_codes))
     if content.confidence is not None:
@@ -94,25 +108,36 @@ def _votes(content: Content) -> dict[str, Any] | None:
 
 
 def _tree(content: Content) -> dict[str, Any] | None:
-    """Layers of a consensus: the finest one, and how its clusters join."""
-    clusterer = content.fitted.clusterer
-    if not isinstance(clusterer, JointConsensus):
+    """Layers of a consensus: the finest one, how its clusters join, whether the two sides of a join are separated.
+
+    A split is that of the join in the same place: "separated" or "overlapping", and its p-value; None where the rows
+    that show it were not kept with the model. ``layers`` has the nodes of each, from one cluster on.
+    """
+    tree, layers = content.fitted.tree, content.layers
+    if tree is None:
         return None
-    try:
-        linkage = clusterer.linkage()
-        leaves = np.asarray(clusterer.cut(len(linkage) + 1))
-    except AttributeError:  # a model of rows elsewhere, or an old one, that kept nothing to make layers from
+    joins = [[int(first), int(second), round(float(height), 4)] for first, second, height, _ in tree.linkage]
+    splits = [None if word is None else [word, float(f"{p:.2g}")] for word, p in reversed(content.splits)]
+    leaves = coded(tree.leaves, len(joins))
+    return {"joins": joins, "splits": splits, "layers": layers.of_number, "looks": layers.looks, **leaves}
+
+
+def _curves(content: Content) -> dict[str, Any] | None:
+    """Mean curves of the nodes that are shown and, as -1, of all rows."""
+    if content.curves is None:
         return None
-    if len(linkage) == 0 or leaves.size != content.fitted.labels.size:
-        return None
-    joins = [[int(first), int(second), round(float(height), 4)] for first, second, height, _ in linkage]
-    return {"joins": joins, **coded(leaves, len(linkage))}
+    nodes = [*content.layers.shown, -1]
+    labels, *parts = content.curves
+    names = ("mean", "lower", "upper")
+    packed = {name: numbers(name, part[nodes].ravel()) for name, part in zip(names, parts, strict=True)}
+    return {"labels": labels, "n": len(labels), "places": nodes, **packed}
 
 
 # -- columns and pictures as short text -----------------------------------------------------------------------------
 
 
-def _text(data: bytes) -> str:
+def packed_text(data: bytes) -> str:
+    """Bytes, compressed, as text."""
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
@@ -123,7 +148,7 @@ def coded(codes: NDArray[Any], most: int, name: str = "data") -> dict[str, objec
     """
     bits = 8 if most <= 255 else 16
     values = codes.astype(f"<u{bits // 8}", order="C").view(np.uint8).reshape(-1, bits // 8)
-    return {"bits": bits, name: _text(values.T.tobytes())}
+    return {"bits": bits, name: packed_text(values.T.tobytes())}
 
 
 def axis(name: str, values: NDArray[Any], **more: object) -> dict[str, object]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.showing import rules
-from jointclust.showing.explain import ClusterExplanation
+from jointclust.showing.explain import ClusterExplanation, Rule
 from jointclust.showing.report._content import Content, steady_word
 from jointclust.showing.report._payload import picture
 from jointclust.showing.style import PALETTE, SHAPES, looks
@@ -21,7 +22,12 @@ _TOP = 3
 _FEATURES, _RULES = 6, 2
 # Rules that hold of fewer rows than this share tell little.
 _TELLING = 0.5
-_CARDS = 100
+# Characters of a text in a card.
+_EXCERPT = 200
+# Sizes of a candidate's clusters that are listed.
+_SIZES = 8
+# Cards that are open before the script looks at the screen, at the most.
+_OPEN = 12
 _COLUMNS = 60
 _LOOKS = looks()
 # What the page's words mean, by the word.
@@ -52,14 +58,58 @@ WORDS = {
 }
 
 
-def sure(content: Content) -> str:
-    """One sentence and a few numbers."""
+def summary(content: Content) -> str:
+    """What there is to know first: how many clusters, how sure, and for each its name, size and one phrase."""
     terms = {"agreement", "silhouette"}
     facts = "".join(
         f"<div><dt>{term(key) if key in terms else escape(key)}</dt><dd>{escape(value)}</dd></div>"
         for key, value in content.facts().items()
     )
-    return f'<p class="sure">{escape(content.sure())}</p><dl class="facts">{facts}</dl>'
+    n, rows = content.n_clusters, content.fitted.labels.size
+    level, _, reasons = content.sure().partition(":")
+    told = (
+        f'<p class="sure"><b><span data-count>{n}</span> {"cluster" if n == 1 else "clusters"}</b> in {rows:,} rows. '
+        f'<b class="level">{escape(level)}</b>:{escape(reasons)}</p>'
+        '<p class="other" data-fitted="no" hidden>The verdict, confidence and what is found again are of the '
+        f'<b>{n}</b> clusters of the fit. <button type="button" id="back">Back to {n}</button></p>'
+    )
+    listed = rack(content, "ol", _summary_line, ' class="names"')
+    return (
+        f'<section id="summary" aria-label="Summary">{told}{listed}'
+        '<p class="js more"><button type="button" class="link" id="more-names" hidden></button></p>'
+        f'<dl class="facts">{facts}</dl></section>'
+    )
+
+
+def _summary_line(content: Content, node: int) -> str:
+    size = content.layers.sizes[node]
+    share = size / content.fitted.labels.size
+    drawn = f"{swatch(content.layers.looks[node])} {_mean_image(content, node)}{_spark(content, node)}"
+    return (
+        f'<li data-node="{node}">{drawn}'
+        f'<span><a href="#cluster-{node}" data-card="{node}" data-name="{node}">{escape(content.names[node])}</a> '
+        f"<small>{size:,} rows, {percent(share)}</small>"
+        f'<span class="phrase">{escape(phrase(content, node))}</span>{_printed_rule(content, node)}</span></li>'
+    )
+
+
+def _printed_rule(content: Content, node: int) -> str:
+    """The best rule, for paper, where there are no cards."""
+    found = content.explained(node)
+    return "" if found is None else f'<span class="paper">{_rules(found, 1)}</span>'
+
+
+def phrase(content: Content, node: int) -> str:
+    """What sets a cluster apart, in one phrase."""
+    found = content.explained(node)
+    if found is None:
+        main = content.main_class(node)
+        return "" if main is None else f"{main[1]:.0%} are of class {main[0]}"
+    rule = next(iter(found.rules), None)
+    if rule is not None and found.features and found.features[0].kind == "word":
+        return f"{rule}: {rule_told(rule, found, 'of it', 'of the rest')}"
+    means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in found.features[:2])
+    return ", ".join(f"{name}: {here} (others {rest})" for name, here, rest in means) or "no feature sets it apart"
 
 
 def warnings(content: Content) -> str:
@@ -71,42 +121,68 @@ def warnings(content: Content) -> str:
 def notes(content: Content) -> str:
     """What was done to the data, and is no danger."""
     found = "".join(f"<li>{escape(text)}</li>" for text in content.notes)
-    return section("Notes", f"<ul>{found}</ul>" if found else "")
+    return section("Notes", f"<ul>{found}</ul>" if found else "", name="notes")
 
 
 def clusters(content: Content) -> str:
-    """One line per cluster, to sort."""
+    """One line per cluster, to sort, and one of all."""
     of_each = {"found again": content.steadiness, "confidence": content.mean_confidence}
     of_each["silhouette"] = None if content.silhouette is None else content.silhouette[0]
     measured = {name: values for name, values in of_each.items() if values is not None}
     has_features = content.image is None and content.n_clusters > 1
-    sorted_by = ["cluster", "rows", *measured, *([] if content.classes is None else ["main class"])]
-    head = [
+    sorted_by = ["cluster", "rows", "share", *measured, *([] if content.classes is None else ["main class"])]
+    head = "".join(
         f'<th scope="col" aria-sort="none">{term(name) if name in measured else name}'
         f'<button type="button" class="sort js" aria-label="Sort by {name}"></button></th>'
         for name in sorted_by
-    ]
-    rows = []
-    for k, size in enumerate(content.fitted.profile.sizes.tolist()):
-        link = f'{swatch(k)} <a href="#cluster-{k}" data-name="{k}">Cluster {k}</a>'
-        line = [f'<td data-sort="{k}">{link}</td>', number_cell(f"{size:,}", more=f' data-sort="{size}"')]
-        for value in (_at(values, k) for values in measured.values()):
-            text, sort = ("", "") if value is None else (f"{value:.2f}", value)
-            line.append(number_cell(text, more=f' data-sort="{sort}"'))
+    )
+    head += '<th scope="col">set apart by</th>' if has_features else ""
+    rows, total = content.fitted.labels.size, dict[str, float | None]()
+    total |= {} if content.confidence is None else {"confidence": float(np.mean(content.confidence))}
+    total |= {} if content.silhouette is None else {"silhouette": float(np.nanmean(content.silhouette[1]))}
+
+    def line(content: Content, node: int) -> str:
+        size, k = int(content.layers.sizes[node]), content.layers.cluster_of.get(node)
+        link = f'{swatch(content.layers.looks[node])} <a href="#cluster-{node}" data-card="{node}" data-name="{node}">'
+        cells = [
+            f'<th scope="row" data-sort="{escape(content.names[node])}">{link}{escape(content.names[node])}</a></th>'
+        ]
+        cells += [_sorted(f"{size:,}", size), _sorted(f"{size / rows:.0%}", size)]
+        cells += [_sorted(*_told(name, _at(values, k))) for name, values in measured.items()]
         if content.classes is not None:
-            main = content.main_class(k)
-            line.append("" if main is None else f"{escape(main[0])}\u00a0({main[1]:.0%})")
-        rows.append([*line, f'<td class="apart">{_top_features(content, k)}</td>'] if has_features else line)
-    head += ["set apart by"] if has_features else []
-    return section("Overview", table(head, rows, kind="sortable"), name="overview")
+            main = content.main_class(node)
+            cells.append("<td></td>" if main is None else f"<td>{escape(main[0])}\u00a0({main[1]:.0%})</td>")
+        cells += [f'<td class="apart">{_top_features(content, node)}</td>'] if has_features else []
+        return f'<tr data-node="{node}">{"".join(cells)}</tr>'
+
+    last = number_cell(f"{rows:,}") + number_cell("100%")
+    last += "".join(number_cell(_told(name, total.get(name))[0]) for name in measured)
+    last += "<td></td>" * ((content.classes is not None) + has_features)
+    found = (
+        f'<div class="wide long" tabindex="0"><table class="sortable"><thead><tr>{head}</tr></thead>'
+        f'{rack(content, "tbody", line)}<tfoot><tr><th scope="row">all rows</th>{last}</tr></tfoot></table></div>'
+    )
+    return section("Overview", found, name="overview")
 
 
-def _at(values: NDArray | None, cluster: int) -> float | None:
-    return None if values is None or cluster >= values.size or np.isnan(values[cluster]) else float(values[cluster])
+def _sorted(text: str, value: object) -> str:
+    return number_cell(text, more=f' data-sort="{value}"')
 
 
-def _top_features(content: Content, cluster: int) -> str:
-    found = content.explained(cluster)
+def _told(name: str, value: float | None) -> tuple[str, object]:
+    """A measure as text, and to sort by; a silhouette is no share."""
+    return ("", "") if value is None else (f"{value:.2f}" if name == "silhouette" else percent(value), value)
+
+
+def _at(values: NDArray | None, cluster: int | None) -> float | None:
+    """What was measured of a cluster of the fit; nothing of those of other layers."""
+    if values is None or cluster is None or cluster >= values.size or np.isnan(values[cluster]):
+        return None
+    return float(values[cluster])
+
+
+def _top_features(content: Content, node: int) -> str:
+    found = content.explained(node)
     return ", ".join(
         f"{feature_link(one.name, content.index_of.get(one.name))}\u00a0{'↑' if one.effect > 0 else '↓'}"
         for one in (found.features[:_TOP] if found is not None else [])
@@ -117,14 +193,25 @@ def classes(content: Content) -> str:
     """How many rows of each known class are in each cluster."""
     if content.classes is None:
         return ""
-    names, codes = content.class_codes
-    counts = np.zeros((content.n_clusters, len(names)), np.intp)
-    np.add.at(counts, (content.fitted.labels, codes), 1)
+    names = content.class_codes[0]
     more = f"<p>{len(names) - _CLASSES} more classes are not shown.</p>" if len(names) > _CLASSES else ""
-    largest = max(int(counts.max()), 1)
-    head = ["cluster", *map(escape, names[:_CLASSES])]
-    rows = [[_named(k), *(_heat_cell(n or "·", n / largest) for n in own[:_CLASSES])] for k, own in enumerate(counts)]
-    return section("Clusters and classes", table(head, rows) + more, name="classes")
+    largest = max(int(content.class_counts[content.layers.fitted].max()), 1)
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ["cluster", *names[:_CLASSES], "all"])
+
+    def line(content: Content, node: int) -> str:
+        counts = content.class_counts[node].tolist()
+        cells = "".join(_heat_cell(n or "·", min(n / largest, 1.0)) for n in counts[:_CLASSES])
+        return (
+            f'<tr data-node="{node}"><th scope="row">{_named(content, node)}</th>{cells}{number_cell(sum(counts))}</tr>'
+        )
+
+    totals = content.class_counts[content.layers.fitted].sum(axis=0).tolist()
+    last = "".join(number_cell(n) for n in [*totals[:_CLASSES], sum(totals)])
+    found = (
+        f'<div class="wide long" tabindex="0"><table><thead><tr>{head}</tr></thead>{rack(content, "tbody", line)}'
+        f'<tfoot><tr><th scope="row">all rows</th>{last}</tr></tfoot></table></div>'
+    )
+    return section("Clusters and classes", found + more, name="classes")
 
 
 def heat_map(content: Content) -> str:
@@ -134,27 +221,57 @@ def heat_map(content: Content) -> str:
     groups = [group for group in content.fitted.explanation.groups if group[0] in content.index_of][:_HEATED]
     if not groups:
         return ""
-    head = ["feature", *(f"{swatch(k)} {k}" for k in range(content.n_clusters))]
-    rows, profile = [], content.fitted.profile
-    for name, *others in groups:
+    found = content.layers.contrast
+
+    def top(content: Content, node: int) -> str:
+        name, look = escape(content.names[node]), swatch(content.layers.looks[node])
+        return f'<th scope="col" data-node="{node}" title="{name}">{look} {_number(content, node)}</th>'
+
+    def line(name: str, others: Sequence[str]) -> str:
         index = content.index_of[name]
-        line = [feature_link(name, index) + alike(name, others)]
-        columns = (values[:, index] for values in (profile.effects, profile.means, profile.rest))
-        for value, here, rest in zip(*columns, strict=True):
-            kind, text = " above" if value > 0 else " below", f"{value:+.1f}" if abs(value) >= 0.05 else "0"
-            hint = f' title="mean {short(here)}, elsewhere {short(rest)}"'
-            line.append(_heat_cell(text, min(abs(value) / 3, 1.0), kind, hint))
-        rows.append(line)
+        kind = content.fitted.features.of[index].kind
+
+        def cell(content: Content, node: int) -> str:
+            value, here, rest = (float(values[node, index]) for values in (found.effects, found.means, found.rest))
+            side, text = " above" if value > 0 else " below", f"{value:+.1f}" if abs(value) >= 0.05 else "0"
+            hint = f' data-node="{node}" title="{_mean(here, kind)} here, {_mean(rest, kind)} elsewhere"'
+            return _heat_cell(text, min(abs(value) / 3, 1.0), side, hint)
+
+        head = f'<th scope="row">{feature_link(name, index)}{alike(name, others)}</th>'
+        return rack(content, "tr", cell, before=head)
+
+    head = rack(content, "tr", top, before='<th scope="col">feature</th>')
+    body = "".join(line(name, others) for name, *others in groups)
     told = f"The {term('effect')} of the features that set clusters apart most; click one to colour the map by it."
-    return section("Features and clusters", f"<p>{told}</p>{table(head, rows, kind='heated')}", name="heat")
+    shown = (
+        f'<div class="wide" tabindex="0"><table class="heated"><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+    )
+    return section("Features and clusters", f"<p>{told}</p>{shown}", name="heat")
+
+
+def curves(content: Content) -> str:
+    """A place for the mean curves, where the columns have an order; the script draws them."""
+    if content.curves is None:
+        return ""
+    told = (
+        "<p>The mean of each cluster over the columns in their order, and the band in which half of its rows are; the "
+        'thin line is the mean of all rows.</p><div class="charts" id="curve-charts"></div>'
+    )
+    return section("Mean curves", told, name="curves", kind="js")
 
 
 def _heat_cell(text: object, strength: float, kind: str = "", hint: str = "") -> str:
     return number_cell(text, f" heat{kind}", f' style="--heat:{strength:.2f}"{hint}')
 
 
-def _named(cluster: int) -> str:
-    return f'{swatch(cluster)} <span data-name="{cluster}">Cluster {cluster}</span>'
+def _number(content: Content, node: int) -> str:
+    """The number of a cluster, which the script changes with that of clusters."""
+    return f"<span data-number>{content.layers.cluster_of.get(node, '')}</span>"
+
+
+def _named(content: Content, node: int) -> str:
+    name, look = escape(content.names[node]), swatch(content.layers.looks[node])
+    return f'{look} <span data-name="{node}">{name}</span>'
 
 
 def soft(content: Content) -> str:
@@ -181,12 +298,48 @@ def uncertain(content: Content) -> str:
         ("Rows unlike any other", "outlier score", ".3g", content.unlike()),
     ):
         labels = content.fitted.labels
-        lines = [[_row(content, row), str(labels[row]), number_cell(f"{value:{digits}}")] for row, value in rows]
+        named = {row: _named(content, content.layers.fitted[labels[row]]) for row, _ in rows}
+        lines = [[_row(content, row), named[row], number_cell(f"{value:{digits}}")] for row, value in rows]
         found += section(title, table(["row", "cluster", term(word)], lines) if lines else "")
     return found
 
 
 def number(content: Content) -> str:
+    """The candidates for the number of clusters side by side, the tree that the slider cuts, and the curve."""
+    found = content.number
+    reason = "" if found is None else escape(getattr(found, "why", "") or found.verdict)
+    told = f"<p>{reason[0].upper()}{reason[1:]}.</p>" if reason else ""
+    candidates = "".join(_candidate(content, one) for one in content.candidate_numbers)
+    body = f'<div class="candidates">{candidates}</div>' if candidates else ""
+    tree, curve = "", _number_curve(content)
+    if content.layers.of_number:
+        tree = (
+            '<figure class="js layered" data-chart="tree" hidden><figcaption>How clusters join '
+            f"({term('layer', 'layers')}): thick lines are splits with a gap between the two sides (separated), thin "
+            "ones have none (overlapping); the dashed line is where the slider cuts.</figcaption>"
+            '<div id="dendrogram"></div></figure>'
+        )
+    body += f'<div class="side">{tree}{curve}</div>' if tree or curve else ""
+    return section("How many clusters", told + body if body else "", name="number")
+
+
+def _candidate(content: Content, number: int) -> str:
+    """One number of clusters: a small map, the sizes, and what speaks for it."""
+    nodes, size_of = content.layers.of_number[number - 1], content.layers.sizes
+    sizes = sorted((int(size_of[node]) for node in nodes), reverse=True)
+    is_fitted = number == content.n_clusters
+    listed = ", ".join(f"{size:,}" for size in sizes[:_SIZES]) + (", …" if len(sizes) > _SIZES else "")
+    reasons = "".join(f"<li>{escape(text)}</li>" for text in content.reasons_for(number))
+    return (
+        f'<article class="candidate{" fitted" * is_fitted}"><h3>{number} clusters{" (shown first)" * is_fitted}</h3>'
+        f'<canvas class="js" data-thumbnail="{number}" width="220" height="150" role="img" '
+        f'aria-label="Map of {number} clusters"></canvas>'
+        f"<p>Sizes: {listed}</p><ul>{reasons}</ul>"
+        f'<p class="js"><button type="button" data-look="{number}">Look at {number}</button></p></article>'
+    )
+
+
+def _number_curve(content: Content) -> str:
     """The agreement over the number of clusters, with the number chosen and the one after it."""
     found = content.number
     if found is None or len(found.scores) < 2:
@@ -201,9 +354,8 @@ def number(content: Content) -> str:
         (str(numbers[0]), f"{numbers[-1]} clusters"),
         [(float(np.log(one)), found.scores[one], f"{one}, {word}") for one, word in marks if one in found.scores],
     )
-    verdict = escape(found.verdict[0].upper() + found.verdict[1:])
-    told = f"<p>{verdict}. The curve is the {term('agreement')} of members of different kinds.</p>"
-    return section("How many clusters", told + curve, name="number")
+    told = f"The {term('agreement')} of members of different kinds, over the number of clusters."
+    return f'<figure data-chart="agreement"><figcaption>{told}</figcaption>{curve}</figure>'
 
 
 def objective(content: Content) -> str:
@@ -213,7 +365,8 @@ def objective(content: Content) -> str:
         return ""
     label = f"The objective over {len(history)} iterations, from {history[0]:.4g} to {history[-1]:.4g}"
     ends = ("1", f"iteration {len(history)}")
-    return section("Objective", _curve(np.arange(len(history)), history, label, ends, []))
+    curve = _curve(np.arange(len(history)), history, label, ends, [])
+    return section("Objective", f'<figure data-chart="objective">{curve}</figure>')
 
 
 def _curve(x: NDArray, y: NDArray, label: str, ends: tuple[str, str], marks: list[tuple[float, float, str]]) -> str:
@@ -235,7 +388,7 @@ def _curve(x: NDArray, y: NDArray, label: str, ends: tuple[str, str], marks: lis
         drawn += f'<circle cx="{across:.1f}" cy="{up:.1f}" r="5"/>'
         drawn += f'<text x="{across:.1f}" y="{height:.1f}" text-anchor="{side}">{escape(text)}</text>'
     return (
-        f'<svg class="curve" viewBox="0 0 600 190" role="img" aria-label="{escape(label)}">'
+        f'<svg class="curve chart" viewBox="0 0 600 190" role="img" aria-label="{escape(label)}">'
         f'<polyline points="{points}"/>{drawn}<text x="4" y="24">{high:.3g}</text><text x="4" y="154">{low:.3g}</text>'
         f'<text x="60" y="184">{escape(ends[0])}</text><text x="590" y="184" text-anchor="end">{escape(ends[1])}</text>'
         "</svg>"
@@ -286,8 +439,10 @@ def chosen_features(content: Content) -> str:
     support = getattr(content.fitted.clusterer, "support_", None)
     if support is None or len(support) != len(content.fitted.names):
         return ""
-    found = [int(index) for index in content.telling if support[index]]
-    listed = ", ".join(feature_link(content.fitted.names[index], index) for index in found[:200])
+    order = np.argsort(-np.abs(content.fitted.profile.effects).max(axis=0), kind="stable")
+    found = [int(index) for index in order if support[index]]
+    names = [content.fitted.names[index] for index in found[:200]]
+    listed = ", ".join(feature_link(name, content.index_of.get(name)) for name in names)
     more = f" and {len(found) - 200} more" if len(found) > 200 else ""
     told = f"The method keeps {len(found)} of {len(content.fitted.names)} features; the others have no part in it."
     return section("Chosen features", f"<p>{told}</p><p>{listed}{more}</p>", name="chosen")
@@ -308,7 +463,7 @@ def parameters(content: Content) -> str:
         )
         tried = zip(*content.candidates.values(), strict=True)
         found += table([escape(name) for name in content.candidates], [[shown(cell) for cell in row] for row in tried])
-    return section("How the parameters were chosen", found)
+    return section("How the parameters were chosen", found, name="parameters")
 
 
 def made(content: Content) -> str:
@@ -318,34 +473,59 @@ def made(content: Content) -> str:
 
 
 def cards(content: Content) -> str:
-    """All cards, or the first of many."""
-    first = "".join(_card(content, cluster) for cluster in range(min(content.n_clusters, _CARDS)))
-    n_more = content.n_clusters - _CARDS
-    more = f"<p>{n_more} more clusters are on the map only.</p>" if n_more > 0 else ""
-    return section("Clusters", f'<div class="cards">{first}</div>{more}', name="clusters")
+    """A card for each cluster; those of many are closed."""
+    found = rack(content, "div", _card, ' class="cards"')
+    button = '<p class="js"><button type="button" id="open-cards">Open or close all</button></p>'
+    return section("Clusters", button + found, name="clusters")
 
 
-def _card(content: Content, cluster: int) -> str:
-    profile = content.fitted.profile
-    share = profile.sizes[cluster] / content.fitted.labels.size
-    lines = [f"<p><b>{profile.sizes[cluster]:,}</b> rows ({share:.1%}){_stability(content, cluster)}</p>"]
-    known = content.main_class(cluster)
+def _card(content: Content, node: int) -> str:
+    size = int(content.layers.sizes[node])
+    share = size / content.fitted.labels.size
+    lines = [f"<p><b>{size:,}</b> rows ({share:.1%}){_stability(content, node)}</p>", _mean_image(content, node)]
+    known = content.main_class(node)
     if known is not None:
         lines.append(f"<p>{known[1]:.0%} are of class {escape(known[0])}</p>")
-    found = content.explained(cluster)
+    found = content.explained(node)
     if found is not None:
         lines += [_rules(found), _features(content, found)]
-    lines.append(_prototypes(content, "Most typical", profile.nearest[cluster]))
-    lines.append(_prototypes(content, "Least typical", profile.farthest[cluster]))
+    nearest, farthest = content.layers.prototypes(node)
+    lines.append(_prototypes(content, "Most typical", nearest if found is None else np.asarray(found.typical)))
+    lines.append(_prototypes(content, "Least typical", farthest))
+    is_open = " open" * (content.n_clusters <= _OPEN)
     return (
-        f'<article class="card" id="cluster-{cluster}"><h3>{_named(cluster)}</h3>{"".join(lines)}'
-        f'<p class="actions js"><button type="button" data-only="{cluster}">Show only this</button> '
-        f'<button type="button" data-select="{cluster}">Select its rows</button></p></article>'
+        f'<details class="card" id="cluster-{node}" data-node="{node}"{is_open}><summary><h3>{_named(content, node)} '
+        f"<small>cluster {_number(content, node)}, {percent(share)}</small></h3>"
+        f"</summary>{''.join(lines)}"
+        f'<p class="actions js"><button type="button" data-only="{node}">Show only this</button> '
+        f'<button type="button" data-select="{node}">Select its rows</button> '
+        f'<button type="button" data-against="{node}">Compare</button></p></details>'
     )
 
 
-def _stability(content: Content, cluster: int) -> str:
-    value = _at(content.steadiness, cluster)
+def _mean_image(content: Content, node: int) -> str:
+    """The mean of rows that are images."""
+    if content.image is None:
+        return ""
+    shape, order = content.image
+    source = picture(content.mean_images[node].reshape(shape, order=order))
+    return f'<img class="mean-image" alt="Mean image of {escape(content.names[node])}" src="{source}">'
+
+
+def _spark(content: Content, node: int) -> str:
+    """The mean curve in small, where the columns have an order."""
+    if content.curves is None:
+        return ""
+    own, found = content.curves.mean[node], content.curves.mean[[*content.layers.fitted, -1]]
+    low, span = float(found.min()), float(np.ptp(found)) or 1.0
+    places = np.column_stack([np.linspace(1, 71, own.size), 25 - 24 * np.clip((own - low) / span, 0, 1)])
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    line = f'<polyline points="{points}" stroke="{_look(content.layers.looks[node])}"/>'
+    return f'<svg class="spark" viewBox="0 0 72 26" aria-hidden="true">{line}</svg>'
+
+
+def _stability(content: Content, node: int) -> str:
+    value = _at(content.steadiness, content.layers.cluster_of.get(node))
     if value is None:
         return ""
     word = steady_word(value)
@@ -353,13 +533,21 @@ def _stability(content: Content, cluster: int) -> str:
     return f", {term('found again')} on other rows: <b>{value:.0%}</b> {tag}"
 
 
-def _rules(found: ClusterExplanation) -> str:
-    rules = [rule for rule in found.rules[:_RULES] if rule.precision >= _TELLING]
+def _rules(found: ClusterExplanation, most: int = _RULES) -> str:
+    rules = [rule for rule in found.rules[:most] if rule.precision >= _TELLING]
     return "".join(
-        f'<p class="rule">{"Or if" if number else "If"} <b>{escape(str(rule))}</b>: {rule.precision:.0%} of such rows '
-        f"are here, {rule.coverage:.0%} of its rows are such.</p>"
+        f'<span class="rule">{"or " * bool(number)}<b>{escape(str(rule))}</b> holds for '
+        f"{rule_told(rule, found, 'of these rows', 'of all others')}.</span>"
         for number, rule in enumerate(rules)
     )
+
+
+def rule_told(rule: Rule, found: ClusterExplanation, here: str, elsewhere: str) -> str:
+    """Of how many rows of a cluster a rule holds, and of how many others."""
+    inside = rule.coverage * found.size
+    others = inside / rule.precision - inside if rule.precision else 0.0
+    n_others = found.size / found.share - found.size if found.share else 0.0
+    return f"{percent(rule.coverage)} {here} and {percent(others / n_others if n_others else 0.0)} {elsewhere}"
 
 
 def _features(content: Content, found: ClusterExplanation) -> str:
@@ -382,7 +570,15 @@ def _features(content: Content, found: ClusterExplanation) -> str:
 
 
 def _mean(value: float, kind: str) -> str:
-    return rules.shown(value, kind, 4) if kind == "date" else short(value)
+    """A mean in the words of its column; that of a level is the share of rows that have it."""
+    return percent(value) if kind == "level" else rules.shown(value, kind, 4) if kind == "date" else short(value)
+
+
+def percent(share: float) -> str:
+    """A share as per cents; a small one is not none, and a large one not all."""
+    if 0.0 < share < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 <= share < 1.0 else f"{share:.0%}"
 
 
 def _row(content: Content, row: int) -> str:
@@ -394,6 +590,11 @@ def _prototypes(content: Content, title: str, rows: NDArray[np.intp]) -> str:
     if len(rows) == 0:
         return ""
     links = [_row(content, int(row)) for row in rows]
+    if content.documents is not None:
+        texts = "".join(
+            f'<p class="text">{link}: {_excerpt(content, int(row))}</p>' for link, row in zip(links, rows, strict=True)
+        )
+        return f'<p class="rows">{title}</p>{texts}'
     if content.image is None:
         return f'<p class="rows">{title}: {", ".join(links)}</p>'
     shape, order = content.image
@@ -405,6 +606,25 @@ def _prototypes(content: Content, title: str, rows: NDArray[np.intp]) -> str:
         for link, image in zip(links, images, strict=True)
     )
     return f'<p class="rows">{title}</p><div class="images">{pictures}</div>'
+
+
+def rack(content: Content, tag: str, item: Callable[[Content, int], str], more: str = "", *, before: str = "") -> str:
+    """One thing for each cluster of the fit and, in a template for the script, for each of other layers."""
+    own = content.layers.fitted
+    shown = "".join(item(content, node) for node in own)
+    spare = "".join(item(content, node) for node in content.layers.shown[len(own) :])
+    return f"<{tag}{more} data-rack>{before}{shown}{f'<template>{spare}</template>' * bool(spare)}</{tag}>"
+
+
+def _excerpt(content: Content, row: int) -> str:
+    """The beginning of a row's text, with the words that tell its cluster marked."""
+    text = "" if content.documents is None else content.documents[row]
+    node = content.layers.fitted[content.fitted.labels[row]]
+    telling = set(content.words[node] if content.words else [])
+    found = []
+    for part in re.split(r"(\w+)", text[:_EXCERPT]):
+        found.append(f"<mark>{escape(part)}</mark>" if part.lower() in telling else escape(part))
+    return "".join(found) + "…" * (len(text) > _EXCERPT)
 
 
 # -- pieces ---------------------------------------------------------------------------------------------------------
@@ -463,7 +683,11 @@ def section(title: str, body: str, *, name: str = "", kind: str = "") -> str:
 def swatch(code: int) -> str:
     """Colour and shape of a cluster, as on the map."""
     shape = code // len(PALETTE) % SHAPES
-    return f'<i class="swatch s{shape}" style="background:{_LOOKS[code % len(_LOOKS)]}"></i>'
+    return f'<i class="swatch s{shape}" style="background:{_look(code)}"></i>'
+
+
+def _look(code: int) -> str:
+    return _LOOKS[code % len(_LOOKS)]
 
 
 def feature_link(name: str, index: int | None) -> str:

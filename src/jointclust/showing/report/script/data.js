@@ -39,6 +39,12 @@ async function codesOf(text, bits) {
   return out;
 }
 
+// Dates are numbers of days; columns that are shown with the rows are columns to colour by.
+for (const column of page.shown) {
+  if (column.kind === "date") Object.assign(column, { kind: "number", of: "date" });
+  if (column.kind !== "text") page.columns.push(column);
+}
+
 async function unpack() {
   const parts = [...page.axes, ...page.columns, ...(page.tree ? [page.tree] : [])];
   await Promise.all(
@@ -47,6 +53,7 @@ async function unpack() {
       part.data = null;
     }),
   );
+  if (page.curves) await readCurves();
   if (page.ids) page.ids = JSON.parse(await new Response(bytes(page.ids)).text());
   if (page.votes) {
     page.votes.clusters = await codesOf(page.votes.clusters, page.votes.bits);
@@ -56,12 +63,20 @@ async function unpack() {
 
 // Features are unpacked when they are first looked at.
 function ready(feature) {
-  feature.waiting ??= codesOf(feature.data, feature.bits).then((codes) => {
+  feature.waiting ??= codesOf(feature.data, feature.bits).then(async (codes) => {
     feature.codes = codes;
     feature.data = null;
+    if (feature.filled) await markFilled(feature);
     return feature;
   });
   return feature.waiting;
+}
+
+// A value that was filled in is no value of the data: it is missing from all that is computed, and shown as what it is.
+async function markFilled(feature) {
+  const filled = await codesOf(feature.filled, 8);
+  feature.guesses = feature.codes.slice();
+  for (let i = 0; i < page.n; i++) if (filled[i]) feature.codes[i] = missingOf(feature);
 }
 
 // ---- columns ----
@@ -69,21 +84,34 @@ function ready(feature) {
 const clusters = page.columns[0];
 const classes = page.columns.find((column) => column.name === "class" && column.kind === "category");
 const featureAt = new Map(page.features.map((feature) => [feature.index, feature]));
-const names = new Map(); // of clusters, where the reader gave one
+const names = new Map(); // of clusters, by node, where the reader gave one
 const idOf = (i) => (page.ids ? page.ids[i] : String(i));
 const missingOf = (column) => (column.bits === 8 ? 255 : 65535);
 const valueAt = (column, code) => column.min + code * column.step;
-const clusterName = (k) => names.get(k) ?? `Cluster ${clusters.names[k]}`;
+// A cluster is a node of the tree: it has the same name, colour and card at every number of clusters.
+const nodeName = (node) => names.get(node) ?? page.names[node];
+const clusterName = (k) => nodeName(clusters.nodes[k]);
+const nameAt = (column, k) => (column === clusters ? clusterName(k) : column.names[k]);
 
-function nameAt(column, k) {
-  return column === clusters ? (names.get(k) ?? column.names[k]) : column.names[k];
+// A value in the words of its column: dates as such, and whether a row has a level.
+function spoken(column, value) {
+  if (column.of === "level") return value ? "yes" : "no";
+  return column.of === "date" ? new Date(864e5 * value).toISOString().slice(0, 10) : digits(value);
 }
 
 function valueOf(column, i) {
   const code = column.codes[i];
   if (column.kind === "category") return nameAt(column, code);
-  return code === missingOf(column) ? "missing" : digits(valueAt(column, code));
+  if (code !== missingOf(column)) return spoken(column, valueAt(column, code));
+  const guess = column.guesses?.[i] ?? code;
+  return guess === code ? "missing" : `missing (filled in: ${meanText(column, valueAt(column, guess))})`;
 }
+
+const isKnown = (column, i) => column.kind === "category" || column.codes[i] !== missingOf(column);
+
+const percent = (share) => `${share > 0 && share < 0.01 ? "<1" : Math.round(100 * share)}%`;
+// The mean of rows that have a level or not is their share.
+const meanText = (column, value) => (column.of === "level" ? percent(value) : spoken(column, value));
 
 // Where the colours of a column of numbers begin and end: all but the last half per cent on both sides.
 function limits(column) {
@@ -123,8 +151,9 @@ function inksOf(column) {
 // ---- colours ----
 
 const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-const lookOf = (k) => page.looks[k % page.looks.length];
-const shapeOf = (k) => Math.floor(k / page.turn) % 4;
+const looksAt = (column, k) => column.looks?.[k] ?? k;
+const lookOf = (k, column = clusters) => page.looks[looksAt(column, k) % page.looks.length];
+const shapeOf = (k, column = clusters) => Math.floor(looksAt(column, k) / page.turn) % 4;
 
 // The colours of small numbers are dark: on dark paper they are a little lighter.
 function scale() {
@@ -145,11 +174,11 @@ function ramp() {
   return [...out, [128, 128, 128]];
 }
 
-const coloursOf = (column) => (column.kind === "category" ? column.names.map((_, k) => rgb(lookOf(k))) : ramp());
+const coloursOf = (column) => (column.kind === "category" ? column.names.map((_, k) => rgb(lookOf(k, column))) : ramp());
 
-function swatch(k) {
-  const found = make("i", { className: `swatch s${shapeOf(k)}` });
-  found.style.background = lookOf(k);
+function swatch(k, column = clusters) {
+  const found = make("i", { className: `swatch s${shapeOf(k, column)}` });
+  found.style.background = lookOf(k, column);
   return found;
 }
 

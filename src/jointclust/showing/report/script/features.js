@@ -10,6 +10,13 @@ function featureButton(feature) {
   return button;
 }
 
+// A column of categories, which colours the map.
+function columnButton(column) {
+  const button = make("button", { type: "button", className: "link", textContent: column.name });
+  button.onclick = () => setColour(column);
+  return button;
+}
+
 // What a search finds: names that are the text first, then those that begin with it, then those that hold it.
 function search(items, text, nameOf) {
   const wanted = text.trim().toLowerCase();
@@ -72,19 +79,17 @@ function featureFinder() {
       : `The page carries ${few} of ${counted(page.n_features)} features, at four digits, those that tell the ` +
         `clusters apart most: ${listed}${page.features.length > 20 ? ", …" : ""}. A larger page has room for more: ` +
         "fit with --report-megabytes, or write_report with most_megabytes.";
-  for (const link of all("[data-feature]")) {
-    const feature = featureAt.get(Number(link.dataset.feature));
-    if (feature)
-      link.onclick = (event) => {
-        event.preventDefault();
-        colourBy(feature);
-        by("map").scrollIntoView();
-      };
-    else {
-      link.removeAttribute("href");
-      link.title = "This page does not carry it.";
-    }
+}
+
+// Names of features all over the page, also in cards that are not shown yet.
+function followFeature(link) {
+  const feature = featureAt.get(Number(link.dataset.feature));
+  if (!feature) {
+    tell(`This page does not carry ${link.textContent}: a larger one does.`);
+    return;
   }
+  colourBy(feature);
+  by("map").scrollIntoView();
 }
 
 // ---- how a feature is spread in each cluster ----
@@ -124,6 +129,12 @@ function violin(own, k, low, high) {
   return drawing;
 }
 
+function shareBar(own, k) {
+  const drawing = draft("svg", { viewBox: "0 0 200 22", preserveAspectRatio: "none", "aria-hidden": "true" });
+  drawing.append(draft("rect", { y: 4, width: own.n ? (200 * own.sum) / own.n : 0, height: 14, fill: lookOf(k) }));
+  return drawing;
+}
+
 function showFeature(feature) {
   const { low, high, cutLow, cutHigh } = limits(feature);
   const rows = spreadOf(feature).map((own, k) =>
@@ -131,21 +142,26 @@ function showFeature(feature) {
       "tr",
       {},
       make("th", { scope: "row", title: clusterName(k) }, swatch(k), ` ${clusterName(k)}`),
-      make("td", { className: "violin" }, violin(own, k, low, high)),
-      make("td", { className: "number", textContent: own.n ? digits(valueAt(feature, own.sum / own.n)) : "" }),
+      make("td", { className: "violin" }, feature.of === "level" ? shareBar(own, k) : violin(own, k, low, high)),
+      make("td", { className: "number", textContent: own.n ? meanText(feature, valueAt(feature, own.sum / own.n)) : "" }),
     ),
   );
   const head = ["cluster", "distribution", "mean"].map((text) => make("th", { scope: "col", textContent: text }));
   const outermost = cutLow || cutHigh ? ", without the outermost rows" : "";
-  const ends = `From ${digits(valueAt(feature, low))} to ${digits(valueAt(feature, high))}${outermost}.`;
+  const [least, most] = [low, high].map((code) => spoken(feature, valueAt(feature, code)));
+  const ends = feature.of === "level" ? "The share of rows that have it." : `From ${least} to ${most}${outermost}.`;
   const close = make("button", { type: "button", className: "close", textContent: "Close" });
   close.onclick = () => {
     by("feature").hidden = true;
     setColour(clusters);
   };
+  const add = make("button", { type: "button", className: "add", textContent: "Add a map beside" });
+  add.onclick = () => addBeside(feature);
+  state.feature = feature;
   by("feature").replaceChildren(
     close,
     make("h3", { textContent: feature.name }),
+    make("p", {}, add),
     make("table", { className: "spread" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)),
     make("p", { className: "note", textContent: ends }),
   );

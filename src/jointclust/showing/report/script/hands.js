@@ -64,19 +64,27 @@ function hands() {
   });
   canvas.addEventListener("wheel", wheel, { passive: false });
   canvas.addEventListener("keydown", keys);
+  document.addEventListener("keydown", escape_);
+  document.addEventListener(
+    "wheel",
+    (event) => {
+      if (event.target !== canvas) scrolled = event.timeStamp;
+    },
+    { passive: true },
+  );
   canvas.addEventListener("focus", () => draw());
   canvas.addEventListener("blur", () => draw());
 }
 
-// The page scrolls under the mouse as everywhere; with Ctrl, or where the map is the whole screen, the wheel zooms.
-let told = 0;
+// The wheel zooms the map, but a page that is being scrolled goes on while the map passes under the mouse, and where the
+// whole map is in sight there is nothing to zoom out of.
+const PAUSE = 350;
+let scrolled = -PAUSE;
 function wheel(event) {
-  if (!event.ctrlKey && !event.metaKey && !isFull()) {
-    tell("Ctrl and the wheel zoom the map.");
-    clearTimeout(told);
-    told = setTimeout(() => {
-      by("message").hidden = true;
-    }, 1200);
+  const free = event.ctrlKey || event.metaKey || isFull();
+  const scrolling = event.timeStamp - scrolled < PAUSE;
+  if (!free && (scrolling || (event.deltaY > 0 && view.zoom <= 1))) {
+    scrolled = event.timeStamp;
     return;
   }
   event.preventDefault();
@@ -106,16 +114,20 @@ function keys(event) {
     s: () => {
       if (state.pinned >= 0) toggle(state.pinned);
     },
-    Escape: () => {
-      showSelection(null);
-      unpin();
-      setFull(false);
-    },
   }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (act) {
     event.preventDefault();
     act();
   }
+}
+
+// Whatever has the focus.
+function escape_(event) {
+  if (event.key !== "Escape") return;
+  showSelection(null);
+  unpin();
+  setFull(false);
+  by("comparing").hidden = true;
 }
 
 // ---- the whole screen ----

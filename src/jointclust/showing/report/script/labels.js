@@ -31,7 +31,7 @@ function middles() {
 
 let cached = { key: null };
 function centres() {
-  const key = [state.colour, view.x, view.y, [...state.hiddenClusters].join(), [...state.hiddenColour].join()];
+  const key = [state.colour.codes, view.x, view.y, [...state.hiddenClusters].join(), [...state.hiddenColour].join()];
   if (!cached.key || key.some((part, k) => part !== cached.key[k])) cached = { key, found: middles() };
   return cached.found;
 }

@@ -74,7 +74,7 @@ function entries(column) {
     const button = make(
       "button",
       { type: "button", title: name },
-      swatch(k),
+      swatch(k, column),
       make("span", { className: "name", textContent: name }),
       make("small", { textContent: counted(sizes[k]) }),
     );

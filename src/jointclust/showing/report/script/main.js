@@ -45,28 +45,70 @@ function controls() {
   by("reset").onclick = reset;
   by("clear").onclick = () => showSelection(null);
   by("download").onclick = download;
-  by("compare").onclick = compare;
   by("png").onclick = savePng;
   by("svg").onclick = saveSvg;
   by("full").onclick = () => setFull(!isFull());
   document.addEventListener("fullscreenchange", () => {
     if (!document.fullscreenElement) setFull(false);
   });
-  const code = (label) => clusters.names.indexOf(label);
-  for (const button of all("[data-only]")) {
-    button.onclick = () => {
-      state.hiddenClusters = new Set(clusters.names.map((_, k) => k).filter((k) => k !== code(button.dataset.only)));
-      setColour(clusters);
-      by("map").scrollIntoView();
-    };
-  }
-  for (const button of all("[data-select]")) {
-    button.onclick = () => {
-      state.hiddenClusters.clear();
-      setColour(clusters);
-      select((i) => clusters.codes[i] === code(button.dataset.select));
-      by("map").scrollIntoView();
-    };
+  const more = by("more-names");
+  const list = document.querySelector(".names");
+  more.onclick = () => {
+    list.classList.toggle("first");
+    moreNames();
+  };
+  list.classList.add("first");
+  by("open-cards").onclick = () => {
+    const cards = all("details.card");
+    const wanted = cards.some((card) => !card.open);
+    cards.forEach((card) => (card.open = wanted));
+  };
+}
+
+// Of many clusters the first ones are listed at the top.
+function moreNames() {
+  const list = document.querySelector(".names");
+  const hidden = [...list.querySelectorAll("li")].filter((line) => !line.offsetParent).length;
+  const isShort = list.classList.contains("first");
+  by("more-names").hidden = isShort && !hidden;
+  by("more-names").textContent = isShort ? `and ${counted(hidden)} more` : "fewer";
+}
+
+// Links and buttons that stand once for each cluster, feature or row, in whatever part of the page.
+const FOLLOWED = {
+  only(button) {
+    const k = numberOf(button.dataset.only);
+    state.hiddenClusters = new Set([...clusters.names.keys()].filter((other) => other !== k));
+    setColour(clusters);
+    by("map").scrollIntoView();
+  },
+  select(button) {
+    const k = numberOf(button.dataset.select);
+    state.hiddenClusters.clear();
+    setColour(clusters);
+    select((i) => clusters.codes[i] === k);
+    by("map").scrollIntoView();
+  },
+  against(button) {
+    openComparison(`cluster ${numberOf(button.dataset.against)}`, "rest");
+  },
+  feature: followFeature,
+  row: followRow,
+  card(link) {
+    const card = by(`cluster-${link.dataset.card}`);
+    card.open = true;
+    card.scrollIntoView({ block: "nearest" });
+    card.querySelector("summary").focus();
+  },
+};
+
+function follow(event) {
+  for (const [name, act] of Object.entries(FOLLOWED)) {
+    const found = event.target.closest?.(`[data-${name}]`);
+    if (!found) continue;
+    event.preventDefault();
+    act(found);
+    return;
   }
 }
 
@@ -110,16 +152,6 @@ function theme() {
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
 }
 
-function printed() {
-  const redraw = (value) => () => {
-    printing = value;
-    painter.paint(1);
-    decorate();
-  };
-  window.addEventListener("beforeprint", redraw(true));
-  window.addEventListener("afterprint", redraw(false));
-}
-
 async function start() {
   document.documentElement.dataset.script = "yes";
   theme();
@@ -136,7 +168,13 @@ async function start() {
   rowFinder();
   layerSlider();
   naming();
-  showLegend();
+  renamed();
+  fold();
+  comparing();
+  charts();
+  moreNames();
+  afterLayer.push(moreNames);
+  document.addEventListener("click", follow);
   hands();
   touch();
   printed();

@@ -2,19 +2,19 @@
 
 const VERTEX = `#version 300 es
 in float x; in float y; in uint code; in uint cluster; in uint chosen;
-uniform vec4 place; uniform float size; uniform bool selecting; uniform bool shaped; uniform int turn;
+uniform vec4 place; uniform float size; uniform bool selecting; uniform bool shaped;
 uniform sampler2D palette; uniform sampler2D shown;
 out vec4 ink; flat out int shape;
 ivec2 cell(uint k) { return ivec2(int(k) & 255, int(k) >> 8); }
 void main() {
   vec4 own = texelFetch(palette, cell(code), 0);
-  bool visible = own.a > 0.5 && texelFetch(shown, cell(cluster), 0).r > 0.5;
+  bool visible = own.a > 0.2 && texelFetch(shown, cell(cluster), 0).r > 0.5;
   float depth = shaped ? 0.0 : code == 255u ? 1.0 : 0.9 - 0.9 * float(code) / 254.0;  // large values lie on top
   gl_Position = visible ? vec4(x * place.x + place.z, y * place.y + place.w, depth, 1.0) : vec4(2.0, 2.0, 0.0, 1.0);
   bool strong = !selecting || chosen == 1u;
   gl_PointSize = size * (selecting && strong ? 1.35 : 1.0);
   ink = vec4(own.rgb, strong ? 0.85 : 0.12);
-  shape = shaped ? (int(code) / turn) & 3 : 0;
+  shape = shaped ? int((1.0 - own.a) * 8.0 + 0.5) : 0;
 }`;
 const FRAGMENT = `#version 300 es
 precision mediump float;
@@ -27,6 +27,9 @@ void main() {
   if (a < 0.1) discard;
   result = vec4(ink.rgb * a, a);
 }`;
+
+// The last channel of the palette says whether rows are shown and, by eighths, in which shape.
+const paletteAlpha = (k) => (state.hiddenColour.has(k) ? 0 : 255 - 32 * shapeOf(k, state.colour));
 
 function glPainter() {
   const gl = canvas.getContext("webgl2", { alpha: true, antialias: false, preserveDrawingBuffer: true });
@@ -99,7 +102,7 @@ function glPainter() {
       texture(
         0,
         "palette",
-        coloursOf(state.colour).flatMap((c, k) => [...c, state.hiddenColour.has(k) ? 0 : 255]),
+        coloursOf(state.colour).flatMap((c, k) => [...c, paletteAlpha(k)]),
       );
       texture(
         1,
@@ -110,7 +113,6 @@ function glPainter() {
       gl.uniform1f(uniform("size"), pointSize() * dpr);
       gl.uniform1i(uniform("selecting"), selection !== none);
       gl.uniform1i(uniform("shaped"), state.colour.kind === "category");
-      gl.uniform1i(uniform("turn"), page.turn);
       gl.drawArrays(gl.POINTS, 0, Math.floor((page.n - 1) / step) + 1);
     },
     finish() {
@@ -168,6 +170,7 @@ function draw(hand = false) {
   waiting = true;
   requestAnimationFrame(() => {
     waiting = false;
+    if (!moving) paintBeside();
     painter.paint(moving ? thin : 1);
     decorate();
   });

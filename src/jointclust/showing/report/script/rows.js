@@ -3,16 +3,23 @@
 const MANY = 500;
 const NEIGHBOURS = 6;
 const VALUES = 30;
+const TIPPED = 8;
+// Of words, those that a text has are shown, among the most telling ones.
+const WORDS = 300;
+const areWords = page.features[0]?.of === "word";
 
 function hover(event) {
   const area = canvas.getBoundingClientRect();
   const px = event.clientX - area.left;
   const py = event.clientY - area.top;
   const i = nearest(px, py);
-  const told = state.colour.index === undefined ? page.columns : [...page.columns, state.colour];
+  const told = page.columns.slice(0, TIPPED);
+  if (!told.includes(state.colour)) told.push(state.colour);
   tip.hidden = i < 0;
   if (i < 0) return -1;
-  tip.textContent = [`row ${idOf(i)}`, ...told.map((column) => `${column.name}: ${valueOf(column, i)}`)].join("\n");
+  if (texts_.length && !document_.texts) textsReady();
+  const lines = [`row ${idOf(i)}`, ...told.map((column) => `${column.name}: ${valueOf(column, i)}`)];
+  tip.replaceChildren(lines.join("\n"), make("span", { className: "text" }, shortText(i)));
   tip.style.left = Math.min(px + 14, area.width - tip.offsetWidth - 4) + "px";
   tip.style.top = Math.min(py + 14, area.height - tip.offsetHeight - 4) + "px";
   return i;
@@ -27,17 +34,20 @@ function rowButton(i) {
 function rowFinder() {
   let lowered = null;
   const ids = page.ids ?? { length: page.n };
+  if (texts_.length) by("row-search").placeholder = "by its id, or by what it says";
+  by("row-search").onfocus = () => textsReady();
   finder(by("row-search"), by("row-found"), (text) => {
     lowered ??= page.ids?.map((id) => id.toLowerCase());
-    return search(ids, text, (_, k) => (lowered ? lowered[k] : String(k))).map(rowButton);
+    const byId = search(ids, text, (_, k) => (lowered ? lowered[k] : String(k))).map(rowButton);
+    if (!document_?.texts) return byId;
+    const found = saying(text);
+    return [...byId, ...(found.length ? [selectSaying(found)] : []), ...found.slice(0, FOUND).map(sayingButton)];
   });
-  for (const link of all("[data-row]")) {
-    link.onclick = (event) => {
-      event.preventDefault();
-      pin(Number(link.dataset.row));
-      by("map").scrollIntoView();
-    };
-  }
+}
+
+function followRow(link) {
+  pin(Number(link.dataset.row));
+  by("map").scrollIntoView();
 }
 
 // Nearest rows in the directions that the page carries.
@@ -100,7 +110,7 @@ function meanInside(feature, k) {
       n++;
     }
   }
-  return n ? digits(valueAt(feature, sum / n)) : "";
+  return n ? meanText(feature, valueAt(feature, sum / n)) : "";
 }
 
 function valuesOf(i, some) {
@@ -164,8 +174,9 @@ async function pin(i) {
   bring(i);
   draw();
   const whole = page.image && page.features.length === page.n_features;
-  const some = page.features.slice(0, page.image ? 0 : VALUES);
-  await Promise.all((whole ? page.features : some).map(ready));
+  const looked = page.features.slice(0, page.image ? 0 : areWords ? WORDS : VALUES);
+  await Promise.all([...(whole ? page.features : looked).map(ready), textsReady()]);
+  const some = looked.filter((one) => !areWords || valueAt(one, one.codes[i]) !== 0).slice(0, VALUES);
   if (state.pinned !== i) return;
   const facts = page.columns.map((column) =>
     make("div", {}, make("dt", { textContent: column.name }), make("dd", { textContent: valueOf(column, i) })),
@@ -176,13 +187,14 @@ async function pin(i) {
     close,
     make("h3", {}, "Row ", make("span", { className: "id", textContent: idOf(i) })),
     make("dl", { className: "facts" }, ...facts),
+    ...fullTexts(i),
   ];
   if (whole) parts.push(pictureOf(i));
-  if (page.votes) parts.push(make("h4", { textContent: "Votes" }), votesOf(i));
+  if (page.votes && clusters.names.length === fitted) parts.push(make("h4", { textContent: "Votes" }), votesOf(i));
   const near = neighbours(i).flatMap((j) => [rowButton(j), " "]);
   parts.push(make("h4", { textContent: "Nearest rows" }), make("p", { className: "near" }, ...near));
   if (some.length) parts.push(make("h4", { textContent: "Values" }), valuesOf(i, some));
-  if (some.length && page.features.length > some.length) parts.push(more(i));
+  if (some.length && page.features.length > looked.length) parts.push(more(i));
   by("row").replaceChildren(...parts);
   by("row").hidden = false;
   by("feature").before(by("row"));

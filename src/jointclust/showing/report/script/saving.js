@@ -27,8 +27,8 @@ function picture() {
   pen.textBaseline = "middle";
   lines.forEach(({ k, text }, place) => {
     const y = 20 + (place * (h - 30)) / Math.max(lines.length, 24);
-    pen.fillStyle = lookOf(k);
-    pen.fill(new Path2D(outline(shapeOf(k), w + 16, y, 5)));
+    pen.fillStyle = lookOf(k, state.colour);
+    pen.fill(new Path2D(outline(shapeOf(k, state.colour), w + 16, y, 5)));
     pen.fillStyle = hue("--ink");
     pen.fillText(text, w + 28, y);
   });
@@ -88,7 +88,7 @@ function saveSvg() {
       const own = groups.get(inks[i]) ?? [];
       own.push(
         outline(
-          state.colour.kind === "category" ? shapeOf(inks[i]) : 0,
+          state.colour.kind === "category" ? shapeOf(inks[i], state.colour) : 0,
           ...placeOf(i, t).map((v) => Number(v.toFixed(1))),
           r,
         ),
@@ -121,7 +121,7 @@ function saveSvg() {
   lines.forEach(({ k, text }, place) => {
     const y = 20 + (place * (h - 30)) / Math.max(lines.length, 24);
     root.append(
-      draft("path", { d: outline(shapeOf(k), w + 16, y, 5), fill: lookOf(k) }),
+      draft("path", { d: outline(shapeOf(k, state.colour), w + 16, y, 5), fill: lookOf(k, state.colour) }),
       draft("text", { x: w + 28, y: y + 4, fill: ink }, text),
     );
   });

@@ -1,6 +1,4 @@
-// Rows that the reader selects: which, compared with the rest, and as a file.
-
-const COMPARED = 200;
+// Rows that the reader selects: which, and as a file.
 
 function select(test) {
   const flags = new Uint8Array(page.n);
@@ -36,9 +34,8 @@ function showSelection(flags) {
   state.selected = flags;
   painter.select(flags);
   by("selection").hidden = !flags;
-  by("compared").replaceChildren();
   if (flags) {
-    const count = flags.reduce((sum, flag) => sum + flag, 0);
+    const count = sizeOf(flags);
     by("count").textContent = `${counted(count)} ${count === 1 ? "row" : "rows"} selected`;
     by("parts").textContent = partsOf(clusters, flags) + (classes ? `; classes: ${partsOf(classes, flags)}` : "");
   }
@@ -71,64 +68,18 @@ function selectInView() {
   );
 }
 
-// Cohen's d of a feature between the rows with a flag and the others.
-function effectOf(feature, flags) {
-  const last = missingOf(feature);
-  const sums = [
-    [0, 0, 0],
-    [0, 0, 0],
-  ];
-  for (let i = 0; i < page.n; i++) {
-    const code = feature.codes[i];
-    if (code === last) continue;
-    const own = sums[flags[i]];
-    own[0]++;
-    own[1] += code;
-    own[2] += code * code;
-  }
-  const [[n, a, aa], [m, b, bb]] = sums;
-  if (!n || !m) return null;
-  const spread = Math.sqrt(Math.max(aa - (a * a) / n + bb - (b * b) / m, 0) / Math.max(n + m - 2, 1));
-  const gap = b / m - a / n;
-  const effect = gap === 0 ? 0 : Math.max(-99, Math.min(99, gap / spread));
-  return { feature, effect, here: valueAt(feature, b / m), elsewhere: valueAt(feature, a / n) };
-}
-
-async function compare() {
-  const flags = state.selected;
-  const some = page.features.slice(0, COMPARED);
-  await Promise.all(some.map(ready));
-  const found = some.map((feature) => effectOf(feature, flags)).filter((one) => one && one.effect !== 0);
-  found.sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
-  const head = ["feature", "effect", "here", "elsewhere"].map((text) =>
-    make("th", { scope: "col", textContent: text }),
-  );
-  const rows = found
-    .slice(0, 12)
-    .map(({ feature, effect, here, elsewhere }) =>
-      make(
-        "tr",
-        {},
-        make("th", { scope: "row" }, featureButton(feature)),
-        ...[(effect > 0 ? "+" : "") + effect.toFixed(1), digits(here), digits(elsewhere)].map((text) =>
-          make("td", { className: "number", textContent: text }),
-        ),
-      ),
-    );
-  by("compared").replaceChildren(
-    found.length
-      ? make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))
-      : make("p", { textContent: "No feature that the page carries tells the selection from the rest." }),
-  );
-}
-
 async function download() {
-  await Promise.all(page.features.map(ready));
+  await Promise.all([...page.features.map(ready), textsReady()]);
   const columns = [...page.columns, ...page.features];
-  const lines = [["id", ...columns.map((column) => column.name)]];
+  const lines = [["id", "label", ...columns.map((column) => column.name), ...texts_.map((column) => column.name)]];
   for (let i = 0; i < page.n; i++) {
     if (state.selected[i])
-      lines.push([idOf(i), ...columns.map((column) => valueOf(column, i).replace(/^missing$/, ""))]);
+      lines.push([
+        idOf(i),
+        clusters.codes[i],
+        ...columns.map((column) => (isKnown(column, i) ? valueOf(column, i) : "")),
+        ...texts_.map((column) => column.texts[i]),
+      ]);
   }
   save("selected.csv", csv(lines), "text/csv");
 }

@@ -149,10 +149,10 @@ function setColour(column) {
     list.value = "other";
   }
   showLegend();
-  markLayer(column);
   draw();
 }
 
+// A feature with what is known of it, in the panel.
 async function colourBy(feature) {
   await ready(feature);
   setColour(feature);
