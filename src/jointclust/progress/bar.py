@@ -1,0 +1,147 @@
+"""A bar that shows how far a computation is, in a terminal or a notebook."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import Any, TextIO
+
+from jointclust.progress import listening
+from jointclust.progress.clock import Clock
+
+# Seconds that nobody needs to be shown, between two pictures, and of the rest of the bar that passes in a second even
+# if nothing is told.
+_SHORT, _PAUSE, _CREEP = 3.0, 0.25, 0.015
+_WIDTH = 24
+
+
+@contextmanager
+def shown(
+    wanted: bool | None = None,
+    what: str = "Clustering",
+    told: Callable[[str], None] | None = None,
+    faster: str = "",
+) -> Iterator[None]:
+    """Show how far what is done meanwhile is; by default in terminals and notebooks, if it takes more than moments.
+
+    ``told`` gets a line, once, where it is going to take long: how long, and what would be ``faster``.
+    """
+    write = None if wanted is False else _writer(always=bool(wanted))
+    if write is None:
+        yield
+        return
+    with listening(Clock()) as clock:
+        bar, stop = Bar(clock, what, always=bool(wanted)), Event()
+
+        def paint() -> None:
+            while not stop.wait(_PAUSE):
+                line = bar.announced(faster) if told is not None else ""
+                if line and told is not None:
+                    write("")
+                    told(line)
+                write(bar.text())
+
+        thread = Thread(target=paint, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+            write("")
+
+
+class Bar:
+    """What is shown of a clock: a share that always moves, and what is left."""
+
+    # Seconds from which on a computation is long, and the share that has to be done before that is said.
+    _LONG, _ENOUGH = 30.0, 0.1
+
+    def __init__(self, clock: Clock, what: str = "Clustering", *, always: bool = False):
+        self.clock, self.what, self.always = clock, what, always
+        self._shown, self._at, self._said = 0.0, clock.elapsed, False
+
+    def text(self) -> str:
+        """The bar, or nothing as long as nobody needs one."""
+        elapsed, total = self.clock.elapsed, self.clock.total
+        if not self.always and (elapsed < 1.0 or (total is not None and total < _SHORT)):
+            return ""
+        share = 0.0 if total is None else min(elapsed / max(total, elapsed + 0.5), 0.99)
+        creep = self._shown + (1.0 - self._shown) * _CREEP * (elapsed - self._at)
+        self._shown, self._at = max(share, creep), elapsed
+        full = round(_WIDTH * self._shown)
+        left = "" if total is None else f", about {lasting(max(total - elapsed, 1.0))} left"
+        return f"{self.what} {'█' * full}{'░' * (_WIDTH - full)} {100 * self._shown:.1f}%, {elapsed:.0f} s{left}"
+
+    def announced(self, faster: str) -> str:
+        """How long it takes, once it is known and if that is long."""
+        total = self.clock.total
+        if self._said or total is None or self.clock.share < self._ENOUGH:
+            return ""
+        self._said = True
+        return f"This takes about {lasting(total)}. {faster}".strip() if total >= self._LONG else ""
+
+
+def lasting(seconds: float) -> str:
+    """A time for people.
+
+    Examples
+    --------
+    >>> lasting(4.2), lasting(200), lasting(9000)
+    ('4 s', '3 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+# -- where it is shown ------------------------------------------------------------------------------------------------
+
+
+def _writer(*, always: bool) -> Callable[[str], None] | None:
+    """A function that shows a line in the place of the one before; None where there is nobody to see it."""
+    if _is_notebook():
+        return _Cell().write
+    return _line_of(sys.stderr) if always or _is_terminal(sys.stderr) else None
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and hasattr(stream, "isatty") and stream.isatty()
+
+
+def _line_of(stream: TextIO) -> Callable[[str], None]:
+    before = ""
+
+    def write(text: str) -> None:
+        nonlocal before
+        if text or before:
+            stream.write(f"\r{text}{' ' * max(len(before) - len(text), 0)}" + "\r" * (not text))
+            stream.flush()
+        before = text
+
+    return write
+
+
+def _is_notebook() -> bool:
+    """Whether this runs in a kernel that shows what is displayed."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class _Cell:
+    """The output of a cell of a notebook, in which one line takes the place of the one before."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def write(self, text: str) -> None:
+        """Show a line; an empty one clears it."""
+        from IPython.display import Pretty, display  # type: ignore[import-not-found]
+
+        if self._handle is None:
+            if text:
+                self._handle = display(Pretty(text), display_id=True)
+        else:
+            self._handle.update(Pretty(text))
