@@ -1,13 +1,15 @@
 """The consensus on many rows: in memory, in a file, on one and two Dask workers; and with many clusters.
 
-    python benchmarks/any_size.py docs/evidence [memory|file|workers|clusters ...]
+    python benchmarks/any_size.py docs/evidence [memory|table|file|workers|clusters|many ...]
 
-Seconds and peak memory of a fit, each in a process of its own on generated rows, on an idle machine of two cores.
-Writes any_size.csv: a line for each part that was run, beside those that are there.
+Seconds (of the clock and of the processor) and peak memory of a fit, each in a process of its own on generated rows, on
+an idle machine of two cores. Writes any_size.csv: a line for each part that was run, beside those that are there.
+``table`` is the whole command ``jointclust fit -k 8`` of a CSV file, report and trust and all.
 """
 
 import csv
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -16,11 +18,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import jointclust as jc
 from scale import mixture, peak_mib
 
-HEADER = ["what", "rows", "columns", "clusters", "seconds", "peak GiB", "accuracy"]
+HEADER = ["what", "rows", "columns", "clusters", "seconds", "peak GiB", "accuracy", "CPU seconds"]
 
 
 def rows_and_classes(n, D, c):
@@ -38,17 +41,59 @@ def classes_of(X, D, c):
 
 
 def measured(what, method, X, classes):
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     model = method.fit(X)
-    seconds = time.perf_counter() - began
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     peak = peak_mib() / 2**10
-    accuracy = jc.metrics.clustering_accuracy(classes, np.asarray(model.labels_))
-    return [what, *X.shape, method.n_clusters, round(seconds, 1), round(peak, 2), round(float(accuracy), 3)]
+    accuracy = float(jc.metrics.clustering_accuracy(classes, np.asarray(model.labels_)))
+    line = [what, *X.shape, method.n_clusters, round(seconds, 1), round(peak, 2), round(accuracy, 3)]
+    return [*line, "" if hasattr(X, "dask") else round(cpu, 1)]
 
 
 def memory():
     X, classes = rows_and_classes(200_000, 50, 10)
     return [measured("consensus, in memory", jc.JointConsensus(10, random_state=0), X, classes)]
+
+
+def mixed_table(n, n_numbers=20, n_categories=10, c=8, seed=0):
+    """A table of clusters that overlap, and their numbers.
+
+    Half of the numbers and of the categories (of 3 to 21 levels) show the clusters; some are skewed, 1% missing.
+    """
+    rng, half = np.random.default_rng(seed), n_numbers // 2
+    labels = rng.choice(c, size=n, p=np.arange(2, c + 2) / np.arange(2, c + 2).sum())
+    X = rng.standard_normal((n, n_numbers))
+    X[:, :half] += 1.2 * rng.standard_normal((c, half))[labels]
+    X[:, half::2] = np.exp(X[:, half::2])
+    X[rng.random(X.shape) < 0.01] = np.nan
+    table = {f"number_{j}": X[:, j].round(4) for j in range(n_numbers)}
+    for j in range(n_categories):
+        m = 3 + 2 * j
+        shares = rng.dirichlet(np.ones(m), size=c) if j % 2 == 0 else np.tile(rng.dirichlet(np.ones(m)), (c, 1))
+        codes = (rng.random(n)[:, None] > shares.cumsum(axis=1)[labels]).sum(axis=1).clip(0, m - 1)
+        table[f"category_{j}"] = np.array([f"level {i}" for i in range(m)])[codes]
+    return pd.DataFrame(table), labels
+
+
+def table():
+    frame, classes = mixed_table(200_000)
+    with tempfile.TemporaryDirectory() as folder:
+        data, run = Path(folder) / "table.csv", Path(folder) / "run"
+        frame.to_csv(data, index=False)
+        began = time.perf_counter()
+        command = [Path(sys.executable).parent / "jointclust", "fit", data, "-k", "8", "--out", run]
+        subprocess.run(command, check=True, capture_output=True)
+        seconds, used = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+        accuracy = jc.metrics.clustering_accuracy(classes, pd.read_csv(run / "labels.csv")["label"])
+    what, cpu = "jointclust fit, mixed CSV", used.ru_utime + used.ru_stime
+    sizes = round(seconds, 1), round(used.ru_maxrss / 2**20, 2), round(float(accuracy), 3), round(cpu, 1)
+    return [[what, *frame.shape, 8, *sizes]]
+
+
+def many():
+    """More clusters than the consensus finds at once."""
+    X, classes = rows_and_classes(9_000, 50, 600)
+    return [measured("consensus", jc.JointConsensus(600, random_state=0), X, classes)]
 
 
 def file():
@@ -91,7 +136,7 @@ def clusters():
     return [*table, measured("consensus", jc.JointConsensus(100, random_state=0), X, classes)]
 
 
-PARTS = {part.__name__: part for part in (memory, file, workers, clusters)}
+PARTS = {part.__name__: part for part in (memory, table, file, workers, clusters, many)}
 
 
 def main(folder, parts):

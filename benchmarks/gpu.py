@@ -1,6 +1,10 @@
 """DEC on a GPU: against the same fit on the CPU beside it, against plain k-means, and against the products it needs.
 
 Run on a machine with CUDA: ``python benchmarks/gpu.py [--rows 2000000] [--columns 768] [--clusters 100]``.
+
+``python benchmarks/gpu.py --same [--device cpu]`` compares the default on real data (in the folder that JOINTCLUST_DATA
+names) on a device with the default in memory, in float32 and float64: the adjusted Rand index of the two partitions. On
+the CPU it does so with torch tensors, and needs no GPU.
 """
 
 import argparse
@@ -9,6 +13,7 @@ import time
 
 import numpy as np
 import torch
+from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
 
@@ -48,13 +53,37 @@ def timed(function):
     return time.perf_counter() - began, result
 
 
+SAME = ("isolet5", "usps", "digits", "coil20", "newsgroups20_minilm", "satellite")
+
+
+def same(device, names=SAME):
+    """How alike the partitions of rows in memory and on a device are."""
+    print(f"{'':20} {'rows':>6} {'float32':>8} {'float64':>8}   accuracy in memory, on the device (float32)")
+    for name in names:
+        found = jc.datasets.load(name)
+        k, line, accuracies = len(np.unique(found.target)), [], []
+        for dtype in (np.float32, np.float64):
+            X = np.asarray(found.data, dtype=dtype)
+            host, there = (jc.cluster(rows, k, random_state=0) for rows in (X, torch.tensor(X, device=device)))
+            pair = host.labels_, there.labels_.cpu().numpy()
+            line.append(adjusted_rand_score(*pair))
+            accuracies.append([jc.metrics.clustering_accuracy(found.target, labels) for labels in pair])
+        told = "  ".join(f"{value:.3f}" for value in accuracies[0])
+        print(f"{name:20} {len(X):6} {line[0]:8.4f} {line[1]:8.4f}   {told}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--columns", type=int, default=768)
     parser.add_argument("--clusters", type=int, default=100)
     parser.add_argument("--cpu", action="store_true", help="also fit on the CPU")
+    parser.add_argument("--same", action="store_true", help="compare the default on the device with that in memory")
+    parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
+    if options.same:
+        same(options.device)
+        return
     n, d, c = options.rows, options.columns, options.clusters
     X, labels = mixture(n, d, c, "cuda")
     model = jc.DiscriminativeEmbeddedClustering(c, random_state=0)

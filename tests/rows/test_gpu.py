@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import jointclust as jc
 from jointclust.registry import METHODS
 from jointclust.rows.arrays import is_device_array, to_host
+from places import DEVICES, ROWS, answers, rows_in
 from registered import estimators_of
 
 torch = pytest.importorskip("torch")
@@ -46,6 +47,26 @@ def test_same_answer(model, library, dtype):
     np.testing.assert_array_equal(to_host(fitted.labels_), host.labels_)
     np.testing.assert_array_equal(to_host(fitted.predict(there)), host.labels_)
     np.testing.assert_allclose(fitted.objective_, host.objective_, rtol=1e-6 if dtype == np.float64 else 1e-3)
+
+
+@pytest.mark.parametrize("place", DEVICES)
+def test_every_call(place, tmp_path):
+    """What people call gives the clusters that it gives in memory."""
+    host = answers(ROWS, tmp_path)
+    with rows_in(place, ROWS, tmp_path) as there:
+        found = answers(there, tmp_path)
+    for name in ("cluster(X, k)", "cluster(X)", "predict", "save, load", "number_of_clusters", "rows_to_label"):
+        np.testing.assert_array_equal(found[name], host[name], err_msg=name)
+    np.testing.assert_allclose(found["confidence"], host["confidence"], atol=1e-3)
+
+
+@pytest.mark.parametrize("place", DEVICES)
+def test_gaps_are_filled(place, tmp_path):
+    X = ROWS.copy()
+    X[17, 3] = np.nan
+    host = jc.JointConsensus(3, random_state=0).fit(X)
+    with rows_in(place, X, tmp_path) as there:
+        np.testing.assert_array_equal(to_host(jc.JointConsensus(3, random_state=0).fit(there).labels_), host.labels_)
 
 
 CHECKS = [

@@ -1,6 +1,8 @@
 """Threads: order, errors, what is left undone, and BLAS's own threads in the meantime."""
 
 import contextvars
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -185,3 +187,34 @@ def test_large_problems_that_are_alone_keep_their_threads(n_columns, n_jobs, exp
     with threads.suited_to(n_columns, n_jobs):
         assert blas_threads() == {expected}
     assert blas_threads() == {2}
+
+
+_INTERRUPTED = """
+import hashlib, os, signal, threading, warnings
+import numpy as np, scipy.linalg
+import jointclust as jc
+
+warnings.simplefilter("ignore")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background begin with it ignored
+X, _ = jc.datasets.mixture(200, 20, 3, random_state=0)
+model = jc.JointConsensus(3, random_state=0).fit(X)
+before = dict(vars(model))
+
+
+def endless(*_, **__):
+    # A compiled call of an hour, after which Ctrl-C comes.
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000_000)
+
+
+scipy.linalg.eigh = endless
+try:
+    model.fit(np.random.RandomState(0).standard_normal((1300, 1100)))
+except KeyboardInterrupt:
+    print("as it was" if vars(model) == before and model.labels_.shape == (200,) else "changed")
+"""
+
+
+def test_an_interrupted_fit_ends_at_once_and_leaves_the_model_as_it_was():
+    found = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert found.stdout == "as it was\n", found.stderr

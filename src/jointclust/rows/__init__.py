@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
 from jointclust.rows import _dask, blocks
-from jointclust.rows._inputs import check_elsewhere, check_weights_elsewhere, is_elsewhere, refuse_annotated
+from jointclust.rows._inputs import (
+    check_elsewhere,
+    check_weights_elsewhere,
+    check_with_gaps,
+    is_elsewhere,
+    refuse_annotated,
+)
 from jointclust.rows._inputs import is_annotated as is_annotated
 from jointclust.rows._inputs import tidied as tidied
 from jointclust.rows._store import Projected, Store, as_store, is_large_file, is_large_map
@@ -21,6 +27,7 @@ from jointclust.rows.arrays import is_device_array, like, namespace, precision, 
 from jointclust.rows.blocks import Swept
 from jointclust.rows.blocks import Visit as Visit
 from jointclust.rows.blocks import joined as joined
+from jointclust.rows.memory import has_memory
 from jointclust.types import Array, Float, Labels, Sweepable
 
 # Rows among which pairs are looked at.
@@ -103,7 +110,8 @@ class Rows:
         """``(X - 1m') B``, n x k; of remote rows as a :class:`Projected` where it is large."""
         if self.is_remote:
             view = Projected(self, matrix, mean)
-            is_small = _dask.is_dask(self.X) or np.prod(view.shape) * view.dtype.itemsize <= _KEPT
+            size = float(np.prod(view.shape)) * view.dtype.itemsize
+            is_small = _dask.is_dask(self.X) or (size <= _KEPT and has_memory(2 * size))
             if 4 * view.shape[1] > self.n_features or not is_small:  # to compute it again beats to keep it
                 return view
         return self.sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
@@ -285,7 +293,7 @@ def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
     """A sample, on the host, of rows on a device, in a large file or with Dask; other rows as they are."""
     if not is_elsewhere(X):
         return X
-    X = check_elsewhere(X, accept_sparse=True, min_samples=2)
+    X, _ = check_with_gaps(X, min_samples=2)
     return sample(X, size, rng, None)[0] if is_remote(X) or is_device_array(X) else X
 
 
@@ -311,11 +319,11 @@ def computed(value: Any, name: str) -> Any:
 def each_row(function: Callable[[Any], Any], X: Any, tail: tuple[int, ...], dtype: Any, width: int) -> Any:
     """What a function of blocks says of each row, where the rows are; with Dask, when it is asked for.
 
-    ``width`` is the number of values that it makes of a row.
+    ``width`` is the number of values that it makes of a row. Rows may have gaps (NaN).
     """
     if _dask.is_dask(X):
         return _dask.mapped(function, as_frame(X), tail, dtype)
-    X = check_elsewhere(X, accept_sparse=True, min_samples=1)
+    X, _ = check_with_gaps(X, min_samples=1)
     found = sweep(lambda x: Swept(rows=[function(x)]), X, width=width, budget=_SOME * width)
     return as_rows(X).here(found.rows[0])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +46,12 @@ def is_annotated(X: object) -> bool:
 
 
 def refuse_annotated(X: object) -> None:
-    """Raise where X is AnnData: which of its matrices is meant, its owner knows."""
+    """Raise where X is AnnData, or a dict of blocks: which of its matrices is meant, its owner knows."""
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+        raise TypeError(
+            "X is a dict of blocks, and this takes one table: jointclust.cluster and JointConsensus take blocks, "
+            "MultiViewKMeans those of numbers. Pass one of them, or columns side by side."
+        )
     if is_annotated(X):
         raise TypeError(
             'X is AnnData, which holds several matrices: pass one of them, such as adata.obsm["X_pca"] or adata.X, or '
@@ -54,6 +61,20 @@ def refuse_annotated(X: object) -> None:
 
 def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
     """Such an X as a table of finite floating-point numbers, or a clear error."""
+    X = _as_table(X, accept_sparse=accept_sparse, min_samples=min_samples)
+    if not isinstance(X, _dask.Frame):
+        _check_finite(X, with_gaps=False)
+    return X
+
+
+def check_with_gaps(X: Any, *, min_samples: int) -> tuple[Any, bool]:
+    """The same with NaN where a cell is empty, and whether any is; of a data frame that is not looked up."""
+    X = _as_table(X, accept_sparse=True, min_samples=min_samples)
+    return X, not isinstance(X, _dask.Frame) and _check_finite(X, with_gaps=True)
+
+
+def _as_table(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
+    """Such an X as a table of floating-point numbers, or a clear error."""
     if isinstance(X, _dask.Frame):
         _dask.check_workers(X)
         return X
@@ -71,7 +92,6 @@ def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
     X = _floating(X)
     if sp.issparse(getattr(X, "_meta", None)) and not accept_sparse:
         raise TypeError("Sparse chunks do not fit the full space: set n_components to work in principal ones.")
-    _check_finite(X)
     return X
 
 
@@ -87,30 +107,31 @@ def _floating(X: Any) -> Sweepable:
     return namespace(X).astype(X, namespace(X).float64) if is_device_array(X) else X.astype(np.float64)
 
 
-def _check_finite(X: Sweepable) -> None:
-    """One pass, which also says where the first row lies that is not finite."""
-    n = X.shape[0]
+def _check_finite(X: Sweepable, *, with_gaps: bool) -> bool:
+    """One pass, which also says where the first row lies that is not finite; whether there are gaps, if they may be."""
+    n, with_gaps = X.shape[0], with_gaps and not sp.issparse(getattr(X, "_meta", X))
     numbers: Array = _dask.row_numbers(X) if _dask.is_dask(X) else np.arange(n)
     if is_device_array(X):
         numbers = like(numbers, X, namespace(X).int64)
-    n_bad, first = sweep(_not_finite, X, numbers, width=X.shape[1]).pieces
+    n_bad, first, gaps = sweep(partial(_not_finite, with_gaps=with_gaps), X, numbers, width=X.shape[1]).pieces
     if n_bad.sum() > 0:
+        what = "infinity" if with_gaps else "NaN or infinity"
         where = f"the first is row {first[first >= 0].min()}"
-        raise ValueError(
-            f"Input X contains NaN or infinity in {int(n_bad.sum())} of {n} rows; {where}. Remove or impute them."
-        )
+        raise ValueError(f"Input X contains {what} in {int(n_bad.sum())} of {n} rows; {where}. Remove or impute them.")
+    return bool(gaps.sum() > 0)
 
 
-def _not_finite(x: Array, numbers: Array) -> Swept:
+def _not_finite(x: Array, numbers: Array, *, with_gaps: bool) -> Swept:
+    """The number of rows that are not finite, the first of them, and whether there are gaps that are none of them."""
     values = x.data if is_sparse(x) else x
     xp = namespace(values)
+    none = xp.zeros_like(numbers[:1])
     if xp.all(xp.isfinite(values)):
-        none = xp.zeros_like(numbers[:1])
-        return Swept(pieces=[none, none - 1])
+        return Swept(pieces=[none, none - 1, none])
     dense = x.toarray() if is_sparse(x) else x
-    bad = ~xp.all(xp.isfinite(dense), axis=1)
-    found = numbers[bad]
-    return Swept(pieces=[xp.reshape(xp.sum(xp.astype(bad, numbers.dtype)), (1,)), found[:1]])
+    bad = xp.any(xp.isinf(dense) if with_gaps else ~xp.isfinite(dense), axis=1)
+    n_bad, first = xp.reshape(xp.sum(xp.astype(bad, numbers.dtype)), (1,)), numbers[bad][:1]
+    return Swept(pieces=[n_bad, first if first.shape[0] else none - 1, none + 1])
 
 
 def check_weights_elsewhere(weights: Any, X: Sweepable) -> Any:

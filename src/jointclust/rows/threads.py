@@ -78,6 +78,25 @@ def suited_to(n_columns: int, n_jobs: int | None = None) -> AbstractContextManag
     return nullcontext() if n_columns >= _LARGE and n_jobs in (None, 1) else single()
 
 
+def interruptible(solve: Callable[[], _T]) -> _T:
+    """What a long call of a compiled library gives; Ctrl-C is heard meanwhile, and does not wait for its end.
+
+    Only the main thread hears it, so the call is made beside it, by a thread that nobody waits for at the end.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return solve()
+    future: Future[_T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(solve())
+        except BaseException as error:  # handed over
+            future.set_exception(error)
+
+    threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True).start()
+    return future.result()
+
+
 def each(run: Callable[[int], _T], n_runs: int, n_jobs: int | None) -> list[_T]:
     """``run(0)`` to ``run(n_runs - 1)``, spread over ``n_jobs`` threads, each in a copy of the caller's context."""
     if n_runs == 1 or n_jobs in (None, 1):
