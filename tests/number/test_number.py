@@ -1,5 +1,7 @@
 """The number of clusters, whether there are any, and how sure that is."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 import jointclust as jc
 from jointclust.number import curve, neighbor_graph
 from jointclust.number import estimate as number
+from jointclust.number.unimodality import SeparatedClusters
 
 MIXTURES = [(2, 20, 150), (5, 40, 200)]
 
@@ -135,7 +138,8 @@ def test_an_answer_at_the_end_of_a_range_is_marked():
 
 
 def test_a_candidate_of_more_agreement_is_not_passed_over_without_a_reason():
-    told = number.reasons(5, [5, 3], {3: 0.99, 5: 0.63}, (5, 6, 5), None, 1, 9.0)
+    beside = number.Evidence(None, None, 1, False, 9.0, True)
+    told = number.reasons(5, [5, 3], {3: 0.99, 5: 0.63}, (5, 6, 5), beside)
     assert told == (
         "5: graph, tree and k-means agree to 0.63; the neighbour graph has 5 to 6 communities; 3 has more agreement "
         "(0.99), but is farther from the communities"
@@ -156,6 +160,58 @@ def test_small_clusters_count(rng):
     chance = [curve.agreement_of(labels, rng.permutation(labels)) for _ in range(20)]
     assert abs(np.mean(chance)) < 0.02
     assert curve.agreement_of(labels, np.minimum(labels, 1)) < adjusted_rand_score(labels, np.minimum(labels, 1)) - 0.05
+
+
+def test_likeness_counts_clusters_that_both_have():
+    """Against a naive mean over clusters of the best squared Jaccard index; empty clusters are none."""
+    rng = np.random.RandomState(0)
+    one, other = rng.randint(0, 4, 60).astype(np.int32), rng.randint(1, 7, 60).astype(np.int32)
+    sets = [[set(np.flatnonzero(labels == k)) for k in np.unique(labels)] for labels in (one, other)]
+    best = [
+        np.mean([max(len(a & b) / len(a | b) for b in others) ** 2 for a in own]) for own, others in (sets, sets[::-1])
+    ]
+    assert curve.likeness(one, other) == pytest.approx((curve.agreement_of(one, other) + np.mean(best)) / 2)
+    assert curve.likeness(one, one) == curve.likeness(one, 3 - one) == 1
+
+
+@pytest.mark.parametrize(
+    ("agreement", "highest"),
+    [
+        (lambda k: 0.2 * np.log(k), 60),
+        (lambda k: 0.2 * np.log(min(k, 90 - k)), 42),
+        (lambda k: 0.5 - 0.1 * abs(np.log(k / 12)), None),
+        (lambda k: 0.5 + 0.02 * np.log(k), None),
+    ],
+    ids=["a slope to the end", "a slope to a peak", "a peak", "flat"],
+)
+def test_a_slope_tells_no_number(agreement, highest, monkeypatch):
+    """The best number is where its price stops it; then it is looked further, to the end of the range if need be."""
+    monkeypatch.setattr(curve.AgreementCurve, "_compared", lambda self, k: np.full(2, agreement(k)))
+    graph = SimpleNamespace(expected=10.0, spread=0.3, spectrum=lambda k: None)
+    found = curve.AgreementCurve(graph, [], np.arange(2, 61), lambda done, total: None).explore()
+    assert found.climb() == highest
+
+
+def test_repeats_are_no_clusters():
+    """80 groups of six rows, too few for a cluster, in five clusters; a range that is given is searched as it is."""
+    rng = np.random.RandomState(2)
+    groups = np.repeat(1.5 * rng.standard_normal((5, 6)), 16, axis=0) + rng.standard_normal((80, 6))
+    X = np.repeat(groups, 6, axis=0)
+    X += 0.45 * rng.standard_normal(X.shape)
+    found = jc.number_of_clusters(X)
+    assert 4 <= found.n_clusters <= 6
+    assert "with 15 neighbours" in found.why
+    assert found.confidence < 0.5
+    assert jc.number_of_clusters(X, n_clusters=(2, 60)).n_clusters > 20
+
+
+def test_parts_that_more_neighbours_join_are_those_of_the_halves():
+    def separated(agreement, *numbers):
+        return SeparatedClusters(numbers, agreement, np.arange(2), np.zeros(2, np.int32))
+
+    assert number.confirmed((4, 2), separated(1.0, 3, 3)) == 3
+    assert number.confirmed((4, 4), separated(1.0, 3, 3)) == 4, "no other number of neighbours shows fewer"
+    assert number.confirmed((4, 2), separated(0.9, 3, 3)) == number.confirmed((4, 2), separated(1.0, 2, 3)) == 4
 
 
 def test_the_curve_is_drawn():

@@ -25,6 +25,8 @@ _REACH, _ALL = 3.0, 6
 # What a number e times as far from the expected one has to add in agreement: the least, what more where all resolutions
 # show the same number, and the spread of the logarithms that counts as the same.
 _PRICE, _PRICE_IF_SURE, _SURE = 0.1, 0.5, 0.1
+# What a finer number has more in agreement where the best is on a slope.
+_CLIMB = 0.07
 
 
 class ViewPartitions:
@@ -69,9 +71,31 @@ def nearest_in(Z: Float, centers: Float, sizes: Float, scatter: Float) -> Labels
 
 def agreement_of(one: Labels, other: Labels) -> float:
     """Adjusted Rand index in which a cluster has the root of its size as weight, so that large ones count less."""
+    return _rand_index(_contingency(one, other))
+
+
+def likeness(one: Labels, other: Labels) -> float:
+    """Mean of the agreement and of the share of clusters that both have.
+
+    A cluster counts by the square of its Jaccard index with the most similar one of the other partition. The Rand
+    index counts pairs, most of which are far apart at any number of clusters; clusters that both have become rare as
+    soon as the number is wrong.
+    """
+    table = _contingency(one, other)
+    sizes, others = table.sum(axis=1), table.sum(axis=0)
+    jaccard = table / np.maximum(sizes[:, None] + others - table, 1.0)
+    shared = [np.mean(jaccard.max(axis=1)[sizes > 0] ** 2), np.mean(jaccard.max(axis=0)[others > 0] ** 2)]
+    return (_rand_index(table) + float(np.mean(shared))) / 2
+
+
+def _contingency(one: Labels, other: Labels) -> Float:
+    """Numbers of rows by cluster of the one and of the other partition."""
     shape = int(one.max()) + 1, int(other.max()) + 1
-    table = np.bincount(one * shape[1] + other, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
-    table /= np.sqrt(np.sqrt(np.maximum(np.outer(table.sum(axis=1), table.sum(axis=0)), 1.0)))
+    return np.bincount(one * shape[1] + other, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+
+
+def _rand_index(table: Float) -> float:
+    table = table / np.sqrt(np.sqrt(np.maximum(np.outer(table.sum(axis=1), table.sum(axis=0)), 1.0)))
     both, first, second = (float(np.sum(part**2)) for part in (table, table.sum(axis=1), table.sum(axis=0)))
     expected, most = first * second / table.sum() ** 2, (first + second) / 2
     return 1.0 if most - expected <= 1e-12 * most else float((both - expected) / (most - expected))
@@ -103,6 +127,21 @@ class AgreementCurve:
             self.evaluate(missing)
         return self
 
+    def climb(self) -> int | None:
+        """The number to which the agreement climbs where the best one is on a slope; None where it is not.
+
+        On a slope the best number is where the price of finer ones stops it, and tells nothing. It is looked for beyond
+        the numbers so far, up to the end of the range, as long as the last has most agreement.
+        """
+        agreement = self.agreement.mean(axis=1)
+        here = agreement[self.numbers == self.best]
+        if not np.any(agreement[self.numbers > self.best] > here + _CLIMB):
+            return None
+        for number in grid(self.allowed):
+            if number > self.numbers[-1] and self.highest == self.numbers[-1]:
+                self.evaluate([number])
+        return self.highest
+
     def _within(self, numbers: list[int], reach: float) -> list[int]:
         """The numbers of few, or those of many that are not far from the expected one."""
         if len(numbers) <= _ALL:
@@ -131,7 +170,7 @@ class AgreementCurve:
         found = [view.discriminant(number) for view in self.views]
         return np.array(
             [
-                agreement_of(one, other)
+                likeness(one, other)
                 for one in (spectral(self._spectrum, number), self.graph.joined(number))
                 for other in found
             ]
@@ -156,6 +195,11 @@ class AgreementCurve:
     def agreement(self) -> Float:
         """The agreement, of shape (n_numbers, n_comparisons)."""
         return np.array([self.values[number] for number in self.numbers])
+
+    @property
+    def highest(self) -> int:
+        """The number with most agreement, whatever was expected."""
+        return int(self.numbers[self.agreement.mean(axis=1).argmax()])
 
     @property
     def merits(self) -> Float:

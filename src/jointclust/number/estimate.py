@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from jointclust.consensus.evidence import counted_together
 from jointclust.consensus.remote import RemoteRows
 from jointclust.consensus.views import MOST_ROWS, ViewedData
 from jointclust.exceptions import CollapseWarning, tell
@@ -176,7 +177,7 @@ def number_of_clusters(
     r"""The number of clusters at which different clustering methods agree most, near that of the graph's communities.
 
     .. math:: \max_k \; a(k) - \lambda \log^2 \frac{k}{k_g}, \quad
-              a(k) = \mathrm{mean}_v \, \tfrac12 \left( \mathrm{ARI}(S, L_v) + \mathrm{ARI}(C, L_v) \right)
+              a(k) = \mathrm{mean}_v \, \tfrac12 \left( A(S, L_v) + A(C, L_v) \right)
 
     ======== =============================================================================
     symbol   meaning
@@ -186,11 +187,15 @@ def number_of_clusters(
     L_v(k)   LDA k-means in view v, k clusters
     k_g      number of communities (Louvain), geometric mean over three resolutions
     lambda   0.1; up to 0.6 where all resolutions show the same number
-    ARI      adjusted Rand index, in which a cluster counts as the root of its size
+    A        mean of the adjusted Rand index, in which a cluster counts as the root of its size, and of the squared
+             Jaccard index of each cluster with the most similar one
     ======== =============================================================================
 
     The graph shares only the rows with LDA k-means, so clusters that both find are likely to exist. The curve is
-    evaluated about k_g, on a coarse grid that goes on where its end is best, and is refined about the best.
+    evaluated about k_g, on a coarse grid that goes on where its end is best, and is refined about the best. Where finer
+    clusters agree clearly more than the best, it is on a slope, which tells no number: then the answer is k_g; where
+    the slope goes on to clusters of eight rows, it is k_g of the graph of 15 neighbours, in which so few rows are no
+    community.
 
     There is structure where the communities of the graph are clearer (have more modularity) than those of Gaussian rows
     of the same covariance, and than those of rows with the same columns in independent orders.
@@ -204,7 +209,8 @@ def number_of_clusters(
     Parameters
     ----------
     X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
-        The data, as :class:`JointConsensus` takes them, in the views that it chooses; or the coordinates of rows from
+        The data, as :class:`JointConsensus` takes them, in the views that it chooses; of a dict of blocks, those that
+        show clusters side by side, each of one size; or the coordinates of rows from
         :func:`jointclust.decompose`, in one view. At least 32 rows; of more than 1,500 a sample is compared.
     n_clusters : (int, int) or list of int, default=None
         The range to search, ends included, or the numbers to choose among; None is from 1 to an eighth of the rows (12
@@ -245,9 +251,9 @@ def count_in_data(
             raise TypeError("number_of_clusters takes coordinates of rows in memory: pass the rows themselves.")
         return count(ViewedData.of_coordinates(X), X.present, among, report)
     X = loaded(X)
-    if is_elsewhere(X):
-        X = RemoteRows.of(X, None).sample(MOST_ROWS, rng)[0]
-    viewed = ViewedData.of(X, "auto", None, _RANK, columns=columns)
+    remote = RemoteRows.of(X, None) if is_elsewhere(X) else None
+    data = X if remote is None else remote.sample(MOST_ROWS, rng)[0]
+    viewed = ViewedData.of(data, "auto", None, _RANK, remote, columns)
     return count(viewed, viewed.sample(rng), among, report)
 
 
@@ -261,6 +267,8 @@ def count(
             f"{FEWEST_ROWS}. Give n_clusters."
         )
     allowed = candidates(among, sample.size)
+    if viewed.blocks[-1] > 0:
+        viewed, sample = counted_together(viewed, sample, min(allowed[-1], _FEW_CLUSTERS))
     coordinates = [viewed.coordinates(number, sample) for number in range(len(viewed))]
     varied = [one for one in coordinates if not one.is_constant]
     if not varied or allowed == [1]:
@@ -272,19 +280,54 @@ def count(
     views = [leading_directions(one)[rows] for one in varied]
     with threads.suited_to(views[0].shape[1]):
         nearest, in_plane = [nearest_of(Z, max(PART_NEIGHBORS)) for Z in views], views[0].shape[1] <= _PLANE
-        graph, parts = (
-            NeighborGraph.of([graph_of(index) for index in nearest]),
-            parts_with_gaps(nearest, few_directions=in_plane),
-        )
+        graph = NeighborGraph.of([graph_of(index) for index in nearest])
         some = np.sort(rng.permutation(rows.size)[: structure.MOST_ROWS])
         excess = structure.excess(views[0][some], rows_at(varied[0].rows.X, varied[0].present[rows[some]]), rng)
         numbers = np.array([number for number in allowed if number > 1])
         curve = AgreementCurve(graph, [ViewPartitions(Z) for Z in views], numbers, report).explore()
+        slope = communities_on_a_slope(curve, nearest) if among is None else None
         separated = separated_clusters(varied[0], varied[0].present[order], rng, graph.expected)
+        parts = confirmed(parts_with_gaps(nearest, few_directions=in_plane), separated)
         known = [separated.n_clusters] if is_sure(separated) else []
         curve.evaluate([number for number in (*known, parts) if number in numbers])
         has_structure = parts > 1 or is_structure(separated, excess, rows_at(varied[0].rows.X, separated.rows))
-    return choose(curve, separated, parts, in_plane, excess, has_structure, allowed)
+    return choose(curve, Evidence(slope, separated, parts, in_plane, excess, has_structure), allowed)
+
+
+def communities_on_a_slope(curve: AgreementCurve, nearest: list[NDArray[np.intp]]) -> NeighborGraph | None:
+    """The graph whose communities are the answer where the best number of a curve is on a slope; None where it is not.
+
+    Where the agreement climbs to the end of the range, the rows are in groups of fewer than a cluster may have, and
+    five neighbours show little else. More neighbours than such a group has show what the groups form.
+    """
+    highest = curve.climb()
+    if highest is None:
+        return None
+    wider = [graph_of(index, max(PART_NEIGHBORS)) for index in nearest]
+    graph = NeighborGraph.of(wider) if highest == curve.allowed[-1] else curve.graph
+    curve.evaluate([communities_in(graph, curve.allowed)])
+    return graph
+
+
+def communities_in(graph: NeighborGraph, allowed: NDArray[np.intp]) -> int:
+    """The allowed number next to that of the communities of a graph."""
+    return int(allowed[np.abs(np.log(allowed / graph.expected)).argmin()])
+
+
+class Evidence(NamedTuple):
+    """What is known beside a curve.
+
+    The graph of which the communities are the answer if the best number is on a slope, separated clusters, the number
+    of parts, whether they are in a plane, by how much the communities are clearer than without clusters, and whether
+    there are any clusters.
+    """
+
+    slope: NeighborGraph | None
+    separated: SeparatedClusters | None
+    parts: int
+    in_plane: bool
+    excess: float
+    has_structure: bool
 
 
 def leading_directions(coordinates: Coordinates) -> Float:
@@ -300,26 +343,23 @@ def canonical_order(Z: Float) -> NDArray[np.intp]:
     return np.lexsort([*np.round(Z[:, :3].T / np.sqrt(unit)), np.round(length / unit)])
 
 
-def choose(
-    curve: AgreementCurve,
-    separated: SeparatedClusters | None,
-    parts: int,
-    in_plane: bool,
-    excess: float,
-    has_structure: bool,
-    allowed: list[int],
-) -> ClusterNumber:
+def choose(curve: AgreementCurve, evidence: Evidence, allowed: list[int]) -> ClusterNumber:
     """The best number on a curve, the suggestions after it, and the share of the comparisons that give it.
 
+    Where the best is on a slope, the number of communities of a graph is first.
     The number of separated clusters is first where it is about the same or larger, or where the methods hardly agree.
     So is the number of parts with gaps between them, where no more clusters are separated; in the plane in any case.
     """
+    slope, separated, parts, in_plane, excess, has_structure = evidence
     numbers, agreement = curve.numbers, curve.agreement
     suggestions = distinct_numbers(numbers[[*curve.peaks(), *np.argsort(-curve.merit, kind="stable")]])
     best, scores = (
         numbers[curve.merits.argmax(axis=0)],
         dict(zip(numbers.tolist(), agreement.mean(axis=1), strict=True)),
     )
+    if slope is not None:
+        first = communities_in(slope, curve.allowed)
+        suggestions = [first, *(one for one in suggestions if not same(one, first))]
     expected = float(np.clip(curve.graph.expected, numbers[0], numbers[-1]))
     if separated is not None and not is_preferred(separated, suggestions[0], scores, expected, parts):
         separated = None
@@ -346,8 +386,8 @@ def choose(
         has_structure,
         best.size if number > 1 else 0,
         at_edge,
-        reasons(number, suggestions, scores, curve.graph.counts, separated, parts, excess),
-    )
+        reasons(number, suggestions, scores, curve.graph.counts, evidence._replace(separated=separated)),
+    ).with_suggestion(parts)
 
 
 def is_structure(separated: SeparatedClusters, excess: float, rows: Matrix) -> bool:
@@ -362,6 +402,13 @@ def is_structure(separated: SeparatedClusters, excess: float, rows: Matrix) -> b
 def is_sure(separated: SeparatedClusters) -> bool:
     """Whether the number of separated clusters may be the answer."""
     return separated.n_clusters > 1 and separated.agreement >= _SURE
+
+
+def confirmed(parts: tuple[int, int], separated: SeparatedClusters) -> int:
+    """The number of parts; where more neighbours show fewer, that of separated clusters, if it is between the two."""
+    most, fewest = parts
+    between = fewest <= separated.n_clusters <= most and min(separated.numbers) == separated.n_clusters
+    return separated.n_clusters if between and separated.agreement >= _SURER else most
 
 
 def is_preferred(
@@ -394,33 +441,37 @@ def with_rival(suggestions: list[int], best: NDArray) -> list[int]:
 
 
 def reasons(
-    number: int,
-    suggestions: list[int],
-    scores: dict[int, float],
-    counts: tuple[int, ...],
-    separated: SeparatedClusters | None,
-    parts: int,
-    excess: float,
+    number: int, suggestions: list[int], scores: dict[int, float], counts: tuple[int, ...], evidence: Evidence
 ) -> str:
     """Why it is this number, as a sentence."""
-    few, many = min(counts), max(counts)
-    found = f"{few}" if few == many else f"{few} to {many}"
-    communities = f"the neighbour graph has {found} communit{'y' if few == many == 1 else 'ies'}"
+    slope, separated, parts, _, excess, _ = evidence
+    communities = f"the neighbour graph has {told_counts(counts)}"
     if number == 1:
         return f"1: {communities}, no clearer ones than rows without clusters have ({excess:.1f} standard deviations)"
+    more = max((one for one in scores if not same(one, number)), key=lambda one: scores[one], default=number)
     if separated is not None:
         first = f"two halves of the rows agree to {separated.agreement:.2f} on clusters with a gap between every two"
     elif number == parts:
         first = "the rows are in so many parts with gaps between them"
+    elif slope is not None:
+        wider = "" if slope.counts == counts else f", with {max(PART_NEIGHBORS)} neighbours {told_counts(slope.counts)}"
+        climbing = f"the finer the clusters are the more the methods agree, to {scores[more]:.2f} at {more}"
+        return f"{number}: {communities}{wider}; {climbing}, which tells no number"
     else:
         first = f"graph, tree and k-means agree to {scores[number]:.2f}"
-    more = max((one for one in scores if not same(one, number)), key=lambda one: scores[one], default=number)
     told = [f"{number}: {first}", communities]
     if scores[more] > scores[number] + _CLOSE:
         told.append(f"{more} has more agreement ({scores[more]:.2f}), but is farther from the communities")
     others = [one for one in suggestions if one not in (1, number, more)]
     close = [one for one in others if scores[one] > scores[number] - _CLOSE]
     return "; ".join([*told, *(f"{one} is the other candidate" for one in close[:1])])
+
+
+def told_counts(counts: tuple[int, ...]) -> str:
+    """Numbers of communities, in words."""
+    few, many = min(counts), max(counts)
+    found = f"{few}" if few == many else f"{few} to {many}"
+    return f"{found} communit{'y' if few == many == 1 else 'ies'}"
 
 
 def same(one: int, other: int) -> bool:

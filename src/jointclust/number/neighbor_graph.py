@@ -35,9 +35,9 @@ def nearest_of(Z: Float, n_neighbors: int = _NEIGHBORS) -> NDArray[np.intp]:
     return neighbors(near, near, min(n_neighbors + 1, len(near)))
 
 
-def graph_of(nearest: NDArray[np.intp]) -> sp.csr_array:
+def graph_of(nearest: NDArray[np.intp], n_neighbors: int = _NEIGHBORS) -> sp.csr_array:
     """The links of rows in one view."""
-    return shared_neighbor_graph(nearest[:, : _NEIGHBORS + 1])
+    return shared_neighbor_graph(nearest[:, : n_neighbors + 1])
 
 
 def parts_of(nearest: NDArray[np.intp], n_neighbors: int) -> tuple[int, float]:
@@ -54,17 +54,18 @@ def parts_of(nearest: NDArray[np.intp], n_neighbors: int) -> tuple[int, float]:
     return counted.size, float(counted.sum() / n)
 
 
-def parts_with_gaps(nearest: list[NDArray[np.intp]], *, few_directions: bool) -> int:
-    """The number of parts that most views show, in which nearly all rows are; 1 if there is none.
+def parts_with_gaps(nearest: list[NDArray[np.intp]], *, few_directions: bool) -> tuple[int, int]:
+    """The number of parts that most views show, in which nearly all rows are, and that with more neighbours; or 1, 1.
 
     In more than a few directions gaps are wide: more neighbours show the same number.
     """
     found = []
     for index in nearest:
         (number, share), (again, _) = (parts_of(index, size) for size in PART_NEIGHBORS)
-        found.append(number if share >= _IN_PARTS and (few_directions or number == again) else 1)
-    number = max(found, key=found.count)
-    return number if 2 * found.count(number) > len(found) else 1
+        found.append((number, again) if share >= _IN_PARTS and (few_directions or number == again) else (1, 1))
+    numbers = [number for number, _ in found]
+    most = max(found, key=lambda one: numbers.count(one[0]))
+    return most if 2 * numbers.count(most[0]) > len(found) else (1, 1)
 
 
 @dataclass(frozen=True, eq=False)

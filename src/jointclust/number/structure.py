@@ -22,7 +22,7 @@ MOST_ROWS, _MOST_COLUMNS = 500, 1_000
 _VARIANCE, _DIRECTIONS = 0.95, 50
 _RESOLUTION = 0.5
 # Values of a column that are levels, at the most; agreement with clusters above which these are its levels.
-_LEVELS, _ALIKE = 10, 0.9
+_LEVELS, _ALIKE = 10, 0.75
 # Standard deviations of the excess that are enough, and that are where there are separated clusters, too.
 ENOUGH, SOME = 2.0, 1.0
 # Draws where the first is not clear; standard deviations that are clear; what is added to the standard deviation that
