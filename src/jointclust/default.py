@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from jointclust import progress as stages
 from jointclust.consensus.estimator import JointConsensus
+from jointclust.consensus.fitting import Settings
+from jointclust.consensus.matching import before_of
+from jointclust.consensus.stages import stage_weights
 from jointclust.consensus.tree import n_separated
 from jointclust.consensus.views import ViewedData
 from jointclust.number.estimate import ClusterNumber, Numbers, Report, count, silent
+from jointclust.progress.bar import shown
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
-from jointclust.types import Float, Matrix
+from jointclust.types import Float, Matrix, Predictor
+from jointclust.views.blocks import BlockView
 from jointclust.views.preparation import Preparation
+
+# Share of the most agreement with which an earlier number of clusters stays.
+_STAYS = 0.99
 
 
 def cluster(
@@ -24,14 +33,16 @@ def cluster(
     n_clusters: int | Numbers | None = None,
     random_state: int | np.random.RandomState | None = None,
     *,
-    columns: str | list[Any] = "related",
+    columns: str | list[Any] | dict[str, Any] = "related",
+    like: Predictor | None = None,
+    progress: bool | None = None,
 ) -> JointConsensus:
     """Cluster X with the library's default: ``JointConsensus(n_clusters).fit(X)``, the number chosen where not given.
 
     Parameters
     ----------
-    X : array, sparse matrix, data frame, list of str or AnnData
-        The data.
+    X : array, sparse matrix, data frame, list of str, AnnData, or dict of these
+        The data; a dict holds blocks with the same rows, by name, such as measurements and texts.
     n_clusters : int, (int, int) or list of int, default=None
         Number of clusters; None asks :func:`number_of_clusters`, and so do a range, ends included, and a list of
         numbers to choose among. A warning says so where the number is uncertain, or where there is no cluster
@@ -40,6 +51,11 @@ def cluster(
         Seed of the fit, not of the number; an int makes the result repeatable.
     columns : "related", "all" or list of str, default="related"
         The columns of a table to use: those that depend on each other, all, or these; see :class:`JointConsensus`.
+    like : fitted model with ``predict``, default=None
+        An earlier model of such rows: clusters that are the same keep its numbers; see :meth:`JointConsensus.fit`.
+    progress : bool, default=None
+        Whether to show how far it is, and what is left by the measured rate; None shows it in terminals and notebooks
+        if more than about three seconds are expected, and nothing elsewhere.
 
     Returns
     -------
@@ -54,10 +70,11 @@ def cluster(
     >>> jc.cluster(X, random_state=0).n_clusters
     4
     """
-    if isinstance(n_clusters, int | np.integer):
-        number = n_clusters if isinstance(n_clusters, bool) else int(n_clusters)  # True is refused there
-        return JointConsensus(number, columns=columns, random_state=random_state).fit(X)
-    return fit_rows(JointConsensus(columns=columns, random_state=random_state), X, n_clusters).model
+    with shown(progress):
+        if isinstance(n_clusters, int | np.integer):
+            number = n_clusters if isinstance(n_clusters, bool) else int(n_clusters)  # True is refused there
+            return JointConsensus(number, columns=columns, random_state=random_state).fit(X, like=like)
+        return fit_rows(JointConsensus(columns=columns, random_state=random_state), X, n_clusters, like=like).model
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +94,18 @@ class FittedRows:
     _viewed: ViewedData
 
     @property
-    def coded(self) -> Matrix | None:
-        """The rows as numbers, before a view scales them; None if no view codes them, or not all are in memory."""
-        coded = self._viewed.remote is None and isinstance(self.model.preparations[0], Preparation)
-        return self._viewed.sources[0].rows if coded else None
+    def coded(self) -> Matrix | dict[str, Matrix] | None:
+        """The rows as numbers, before a view scales them, those of blocks by name.
+
+        None if no view codes them, or not all are in memory.
+        """
+        if self._viewed.remote is not None:
+            return None
+        preparations, sources = self.model.preparations, self._viewed.sources
+        blocks = [one.block for one in preparations if isinstance(one, BlockView)]
+        if blocks:
+            return {name: sources[blocks.index(name)].rows for name in blocks}
+        return sources[0].rows if isinstance(preparations[0], Preparation) else None
 
     @property
     def embedding(self) -> Float | None:
@@ -95,6 +120,7 @@ def fit_rows(
     known_labels: ArrayLike | None = None,
     n_classes: int = 0,
     report: Report = silent,
+    like: Predictor | None = None,
 ) -> FittedRows:
     """Fit the model with a number of clusters or with the one that the data show; nothing is prepared twice.
 
@@ -104,18 +130,62 @@ def fit_rows(
     is_given = isinstance(n_clusters, int)
     if is_given or n_classes:
         model.set_params(n_clusters=n_clusters if is_given else n_classes)
+    before = before_of(like, X, None, known_labels)
     viewed, classes = model._view(X, None, check_random_state(random_state), known_labels)
     if not isinstance(n_clusters, int):
         # The sample that the fit will draw, so that its coordinates are there already.
         sample = viewed.sample(check_random_state(random_state))
-        number = count(viewed, sample, n_clusters, report)
+        stages.advance("views", 1)
+        # The search takes little, and says nothing of how long members take.
+        stages.plan({"number": 0.0, **stage_weights(Settings.of(model), viewed, sample.size)})
+
+        def report_both(done: int, total: int) -> None:
+            stages.advance("number", done, total)
+            report(done, total)
+
+        number = count(viewed.in_memory(), sample, n_clusters, report_both)
+        stages.advance("number", 1)
+        number = number if before is None else comparable(number, before.n_clusters)
         number.warn()
         model.set_params(n_clusters=max(number.n_clusters, n_classes))
-    model._fit_viewed(viewed, check_random_state(random_state), classes)
+    model._fit_viewed(viewed, check_random_state(random_state), classes, before)
     if number is not None and known_labels is None:
         number = number.with_suggestion(n_separated(model._split_p_values()))
         model.number_ = number
     return FittedRows(model, number, viewed)
+
+
+def comparable(number: ClusterNumber, before: int) -> ClusterNumber:
+    """Of the numbers of clusters that rows show, the one that compares best with an earlier number.
+
+    Rows may show clusters and parts of them: different numbers on different days. The number of most agreement counts
+    beside the one that was chosen, whichever is nearer to the earlier number; and that stays unless another one has
+    clearly more agreement.
+    """
+    if not number.has_structure or before not in number.scores or len(number.scores) < 2:
+        return number
+    scores = number.scores
+    most = max(scores, key=lambda one: scores[one])
+    found = (
+        before
+        if scores[before] >= _STAYS * scores[most]
+        else min(number.n_clusters, most, key=lambda k: abs(k - before))
+    )
+    if found == number.n_clusters:
+        return number
+    repeats = np.array(number.table["repeats"])
+    best = np.array(number.table["n_clusters"])[repeats.argmax(axis=0)]
+    others = [one for one in number.suggestions if one != found]
+    told = f"{found} clusters compare with the {before} of the model before; {number.n_clusters} would be another view"
+    return replace(
+        number,
+        n_clusters=found,
+        suggestions=[found, *others][: len(number.suggestions)],
+        confidence=float(np.mean(best == found)),
+        n_repeats=int(best.size),
+        at_edge=False,
+        why=told,
+    )
 
 
 def counted(

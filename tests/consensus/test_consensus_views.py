@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
-from jointclust.consensus import projection, views
+from jointclust.consensus import members, projection, views
 from jointclust.consensus.classifiers import LandmarkLabels
 from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.members import finer_numbers
@@ -133,7 +133,7 @@ def test_what_is_saved_is_small(monkeypatch, tmp_path):
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.soft_labels_, model.soft_labels_)
     jc.save(model, tmp_path / "model.skops")
-    assert (tmp_path / "model.skops").stat().st_size < 300_000
+    assert (tmp_path / "model.skops").stat().st_size < 300_000 + X.nbytes  # and the rows that it keeps
     monkeypatch.setattr("jointclust.consensus.estimator._SAVED_ROWS", 300)
     large = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(large.labels_, model.labels_)
@@ -168,6 +168,29 @@ def test_planted_rows_are_least_sure(wine, rng):
     model = Consensus(3, random_state=0).fit(np.vstack([wine.data, planted]))
     assert model.confidence_[-4:].max() <= np.quantile(model.confidence_, 0.05)
     assert set(np.argsort(model.outlier_scores_)[-4:]) == {178, 179, 180, 181}
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("kind", ["table", "float32", "two columns", "sparse counts"])
+def test_rows_beyond_all_measure_have_a_label_and_no_confidence(wine, kind):
+    """Their squares, or they themselves once scaled, are no numbers any more."""
+    rows = {"float32": wine.data.astype(np.float32), "two columns": wine.data[:, 5:7]}.get(kind, wine.data)
+    X = sp.csr_array(np.round(rows * [*[0, 0.1] * 6, 0.01])) if kind == "sparse counts" else rows
+    model = Consensus(3, columns="all", trust=False, random_state=0).fit(X)
+    for size in (1e30, 1e100, 1e300, 1.7e308)[: 1 if kind == "float32" else 4]:
+        far = np.array(X[:2].toarray() if sp.issparse(X) else X[:2])
+        far[0] = size
+        labels, confidence = model.predict_with_confidence(sp.csr_array(far) if sp.issparse(X) else far)
+        assert (labels[0] in range(3), labels[1]) == (True, model.labels_[1])
+        np.testing.assert_allclose(confidence, [0.0, model.confidence_[1]], atol=1e-9)
+        assert np.isfinite(model.transform(sp.csr_array(far) if sp.issparse(X) else far)).all()
+
+
+def test_a_sparse_matrix_without_values():
+    empty = sp.csr_array((50, 20))
+    assert "every cell is zero" in str(jc.describe(empty))
+    with pytest.warns(jc.CollapseWarning, match="All rows of X are equal"):
+        assert not jc.cluster(empty, 3, random_state=0).labels_.any()
 
 
 def test_rejected_rows(wine, model):
@@ -232,7 +255,7 @@ def test_agreement_is_the_adjusted_rand_index(rng):
     partitions = Partitions.of(groups, [2, 3, 5, 1], None)
     expected = [[adjusted_rand_score(a, b) for a in groups.T] for b in groups.T]
     np.testing.assert_allclose(partitions.agreement(), expected, atol=1e-12)
-    np.testing.assert_allclose(adjusted_rand_indices(np.array([[4.0]]), np.array([0, 1]), 4), [[1.0]])
+    np.testing.assert_allclose(adjusted_rand_indices(sp.coo_array([[4.0]]), np.array([0, 1]), 4), [[1.0]])
 
 
 def test_fair_votes(rng):
@@ -326,3 +349,16 @@ def test_rows_as_they_are_have_the_same_members(rng):
         np.testing.assert_array_equal(plain.groups_of_members(), other.groups_of_members())
         np.testing.assert_array_equal(plain.labels_, other.labels_)
         np.testing.assert_allclose(plain.soft_labels_, other.soft_labels_)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_many_clusters_need_few_finer_ones(monkeypatch):
+    """Beyond a number of clusters (200) there is one finer partition of each kind."""
+    monkeypatch.setattr(members, "_MANY", 20)
+    rng = np.random.RandomState(0)
+    truth = np.arange(800) % 40
+    X = 10 * rng.standard_normal((40, 12))[truth] + rng.standard_normal((800, 12))
+    model = jc.JointConsensus(40, trust=False, random_state=0).fit(X)
+    assert clustering_accuracy(truth, model.labels_) > 0.97
+    assert max(member.n_clusters for member in model.members_) == 60
+    assert finer_numbers(20, 800) == [30, 40, 60]

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
 from elsewhere import KINDS, every_place
-from jointclust.consensus import estimator, remote
+from jointclust.consensus import estimator, remote, views
 from jointclust.metrics import clustering_accuracy
 from jointclust.rows import Store
 from jointclust.rows.arrays import is_device_array, to_host
@@ -114,6 +114,14 @@ def test_rows_without_weight_do_not_count(kind, places, few):
     assert np.all(np.diff(np.bincount(labels, weights)) <= 0)
 
 
+@pytest.mark.parametrize("kind", ["memory", "dask"])
+def test_rejecting_every_row_warns(kind, places):
+    model = jc.JointConsensus(4, effort="quick", trust=False, reject_below=1.0, random_state=0)
+    with pytest.warns(UserWarning, match=r"Every row is rejected.*reject_below=1\."):
+        model.fit(X if kind == "memory" else places[kind])
+    assert set(to_host(model.labels_)) == {-1}
+
+
 @pytest.mark.parametrize("kind", ["torch", "memory map", "dask"])
 def test_rejected_rows(kind, places, few):
     model = jc.JointConsensus(4, reject_below=0.93, random_state=0).fit(places[kind])
@@ -190,8 +198,46 @@ def test_small_files_are_loaded(places, few, monkeypatch, tmp_path):
 
 def test_bad_rows(places):
     broken = X.copy()
-    broken[517, 3] = np.nan
-    with pytest.raises(ValueError, match="the first is row 517"):
+    broken[517, 3] = np.inf
+    with pytest.raises(ValueError, match="infinity in 1 of 900 rows; the first is row 517"):
         jc.JointConsensus(4).fit(torch.tensor(broken))
     with pytest.raises(ValueError, match="n_clusters=1000 exceeds the number of rows"):
         jc.JointConsensus(1000).fit(places["dask"])
+
+
+# -- more rows in memory than are learned from --------------------------------------------------------------------
+
+
+@pytest.fixture
+def learned_from_some(monkeypatch):
+    """In memory, too, members see 300 rows and vote on all."""
+    for module in (estimator, views):
+        monkeypatch.setattr(module, "MOST_ROWS", 300)
+
+
+def test_the_same_sample_in_memory_and_on_a_device(learned_from_some):
+    """With rows as they are, nothing but the sample is learned from: then the answers are the same."""
+    settings = {"views": None, "random_state": 0}
+    host, there = (jc.JointConsensus(4, **settings).fit(rows) for rows in (X, torch.tensor(X)))
+    same(there.labels_, host.labels_)
+    same(there.confidence_, host.confidence_, rtol=1e-5)
+    same(there.outlier_scores_, host.outlier_scores_, rtol=1e-5)
+    assert host.reproducibility_ == pytest.approx(there.reproducibility_)
+
+
+def test_all_rows_are_voted_on(learned_from_some):
+    """What is said of the training rows is what the model says of them; weights, known labels and groups count."""
+    weights, known, groups = np.ones(900), np.where(np.arange(900) < 40, CLASSES, -1), np.full(900, None)
+    weights[40:90], groups[[800, 805, 810]] = 0.0, "together"
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(20)]).assign(kind=np.array(list("abcd"))[CLASSES])
+    model = jc.JointConsensus(4, random_state=0).fit(frame, sample_weight=weights)
+    assert clustering_accuracy(CLASSES, model.labels_) > 0.98
+    same(model.labels_, model.predict(frame))
+    same(model.confidence_, model.confidence(frame), rtol=1e-6)
+    same(model.soft_labels_, model.predict_proba(frame))
+    same(model.cut(6), model.predict(frame, n_clusters=6))
+    assert np.all(np.diff(np.bincount(model.labels_, weights)) <= 0)
+    assert {column["name"] for column in model.columns_ if column["drives"] > 0.5} >= {"kind"}
+    told = jc.JointConsensus(4, random_state=0).fit(X, known_labels=known, groups=groups)
+    same(told.labels_[:40], known[:40])
+    assert np.unique(told.labels_[[800, 805, 810]]).size == 1

@@ -85,6 +85,12 @@ def test_groups_have_the_label_with_most_of_their_votes(place):
         expected = 0 if own[0] else np.argmax(weights[own] @ votes[own])
         np.testing.assert_array_equal(labels[own], expected)
     check_nested(model)
+    for layer in model.layers_:
+        labels = to_host(layer["labels"])
+        assert len(set(zip(GROUPS, labels, strict=True))) == np.unique(GROUPS).size, "a group was split"
+        assert place != "memory" or set(labels) == set(range(layer["n_clusters"]))
+    np.testing.assert_array_equal(to_host(model.confidence_ == 1.0), GROUPS[0] == GROUPS)
+    assert not set(model.rows_to_label(20)) & set(np.flatnonzero(GROUPS[0] == GROUPS))
 
 
 @pytest.mark.parametrize("options", [{"views": None}, {"members": [jc.LDAKMeans(4), jc.DisCluster(4)]}])
@@ -227,7 +233,7 @@ def test_rows_to_label_are_spread():
     assert len(np.unique(groups[model.rows_to_label(patterns)], axis=0)) == patterns
 
 
-@pytest.mark.parametrize("n", [0, -1, 2.5, "3"])
+@pytest.mark.parametrize("n", [0, -1, 2.5, "3", True])
 def test_rows_to_label_wants_a_number(fitted, n):
     with pytest.raises(ValueError, match="whole number of rows"):
         fitted["memory"].rows_to_label(n)

@@ -75,7 +75,7 @@ def test_joins_find_what_was_split(ten):
 
 def test_no_layer_of_that_number(coarse, ten):
     finest = len(coarse.layers_)
-    for number in (0, -1, finest + 1, 2.5, "3", None):
+    for number in (0, -1, finest + 1, 2.5, "3", None, True, np.True_):
         with pytest.raises(ValueError, match=f"those of 1 to {finest}"):
             coarse.cut(number)
     with pytest.raises(ValueError, match="There is no layer"):
@@ -217,6 +217,7 @@ def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypa
     X, y = ten
     model = jc.JointConsensus(5, trust=False, random_state=0).fit(X)
     monkeypatch.setattr(made, "MOST_ROWS", len(model._patterns.codes) // 2)
+    monkeypatch.setattr(estimator, "MOST_ROWS", len(model._patterns.codes) // 2)
     monkeypatch.setattr(estimator, "_SAVED_ROWS", len(model._patterns.codes) // 2)
     check(model, X)
     assert clustering_accuracy(y, model.cut(10)) > 0.97
@@ -224,8 +225,13 @@ def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypa
     np.testing.assert_array_equal(saved.predict(X, n_clusters=10), model.cut(10))
     np.testing.assert_array_equal(saved.linkage(), model.linkage())
     np.testing.assert_array_equal(saved.cut(10), model.cut(10))
-    with pytest.raises(AttributeError, match="were not kept"):
-        saved._at_layer(10, X)
+    again = pickle.loads(pickle.dumps(saved))
+    layer, own = again._at_layer(10, X), model._at_layer(10, X)
+    np.testing.assert_array_equal(layer.labels_, model.cut(10))
+    np.testing.assert_array_equal(layer.cut(10), layer.labels_)
+    assert np.mean(layer.predict(X) == layer.labels_) > 0.99
+    assert np.mean(np.abs(layer.confidence_ - own.confidence_)) < 0.1
+    assert is_nested(layer.layers_)
 
 
 def test_there_is_no_gap_in_one_cloud(rng):

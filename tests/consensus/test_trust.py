@@ -64,7 +64,9 @@ def test_confidence_has_the_mean_that_refits_say(repeats):
     np.testing.assert_allclose([sure[repeats.labels == k].mean() for k in range(3)], expected, rtol=1e-6)
     assert rule.slope > 0
     order = np.array([2, 0, 1])
-    np.testing.assert_allclose(rule.reordered(order).confidence(votes[:, order], np.ones(90)), sure)
+    np.testing.assert_allclose(
+        rule.renumbered(np.argsort(order), order.size).confidence(votes[:, order], np.ones(90)), sure
+    )
 
 
 def test_trust_changes_no_label(blobs):

@@ -1,5 +1,7 @@
 """Some labels known, and groups that belong together: what must hold of every method."""
 
+from contextlib import nullcontext
+
 import dask.array as da
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
 from elsewhere import every_place, named, refusal
+from jointclust.exceptions import Notice
 from jointclust.numerics import kmeans, partitions
 from jointclust.rows import sample_known
 from jointclust.rows.arrays import to_host
@@ -257,6 +260,31 @@ def test_rows_elsewhere(estimator, tmp_path):
     np.testing.assert_array_equal(sparse.labels_, here.labels_)
     coordinates = clone(estimator).fit(jc.decompose(X), known_labels=FEW)
     np.testing.assert_array_equal(coordinates.labels_, here.labels_)
+
+
+@pytest.mark.parametrize("text", ["-1", "nan", "", "None", "<NA>"])
+def test_text_that_numpy_makes_of_unknown_labels(text):
+    """Strings and -1, or NaN, in one array are all strings; so are groups."""
+    estimator = jc.LDAKMeans(4, random_state=0)
+    given = np.where(KNOWN, FEW, text).astype(str)
+    with pytest.warns(Notice, match=f"the text '{text}' is taken for an unknown") if text else nullcontext():
+        model = clone(estimator).fit(X, known_labels=given)
+    assert model.classes_.tolist() == CLASSES
+    np.testing.assert_array_equal(model.labels_, clone(estimator).fit(X, known_labels=FEW).labels_)
+    if text != "-1":
+        alone = np.where(np.arange(240) < 200, text, "together")
+        model = clone(estimator).fit(X, groups=alone)
+        plain = clone(estimator).fit(X, groups=np.where(alone == "together", "together", None))
+        np.testing.assert_array_equal(model.labels_, plain.labels_)
+
+
+def test_classes_are_names_or_numbers():
+    days = np.array(["2024-01-01", "2024-01-02", "NaT"], "datetime64[ns]")[np.arange(240) % 3]
+    for moments in (days, days.astype("datetime64[s]").tolist()):
+        with pytest.raises(ValueError, match="known_labels are of type datetime"):
+            jc.LDAKMeans(4).fit(X, known_labels=moments)
+    model = jc.LDAKMeans(4, random_state=0).fit(X, groups=np.where(np.arange(240) < 2, days[0], days[2]))
+    assert set(model.labels_) == {0, 1, 2, 3}, "NaT is a row by itself"
 
 
 def test_a_sample_holds_the_known_rows(monkeypatch, rng):

@@ -146,13 +146,12 @@ def test_bad_blocks(kind):
 
 def test_errors_name_the_block_and_the_remedy(views):
     X, _ = views
-    with pytest.raises(ValueError, match="NaN") as caught:
+    with pytest.raises(ValueError, match="Block 'weak': .*NaN"):
         MVK(4).fit(X | {"weak": np.where(X["weak"] > 0, X["weak"], np.nan)})
-    assert "'weak'" in caught.value.__notes__[0]
     with pytest.raises(ValueError, match="n_components=2 is for one view"):
         MVK(4, n_components=2).fit(X)
     model = MVK(4, random_state=0).fit(X)
-    with pytest.raises(ValueError, match=r"those of fit were \['clear', 'weak', 'noise'\]"):
+    with pytest.raises(ValueError, match="The blocks of fit were 'clear', 'weak', 'noise': X lacks 'weak', 'noise'"):
         model.predict({"clear": X["clear"]})
     with pytest.raises(ValueError, match=r"'noise' 9; those of fit had \[12, 6, 9\]"):
         model.predict(X | {"weak": X["weak"][:, :2]})

@@ -230,3 +230,15 @@ def test_only_many_clusters_may_rest_before_their_last_labels_do():
         assert partitions.at_rest(before, after, 51) == many
     absent = (after == 0).astype(float)
     assert partitions.at_rest(before, after, 50, absent)
+
+
+@pytest.mark.parametrize("n_sets", [1, 3])
+def test_the_same_starts_on_a_device(n_sets):
+    """The same numbers are drawn in the same order, and copies of a candidate are not told apart by rounding."""
+    rng = np.random.RandomState(0)
+    for seed, n_columns in enumerate((5, 20, 60)):
+        Y = rng.standard_normal((700, n_columns)) * np.linspace(3, 0.1, n_columns)
+        for given in (None, Y[:7]):
+            host = km.oversampled(Y, 61, n_sets, np.random.RandomState(seed), None, given)
+            there = km.oversampled(torch.tensor(Y), 61, n_sets, np.random.RandomState(seed), None, given)
+            np.testing.assert_allclose(there, host, atol=1e-9)

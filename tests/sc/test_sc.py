@@ -199,3 +199,33 @@ def test_real_cells_beside_leiden(real_data, name):
     jc.sc.tl.consensus(cells, int(np.unique(data.target).size), key_added="given")
     assert adjusted_rand_score(data.target, cells.obs["chosen"]) > np.mean(scores) - 0.03
     assert adjusted_rand_score(data.target, cells.obs["given"]) > np.mean(scores)
+
+
+class Modalities:
+    """What MuData is, as far as it matters: modalities by name, and tables about all cells."""
+
+    isbacked = False
+
+    def __init__(self, names, **mod):
+        frame = pytest.importorskip("pandas").DataFrame
+        self.mod, self.obs, self.obsm, self.uns = mod, frame(index=names), {}, {}
+
+
+def test_modalities_are_blocks(cells):
+    rng = np.random.RandomState(1)
+    proteins = anndata.AnnData(rng.poisson(np.eye(3)[cells.obs["kind"]] * 9 + 1, (120, 3)).astype(np.float32))
+    proteins.obsm["X_pca"] = np.asarray(proteins.X, dtype=float)
+    shuffled = proteins[rng.permutation(120)].copy()
+    both = Modalities(cells.obs_names, rna=cells, protein=shuffled)
+    assert jc.sc.tl.consensus(both, 3, use_rep={"protein": "X_pca"}) is None
+    assert adjusted_rand_score(cells.obs["kind"], both.obs["jointclust"]) == 1
+    assert len(both.obsm["X_jointclust"]) == 120
+    names = both.uns["jointclust"]["views"]["name"].tolist()
+    assert names[:2] == ["rna: topics", "rna: log"]
+    assert any(name.startswith("protein: ") for name in names)
+    with pytest.raises(ValueError, match="'protein' lacks 20 of the 120 cells"):
+        jc.sc.tl.consensus(Modalities(cells.obs_names, rna=cells, protein=proteins[:100].copy()), 3)
+    with pytest.raises(KeyError, match="no modality 'atac'"):
+        jc.sc.tl.consensus(both, 3, use_rep={"atac": "X_pca"})
+    with pytest.raises(TypeError, match="give one key"):
+        jc.sc.tl.consensus(cells, 3, layer={"rna": "counts"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.partitions import mean_votes
 from jointclust.consensus.projection import ProjectedRows, ViewProjection
 from jointclust.consensus.views import ViewRows, are_numeric, blocks_of, rows_in_views
+from jointclust.numerics.partitions import placed
 from jointclust.rows import blocks, host_block, joined, threads
 from jointclust.rows.arrays import is_device_array, like, namespace, whole_numbers
 from jointclust.types import Array, Float, Labels
@@ -74,15 +75,20 @@ class Panel:
 
         labels, scores = zip(*_by_blocks(of_block, sources[0].rows), strict=True)
         none = np.empty((0, 1), np.float32)
-        return _side_by_side(labels) if labelled else none, blocks.float32(_side_by_side(scores)) if scored else none
+        return _side_by_side(labels) if labelled else none, _limited(_side_by_side(scores)) if scored else none
 
-    def leading(self, sources: list[ViewRows], index: NDArray[np.intp] | None = None) -> Any:
-        """Rows in the leading directions of all used views, each view scaled to the same size."""
+    def leading(
+        self,
+        sources: list[ViewRows],
+        index: NDArray[np.intp] | None = None,
+        function: Callable[[Float], Float] = lambda rows: rows,
+    ) -> Any:
+        """A function of rows in the leading directions of all used views, each view scaled to the same size."""
 
         def of_block(block: slice) -> Float:
             projected = self.project(sources, block if index is None else index[block])
             parts = [one.leading / float(one.projection.scale) for one in projected.values()]
-            return namespace(parts[0]).concat(parts, axis=1)
+            return function(namespace(parts[0]).concat(parts, axis=1))
 
         rows = sources[0].rows
         return joined(list(_by_blocks(of_block, rows if index is None or is_device_array(rows) else index)))
@@ -112,6 +118,8 @@ class Agreement:
         What makes confidence of votes and outlier scores.
     embedding : DiscriminantMap
         The directions in which the clusters differ.
+    known_overrides : array of shape (n_overrides,) or None
+        Whether they are those of a known class; None in a model of 0.2, where these are the first ones.
     """
 
     preparations: list[Any]
@@ -123,6 +131,7 @@ class Agreement:
     overrides: Float | None
     scale: Confidence
     embedding: DiscriminantMap
+    known_overrides: NDArray[np.bool_] | None = field(default=None, kw_only=True)
 
     @property
     def n_clusters(self) -> int:
@@ -164,7 +173,14 @@ class Agreement:
     def has_known_class(self, codes: NDArray) -> NDArray[np.bool_]:
         """Whether the class of rows with these codes is known, from the number of the override."""
         override = codes[:, len(self.votes) :].max(axis=1, initial=0)
-        return (override > 0) & (override <= self.n_known)
+        if self.known_overrides is None:
+            return (override > 0) & (override <= self.n_known)
+        return self.known_overrides[override]
+
+    def groups(self, codes: NDArray) -> NDArray | None:
+        """The numbers of the overrides that are those of a group, -1 for rows by themselves; None without groups."""
+        override = codes[:, len(self.votes) :].max(axis=1, initial=0)
+        return np.where(override > self.n_known, override, -1) if override.max(initial=0) > self.n_known else None
 
     def labels(self, votes: Float, scores: Float, reject_below: float) -> Labels:
         """The cluster with most votes; -1 for rows of less confidence than the limit."""
@@ -174,20 +190,39 @@ class Agreement:
         xp = namespace(labels)
         return xp.where(self.scale.confidence(votes, scores) < reject_below, -xp.ones_like(labels), labels)
 
+    def judge(self, X: Any, reject_below: float = 0.0) -> Float:
+        """Labels of rows, confidence, and whether they are unlike any of their cluster, side by side."""
+        codes, scores = self.codes(self.sources(X), scored=True)
+        votes = self.soft_labels(codes)
+        labels, confidence = self.labels(votes, scores, reject_below), self.scale.confidence(votes, scores)
+        far = self.scale.is_far(most_voted(votes), scores)
+        columns = [blocks.float64(labels), blocks.float64(confidence), blocks.float64(far)]
+        return namespace(confidence).stack(columns, axis=1)
+
     def embed(self, sources: list[ViewRows]) -> Float:
         """Rows in the directions in which the clusters differ."""
-        return self.embedding(self.panel.leading(sources))
+        return self.panel.leading(sources, function=self.embedding)
 
-    def reordered(self, order: NDArray[np.intp]) -> Agreement:
-        """The same clusters in another order."""
-        overrides = None if self.overrides is None else self.overrides[:, order]
-        votes = [table[:, order] for table in self.votes]
-        return replace(self, votes=votes, overrides=overrides, scale=self.scale.reordered(order))
+    @property
+    def n_held(self) -> int:
+        """The number of clusters that any member votes for; the others are gone, and have only a number."""
+        return int(np.any([table.any(axis=0) for table in self.votes], axis=0).sum())
+
+    def renumbered(self, numbers: NDArray[np.intp], n_clusters: int) -> Agreement:
+        """The same clusters by other numbers, of which some may stay free."""
+        overrides = None if self.overrides is None else placed(self.overrides, numbers, n_clusters, 0.0)
+        votes = [placed(table, numbers, n_clusters, 0.0) for table in self.votes]
+        return replace(self, votes=votes, overrides=overrides, scale=self.scale.renumbered(numbers, n_clusters))
 
 
 def most_voted(votes: Float) -> Labels:
     """The cluster with most votes."""
     return whole_numbers(namespace(votes).argmax(votes, axis=1))
+
+
+def _limited(scores: Array) -> Array:
+    """Outlier scores in single precision, as large as it allows."""
+    return blocks.float32(namespace(scores).clip(scores, None, 1e38))
 
 
 def _side_by_side(columns_of_blocks: Iterable[list[NDArray]]) -> Array:

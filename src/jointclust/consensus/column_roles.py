@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.stats import entropy
 from jointclust.exceptions import ColumnWarning, tell
 from jointclust.numerics.partitions import centers_of
 from jointclust.types import Float, Labels
+from jointclust.views.blocks import DescribedBlocks, in_block
 from jointclust.views.columns import Found
 from jointclust.views.kinds import Described, Description
 from jointclust.views.relations import Coded
@@ -31,8 +32,19 @@ class ColumnRoles(NamedTuple):
     decisive: str | None
 
 
-def column_roles(looked_at: Described | None, labels: Labels) -> ColumnRoles:
-    """The roles of columns in clusters of the rows that they were described from."""
+def column_roles(
+    looked_at: Described | DescribedBlocks | None, labels: Labels, voting: Collection[str] = ()
+) -> ColumnRoles:
+    """The roles of columns in clusters of the rows that they were described from.
+
+    Where several blocks vote, no column decides alone: the clusters are those of several sources.
+    """
+    if isinstance(looked_at, DescribedBlocks):
+        roles = {name: column_roles(part, labels) for name, part in looked_at.parts.items()}
+        first = next((name for name in voting if len(voting) == 1), None)
+        alone = None if first is None else roles[first].decisive
+        together = np.concatenate([one.drives for one in roles.values()])
+        return ColumnRoles(together, None if first is None or alone is None else in_block(first, alone))
     if looked_at is None or not looked_at.columns:
         return ColumnRoles(np.full(0 if looked_at is None else len(looked_at.description.columns), np.nan), None)
     columns = looked_at.columns

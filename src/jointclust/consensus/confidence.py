@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from jointclust.consensus.reproducibility import Repeats
+from jointclust.numerics.partitions import placed
 from jointclust.rows.arrays import like, namespace
 from jointclust.types import Float, Labels
 
@@ -33,8 +34,11 @@ class Confidence(Protocol):
     def confidence(self, votes: Float, scores: Float) -> Float:
         """The confidence of each row."""
 
-    def reordered(self, order: NDArray[np.intp]) -> Confidence:
-        """The rule for the same clusters in another order."""
+    def is_far(self, labels: Labels, scores: Float) -> NDArray[np.bool_]:
+        """Whether rows are unlike any of their cluster."""
+
+    def renumbered(self, numbers: NDArray[np.intp], n_clusters: int) -> Confidence:
+        """The rule for the same clusters by other numbers, of which some may stay free."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +102,14 @@ class ConfidenceRule:
         far = xp.astype(scores, votes.dtype) / usual
         return likely / xp.clip(far, 1.0, None) ** _POWER
 
-    def reordered(self, order: NDArray[np.intp]) -> ConfidenceRule:
-        """The rule for the same clusters in another order."""
-        return replace(self, levels=self.levels[order], usual=self.usual[order])
+    def is_far(self, labels: Labels, scores: Float) -> NDArray[np.bool_]:
+        """Whether rows are unlike any of their cluster."""
+        return scores > namespace(scores).take(like(self.usual, scores), labels, axis=0)
+
+    def renumbered(self, numbers: NDArray[np.intp], n_clusters: int) -> ConfidenceRule:
+        """The rule for the same clusters by other numbers, of which some may stay free."""
+        levels, usual = placed(self.levels, numbers, n_clusters, 0.0), placed(self.usual, numbers, n_clusters, 1.0)
+        return replace(self, levels=levels, usual=usual)
 
 
 def _log_ratio(votes: Float) -> Float:
@@ -167,6 +176,10 @@ class ConfidenceScale:
         likely = 1.0 / (1.0 + xp.exp(-0.87 * xp.log(v / (1 - v)) - self.trust))
         return likely * (self.usual / xp.clip(scores, self.usual, None)) ** _POWER
 
-    def reordered(self, order: NDArray[np.intp]) -> ConfidenceScale:
+    def is_far(self, labels: Labels, scores: Float) -> NDArray[np.bool_]:
+        """Whether rows are unlike the others."""
+        return scores > self.usual
+
+    def renumbered(self, numbers: NDArray[np.intp], n_clusters: int) -> ConfidenceScale:
         """The same: it does not depend on the clusters."""
         return self

@@ -14,15 +14,20 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import ClassifierTags, Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from jointclust import progress
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
 from jointclust.consensus import questions
 from jointclust.consensus.agreement import Agreement
 from jointclust.consensus.column_roles import ColumnRoles, columns_with_roles
 from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
+from jointclust.consensus.kept_rows import KeptRows
+from jointclust.consensus.matching import Before, before_of
 from jointclust.consensus.members import EFFORTS
 from jointclust.consensus.projection import n_values
 from jointclust.consensus.remote import RemoteRows
-from jointclust.consensus.training import Patterns, TrainingVotes, VotesNotKept
+from jointclust.consensus.renumbering import numbered_like, remembering
+from jointclust.consensus.stages import stage_weights
+from jointclust.consensus.training import Patterns, TrainingVotes, VotesElsewhere, VotesNotKept
 from jointclust.consensus.tree import (
     LEVEL,
     LayerAgreement,
@@ -34,6 +39,7 @@ from jointclust.consensus.tree import (
     tree_of,
 )
 from jointclust.consensus.trust import Trust
+from jointclust.consensus.updating import updated
 from jointclust.consensus.verdict import Verdict, leading_column, missing_share, verdict
 from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
 from jointclust.estimators.base import TakesRows, check_n_clusters
@@ -41,10 +47,10 @@ from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
 from jointclust.exceptions import Notice, tell
 from jointclust.numerics.partitions import centers_of, looked_up
-from jointclust.rows import as_rows, blocks, computed, each_row, is_elsewhere, loaded
-from jointclust.rows.arrays import namespace, to_host, whole_numbers
+from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded
+from jointclust.rows.arrays import to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.types import Float, Labels
+from jointclust.types import Float, Labels, Predictor
 from jointclust.views.kinds import Description, listed
 from jointclust.views.preparation import Preparation
 
@@ -87,22 +93,28 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     the more rows are known, and the better it predicts known labels that were left out of its fit. Then all members
     vote as before. Where there are more clusters than known classes, k-means proposes the others.
 
+    A dict of blocks with the same rows, by name, holds several sources: each has views of its own. A block votes where
+    LDA k-means of one half of the rows and the neighbour graph of the other half find the same clusters in it, of some
+    number up to ``n_clusters``, more than in Gaussian rows of the same covariance: by at least two fifths of what they
+    do in the block where that is most. Blocks that vote have equal weights, however many columns and views they have.
+
     With more than 10,000 rows the members are fitted to a sample of 10,000, and vote on all rows. With rows outside
     memory the views and the votes are learned from that sample, too, and one pass votes on all rows, where they are.
 
     Parameters
     ----------
     n_clusters
-    views : "auto", None or list of str or transformers, default="auto"
+    views : "auto", None, list of str or transformers, or dict, default="auto"
         What is done to the data before the members see them. "auto" describes them (:func:`describe`), codes categories
         and dates, fills gaps, and uses the views that suit their kind; a view that agrees with none of
         the others has no votes. None takes rows of numbers as they are, as for Coordinates. A list holds names of views
-        ("as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log") and transformers.
-    columns : "related", "all" or list of str, default="related"
+        ("as is", "standardised", "rank-normal", "unit rows", "tf-idf", "topics", "log") and transformers. Of blocks, a
+        dict has these by the name of the block.
+    columns : "related", "all", list of str, or dict, default="related"
         The columns of a table by which rows are compared: those that depend on each other (a column that is independent
         of all others tells nothing of clusters that several columns show), all, or these; ``["related", "city"]`` is
         the first and city. ``columns_`` says which and why. Columns of one scale, such as pixels, genes or embeddings,
-        are all used, and so are two or three columns of numbers.
+        are all used, and so are two or three columns of numbers. Of blocks, a dict has these by the name of the block.
     members : "auto" or list of estimators, default="auto"
         Clusterers with ``predict``, which run on every view; each is cloned, with a seed of its own where it has
         ``random_state=None``. "auto" are those above.
@@ -157,10 +169,20 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         one before ``split``, "separated" where fewer rows lie between the two than without a gap (``p_value`` at most
         0.05, corrected for the number of splits), else "overlapping". Coarser ones join the clusters of ``labels_``,
         finer ones split them, up to four times as many; none rejects rows.
+    changes_ : list of dict
+        What has become of the clusters of an earlier model, only with ``like``: ``kind`` ("kept", "split", "merged",
+        "new" or "gone"), ``clusters`` (their numbers here), ``before`` (their numbers there), ``share`` and ``rows``
+        here, ``share_before`` of the rows of that model, and ``text``, a sentence. A cluster is the same if the two
+        share most of either's rows, by what the model predicts for them. A number of a cluster that is gone stays free:
+        no row has it, and ``predict_proba`` and ``cluster_centers_`` have zeros there, so that column i is always
+        cluster i.
+    cluster_names_ : dict of int to str
+        Names of clusters that were kept from an earlier model, only with ``like`` a model that has this; set it to name
+        clusters: ``{one.cluster: one.name for one in jc.explain(model, X)}``.
     members_ : list
         The fitted members, each with ``predict`` for rows of its view (:meth:`prepared`).
     views_ : list of dict
-        ``name``, ``weight`` and ``reason`` of each view.
+        ``name``, ``weight`` and ``reason`` of each view; of blocks the name of the ``block``, too.
     description_ : Description or None
         What the data are, and why; None where they were taken as they are.
     columns_ : list of dict
@@ -184,8 +206,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     _limits: ClassVar[dict[str, list[Any]]] = {
         "members": [StrOptions({"auto"}), list, tuple],
-        "views": [StrOptions({"auto"}), list, tuple, None],
-        "columns": [StrOptions({"related", "all"}), list, tuple],
+        "views": [StrOptions({"auto"}), list, tuple, dict, None],
+        "columns": [StrOptions({"related", "all"}), list, tuple, dict],
         "effort": [StrOptions(set(EFFORTS))],
         "reject_below": [Interval(Real, 0, 1, closed="both")],
         "trust": ["boolean"],
@@ -193,8 +215,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     n_clusters: int = 8
     _: KW_ONLY
-    views: str | list[Any] | None = "auto"
-    columns: str | list[Any] = "related"
+    views: str | list[Any] | dict[str, Any] | None = "auto"
+    columns: str | list[Any] | dict[str, Any] = "related"
     members: str | list[Any] = "auto"
     effort: str = "normal"
     reject_below: float = 0.0
@@ -213,25 +235,30 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         sample_weight: ArrayLike | None = None,
         known_labels: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        like: Predictor | None = None,
     ) -> Self:
         """Fit the members and find what they agree on.
 
         Parameters
         ----------
-        X : array, sparse matrix, data frame, list of str, AnnData, or Coordinates
+        X : array, sparse matrix, data frame, list of str, AnnData, dict of these, or Coordinates
             The data: numbers, with ``views`` also categories, booleans, dates, gaps and text; in memory, in a file
-            (memory map, HDF5, Zarr), on a device (torch, CuPy) or with Dask (arrays, data frames); or the coordinates
-            of rows from :func:`jointclust.decompose`.
+            (memory map, HDF5, Zarr), on a device (torch, CuPy) or with Dask (arrays, data frames); a dict of blocks
+            with the same rows, in memory, by name; or the coordinates of rows from :func:`jointclust.decompose`.
         y : ignored
             There are no labels.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows, for the members that take them and for the consensus.
         known_labels : array-like of shape (n_samples,), optional
-            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
+            Names or numbers that are known of some rows; -1, None, NaN or such text is unknown. A row keeps its label,
             whatever ``predict`` gives; class ``classes_[i]`` is cluster i, and further clusters follow.
         groups : array-like of shape (n_samples,), optional
             Rows of a group get one label, by the sum of their votes; None or NaN is a row by itself. A known label of
             one row is that of its group. The rows have to lie in memory, or on a device.
+        like : fitted model with ``predict``, optional
+            An earlier model of such rows, last month's for one. Clusters that are those of that model have its numbers,
+            others have numbers that it did not have; ``changes_`` says which is which. Nothing else depends on it: the
+            clusters are those that the rows show.
 
         Returns
         -------
@@ -239,8 +266,9 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             The fitted estimator.
         """
         rng = check_random_state(self.random_state)
+        before = before_of(like, X, sample_weight, known_labels)
         viewed, classes = self._view(X, sample_weight, rng, known_labels, groups)
-        return self._fit_viewed(viewed, rng, classes)
+        return self._fit_viewed(viewed, rng, classes, before)
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit_transform(self, X: ArrayLike | Coordinates, y: object = None, **options: Any) -> Float:
@@ -261,13 +289,50 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             What :meth:`transform` gives for the data.
         """
         rng = check_random_state(self.random_state)
-        names = ("sample_weight", "known_labels", "groups")
-        weights, known_labels, groups = (options.pop(name, None) for name in names)
+        names = ("sample_weight", "known_labels", "groups", "like")
+        weights, known_labels, groups, like = (options.pop(name, None) for name in names)
         if options:
             raise TypeError(f"fit_transform takes X, y, {', '.join(names)}; got {', '.join(options)}.")
+        before = before_of(like, X, weights, known_labels)
         viewed, classes = self._view(X, weights, rng, known_labels, groups)
-        self._fit_viewed(viewed, rng, classes)
+        self._fit_viewed(viewed, rng, classes, before)
         return self._agreement.embed(viewed.sources) if viewed.remote is None else self.transform(X)  # type: ignore[arg-type]
+
+    def update(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Add rows without starting over: refresh the rows that the model keeps, and fit the members to these.
+
+        A model keeps a random sample of all rows that it has seen, 10,000 at the most, fewer if they are wide. New rows
+        take the places of others, so that each row of all batches is as likely to be kept as any other: the members are
+        fitted as to a sample of all rows so far. Memory does not grow with the number of batches. Clusters keep their
+        numbers as with ``like`` (see :meth:`fit`), and their number stays ``n_clusters``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, list of str or AnnData
+            A batch of new rows in memory, with the columns of fit.
+        y : ignored
+            There are no labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self : object
+            The model; ``labels_`` and all else that is said of each row is of the new rows, ``changes_`` tells what has
+            become of the clusters. An error leaves the model as it was.
+
+        Examples
+        --------
+        >>> import jointclust as jc
+        >>> X, y = jc.datasets.mixture(n_samples=600, n_features=20, n_clusters=3, random_state=0)
+        >>> model = jc.JointConsensus(3, random_state=0).fit(X[:300])
+        >>> model.update(X[300:]).labels_.shape
+        (300,)
+        """
+        check_is_fitted(self)
+        fitted = updated(self, X, sample_weight)
+        self.__dict__ = {name: value for name, value in vars(self).items() if not name.endswith("_")} | fitted
+        return self
 
     def _view(
         self,
@@ -284,59 +349,79 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             viewed = self._in_views(X, sample_weight)
             rows = as_rows(viewed.sources[0].rows)
             known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, viewed.weights)
-            return replace(viewed, known=None if known is None else to_host(known), groups=row_groups), classes
+            kept = KeptRows.of(X.rows.X if isinstance(X, Coordinates) else X, viewed.weights, viewed.n_samples)
+            known = None if known is None else to_host(known)
+            return replace(viewed, known=known, groups=row_groups, kept=kept), classes
         remote = RemoteRows.of(X, sample_weight)
         rows = as_rows(remote.rows)
         known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, remote.weights)
         remote = replace(remote, known=known, groups=row_groups)
         some, weights, labels = remote.sample(int(EFFORTS[self.effort].share * MOST_ROWS), rng)
-        viewed = replace(self._in_views(some, weights, remote.n_samples).as_sample_of(remote), known=labels)
+        viewed = self._in_views(some, weights, remote).as_sample_of(remote)
+        viewed = replace(viewed, known=labels, kept=KeptRows.of(some, weights, remote.n_samples))
         return viewed.on_device_of(remote) if isinstance(self.members, str) else viewed, classes
 
-    def _in_views(self, X: Any, sample_weight: ArrayLike | None, n_samples: int | None = None) -> ViewedData:
-        """Data in memory in each view; ``n_samples`` is the number of all rows if they are a sample."""
+    def _in_views(self, X: Any, sample_weight: ArrayLike | None, sample_of: RemoteRows | None = None) -> ViewedData:
+        """Data in memory in each view; ``sample_of`` are all rows if they are a sample."""
         if isinstance(X, Coordinates):
             if sample_weight is not None:
                 raise ValueError("sample_weight belongs to the coordinates: pass it to decompose instead of fit.")
             if X.rows.is_remote or X.rows.device is not None:
                 raise TypeError(f"{type(self).__name__} takes coordinates of rows in memory: pass the rows themselves.")
             return ViewedData.of_coordinates(X)
-        if self.views is not None and len(self.views) == 0:
-            raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
-        if self.views is not None:
-            check_views(self.views)
+        check_views(self.views)
         if self.views is None and not isinstance(self.columns, str):
             raise ValueError("columns is for data in views: with views=None, pass only the columns that are wanted.")
-        viewed = ViewedData.of(X, self.views, sample_weight, self.max_rank, n_samples, self.columns)
-        if isinstance(viewed.preparations[0], Preparation):
-            unused = told_of_unused(viewed.preparations[0].description_)
-            if unused:
-                tell(unused, Notice)
+        viewed = ViewedData.of(X, self.views, sample_weight, self.max_rank, sample_of, self.columns)
+        unused = "" if viewed.description is None else told_of_unused(viewed.description)
+        if unused:
+            tell(unused, Notice)
         return viewed
 
     @fit_context(prefer_skip_nested_validation=False)
-    def _fit_viewed(self, viewed: ViewedData, rng: np.random.RandomState, classes: NDArray | None = None) -> Self:
+    def _fit_viewed(
+        self,
+        viewed: ViewedData,
+        rng: np.random.RandomState,
+        classes: NDArray | None = None,
+        before: Before | None = None,
+    ) -> Self:
         """Fit data that are in their views; publish the result when all of it is there."""
         check_n_clusters(self.n_clusters, viewed.n_samples, viewed.weights)
         settings = Settings.of(self)
         sample = np.arange(viewed.n_samples)
         if settings.members is None:
             sample = viewed.sample(rng, settings.effort.share)
-        context = begin(self, settings.n_members(viewed, sample.size))
-        report = part_reporter(self, context, "member")
+        n_members = settings.n_members(viewed, sample.size)
+        context = begin(self, n_members)
+        progress.advance("views", 1)
+        progress.plan(stage_weights(settings, viewed, sample.size))
+        tell_callbacks = part_reporter(self, context, "member")
+
+        def report() -> None:
+            progress.advance("members", tell_callbacks() + 1, n_members)
+
         n_known = 0 if classes is None else len(classes)
-        self._publish(fit_consensus(viewed, settings, n_known, sample, rng, report), viewed, classes)
+        fitted = fit_consensus(viewed, settings, n_known, sample, rng, report)
+        more: dict[str, Any] = {"_kept": viewed.kept}
+        if before is not None:
+            fitted, more["changes_"] = numbered_like(before, fitted)
+            more["cluster_names_"] = before.names_of(more["changes_"])
+            more["_kept"] = remembering(before, fitted, viewed.kept)
+        self._publish(fitted, viewed, classes, more)
         context.call_on_fit_task_end(estimator=self)
         return self
 
-    def _publish(self, fitted: FittedConsensus, viewed: ViewedData, classes: NDArray | None) -> None:
+    def _publish(
+        self, fitted: FittedConsensus, viewed: ViewedData, classes: NDArray | None, more: dict[str, Any]
+    ) -> None:
         """Replace all fitted attributes at once."""
         first = viewed.preparations[0]
         optional = {name: getattr(first, name, None) for name in ("n_features_in_", "feature_names_in_")}
-        optional["classes_"] = classes
+        optional |= {"classes_": classes, **more}
         before = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         present = {name: value for name, value in optional.items() if value is not None}
-        self.__dict__ = before | vars(fitted) | {"description_": getattr(first, "description_", None)} | present
+        self.__dict__ = before | vars(fitted) | {"description_": viewed.description} | present
 
     # -- the training rows --------------------------------------------------------------------------------------
 
@@ -347,6 +432,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _tree: Tree | None = field(init=False)
     _seed: int = field(init=False)
     _roles: ColumnRoles = field(init=False)
+    _kept: KeptRows | None = field(init=False)
     description_: Description | None = field(init=False)
     labels_: Labels = field(init=False)
     outlier_scores_: Float = field(init=False)
@@ -386,7 +472,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self)
         trust: Trust | None = vars(self).get("_trust")
         return verdict(
-            self._agreement.n_clusters,
+            self._agreement.n_held,
             int(self.labels_.shape[0]),
             None if trust is None else trust.reproducibility,
             None if trust is None else trust.of_clusters,
@@ -459,7 +545,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return [
             {
                 "n_clusters": number,
-                "labels": looked_up(tree.numbers(number), leaves),
+                "labels": looked_up(tree.labels(number), leaves),
                 "agreement": float(tree.agreement[number - 1]),
                 **self._split(number),
             }
@@ -505,15 +591,15 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         True
         """
         tree, agreement = self._layers(), self._agreement
-        numbers = tree.numbers(check_layer(tree, n_clusters))
-        return looked_up(numbers, self._training.leaves_by(lambda codes: leaves_of(agreement, tree, codes)))
+        labels = tree.labels(check_layer(tree, n_clusters))
+        return looked_up(labels, self._training.leaves_by(lambda codes: leaves_of(agreement, tree, codes)))
 
     def _at_layer(self, n_clusters: int, X: Any) -> JointConsensus:
         """A model of which the clusters are those of a layer, in the order of :meth:`cut`; X are the training rows."""
         tree, labels = self._layers(), self.cut(n_clusters)
         if self._patterns is None:
             raise AttributeError(
-                f"The votes for each of the {labels.shape[0]:,} training rows were not kept with the model: cut(k) "
+                f"This model of {labels.shape[0]:,} training rows is of an older version, which kept no votes: cut(k) "
                 "gives the labels of a layer, and a fit with n_clusters=k a model."
             )
         agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
@@ -530,17 +616,16 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         }
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
-        model.__dict__ |= {"_agreement": agreement, "_tree": None, "labels_": labels}
+        kept = None if self._kept is None else replace(self._kept, numbers=None)
+        model.__dict__ |= {"_agreement": agreement, "_tree": None, "labels_": labels, "_kept": kept}
         # What was measured of other clusters does not hold for these.
         model._roles = ColumnRoles(np.full_like(self._roles.drives, np.nan), None)
-        model.cluster_centers_ = centers_of(places, to_host(labels), n_clusters)
+        model.cluster_centers_ = centers_of(places, to_host(labels), agreement.n_clusters)
+        if isinstance(self._training, VotesElsewhere):
+            model._training = replace(self._training, row_confidence=model.confidence(X))
+        elif isinstance(self._training, VotesNotKept):
+            model._training = VotesNotKept(labels.shape[0], model.confidence(X), _leaves_anew(model, X))
         return model
-
-    def _layer(self, n_clusters: int) -> Callable[[NDArray], Labels]:
-        """The function from codes to the clusters of a layer."""
-        tree, agreement = self._layers(), self._agreement
-        numbers = tree.numbers(check_layer(tree, n_clusters))
-        return lambda codes: numbers[leaves_of(agreement, tree, codes)]
 
     def linkage(self, n_clusters: int | None = None) -> Float:
         """The tree of the layers, as SciPy's ``linkage`` gives trees.
@@ -601,8 +686,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New rows.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or dict of blocks
+            New rows, as those of fit.
 
         Returns
         -------
@@ -617,8 +702,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New rows.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or dict of blocks
+            New rows, as those of fit.
         n_clusters : int, optional
             Number of clusters of the layer to take the clusters from (see :meth:`cut`); no row is rejected there.
 
@@ -630,15 +715,17 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self)
         if n_clusters is None:
             return self._everywhere(partial(_labels, reject_below=self.reject_below), X, dtype=np.int32)
-        return self._everywhere(partial(_layer_labels, layer=self._layer(n_clusters)), X, dtype=np.int32)
+        tree = self._layers()
+        labels = tree.labels(check_layer(tree, n_clusters))
+        return self._everywhere(partial(_layer_labels, tree=tree, label_of_leaf=labels), X, dtype=np.int32)
 
     def predict_with_confidence(self, X: ArrayLike) -> tuple[Labels, Float]:
         """:meth:`predict` and :meth:`confidence` at the cost of one of them.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New rows.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or dict of blocks
+            New rows, as those of fit.
 
         Returns
         -------
@@ -647,17 +734,18 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         confidence : array of shape (n_samples,)
             From 0 to 1.
         """
-        function = partial(_labels_with_confidence, reject_below=self.reject_below)
-        both = self._everywhere(function, X, tail=(2,), dtype=np.float64)
-        return whole_numbers(both[:, 0]), both[:, 1]
+        judged = self._everywhere(
+            partial(Agreement.judge, reject_below=self.reject_below), X, tail=(3,), dtype=np.float64
+        )
+        return whole_numbers(judged[:, 0]), judged[:, 1]
 
     def confidence(self, X: ArrayLike) -> Float:
         """How likely rows are put with the same rows again: see ``confidence_``, which follows the same rule.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New rows.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or dict of blocks
+            New rows, as those of fit.
 
         Returns
         -------
@@ -671,8 +759,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New rows.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or dict of blocks
+            New rows, as those of fit.
 
         Returns
         -------
@@ -696,12 +784,15 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         state["_training"] = self._training.with_arrays(lambda value: computed(value, "confidence_"))
         n_samples = self.labels_.shape[0]
         if n_samples > _SAVED_ROWS:
-            leaves = None
-            if self._patterns is not None:
-                tree, agreement = self._layers(), self._agreement  # rows still have layers
+            leaves = getattr(state["_training"], "leaves", None)
+            if self._patterns is not None:  # rows still have layers, and layers votes
+                tree, agreement = self._layers(), self._agreement
                 leaves = self._training.leaves_by(lambda codes: leaves_of(agreement, tree, codes))
                 state["_tree"], leaves = tree, to_host(computed(leaves, "layers_")).astype(np.uint16)
-            state["_training"], state["_patterns"] = VotesNotKept(n_samples, None, leaves), None
+                state["_patterns"] = self._patterns.some(
+                    leaves_of(agreement, tree, self._patterns.codes), MOST_ROWS, np.random.RandomState(self._seed)
+                )
+            state["_training"] = VotesNotKept(n_samples, None, leaves)
             state.pop("outlier_scores_", None)
         return state
 
@@ -726,6 +817,15 @@ def _measured(model: JointConsensus, name: str) -> Trust:
     return trust
 
 
+def _leaves_anew(model: JointConsensus, X: Any) -> Labels:
+    """The leaf of each training row by the votes for it; of a row of known class, one of its cluster's."""
+    tree, labels = model._layers(), to_host(model.labels_)
+    leaves, numbers = to_host(computed(model.predict(X, tree.n_leaves), "layers_")), tree.labels(model.n_clusters)
+    first = np.zeros(numbers.max() + 1, np.intp)
+    first[numbers[::-1]] = np.arange(numbers.size)[::-1]
+    return np.where(numbers[leaves] == labels, leaves, first[labels])
+
+
 def _probabilities(agreement: Agreement, X: Any) -> Float:
     return agreement.soft_labels(agreement.codes(agreement.sources(X))[0])
 
@@ -735,16 +835,8 @@ def _labels(agreement: Agreement, X: Any, reject_below: float) -> Labels:
     return agreement.labels(agreement.soft_labels(codes), scores, reject_below)
 
 
-def _labels_with_confidence(agreement: Agreement, X: Any, reject_below: float) -> Float:
-    """Labels and confidence, side by side."""
-    codes, scores = agreement.codes(agreement.sources(X), scored=True)
-    votes = agreement.soft_labels(codes)
-    labels, confidence = agreement.labels(votes, scores, reject_below), agreement.scale.confidence(votes, scores)
-    return namespace(confidence).stack([blocks.float64(labels), confidence], axis=1)
-
-
-def _layer_labels(agreement: Agreement, X: Any, layer: Callable[[NDArray], Labels]) -> Labels:
-    return layer(to_host(agreement.codes(agreement.sources(X))[0]))
+def _layer_labels(agreement: Agreement, X: Any, tree: Tree, label_of_leaf: Labels) -> Labels:
+    return label_of_leaf[leaves_of(agreement, tree, to_host(agreement.codes(agreement.sources(X))[0]))]
 
 
 def _embed(agreement: Agreement, X: Any) -> Float:
@@ -765,7 +857,8 @@ def told_of_unused(found: Description) -> str:
     """Which columns are not used: ids, long text beside other columns, empty ones, unrelated ones."""
     if found.kind == "documents":
         return ""
-    unused = [column.name for column in found.columns if column.kind in ("id", "text") or column.missing == 1]
+    kinds = ("id", "text")
+    unused = [one.name for one in found.columns if (one.kind in kinds and not one.used) or one.missing == 1]
     told = [f"{listed(unused)} left out: ids, long text or empty (see description_)"] if unused else []
     told += [reason for reason in found.reasons if "--text-column" in reason or reason in found.unrelated]
     return f"{'. '.join(told)}." if told else ""

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from jointclust import progress
 from jointclust.consensus.agreement import Agreement, Panel, most_voted
 from jointclust.consensus.column_roles import ColumnRoles, column_roles, warn_of_decisive
 from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.embedding import DiscriminantMap
+from jointclust.consensus.evidence import block_weights, evidence_of
 from jointclust.consensus.known_labels import Examples, rules_of
 from jointclust.consensus.members import EFFORTS, Effort, members_on, n_members_on
-from jointclust.consensus.overrides import override_numbers, override_votes
-from jointclust.consensus.partitions import Partitions
+from jointclust.consensus.overrides import override_numbers, overrides_of
+from jointclust.consensus.partitions import Partitions, shares_of
 from jointclust.consensus.projection import Distinct, ViewProjection, is_low, n_landmarks
 from jointclust.consensus.remote_votes import vote_on_all
 from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesInMemory
 from jointclust.consensus.tree import Tree, tree_of
-from jointclust.consensus.trust import Trust, n_refits, reordered, trust_in
+from jointclust.consensus.trust import Trust, n_refits, renumbered, trust_in
 from jointclust.consensus.views import ViewedData
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import CollapseWarning, collected, tell
@@ -31,6 +34,7 @@ from jointclust.rows import as_rows, threads
 from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Array, Float, Labels
+from jointclust.views.blocks import BlockView
 
 # A view whose agreement with the others is below this share of the largest shows something else: it gets no votes.
 _LEAST_AGREEMENT = 0.3
@@ -40,12 +44,12 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 class Settings(NamedTuple):
-    """The parameters of a fit; ``members`` is None for our own, with ``weighs_views`` views may lose their votes."""
+    """The parameters of a fit; ``members`` is None for our own, with ``views`` of "auto" some may lose their votes."""
 
     n_clusters: int
     members: list[Any] | None
     effort: Effort
-    weighs_views: bool
+    views: str | list[Any] | dict[str, Any] | None
     reject_below: float
     n_jobs: int | None
     trust: bool
@@ -65,11 +69,17 @@ class Settings(NamedTuple):
             estimator.n_clusters,
             None if own else list(estimator.members),
             EFFORTS[estimator.effort],
-            isinstance(estimator.views, str),
+            estimator.views,
             estimator.reject_below,
             estimator.n_jobs,
             estimator.trust,
         )
+
+    def weighs_views_of(self, preparation: object) -> bool:
+        """Whether the views beside this one were chosen by the data, so that some may lose their votes."""
+        if isinstance(self.views, dict) and isinstance(preparation, BlockView):
+            return isinstance(self.views.get(preparation.block, "auto"), str)
+        return isinstance(self.views, str)
 
     def n_members(self, viewed: ViewedData, n_rows: int) -> int:
         """How many members a fit to this many rows has."""
@@ -163,18 +173,23 @@ def fit_consensus(
     report: Callable[[], object],
 ) -> FittedConsensus:
     """Fit members to a sample of the rows in each view, and find what they agree on for all rows."""
+    looked_at, whole, viewed = viewed.looked_at, viewed, viewed.learned_from(sample)
+    sample = sample if viewed is whole else np.arange(sample.size)
     panel, viewed, columns, seed, is_constant = _fit_panel(viewed, settings, sample, rng, report)
     labels, scores = panel.label(viewed.sources, scored=True, labelled=columns is None)
+    progress.advance("votes", 1, 3)
     remote, rng = viewed.remote, np.random.RandomState(seed)
     device = remote.rows if remote is not None and is_on_gpu(remote.rows) else None
     ballots = _Ballots.of(panel, to_host(labels) if columns is None else columns, viewed.weights, device)
-    ballots, views = _weigh_views(ballots, viewed, settings, rng)
+    ballots, views = _weigh_views(ballots, viewed, settings, sample, rng)
     outlier_scores = to_host(scores)[:, ballots.panel.used_views].max(axis=1)
+    voting = {view["block"] for view in views if "block" in view and view["weight"] > 0}
     if settings.members is None and len(viewed) == 1 and is_low(viewed.sources[0].rows.shape[1]):
         ballots = ballots.led_by_first()
     if viewed.known is not None:
         ballots = _with_rules(ballots, viewed)
     partitions = ballots.partitions
+    progress.advance("votes", 2, 3)
     votes = partitions.agreed(settings.n_clusters, rng, viewed.known, viewed.groups)[1]
     agreement = Agreement(
         viewed.preparations, ballots.panel, ballots.names, votes, partitions.shares, n_known, None, _NO_RULE, _NO_MAP
@@ -186,9 +201,11 @@ def fit_consensus(
     soft = agreement.soft_labels(patterns.codes)[index]
     agreement, centers, leading = _with_embedding(agreement, viewed, sample, soft)
     trust, rule = None, _rule_of_votes(soft, outlier_scores, viewed.weights)
+    progress.advance("votes", 3, 3)
     if settings.trust and not is_constant:
         # A stream of its own: the labels are the same without it.
-        trust, rule = _trust_in(agreement, viewed, settings, soft, rule, np.random.RandomState([seed, 1]))
+        weights = np.array([view["weight"] for view in views])
+        trust, rule = _trust_in(agreement, viewed, settings, soft, rule, weights, np.random.RandomState([seed, 1]))
     agreement = replace(agreement, scale=rule)
     matrix = partitions.agreement()
     _warn_of_collapse(is_constant, np.unique(soft.argmax(axis=1)).size, settings.n_clusters)
@@ -206,16 +223,27 @@ def fit_consensus(
         _mean_agreement(matrix, partitions.sizes, settings.n_clusters),
         ballots.panel.members,
         Probe.of(leading, codes, sample),
-        column_roles(viewed.looked_at, most_voted(soft)),
+        column_roles(viewed.looked_at, most_voted(soft), voting),
         trust,
     )
-    if fitted._roles.decisive is not None:
-        warn_of_decisive(fitted._roles.decisive)
     if remote is None:
-        return fitted
+        _warn_of_rejection(fitted.labels_, settings.reject_below)
+        return _warned_of_decisive(fitted)
     vote = vote_on_all(agreement, remote, settings.reject_below, lambda found: tree_of(found, patterns, seed))
     order = vote.pop("order")
-    return replace(fitted, cluster_centers_=centers[order], _trust=reordered(trust, order), **vote)
+    _warn_of_rejection(vote["labels_"], settings.reject_below)
+    trust = renumbered(trust, np.argsort(order), order.size)
+    fitted = replace(fitted, cluster_centers_=centers[order], _trust=trust, **vote)
+    if looked_at is not viewed.looked_at:  # all rows were looked at, and not the sample
+        fitted = replace(fitted, _roles=column_roles(looked_at, fitted.labels_))
+    return _warned_of_decisive(fitted)
+
+
+def _warned_of_decisive(fitted: FittedConsensus) -> FittedConsensus:
+    """The same, after a warning if one column decides."""
+    if fitted._roles.decisive is not None:
+        warn_of_decisive(fitted._roles.decisive)
+    return fitted
 
 
 def _trust_in(
@@ -224,17 +252,24 @@ def _trust_in(
     settings: Settings,
     soft: Float,
     rule: ConfidenceRule,
+    weights: Float,
     rng: np.random.RandomState,
 ) -> tuple[Trust | None, ConfidenceRule]:
     """What refits say of the clusters, and the rule of the confidence that they teach."""
+    refits, begun = n_refits(settings.effort, is_given=settings.members is not None), count()
 
     def fit_panel(half: ViewedData, effort: Effort) -> tuple[Panel, ViewedData, NDArray | None, int]:
         refit, everything = settings._replace(effort=effort), np.arange(half.n_samples)
-        panel, half, columns, seed, _ = _fit_panel(half, refit, everything, rng, lambda: None)
+        number, done, n_members = next(begun), count(1), refit.n_members(half, half.n_samples)
+
+        def report() -> None:
+            progress.advance("refits", number + min(next(done) / n_members, 1.0), refits)
+
+        panel, half, columns, seed, _ = _fit_panel(half, refit, everything, rng, report)
         return panel, half, columns, seed
 
-    refits = n_refits(settings.effort, is_given=settings.members is not None)
-    return trust_in(viewed, agreement.panel, soft, refits, settings.members is not None, fit_panel, rule, rng)
+    is_given = settings.members is not None
+    return trust_in(viewed, agreement.panel, soft, refits, is_given, fit_panel, rule, weights[weights > 0], rng)
 
 
 def _warn_of_collapse(is_constant: bool, n_found: int, n_clusters: int) -> None:
@@ -244,6 +279,16 @@ def _warn_of_collapse(is_constant: bool, n_found: int, n_clusters: int) -> None:
         tell(
             f"The members agree on {n_found} clusters instead of n_clusters={n_clusters}. Lower n_clusters.",
             CollapseWarning,
+        )
+
+
+def _warn_of_rejection(labels: Any, reject_below: float) -> None:
+    """Say that every row was rejected."""
+    if reject_below > 0 and not bool((labels >= 0).any()):
+        tell(
+            f"Every row is rejected: none has a confidence_ of reject_below={reject_below:g}. Lower it; "
+            "cut(n_clusters) gives the clusters of all rows.",
+            UserWarning,
         )
 
 
@@ -332,33 +377,55 @@ def _fit_given(
 
 
 def _weigh_views(
-    ballots: _Ballots, viewed: ViewedData, settings: Settings, rng: np.random.RandomState
+    ballots: _Ballots, viewed: ViewedData, settings: Settings, sample: NDArray[np.intp], rng: np.random.RandomState
 ) -> tuple[_Ballots, list[dict[str, Any]]]:
     """The members of the views that agree with others, and what each view is, weighs and stands for.
 
-    Views that vote have equal weights, each spread over its members.
+    Views of a block that vote have equal weights, each spread over its members. Blocks weigh what they show.
     """
-    view, n_views, n_clusters = np.array(ballots.panel.views), len(viewed), settings.n_clusters
-    agreement, compares = np.ones(n_views), settings.weighs_views and n_views > 2
-    if compares:
-        each = [
-            ballots.partitions.some(view == number).agreed(n_clusters, rng, n_restarts=_RESTARTS)[0]
-            for number in range(n_views)
-        ]
-        between = Partitions.of(np.column_stack(each), [n_clusters] * n_views, viewed.weights).agreement()
-        agreement = (between.sum(axis=1) - 1) / (n_views - 1)
-    kept = agreement >= min(_LEAST_AGREEMENT * agreement.max(), agreement.max())  # which may be negative
-    weights = kept / kept.sum()
-    reasons = [
-        f"{reason}; agreement with the other views {value:.2f}" if compares else reason
-        for reason, value in zip(viewed.reasons, agreement, strict=True)
-    ]
+    view, n_views, blocks = np.array(ballots.panel.views), len(viewed), viewed.blocks
+    weights, reasons = np.empty(n_views), viewed.reasons
+    for block in np.unique(blocks):
+        own = np.flatnonzero(blocks == block)
+        agreement = np.ones(own.size)
+        if settings.weighs_views_of(viewed.preparations[own[0]]) and own.size > 2:
+            agreement = _agreement_of_views(ballots.partitions, view, own, viewed.weights, settings.n_clusters, rng)
+            for number, value in zip(own.tolist(), agreement.tolist(), strict=True):
+                reasons[number] += f"; agreement with the other views {value:.2f}"
+        kept = agreement >= min(_LEAST_AGREEMENT * agreement.max(), agreement.max())  # which may be negative
+        weights[own] = kept / kept.sum()
+    if blocks[-1] > 0:
+        evidence = evidence_of(viewed, sample, settings.n_clusters)
+        of_blocks = block_weights(evidence)
+        told = [f"; clusters that two methods find in the block {value:.2f} (0 is chance)" for value in evidence]
+        told = [text if votes else f"{text}: no votes" for text, votes in zip(told, of_blocks > 0, strict=True)]
+        weights *= of_blocks[blocks]
+        reasons = [reason + told[block] for reason, block in zip(reasons, blocks.tolist(), strict=True)]
     views = [
-        {"name": name, "weight": float(weight), "reason": reason}
-        for name, weight, reason in zip(viewed.names, weights, reasons, strict=True)
+        {"name": name, "weight": float(weight), "reason": reason} | _named_block(preparation)
+        for name, weight, reason, preparation in zip(viewed.names, weights, reasons, viewed.preparations, strict=True)
     ]
-    shares = (weights / np.bincount(view, minlength=n_views))[view]
+    kept = weights > 0
+    shares = shares_of(view, weights)
     return ballots.some(kept[view], shares[kept[view]]), views
+
+
+def _agreement_of_views(
+    partitions: Partitions,
+    view: NDArray[np.intp],
+    own: NDArray[np.intp],
+    row_weights: Float | None,
+    n_clusters: int,
+    rng: np.random.RandomState,
+) -> Float:
+    """The mean adjusted Rand index of what the members of each view agree on with that of others of the block."""
+    each = [partitions.some(view == number).agreed(n_clusters, rng, n_restarts=_RESTARTS)[0] for number in own]
+    between = Partitions.of(np.column_stack(each), [n_clusters] * own.size, row_weights).agreement()
+    return (between.sum(axis=1) - 1) / (own.size - 1)
+
+
+def _named_block(preparation: object) -> dict[str, str]:
+    return {"block": preparation.block} if isinstance(preparation, BlockView) else {}
 
 
 def _with_rules(ballots: _Ballots, viewed: ViewedData) -> _Ballots:
@@ -376,9 +443,11 @@ def _overridden(agreement: Agreement, codes: NDArray, viewed: ViewedData) -> tup
     """The agreement with the overrides of known labels and groups, and the codes with their numbers beside."""
     groups, n_known = viewed.groups, agreement.n_known
     votes = None if groups is None else groups.means(agreement.soft_labels(codes))
-    numbers = override_numbers(viewed.known, None if groups is None else groups.index, n_known)
-    overrides = override_votes(n_known, agreement.n_clusters, votes)
-    return replace(agreement, overrides=overrides), np.column_stack((codes, to_host(numbers))).astype(np.int32)
+    index = None if groups is None else groups.index
+    numbers = override_numbers(viewed.known, index, n_known)
+    overrides, is_known = overrides_of(n_known, agreement.n_clusters, viewed.known, index, votes)
+    agreement = replace(agreement, overrides=overrides, known_overrides=is_known)
+    return agreement, np.column_stack((codes, to_host(numbers))).astype(np.int32)
 
 
 def _with_embedding(

@@ -35,6 +35,8 @@ from jointclust.types import Array, Float, Labels
 
 # Finer partitions beside those of the wanted number: see the evidence page.
 _FINER, _ROWS_PER_CLUSTER = (1.5, 2.0, 3.0), 3
+# Of more clusters than these, the finer partitions: larger ones cost more than all else.
+_MANY, _FINER_OF_MANY = 200, (1.5,)
 _NEIGHBORS, _ANCHORS_OF_A_ROW, _RESTARTS = 5, 3, 3
 _GRAPH_RESTARTS = 4
 # Share of the largest variance below which rounding of the directions counts.
@@ -82,7 +84,7 @@ PLAIN = Effort(1.0, (2.0,), 1, 1, plain=True)
 
 def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FINER) -> list[int]:
     """Larger numbers of clusters, as far as there are rows for them."""
-    most = n_rows // _ROWS_PER_CLUSTER
+    most, factors = n_rows // _ROWS_PER_CLUSTER, factors if n_clusters <= _MANY else factors and _FINER_OF_MANY
     numbers = {min(int(np.ceil(factor * n_clusters)), most) for factor in factors}
     return sorted(number for number in numbers if number > n_clusters)
 

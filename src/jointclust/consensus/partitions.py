@@ -13,7 +13,7 @@ from jointclust.numerics.groups import Groups
 from jointclust.numerics.kmeans import kmeans_on
 from jointclust.numerics.linalg import leading_eigenpairs, leading_eigenpairs_on, signs_of
 from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes, keep
-from jointclust.rows import blocks
+from jointclust.rows import blocks, threads
 from jointclust.rows.arrays import like, namespace
 from jointclust.types import Array, Float, Labels
 
@@ -163,7 +163,12 @@ class Partitions:
         """The adjusted Rand index of each pair of members, over the rows that have weight."""
         present = self.codes if self.weights is None else self.codes[self.weights > 0]
         onehot = Partitions(present, self.sizes, None, self.shares).stacked(np.ones(int(self.offsets[-1])))
-        return adjusted_rand_indices((onehot.T @ onehot).toarray(), self.offsets, len(present))
+        return adjusted_rand_indices(sp.coo_array(onehot.T @ onehot), self.offsets, len(present))
+
+
+def shares_of(views: NDArray[np.intp], weights: Float) -> Float:
+    """Shares of members by the weights of their views, each spread over its members."""
+    return (weights / np.maximum(np.bincount(views, minlength=weights.size), 1))[views]
 
 
 def _largest(votes: Float) -> Labels:
@@ -187,14 +192,16 @@ def spread_labels(partitions: Partitions, labels: Labels, n_clusters: int) -> Fl
     return found
 
 
-def adjusted_rand_indices(counts: Float, offsets: NDArray[np.intp], n_rows: int) -> Float:
+def adjusted_rand_indices(counts: sp.coo_array, offsets: NDArray[np.intp], n_rows: int) -> Float:
     """The index of each pair of partitions, from the number of rows that each pair of clusters shares.
 
     With ``p = sum n_ij (n_ij - 1)/2`` over the table of two partitions, ``a`` and ``b`` the same over the clusters of
     either and N over all rows, it is ``(p - ab/N) / ((a + b)/2 - ab/N)``.
     """
-    pairs = counts * (counts - 1) / 2
-    both = np.add.reduceat(np.add.reduceat(pairs, offsets[:-1], axis=0), offsets[:-1], axis=1)
+    pairs, n_members = counts.data * (counts.data - 1) / 2, offsets.size - 1
+    member = np.repeat(np.arange(n_members), np.diff(offsets))
+    places = member[counts.coords[0]] * n_members + member[counts.coords[1]]
+    both = np.bincount(places, weights=pairs, minlength=n_members**2).reshape(n_members, n_members)
     own = both.diagonal()
     expected = np.outer(own, own) / max(n_rows * (n_rows - 1) / 2, 1.0)
     most = (own[:, None] + own) / 2
@@ -221,7 +228,7 @@ def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None, dev
         operator = LinearOperator((n_codes, n_codes), matvec=gram, matmat=gram, dtype=np.float64)
         vectors = leading_eigenpairs(operator, min(q, n_codes))[1]
     else:
-        vectors = np.linalg.eigh(gram(np.eye(n_codes)))[1][:, ::-1][:, :q]
+        vectors = threads.interruptible(lambda: np.linalg.eigh(gram(np.eye(n_codes))))[1][:, ::-1][:, :q]
     return vectors * signs_of(np.asarray(stacked @ vectors))
 
 

@@ -25,6 +25,10 @@ _VARIANCE, _DIRECTIONS = 0.95, 50
 LANDMARKS, _ANCHORS, _ANCHORS_PER_CLUSTER, _SAMPLE = 5_000, 1_000, 10, 10_000
 # The number of nearest landmarks that vote on a row's label; the nearest, often the row itself, has two votes.
 _NEAREST = 5
+# Share of the usual distance up to which a row is the landmark itself, which is rounded.
+_SAME = 1e-3
+# Values beyond this count as this: squares of larger ones may overflow.
+_LARGEST = 1e100
 
 
 def is_low(n_columns: int) -> bool:
@@ -116,7 +120,7 @@ class ProjectedRows:
     """Rows of a view under its projection; each quantity that the members ask for is computed once."""
 
     def __init__(self, projection: ViewProjection, rows: Any):
-        self.projection, self.rows = projection, rows
+        self.projection, self.rows = projection, _within_limits(rows)
 
     @cached_property
     def leading(self) -> Any:
@@ -139,8 +143,35 @@ class ProjectedRows:
     @cached_property
     def distance(self) -> Float:
         """Distance to the last of the nearest landmarks, what lies outside the leading directions included."""
+        return self._distance_to(self.nearest[:, -1])
+
+    @property
+    def distance_to_others(self) -> Float:
+        """The same for rows of the fit as if they were new: a row that is a landmark does not count as its own."""
+        landmarks = self.projection.landmarks.astype(np.float64)
+        if len(landmarks) <= _NEAREST:
+            return self.distance
+        found = neighbors(self.near, landmarks, _NEAREST + 1)
+        is_own = self._distance_to(found[:, 0]) <= _SAME * self.projection.reach
+        xp = namespace(self.near)
+        return self._distance_to(xp.where(is_own, found[:, _NEAREST], found[:, _NEAREST - 1]))
+
+    def _distance_to(self, landmark: NDArray[np.intp]) -> Float:
         length = squared_distances(self.rows, self.projection.mean)
         xp = namespace(self.near)
         outside = xp.clip(length - squared_lengths(self.near), 0.0, None)
-        last = xp.take(like(self.projection.landmarks, self.near), self.nearest[:, -1], axis=0)
-        return xp.sqrt(squared_lengths(self.near - last) + outside)
+        place = xp.take(like(self.projection.landmarks, self.near), landmark, axis=0)
+        return xp.sqrt(squared_lengths(self.near - place) + outside)
+
+
+def _within_limits(rows: Any) -> Any:
+    """Rows whose squares can be added up; they are the same rows unless a value is larger than any measurement."""
+    if sp.issparse(rows):
+        if np.abs(rows.data).max(initial=0) <= _LARGEST:
+            return rows
+        return rows._with_data(np.clip(rows.data, -_LARGEST, _LARGEST), copy=False)
+    xp = namespace(rows)
+    if rows.shape[0] == 0 or (float(xp.max(rows)) <= _LARGEST and float(xp.min(rows)) >= -_LARGEST):
+        return rows
+    limit = min(_LARGEST, float(xp.finfo(rows.dtype).max))
+    return xp.clip(rows, -limit, limit)

@@ -22,7 +22,7 @@ def rows_to_label(
     agreement: Agreement, training: TrainingVotes, n_samples: int, n: int, rng: np.random.RandomState
 ) -> NDArray[np.intp]:
     """Rows that are spread over the data, where the members disagree; best first."""
-    if not isinstance(n, Integral) or n < 1:
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
         raise ValueError(f"n={n!r} must be a whole number of rows, 1 or more.")
     rows = _candidates(agreement, training, n_samples, max(_MOST_ROWS, 2 * int(n)), rng)
     codes, sizes = training.codes_at(rows), agreement.sizes

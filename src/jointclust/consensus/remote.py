@@ -1,15 +1,19 @@
-"""Rows outside memory, from a sample of which a consensus is learned."""
+"""All rows, from a sample of which a consensus is learned, where they are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jointclust.consensus.projection import n_values
 from jointclust.numerics.groups import Groups
-from jointclust.rows import Swept, Visit, as_frame, as_rows, check_elsewhere, is_lazy, sample_known, sweep
+from jointclust.rows import Swept, Visit, as_frame, as_rows, check_with_gaps, is_lazy, sample_known, sweep
+from jointclust.rows.arrays import is_device_array
+from jointclust.rows.memory import has_memory
 from jointclust.subspace.decomposition import check_weights
 from jointclust.types import Array
 
@@ -21,18 +25,19 @@ _KEPT = 2**29
 
 @dataclass(frozen=True, eq=False)
 class RemoteRows:
-    """All rows, where they are, with their weights, known labels (-1 is unknown) and row groups."""
+    """All rows, where they are, with their weights, known labels (-1 is unknown), row groups, and whether NaN occur."""
 
     rows: Any
     weights: Array | None
     known: Array | None = None
     groups: Groups | None = None
+    has_gaps: bool = False
 
     @classmethod
     def of(cls, X: Any, sample_weight: ArrayLike | None) -> Self:
         """Check rows in a file, on a device or with Dask."""
-        rows = check_elsewhere(as_frame(X), accept_sparse=True, min_samples=2)
-        return cls(rows, check_weights(sample_weight, rows))
+        rows, has_gaps = check_with_gaps(as_frame(X), min_samples=2)
+        return cls(rows, check_weights(sample_weight, rows), has_gaps=has_gaps)
 
     @property
     def n_samples(self) -> int:
@@ -46,15 +51,26 @@ class RemoteRows:
         """Values of the sample on the device that holds the rows, or in memory."""
         return None if values is None else as_rows(self.rows).here(values)
 
+    @property
+    def width(self) -> int:
+        """The number of values that a vote on one row computes."""
+        return n_values(self.rows)
+
+    def preparing(self, sources: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
+        """The function from a block of these rows to the block in each view; ``sources`` is that for data."""
+        return sources
+
     def has_room_for(self, n_columns: int, dtype: np.dtype) -> bool:
         """Whether this many numbers per row can be kept."""
-        return is_lazy(self.rows) or self.n_samples * n_columns * dtype.itemsize <= _KEPT
+        size = self.n_samples * n_columns * dtype.itemsize
+        return is_lazy(self.rows) or (size <= _KEPT and (is_device_array(self.rows) or has_memory(2 * size)))
 
-    def sweep(self, visit: Visit, width: int) -> Swept:
-        """One pass of ``visit(block, weights, known labels, groups, group shares)``, of ``width`` values a row.
+    def sweep(self, visit: Visit) -> Swept:
+        """One pass of ``visit(block, weights, known labels, groups, group shares)``.
 
         Results with one value per row stay where the rows are.
         """
         beside = (None, None) if self.groups is None else (self.groups.index, self.groups.shares)
+        width = self.width
         result = sweep(visit, self.rows, self.weights, self.known, *beside, width=width, budget=_BLOCK * width)
         return result._replace(rows=[as_rows(self.rows).here(part) for part in result.rows])

@@ -41,6 +41,14 @@ class Patterns:
         masses = np.bincount(index.ravel(), weights=weights)
         return cls(distinct, masses / masses.sum()), index.ravel().astype(np.int32)
 
+    def some(self, labels: NDArray, most: int, rng: np.random.RandomState) -> Patterns:
+        """Some of many patterns, at least one of each label."""
+        every = np.arange(len(self.codes))
+        if every.size <= most:
+            return self
+        chosen = np.union1d(rng.permutation(every)[:most], np.unique(labels, return_index=True)[1])
+        return Patterns(self.codes[chosen], self.masses[chosen] / self.masses[chosen].sum())
+
 
 @dataclass(frozen=True, eq=False)
 class Probe:

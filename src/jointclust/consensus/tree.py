@@ -32,19 +32,31 @@ _LEAST_SHARE = 1 / 3
 # informative.
 _FEWEST = 0.3
 _RESTARTS = 10
+# Weight of a row without weight, among the rows of its group: a group of absent rows has a place, too.
+_ABSENT = 1e-200
 # Two sets are separated where the corrected probability of a density without a valley is below this.
 LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Weighted(Partitions):
-    """Partitions of weighted rows: of patterns, each with its share of the weight."""
+    """Partitions of weighted rows: of patterns, each with its share of the weight.
+
+    Attributes
+    ----------
+    weights : array of shape (n_rows,)
+        Of the rows.
+    groups : array of shape (n_rows,) or None
+        The group that a row stays with, -1 if it is by itself.
+    """
 
     weights: Float
+    groups: NDArray | None = None
 
     def at(self, index: NDArray[np.bool_]) -> Weighted:
         """The partitions of some rows."""
-        return replace(self, codes=self.codes[index], weights=self.weights[index])
+        groups = None if self.groups is None else self.groups[index]
+        return replace(self, codes=self.codes[index], weights=self.weights[index], groups=groups)
 
     def compact(self) -> tuple[Weighted, NDArray[np.intp]]:
         """The partitions without empty clusters, and the columns of ``B`` that are left."""
@@ -96,6 +108,8 @@ class Tree:
         Share of the finest layer's information on the members' clusters that is lost so far.
     agreement : array of shape (n_leaves,)
         Of the layers from one cluster on: mean adjusted Rand index with the members, by their weights.
+    leaf_of_override : array of shape (n_overrides,) or None
+        The leaf of each group, by the number of its override; -1 for overrides that are none of a group.
     """
 
     codes: NDArray[np.int32]
@@ -106,6 +120,7 @@ class Tree:
     joins: NDArray[np.int32]
     heights: Float
     agreement: Float
+    leaf_of_override: NDArray[np.int32] | None = None
 
     @property
     def n_leaves(self) -> int:
@@ -140,8 +155,11 @@ class Tree:
             _agreement(partitions, joins),
         )
 
-    def leaves(self, codes: NDArray, clusters: Labels) -> Labels:
-        """The cluster of the finest layer for rows, from their codes, numbered through, and their clusters."""
+    def leaves(self, codes: NDArray, clusters: Labels, weights: Float | None = None, groups: Any = None) -> Labels:
+        """The cluster of the finest layer for rows, from their codes, numbered through, and their clusters.
+
+        Rows of a group, which are in one cluster, get the same one, by the sum of their votes.
+        """
         leaves = np.zeros(len(codes), np.int32)
         for cluster in np.unique(clusters):
             rows = clusters == cluster
@@ -149,12 +167,13 @@ class Tree:
             own = slice(*np.searchsorted(self.parts, [start, stop]))
             table = np.zeros((max(int(codes.max()), int(self.codes.max(initial=0))) + 1, stop - start))
             table[self.codes[own], self.parts[own] - start] = self.votes[own]
-            leaves[rows] = self.leaf_of_part[start + _voted(table, codes[rows])]
+            together = (None, None) if weights is None or groups is None else (weights[rows], groups[rows])
+            leaves[rows] = self.leaf_of_part[start + _voted(table, codes[rows], *together)]
         return leaves
 
-    def reordered(self, order: NDArray[np.intp]) -> Tree:
-        """The same tree where the clusters of the consensus come in another order."""
-        cluster = np.argsort(order)[self.cluster_of_part].astype(np.int32)
+    def renumbered(self, numbers: NDArray[np.intp]) -> Tree:
+        """The same tree where the clusters of the consensus have other numbers."""
+        cluster = numbers[self.cluster_of_part].astype(np.int32)
         rank = np.argsort(cluster, kind="stable")
         parts = np.argsort(rank)[self.parts].astype(np.int32)
         entries = np.argsort(parts, kind="stable")
@@ -171,6 +190,14 @@ class Tree:
         """The cluster that each leaf belongs to in a layer, numbered in the order of their first leaves."""
         return _numbers(self.joins[: self.n_leaves - n_clusters], self.n_leaves)
 
+    def labels(self, n_clusters: int) -> Labels:
+        """The same; in the layer of the consensus the clusters have its numbers, of which some may be free."""
+        if n_clusters != np.unique(self.cluster_of_part).size:
+            return self.numbers(n_clusters)
+        labels = np.empty(self.n_leaves, np.int32)
+        labels[self.leaf_of_part] = self.cluster_of_part
+        return labels
+
 
 def _numbers(joins: Any, n: int) -> Labels:
     """Numbers from 0 of the sets that n things are in after some joins, in the order of their first ones."""
@@ -180,11 +207,17 @@ def _numbers(joins: Any, n: int) -> Labels:
     return np.unique(first, return_inverse=True)[1].ravel().astype(np.int32)
 
 
-def _voted(table: Float, columns: NDArray) -> Labels:
-    """The part with most votes for rows, from the votes of their codes."""
+def _voted(table: Float, columns: NDArray, weights: Float | None = None, groups: NDArray | None = None) -> Labels:
+    """The part with most votes for rows, from the votes of their codes; one for all rows of a group."""
     total = np.zeros((len(columns), table.shape[1]))
     for column in columns.T:
         total += table[column]
+    if weights is not None and groups is not None and (groups >= 0).any():
+        rows = np.flatnonzero(groups >= 0)
+        numbers = np.unique(groups[rows], return_inverse=True)[1].ravel()
+        sums = np.zeros((int(numbers.max()) + 1, table.shape[1]))
+        np.add.at(sums, numbers, np.maximum(weights[rows, None], _ABSENT) * total[rows])
+        total[rows] = sums[numbers]
     return total.argmax(axis=1).astype(np.int32)
 
 
@@ -201,7 +234,7 @@ def _parts_of(partitions: Weighted, rng: np.random.RandomState) -> tuple[NDArray
         n_parts = int(proposed.max()) + 1
         tables = zip(here.shares, here.votes_for(proposed, n_parts), strict=True)
         table = np.vstack([share * votes for share, votes in tables])
-        voted = _voted(table, here.codes + here.offsets[:-1])
+        voted = _voted(table, here.codes + here.offsets[:-1], here.weights, here.groups)
         if np.unique(voted).size == n_parts:
             return columns, table, _joined(here, voted, n_parts, least=_LEAST_SHARE)
         proposed = voted  # without parts that get no rows
@@ -282,22 +315,31 @@ def _agreement(partitions: Weighted, joins: list[Join]) -> Float:
 
 def tree_of(agreement: Agreement, patterns: Patterns, seed: int) -> Tree:
     """The tree over the clusters of a consensus, from a sample of the patterns if there are many."""
-    codes, rng = patterns.codes, np.random.RandomState(seed)
-    clusters = agreement.soft_labels(codes).argmax(axis=1)
-    chosen = np.arange(len(codes))
-    if chosen.size > MOST_ROWS:
-        chosen = np.union1d(rng.permutation(chosen)[:MOST_ROWS], np.unique(clusters, return_index=True)[1])
-    sizes = agreement.sizes
-    weighted = Weighted(codes[chosen, : len(sizes)], sizes, patterns.masses[chosen], agreement.shares, 1.0, 1.0)
-    return Tree.of(weighted, clusters[chosen], rng)
+    codes, rng, sizes = patterns.codes, np.random.RandomState(seed), agreement.sizes
+    some, groups = patterns.some(agreement.soft_labels(codes).argmax(axis=1), MOST_ROWS, rng), agreement.groups(codes)
+    together, shares = agreement.groups(some.codes), agreement.shares
+    weighted = Weighted(some.codes[:, : len(sizes)], sizes, some.masses, shares, 1.0, 1.0, groups=together)
+    tree = Tree.of(weighted, agreement.soft_labels(some.codes).argmax(axis=1), rng)
+    if groups is None:
+        return tree
+    leaves = leaves_of(agreement, tree, codes, patterns.masses)
+    of_override = np.full(int(groups.max()) + 1, -1, np.int32)
+    of_override[groups[groups >= 0]] = leaves[groups >= 0]
+    return replace(tree, leaf_of_override=of_override)
 
 
-def leaves_of(agreement: Agreement, tree: Tree, codes: NDArray) -> Labels:
-    """The clusters of the finest layer that rows with these codes are in."""
-    votes = agreement.soft_labels(codes)
+def leaves_of(agreement: Agreement, tree: Tree, codes: NDArray, weights: Float | None = None) -> Labels:
+    """The clusters of the finest layer that rows with these codes are in.
+
+    With weights, rows of a group get the same one; the tree knows those of the groups that it was made for.
+    """
+    votes, groups = agreement.soft_labels(codes), agreement.groups(codes)
     present = np.unique(tree.cluster_of_part)  # a cluster without training rows has no place in the tree
-    starts = np.cumsum([0, *agreement.sizes[:-1]])
-    return tree.leaves(codes[:, : len(starts)] + starts, present[votes[:, present].argmax(axis=1)])
+    starts, clusters = np.cumsum([0, *agreement.sizes[:-1]]), present[votes[:, present].argmax(axis=1)]
+    leaves = tree.leaves(codes[:, : len(starts)] + starts, clusters, weights, groups)
+    if groups is not None and tree.leaf_of_override is not None:
+        leaves[groups >= 0] = tree.leaf_of_override[groups[groups >= 0]]
+    return leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,33 +352,39 @@ class LayerAgreement(Agreement):
         That of the consensus whose layer it is.
     tree : Tree
         Its tree.
+    label_of_leaf : array of shape (n_leaves,)
+        The cluster of the layer that each leaf belongs to.
     """
 
     whole: Agreement
     tree: Tree
+    label_of_leaf: Labels
 
     @classmethod
     def of(cls, whole: Agreement, tree: Tree, n_clusters: int, patterns: Patterns) -> LayerAgreement:
         """The agreement on a layer: the members' clusters vote for its clusters by the rows that they share."""
-        labels = tree.numbers(n_clusters)[leaves_of(whole, tree, patterns.codes)]
+        label_of_leaf = tree.labels(n_clusters)
+        labels, n_clusters = label_of_leaf[leaves_of(whole, tree, patterns.codes)], int(label_of_leaf.max()) + 1
         weighted = Partitions(patterns.codes[:, : len(whole.sizes)], whole.sizes, patterns.masses, whole.shares)
         overrides = None
         if whole.overrides is not None and patterns.codes.shape[1] > len(whole.sizes):
             which = patterns.codes[:, -1]
             overrides = cluster_votes(which, labels, len(whole.overrides), n_clusters, patterns.masses)
         own = {field.name: getattr(whole, field.name) for field in fields(Agreement)}
-        own |= {"votes": weighted.votes_for(labels, n_clusters), "overrides": overrides, "n_known": 0}
+        nothing_known = None if overrides is None else np.zeros(len(overrides), bool)
+        own |= {"votes": weighted.votes_for(labels, n_clusters), "overrides": overrides}
+        own |= {"known_overrides": nothing_known}
         if isinstance(whole.scale, ConfidenceRule):  # models of 0.2 have one rule for all clusters
             before = whole.soft_labels(patterns.codes).argmax(axis=1)
             shares = np.zeros((n_clusters, whole.n_clusters))
             np.add.at(shares, (labels, before), patterns.masses)
             own["scale"] = whole.scale.for_others(shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300))
-        return cls(**own, whole=whole, tree=tree)
+        return cls(**own, whole=whole, tree=tree, label_of_leaf=label_of_leaf)
 
     def soft_labels(self, codes: NDArray) -> Float:
         """The votes; the cluster of the layer has the largest share."""
         votes, place = np.array(to_host(super().soft_labels(codes))), np.arange(len(codes))
-        labels = self.tree.numbers(self.n_clusters)[leaves_of(self.whole, self.tree, to_host(codes))]
+        labels = self.label_of_leaf[leaves_of(self.whole, self.tree, to_host(codes))]
         largest = votes.argmax(axis=1)
         votes[place, largest], votes[place, labels] = votes[place, labels], votes[place, largest]
         tied = (votes == votes[place, labels][:, None]).sum(axis=1) > 1
@@ -370,7 +418,7 @@ def split_p_values(agreement: Agreement, tree: Tree, probe: Probe) -> Float:
 
 def check_layer(tree: Tree, n_clusters: int) -> int:
     """The number of clusters of a layer that exists."""
-    if n_clusters not in range(1, tree.n_leaves + 1):
+    if isinstance(n_clusters, bool | np.bool_) or n_clusters not in range(1, tree.n_leaves + 1):
         raise ValueError(
             f"There is no layer of n_clusters={n_clusters!r}: there are those of 1 to {tree.n_leaves}. For more, fit "
             "with more clusters."

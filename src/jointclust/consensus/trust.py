@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from jointclust.consensus.agreement import Panel
 from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.members import EFFORTS, PLAIN, Effort
-from jointclust.consensus.partitions import Partitions, mean_votes
+from jointclust.consensus.partitions import Partitions, mean_votes, shares_of
 from jointclust.consensus.reproducibility import Repeats
 from jointclust.consensus.separation import n_separate
 from jointclust.consensus.views import RowsAsGiven, ViewedData, ViewRows
 from jointclust.exceptions import collected
+from jointclust.numerics.partitions import placed
 from jointclust.rows import host_block, threads
 from jointclust.rows.arrays import rows_at, to_host
 from jointclust.types import Float, Labels
@@ -55,6 +56,7 @@ class _Sample:
     n_clusters: int
     effort: Effort
     fit_panel: FitPanel
+    view_weights: Float  # of the used views
     separate: list[int] = field(default_factory=list)  # groups of clusters that are apart, in each refit
 
     def refit(self, own: NDArray[np.intp], rest: NDArray[np.intp]) -> Labels:
@@ -66,7 +68,8 @@ class _Sample:
         labels = to_host(panel.label(half.sources, scored=False)[0]) if labels is None else labels
         coded = [np.unique(column, return_inverse=True) for column in labels.T]
         codes = np.column_stack([one.ravel() for _, one in coded]).astype(np.int32)
-        partitions = Partitions.of(codes, [names.size for names, _ in coded], weights)
+        shares = shares_of(np.array(panel.views), self.view_weights)
+        partitions = Partitions(codes, [names.size for names, _ in coded], weights, shares)
         agreed, votes = partitions.agreed(
             self.n_clusters, np.random.RandomState(seed), self._known(own), n_restarts=_RESTARTS
         )
@@ -102,6 +105,7 @@ def trust_in(
     is_given: bool,
     fit_panel: FitPanel,
     rule: ConfidenceRule,
+    view_weights: Float,
     rng: np.random.RandomState,
 ) -> tuple[Trust | None, ConfidenceRule]:
     """Fit again on halves of (a sample of) the rows: what that says of the clusters, and the rule for the rows.
@@ -119,14 +123,20 @@ def trust_in(
     if rows.size // 2 < max(n_clusters, 2):
         return None, rule
     with collected(), threads.single():
-        sample = _sampled(viewed, panel, rows, n_clusters, is_given, fit_panel)
+        sample = _sampled(viewed, panel, rows, n_clusters, is_given, fit_panel, view_weights)
         repeats = Repeats.of(labels[rows], n_clusters, sample.refit, n_repeats, rng)
     trust = Trust(repeats.reproducibility(), repeats.of_clusters(), int(np.median(sample.separate)))
     return trust, rule.taught(soft[rows], repeats)
 
 
 def _sampled(
-    viewed: ViewedData, panel: Panel, rows: NDArray[np.intp], n_clusters: int, is_given: bool, fit_panel: FitPanel
+    viewed: ViewedData,
+    panel: Panel,
+    rows: NDArray[np.intp],
+    n_clusters: int,
+    is_given: bool,
+    fit_panel: FitPanel,
+    view_weights: Float,
 ) -> _Sample:
     projected = panel.project(viewed.sources, rows)
     leading = [to_host(one.leading) for one in projected.values()]
@@ -137,9 +147,9 @@ def _sampled(
     effort = EFFORTS["quick"] if is_sample or len(leading) <= _FEW_VIEWS else PLAIN
     weights = None if viewed.weights is None else to_host(viewed.weights)[rows]
     known = None if viewed.known is None else viewed.known[rows]
-    return _Sample(sources, joint, weights, known, n_clusters, effort, fit_panel)
+    return _Sample(sources, joint, weights, known, n_clusters, effort, fit_panel, view_weights)
 
 
-def reordered(trust: Trust | None, order: NDArray[np.intp]) -> Trust | None:
-    """The trust in the same clusters in another order."""
-    return None if trust is None else replace(trust, of_clusters=trust.of_clusters[order])
+def renumbered(trust: Trust | None, numbers: NDArray[np.intp], n_clusters: int) -> Trust | None:
+    """The trust in the same clusters by other numbers; NaN for numbers that stay free."""
+    return None if trust is None else replace(trust, of_clusters=placed(trust.of_clusters, numbers, n_clusters, np.nan))

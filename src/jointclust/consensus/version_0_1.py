@@ -13,7 +13,7 @@ from jointclust.consensus.agreement import Agreement
 from jointclust.consensus.training import TrainingVotes
 from jointclust.consensus.views import ViewRows
 from jointclust.rows import blocks
-from jointclust.types import Float
+from jointclust.types import Float, Labels
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,10 @@ class VoteShare:
     def confidence(self, votes: Float, scores: Callable[[], Float]) -> Float:
         """The confidence of each row."""
         return votes.max(axis=1)
+
+    def is_far(self, labels: Labels, scores: Float) -> NDArray[np.bool_]:
+        """Of no row: there are no outlier scores."""
+        return np.zeros(len(labels), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)

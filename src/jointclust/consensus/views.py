@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -14,21 +14,32 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
-from jointclust.consensus.projection import ProjectedRows, ViewProjection
+from jointclust.consensus.kept_rows import KeptRows
+from jointclust.consensus.projection import ProjectedRows, ViewProjection, n_values
 from jointclust.consensus.remote import RemoteRows
 from jointclust.estimators.base import TakesRows
 from jointclust.numerics.groups import Groups
-from jointclust.rows import as_rows, refuse_annotated, tidied
+from jointclust.rows import as_rows, host_block, refuse_annotated, tidied
 from jointclust.rows.arrays import is_device_array, rows_at
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Float, Matrix
-from jointclust.views.kinds import Described
+from jointclust.views.blocks import (
+    BlockView,
+    DescribedBlocks,
+    about_block,
+    as_fitted,
+    by_block,
+    check_lengths,
+    checked_blocks,
+    described_blocks,
+)
+from jointclust.views.kinds import Described, Description
 from jointclust.views.preparation import VIEWS, Preparation
 
 # Rows that the members are fitted on, and rows that are prepared at a time.
 MOST_ROWS, _BLOCK = 10_000, 8_192
-# Values up to which scaled rows are kept; more are scaled block by block when they are needed.
+# Values up to which scaled rows are kept, of as many rows as members may see; more are scaled block by block.
 _KEPT_VALUES = 2**24
 # Directions of sparse rows: later ones are words of few documents.
 _SPARSE_RANK = 100
@@ -51,9 +62,15 @@ class RowsAsGiven(TakesRows):
         return self._validated(X, reset=reset)
 
 
-def check_views(views: str | list[Any]) -> None:
-    """Check that a list holds names of views or transformers; "auto" is valid only alone."""
-    for view in [] if isinstance(views, str) else views:
+def check_views(views: str | list[Any] | dict[str, Any] | None) -> None:
+    """Check that a list, or that of each block, holds names of views or transformers; "auto" is valid only alone."""
+    if isinstance(views, dict):
+        for own in views.values():
+            check_views(own)
+        return
+    if views is not None and len(views) == 0:
+        raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
+    for view in [] if views is None or isinstance(views, str) else views:
         if view == "auto":
             raise ValueError('views=["auto", ...]: "auto" cannot be combined with other views; list the views by name.')
         if isinstance(view, str) and view not in VIEWS:
@@ -82,9 +99,13 @@ class ViewRows:
         """Some of the rows in the view."""
         if self.scaler is None:
             return rows_at(self.rows, index)
-        if self.rows.shape[0] * self.rows.shape[1] <= _KEPT_VALUES:
+        if self.rows.shape[0] <= 2 * MOST_ROWS and self.rows.shape[0] * self.rows.shape[1] <= _KEPT_VALUES:
             return rows_at(self._scaled, index)
         return self.scaler.transform(rows_at(self.rows, index))
+
+    def block(self, rows: slice) -> ViewRows:
+        """Some of the rows, of which each is needed once: those that are scaled are not kept."""
+        return ViewRows(rows_at(self.rows, rows), self.scaler)
 
     @cached_property
     def _scaled(self) -> Matrix:
@@ -97,7 +118,14 @@ def are_numeric(preparations: list[Any]) -> bool:
 
 
 def rows_in_views(preparations: list[Any], X: Any, coded: Any = None) -> list[ViewRows]:
-    """New data in each view; the rows are coded once for all views."""
+    """New data in each view; the rows are coded once for all views, those of each block for its own."""
+    own, given = by_block(preparations), checked_blocks(X)
+    if own is not None:
+        return _blocks_in_views(own, given, X)
+    if given is not None:
+        raise TypeError(
+            f"X is a dict of blocks ({', '.join(map(repr, given))}), and the model was fitted to one table."
+        )
     rows = []
     for preparation in preparations:
         if isinstance(preparation, Preparation | RowsAsGiven):
@@ -106,6 +134,19 @@ def rows_in_views(preparations: list[Any], X: Any, coded: Any = None) -> list[Vi
         else:
             rows.append(ViewRows(_indexable(preparation.transform(X)), None))
     return rows
+
+
+def _blocks_in_views(preparations: dict[str, list[Any]], given: dict[str, Any] | None, X: object) -> list[ViewRows]:
+    """Each block in its views."""
+    names = list(preparations)
+    if given is None:
+        told = f"pass a dict with these, as to fit; got {type(X).__name__}."
+        raise TypeError(f"The model was fitted to the blocks {', '.join(map(repr, names))}: {told}")
+    found: dict[str, list[ViewRows]] = {}
+    for name, block in as_fitted(given, names).items():
+        with about_block(name):
+            found[name] = rows_in_views(preparations[name], block)
+    return [source for sources in found.values() for source in sources]
 
 
 def _indexable(rows: Any) -> Matrix:
@@ -118,6 +159,27 @@ def blocks_of(n_samples: int) -> Iterator[slice]:
     """Consecutive blocks of rows."""
     for start in range(0, n_samples, _BLOCK):
         yield slice(start, min(start + _BLOCK, n_samples))
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInViews(RemoteRows):
+    """All rows, in memory and coded, by their numbers.
+
+    Attributes
+    ----------
+    sources : list of ViewRows
+        The rows in each view.
+    """
+
+    sources: list[ViewRows] = field(default_factory=list)
+
+    @property
+    def width(self) -> int:
+        return n_values(self.sources[0].rows)
+
+    def preparing(self, sources: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
+        """The function from numbers of consecutive rows to the rows in each view."""
+        return lambda numbers: [one.block(slice(int(numbers[0, 0]), int(numbers[-1, 0]) + 1)) for one in self.sources]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +206,10 @@ class ViewedData:
         Known labels, -1 for unknown ones.
     groups : Groups or None
         Rows that get one label together.
-    looked_at : Described or None
+    looked_at : Described, DescribedBlocks or None
         The columns that the data were described from, if they were.
+    kept : KeptRows or None
+        The rows that the model will keep.
     """
 
     preparations: list[Any]
@@ -157,7 +221,8 @@ class ViewedData:
     remote: RemoteRows | None = None
     known: NDArray[np.int32] | None = None
     groups: Groups | None = None
-    looked_at: Described | None = None
+    looked_at: Described | DescribedBlocks | None = None
+    kept: KeptRows | None = None
 
     @classmethod
     def of_coordinates(cls, coordinates: Coordinates) -> ViewedData:
@@ -175,28 +240,57 @@ class ViewedData:
     def of(
         cls,
         X: Any,
-        views: str | list[Any] | None,
+        views: str | list[Any] | dict[str, Any] | None,
         sample_weight: ArrayLike | None,
         max_rank: int,
-        n_samples: int | None = None,
+        sample_of: RemoteRows | None = None,
         columns: Any = "related",
     ) -> ViewedData:
         """Data in the views that suit them ("auto"), as they are (None), or in views by name or transformer.
 
-        If the data are a sample, ``n_samples`` is the number of all rows. ``columns`` are those of tables to use.
+        If the data are a sample, ``sample_of`` are all rows. ``columns`` are those of tables to use. Of a
+        dict of blocks each has views of its own; ``views`` and ``columns`` may be dicts that name those of each.
         """
+        blocks = checked_blocks(X)
+        if blocks is not None:
+            return cls._of_blocks(blocks, views, sample_weight, max_rank, columns)
+        if isinstance(views, dict) or isinstance(columns, dict):
+            which = "views" if isinstance(views, dict) else "columns"
+            raise ValueError(f"{which} is a dict, which names those of each block, and X is one table: give a list.")
         looked_at = None
         if views is None:
+            if sample_of is not None and sample_of.has_gaps:
+                raise ValueError("X has missing cells, which views=None does not fill: fill them, or use other views.")
             preparation = RowsAsGiven()
             rows = ViewRows(preparation.encode(X, reset=True), None)
             preparations, sources = [preparation], [rows]
         else:
-            preparations, coded, looked_at = _fitted_preparations(X, views, sample_weight, n_samples, columns)
+            preparations, coded, looked_at = _fitted_preparations(X, views, sample_weight, sample_of, columns)
             sources = rows_in_views(preparations, X, coded)
         if sources[0].rows.shape[0] < 2:
             raise ValueError("n_samples=1: a minimum of 2 is required.")
         weights = check_weights(sample_weight, sources[0].rows)
         return cls(preparations, sources, weights, max_rank, looked_at=looked_at)
+
+    @classmethod
+    def _of_blocks(
+        cls, blocks: dict[str, Any], views: Any, sample_weight: ArrayLike | None, max_rank: int, columns: Any
+    ) -> ViewedData:
+        """Blocks side by side, each in its views."""
+        views, columns = (_of_each(given, blocks, name) for given, name in ((views, "views"), (columns, "columns")))
+        found: dict[str, ViewedData] = {}
+        for name, block in blocks.items():
+            with about_block(name):
+                found[name] = cls.of(block, views[name], sample_weight, max_rank, columns=columns[name])
+        check_lengths({name: one.n_samples for name, one in found.items()})
+        looked_at = {name: one.looked_at for name, one in found.items() if isinstance(one.looked_at, Described)}
+        return cls(
+            [BlockView(name, preparation) for name, one in found.items() for preparation in one.preparations],
+            [source for one in found.values() for source in one.sources],
+            next(iter(found.values())).weights,
+            max_rank,
+            looked_at=described_blocks(looked_at) if len(looked_at) == len(found) else None,
+        )
 
     def as_sample_of(self, remote: RemoteRows) -> ViewedData:
         """The same data as a sample of remote rows."""
@@ -209,8 +303,16 @@ class ViewedData:
         """The same data on the device that holds all rows, if there is one: the sample is fitted there."""
         if not (is_device_array(remote.rows) and are_numeric(self.preparations)):
             return self
-        rows = remote.beside(self.sources[0].rows)  # all views of numbers share these rows
-        return replace(self, sources=[ViewRows(rows, source.scaler) for source in self.sources])
+        # Scaled here: the last digit may differ there, and what is learned would differ with it.
+        scaled = [remote.beside(source.take(slice(None))) for source in self.sources]
+        return replace(self, sources=[ViewRows(rows, None) for rows in scaled])
+
+    def in_memory(self) -> ViewedData:
+        """The same data in memory, where they lie on a device: what looks at few rows gives one answer everywhere."""
+        if not is_device_array(self.sources[0].rows):
+            return self
+        sources = [replace(one, rows=host_block(one.rows), projected=None) for one in self.sources]
+        return replace(self, sources=sources, decompositions={})
 
     def __len__(self) -> int:
         return len(self.preparations)
@@ -218,6 +320,19 @@ class ViewedData:
     @property
     def n_samples(self) -> int:
         return self.sources[0].rows.shape[0]
+
+    @property
+    def description(self) -> Description | None:
+        """What the data are, if they were described."""
+        if isinstance(self.looked_at, DescribedBlocks):
+            return self.looked_at.description
+        return getattr(self.preparations[0], "description_", None)
+
+    @property
+    def blocks(self) -> NDArray[np.intp]:
+        """The number of the block of each view."""
+        names = [getattr(one, "block", "") for one in self.preparations]
+        return np.array([list(dict.fromkeys(names)).index(name) for name in names])
 
     @property
     def names(self) -> list[str]:
@@ -241,6 +356,23 @@ class ViewedData:
         chosen = np.sort(rng.choice(rows, most, replace=False))
         return chosen if self.known is None else np.union1d(chosen, _some_of_each(rows, self.known[rows], most))
 
+    def learned_from(self, sample: NDArray[np.intp]) -> ViewedData:
+        """A sample of rows in memory, of which all are voted on; the data as they are if it is all that have weight."""
+        n_present = self.n_samples if self.weights is None else np.count_nonzero(self.weights)
+        if self.remote is not None or n_present <= MOST_ROWS or sample.size >= n_present:
+            return self
+        weights = None if self.weights is None else self.weights[sample]
+        known = None if self.known is None else self.known[sample]
+        sources = [ViewRows(rows_at(one.rows, sample), one.scaler) for one in self.sources]
+        found = {
+            view: (np.arange(sample.size), coordinates)
+            for view, (index, coordinates) in self.decompositions.items()
+            if np.array_equal(index, sample)
+        }
+        numbers = np.arange(self.n_samples)[:, None]
+        whole = RowsInViews(numbers, self.weights, self.known, self.groups, sources=self.sources)
+        return ViewedData(self.preparations, sources, weights, self.max_rank, "", found, whole, known)
+
     def coordinates(self, view: int, index: NDArray[np.intp]) -> Coordinates:
         """Coordinates of some rows in one view, computed once for the same rows."""
         if view in self.decompositions and np.array_equal(self.decompositions[view][0], index):
@@ -254,6 +386,21 @@ class ViewedData:
         return coordinates
 
 
+def _of_each(given: Any, blocks: dict[str, Any], parameter: str) -> dict[str, Any]:
+    """A parameter of each block: by name, or the same for all."""
+    if isinstance(given, dict):
+        unknown = [name for name in given if name not in blocks]
+        if unknown:
+            there = ", ".join(map(repr, blocks))
+            raise ValueError(f"{parameter} names the block {unknown[0]!r}, which X has not: its blocks are {there}.")
+        usual = "auto" if parameter == "views" else "related"
+        return {name: given.get(name, usual) for name in blocks}
+    if parameter == "columns" and not isinstance(given, str):
+        example = {next(iter(blocks)): list(given)}
+        raise ValueError(f"columns is a list, and X has blocks: say of which block these are, columns={example!r}.")
+    return dict.fromkeys(blocks, given)
+
+
 def _some_of_each(rows: NDArray[np.intp], known: NDArray[np.int32], most: int) -> NDArray[np.intp]:
     """At most this many rows with known labels, equally many of each class."""
     n_classes = int(known.max()) + 1
@@ -261,7 +408,7 @@ def _some_of_each(rows: NDArray[np.intp], known: NDArray[np.int32], most: int) -
 
 
 def _fitted_preparations(
-    X: Any, views: str | list[Any], sample_weight: ArrayLike | None, n_samples: int | None, columns: Any
+    X: Any, views: str | list[Any], sample_weight: ArrayLike | None, sample_of: RemoteRows | None, columns: Any
 ) -> tuple[list[Any], Any, Described | None]:
     """The fitted preparation of each view, the coded rows that views of the library share, and their columns."""
     preparations: list[Any] = []
@@ -275,7 +422,8 @@ def _fitted_preparations(
             preparations.append(clone(view).fit(X, **({"sample_weight": sample_weight} if weighted else {})))
         elif base is None:
             base = Preparation(view, columns)
-            coded, looked_at = base.fit_encode(X, sample_weight, n_samples)
+            n_samples, gaps = (None, False) if sample_of is None else (sample_of.n_samples, sample_of.has_gaps)
+            coded, looked_at = base.fit_encode(X, sample_weight, n_samples, others_have_gaps=gaps)
             preparations.append(base)
             wanted = base.description_.views[1:] if view == "auto" else wanted
         else:

@@ -285,7 +285,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             Weight 2 is the row twice, weight 0 an absent row (it still gets a label). Coordinates carry their own, and
             their own ``max_rank``.
         known_labels : array-like of shape (n_samples,), optional
-            Labels that are known of some rows, of any type; -1, None or NaN is an unknown one. A row keeps its label,
+            Names or numbers that are known of some rows; -1, None, NaN or such text is unknown. A row keeps its label,
             whatever ``predict`` says of it; class ``classes_[i]`` is cluster i, and further clusters follow.
         groups : array-like of shape (n_samples,), optional
             Rows of a group get one label, by the sum over all of them; None or NaN is a row by itself. A known label of

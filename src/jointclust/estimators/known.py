@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jointclust.exceptions import tell
+from jointclust.exceptions import Notice, tell
 from jointclust.numerics.groups import Groups
 from jointclust.rows import PLACES, Rows, is_elsewhere, kind_of
 from jointclust.rows.arrays import to_host
@@ -17,6 +17,22 @@ from jointclust.types import Array, Labels
 
 # The known classes and the groups of rows, given the rows and their weights.
 KnownRows = Callable[[Rows, Array | None], tuple[Array | None, Groups | None]]
+
+
+# What NumPy and pandas write for no value when they make strings of values, and for the number -1.
+_NOTHING = frozenset({"", "nan", "NaN", "None", "NaT", "<NA>"})
+_UNKNOWN = _NOTHING | {"-1", "-1.0"}
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a known label, written as text, says that none is known.
+
+    Examples
+    --------
+    >>> [says_nothing(text) for text in ("-1", "nan", " ", "1", "nanny")]
+    [True, True, True, False, False]
+    """
+    return text.strip() in _UNKNOWN
 
 
 def known_beside(
@@ -113,6 +129,7 @@ def _values(name: str, given: ArrayLike, n_samples: int) -> NDArray:
 def _numbered(values: NDArray, present: NDArray[np.bool_] | None) -> tuple[Labels, NDArray]:
     """Numbers for the labels, and the classes in that order: those that a row with weight has."""
     known = ~_gaps(values, -1)
+    _tell_of_texts(values[~known])
     classes, numbers = _unique("known_labels", values[known])
     held = np.bincount(numbers[slice(None) if present is None else present[known]], minlength=classes.size) > 0
     labels = np.full(values.size, -1, dtype=np.int32)
@@ -130,15 +147,36 @@ def _unique(name: str, values: NDArray) -> tuple[NDArray, NDArray[np.intp]]:
 
 
 def _gaps(values: NDArray, code: int | None = None) -> NDArray[np.bool_]:
-    """Where there is no value: None, NaN and their like, and the code for none."""
+    """Where there is no value: None, NaN and their like, also as text, and the code for none."""
     if values.dtype.kind in "iuf":
         return np.isnan(values) | (np.zeros(values.size, dtype=bool) if code is None else values == code)
-    missing = ("NoneType", "NAType", "NaTType")
-    return np.array([type(v).__name__ in missing or bool(v != v) or v == code for v in values.tolist()], dtype=bool)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    missing, texts = ("NoneType", "NAType", "NaTType"), _NOTHING if code is None else _UNKNOWN
+
+    def is_gap(value: Any) -> bool:
+        if isinstance(value, str):
+            return value.strip() in texts
+        return type(value).__name__ in missing or bool(value != value) or value == code
+
+    return np.array([is_gap(value) for value in values.tolist()], dtype=bool)
+
+
+def _tell_of_texts(unknown: NDArray) -> None:
+    """Say which texts are taken for unknown labels, as one of them might be the name of a class."""
+    texts = sorted({value for value in unknown.tolist() if isinstance(value, str) and value.strip()})
+    if texts:
+        names = " and ".join(map(repr, texts))
+        tell(f"known_labels: the text {names} is taken for an unknown label. A class needs another name.", Notice)
 
 
 def _plain(classes: NDArray) -> NDArray:
     """Classes in the type that suits them: whole numbers are integers, also where gaps had made them floats."""
     plain = np.array(classes.tolist()) if classes.size else np.array([], dtype=np.int64)
+    if plain.dtype.kind not in "biufU" or classes.dtype.kind in "mM":
+        raise ValueError(
+            f"known_labels are of type {type(classes[0]).__name__}: give names or numbers, for example the "
+            "same as strings (None where none is known)."
+        )
     whole = plain.dtype.kind == "f" and bool((plain == np.round(plain)).all())
     return plain.astype(np.int64) if whole else plain

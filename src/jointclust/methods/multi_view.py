@@ -31,6 +31,7 @@ from jointclust.subspace.alternating import Method, State
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Array, Float, Labels, Sweepable
+from jointclust.views.blocks import about_block, as_fitted, blocks_in, check_lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,9 +252,9 @@ class MultiViewKMeans(RobustKMeans):
                 self.view_names_, self._ends = ["0"], ()
             return super()._validated(X, reset=reset, ensure_min_samples=ensure_min_samples, **options)
         if not reset:
-            given = as_fitted(given, self.view_names_)
+            given = in_order_of_fit(given, self.view_names_)
         arrays = [checked_block(name, block, ensure_min_samples) for name, block in given.items()]
-        check_lengths(given, arrays)
+        check_lengths({name: len(one) for name, one in zip(given, arrays, strict=True)})
         if reset:
             self.view_names_, self._ends = list(given), tuple(np.cumsum([one.shape[1] for one in arrays]).tolist())
         elif (widths := np.diff([0, *self._ends]).tolist()) != [one.shape[1] for one in arrays]:
@@ -371,24 +372,18 @@ def scaled(rows: NDArray, model: MultiViewKMeans) -> NDArray:
 # -- blocks that users give -------------------------------------------------------------------------------------
 
 
-def as_fitted(given: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+def in_order_of_fit(given: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
     """Blocks in the order of fit: by name, or by place where they have no names."""
     if list(given) == [str(place) for place in range(len(names))]:
         return dict(zip(names, given.values(), strict=True))
-    if set(given) != set(names):
-        raise ValueError(f"X has the blocks {list(given)}; those of fit were {names}. Pass the same ones.")
-    return {name: given[name] for name in names}
+    return as_fitted(given, names)
 
 
 def blocks_of(X: Any) -> dict[str, Any] | None:
-    """Blocks by name; None where X is one matrix of rows."""
-    if isinstance(X, Mapping) and not is_sparse(X):  # SciPy has a sparse matrix that is a dict
-        if not X:
-            raise ValueError("X is a dict without blocks: give at least one, by name.")
-        return {str(name): block for name, block in X.items()}
+    """Blocks by name, or by number of a list of matrices; None where X is one matrix of rows."""
     if isinstance(X, list | tuple) and X and all(len(_shape(block)) == 2 for block in X):
         return {str(place): block for place, block in enumerate(X)}
-    return None
+    return blocks_in(X)
 
 
 def _shape(block: Any) -> tuple[int, ...]:
@@ -400,16 +395,5 @@ def checked_block(name: str, block: Any, min_samples: int) -> NDArray:
     """A block as a dense matrix of finite numbers, or an error that names it."""
     if is_sparse(block):
         raise TypeError(f"Block {name!r} is sparse: reduce it first (scikit-learn's TruncatedSVD), or make it dense.")
-    try:
+    with about_block(name):
         return check_array(block, dtype=[np.float64, np.float32], ensure_min_samples=min_samples)
-    except (TypeError, ValueError) as error:
-        error.add_note(f"This is about the block {name!r}.")
-        raise
-
-
-def check_lengths(given: Mapping[str, Any], arrays: Sequence[NDArray]) -> None:
-    """Blocks have the same rows."""
-    lengths = [len(one) for one in arrays]
-    if len(set(lengths)) > 1:
-        found = ", ".join(f"{name!r} {length}" for name, length in zip(given, lengths, strict=True))
-        raise ValueError(f"The blocks must have the same rows, but their numbers differ: {found}.")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,32 +262,42 @@ def oversampled(
     """
     if Y.shape[0] <= 2 * _ROUNDS * n_clusters:
         return plus_plus(Y, n_clusters, n_sets, rng, weights, first)
-    if is_device_array(Y):
-        return _drawn_from(*_candidates(Y, n_clusters, n_sets, rng, weights), n_clusters, rng, first)
+    n_given = 0 if first is None else len(first)
+    if is_device_array(Y):  # all sets in one go, by the numbers that one after the other would draw
+        numbers = [(_rounds(rng, n_clusters), _Uniforms.drawn(rng, 1, n_clusters, n_given)) for _ in range(n_sets)]
+        rounds, quantiles = zip(*numbers, strict=True)
+        points, mass = _candidates(Y, np.concatenate(rounds, axis=1), weights)
+        return _drawn_from(points, mass, n_clusters, _Uniforms.joined(quantiles), first)
     found, dtype = [], precision(Y)
     for _ in range(n_sets):
-        points, mass = (part[0].astype(dtype) for part in _candidates(Y, n_clusters, 1, rng, weights))
+        points, mass = (part[0].astype(dtype) for part in _candidates(Y, _rounds(rng, n_clusters), weights))
         found.append(plus_plus(points, n_clusters, 1, rng, mass, first))
     return np.concatenate(found)
 
 
-def _candidates(
-    Y: Array, n_clusters: int, n_sets: int, rng: np.random.RandomState, weights: Array | None
-) -> tuple[Any, Any]:
+def _rounds(rng: np.random.RandomState, n_clusters: int) -> Float:
+    """The numbers, between 0 and 1, by which the candidates of one set are drawn in each round."""
+    return rng.uniform(size=(_ROUNDS, 1, n_clusters))
+
+
+def _candidates(Y: Array, rounds: Float, weights: Array | None) -> tuple[Any, Any]:
     """Means (n_sets, m, d) and weights (n_sets, m) of the rows nearest to each candidate of each set, in one go.
 
-    A candidate that is drawn twice has no weight the second time.
+    A candidate that is drawn twice has no weight the second time. ``rounds`` are the numbers to draw by, of shape
+    (n_rounds, n_sets, n_clusters).
     """
+    _, n_sets, n_clusters = rounds.shape
     xp, order, n = namespace(Y), _canonical_order(Y, weights), Y.shape[0]
     Y = xp.take(Y, order, axis=0)
     weights = blocks.float64(xp.ones_like(Y[:, 0]) if weights is None else xp.take(weights, order))
     own = xp.broadcast_to(xp.zeros_like(order)[:, None], (n, n_sets))
     distance = xp.broadcast_to(xp.full_like(weights, xp.inf)[:, None], (n, n_sets))
     mass = xp.broadcast_to(weights, (n_sets, n))
-    for first in range(0, _ROUNDS * n_clusters, n_clusters):
-        drawn = _draw(mass, like(rng.uniform(size=(n_sets, n_clusters)), Y, xp.float64))
+    for first, quantiles in zip(range(0, _ROUNDS * n_clusters, n_clusters), rounds, strict=True):
+        drawn = _draw(mass, like(quantiles, Y, xp.float64))
         points = xp.reshape(xp.take(Y, xp.reshape(drawn, (-1,)), axis=0), (n_sets, n_clusters, -1))
-        own, distance = sweep(_Nearer(points, first), Y, own, distance, width=n_sets * n_clusters).rows
+        copies = xp.argmax(xp.astype(drawn[:, :, None] == drawn[:, None, :], xp.int8), axis=2)
+        own, distance = sweep(_Nearer(points, copies, first), Y, own, distance, width=n_sets * n_clusters).rows
         mass = (distance * weights[:, None]).T
     m = _ROUNDS * n_clusters
     sums = lambda y, block, w: Swept(sums=blocks.sums_and_sizes(y, block, m, w, None))  # noqa: E731
@@ -301,31 +311,38 @@ def _candidates(
 
 
 class _Nearer:
-    """A function of blocks: the nearest of all points so far of each set, numbered from ``first`` on if a new one."""
+    """A function of blocks: the nearest of all points so far of each set, numbered from ``first`` on if a new one.
 
-    def __init__(self, points: Any, first: int):
-        self.points, self.first = points, first
+    ``copies`` are the first points that each is a copy of: among copies only rounding would choose.
+    """
+
+    def __init__(self, points: Any, copies: Any, first: int):
+        self.points, self.copies, self.first = points, copies, first
 
     def __call__(self, y: Array, own: Array, distance: Array) -> Swept:
         xp, new = namespace(y), nearest_of(self.points)(y)
+        new = xp.stack([xp.take(self.copies[r, ...], new[:, r], axis=0) for r in range(new.shape[1])], axis=1)
         reached = [blocks.residuals(y, new[:, r], self.points[r, ...]) ** 2 for r in range(new.shape[1])]
         reached = xp.stack(reached, axis=1)
         closer = reached < distance
         return Swept(rows=[xp.where(closer, like(new, own) + self.first, own), xp.where(closer, reached, distance)])
 
 
-def _drawn_from(points: Array, mass: Array, n_clusters: int, rng: np.random.RandomState, first: Float | None) -> Float:
+def _drawn_from(points: Array, mass: Array, n_clusters: int, uniforms: _Uniforms, first: Float | None) -> Float:
     """k-means++ among candidates of each set that lie on a device: on the host, from the distances between them.
 
     Every draw depends on the one before, which a device would wait for.
     """
     xp, (n_sets, n, d) = namespace(points), points.shape
+    orders = [_canonical_order(points[r, ...], mass[r, ...]) for r in range(n_sets)]
+    points = xp.stack([xp.take(points[r, ...], order, axis=0) for r, order in enumerate(orders)], axis=0)
+    weight = np.stack([to_host(xp.take(mass[r, ...], order)) for r, order in enumerate(orders)])
     flat, squares = xp.reshape(points, (-1, d)), np.stack([_between(points[r, ...]) for r in range(n_sets)])
     given = np.tile(np.empty((0, d)) if first is None else first, (n_sets, 1, 1))
     nearest = None
     if given.shape[1]:
         reached = blocks.residuals(flat, nearest_in(flat, given[0]), given[0]) ** 2
-        nearest = to_host(blocks.float32(reached)).reshape(n_sets, n)
+        nearest = to_host(blocks.float64(reached)).reshape(n_sets, n)
     sets = np.arange(n_sets)[:, None]
 
     def distances(rows: Any) -> Array:
@@ -333,18 +350,41 @@ def _drawn_from(points: Array, mass: Array, n_clusters: int, rng: np.random.Rand
 
     if (n_wanted := n_clusters - given.shape[1]) == 0:
         return given
-    weight = to_host(blocks.float32(mass))
-    chosen = _greedy(distances, weight, nearest, n_sets, n_wanted, n_clusters, rng)
+    chosen = _greedy(distances, weight, nearest, uniforms)
     rows = xp.take(flat, like((chosen + n * sets).ravel(), points, xp.int64), axis=0)
     return np.concatenate([given, to_host(rows).reshape(n_sets, n_wanted, d)], axis=1)
 
 
-def _between(points: Array) -> NDArray[np.float32]:
+def _between(points: Array) -> Float:
     """Squared distances between points on a device, on the host."""
+    points = blocks.float64(points)
     norms, squares = blocks.squared_lengths(points), points @ (-2.0 * points).T
     squares += norms
     squares += norms[:, None]
-    return np.maximum(to_host(blocks.float32(squares)), 0.0)
+    return np.maximum(to_host(squares), 0.0)
+
+
+class _Uniforms(NamedTuple):
+    """Numbers between 0 and 1 to draw centers by: for the first (n_sets, 1), and for the others (n, n_sets, n_trials).
+
+    The first has none where there are centers already.
+    """
+
+    start: Float | None
+    quantiles: Float
+
+    @classmethod
+    def drawn(cls, rng: np.random.RandomState, n_sets: int, n_clusters: int, n_given: int) -> _Uniforms:
+        """The numbers for all but the centers that there are already."""
+        n_trials, start = 2 + int(np.log(n_clusters)), rng.uniform(size=(n_sets, 1)) if n_given == 0 else None
+        n_drawn = n_clusters - n_given - (start is not None)
+        return cls(start, rng.uniform(size=(max(n_drawn, 0), n_sets, n_trials)))
+
+    @classmethod
+    def joined(cls, sets: Sequence[_Uniforms]) -> _Uniforms:
+        """The numbers of several sets, side by side."""
+        starts = [one.start for one in sets if one.start is not None]
+        return cls(np.concatenate(starts) if starts else None, np.concatenate([one.quantiles for one in sets], axis=1))
 
 
 def plus_plus(
@@ -378,7 +418,7 @@ def plus_plus(
     if len(first):
         squares = blocks.residuals(Y, nearest_in(Y, first), first) ** 2
         nearest = xp.broadcast_to(like(squares, Y), (n_sets, n))
-    chosen = _greedy(distances, weight, nearest, n_sets, n_clusters - len(first), n_clusters, rng)
+    chosen = _greedy(distances, weight, nearest, _Uniforms.drawn(rng, n_sets, n_clusters, len(first)))
     rows = xp.take(Y, xp.reshape(chosen, (-1,)), axis=0)
     drawn = to_host(rows).astype(np.float64).reshape(n_sets, chosen.shape[1], -1)
     return np.concatenate([given, drawn], axis=1)
@@ -388,23 +428,19 @@ def _greedy(
     distances: Callable[[Array], Array],
     weight: Array,
     nearest: Array | None,
-    n_sets: int,
-    n_wanted: int,
-    n_clusters: int,
-    rng: np.random.RandomState,
+    uniforms: _Uniforms,
 ) -> Any:
     """Rows (n_sets, n_wanted) drawn by their weight and squared distance from the nearest so far, the best of a few.
 
     ``distances`` makes new arrays of those of rows (n_sets, t) from all n, up to rounding; ``weight`` is that of the n,
     or of those of each set; ``nearest`` (n_sets, n) are distances from centers that there are already.
     """
-    xp, n_trials, chosen = namespace(weight), 2 + int(np.log(n_clusters)), list[Any]()
+    xp, (n_drawn, n_sets, n_trials), chosen = namespace(weight), uniforms.quantiles.shape, list[Any]()
     if nearest is None:
         everywhere = xp.broadcast_to(weight, (n_sets, weight.shape[-1]))
-        start = _draw(everywhere, like(rng.uniform(size=(n_sets, 1)), weight, xp.float64))
+        start = _draw(everywhere, like(uniforms.start, weight, xp.float64))
         chosen, nearest = [start[:, 0]], xp.clip(distances(start)[:, 0, :], 0.0, None)
-    n_drawn = n_wanted - len(chosen)
-    quantiles = like(rng.uniform(size=(n_drawn, n_sets, n_trials)), weight, xp.float64)
+    quantiles = like(uniforms.quantiles, weight, xp.float64)
     offsets = like(np.arange(n_sets) * n_trials, weight, xp.int64)
     for k in range(n_drawn):
         mass = nearest * weight

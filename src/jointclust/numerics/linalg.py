@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackError, LinearOperator, aslinearoperator, eigsh
 
+from jointclust.rows import threads
 from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.types import Array, Float, Namespace
 
 _A = TypeVar("_A", bound=Array)
 # Below this size LAPACK is faster than anything clever.
 _SMALL = 256
+# From this size on LAPACK takes a second or more.
+_LONG = 1000
 # An eigenvalue this far below the largest one is indistinguishable from zero.
 _NEGLIGIBLE = 1e-11
 
@@ -48,11 +52,17 @@ def _lapack(matrix: Float, start: int, stop: int) -> tuple[Float, Float]:
     """Eigenpairs number ``start`` to ``stop - 1`` of a symmetric matrix, smallest first."""
     n = len(matrix)
     if 2 * (stop - start) < n:
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(start, stop - 1), check_finite=False)
+        values, vectors = eigh(matrix, subset_by_index=(start, stop - 1))
         if values.size == stop - start:  # LAPACK's MRRR can return none at all where many are equal
             return values, vectors
-    values, vectors = scipy.linalg.eigh(matrix, driver="evd", check_finite=False)
+    values, vectors = eigh(matrix, driver="evd")
     return values[start:stop], vectors[:, start:stop]
+
+
+def eigh(matrix: Float, **options: Any) -> tuple[Float, Float]:
+    """SciPy's ``eigh`` of a symmetric matrix of finite numbers; Ctrl-C need not wait until a large one is solved."""
+    solve = partial(scipy.linalg.eigh, matrix, check_finite=False, **options)
+    return threads.interruptible(solve) if len(matrix) >= _LONG else solve()
 
 
 def leading_eigenpairs(matrix: Float | LinearOperator, k: int) -> tuple[Float, Float]:

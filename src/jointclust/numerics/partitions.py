@@ -227,6 +227,13 @@ def looked_up(numbers: NDArray, labels: Array) -> Labels:
     return sweep(lambda a: Swept(rows=[namespace(a).take(like(numbers, a), a, axis=0)]), labels).rows[0]
 
 
+def placed(values: NDArray, numbers: NDArray[np.intp], n_places: int, free: float) -> NDArray:
+    """Values of clusters, along the last axis, at other numbers; a value for the numbers that stay free."""
+    found = np.full((*values.shape[:-1], n_places), free)
+    found[..., numbers] = values
+    return found
+
+
 def weighted_norm(Y: Sweepable, weights: Array | None) -> float:
     """``sum_i w_i |y_i|^2``."""
 

@@ -7,12 +7,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
 from jointclust._sklearn import Interval, check_sample_weight, get_feature_names, validate_params
-from jointclust.numerics.linalg import eigh_on, fix_signs, leading_eigenpairs
+from jointclust.numerics.linalg import eigh, eigh_on, fix_signs, leading_eigenpairs
 from jointclust.rows import (
     Projected,
     Rows,
@@ -243,7 +242,7 @@ def _eigh(matrix: Float, leading: int | None, device: Any = None) -> tuple[Float
     if leading is not None:
         values, vectors = leading_eigenpairs(matrix, min(leading, len(matrix)))
         return np.maximum(values, 0.0), vectors
-    values, vectors = scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
+    values, vectors = eigh(matrix, driver="evd", overwrite_a=True)
     return np.maximum(values[::-1], 0.0), np.asfortranarray(fix_signs(vectors[:, ::-1]))
 
 

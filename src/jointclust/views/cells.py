@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -171,6 +171,8 @@ def cells_of(column: Any, name: str, reading: Reading | None = None) -> Cells:
 
     ``reading`` is how fit has found its text to be written, where that is known.
     """
+    if isinstance(column, Cells):
+        return column if reading is None else replace(column, known_reading=reading)
     if hasattr(column, "cat") and hasattr(column.cat, "codes"):  # pandas has done the work
         codes = column.cat.codes.to_numpy().astype(np.intp)
         values = _plain_values(np.array([*column.cat.categories, None], dtype=object), name)

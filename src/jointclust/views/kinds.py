@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -44,6 +45,9 @@ from jointclust.views.usage import (
 
 __all__ = ["Description", "describe"]
 
+# Numbers whose spread is computed at a time.
+_AT_A_TIME = 2**20
+
 # Rows, and values of dense rows, that a description looks at.
 _MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
 # Columns up to which each is shown, and in a notebook.
@@ -63,7 +67,7 @@ class Description:
     kind : str
         "table" (columns measured in units of their own), "mixed" (a table with categories, booleans or dates),
         "features" (many columns of one scale: pixels, bands, genes, embeddings), "counts" (of words, of reads),
-        "documents" (text) or "unit rows" (rows of one length).
+        "documents" (text), "unit rows" (rows of one length), or "blocks" (several of these with the same rows).
     reasons : list of str
         Why, in words; what is left out; what was looked at.
     views : list of str
@@ -88,6 +92,8 @@ class Description:
     _notes: tuple[str, ...] = ()
     # None: the columns were not tested, as in version 0.2.
     _usage: Usage | None = None
+    # Of each block, by name.
+    _parts: dict[str, Description] | None = None
 
     @property
     def columns(self) -> list[Column]:
@@ -111,11 +117,15 @@ class Description:
     @property
     def unrelated(self) -> list[str]:
         """The reasons why columns are not used that depend on none of the others."""
+        if self._parts is not None:
+            return [f"{name}: {reason}" for name, part in self._parts.items() for reason in part.unrelated]
         return [] if self._usage is None else told_of_use(self._usage, self._names)
 
     @property
     def used(self) -> NDArray[np.bool_]:
         """Which of the columns rows are compared by."""
+        if self._parts is not None:
+            return np.concatenate([part.used for part in self._parts.values()])
         if self.kind == "documents":
             return self.of_kind("text")
         out = self.of_kind("id", "text") | (self.of_kind("constant") & (self.kind in ("table", "mixed")))
@@ -225,6 +235,8 @@ def described(X: Any, columns: Any = "related", n_samples: int | None = None) ->
     """
     if is_documents(X):
         return Described(_of_documents(X), [])
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+        raise TypeError("X is a dict of blocks: describe each of them by itself.")
     if is_annotated(X):
         found = described(X.X, columns).description
         return Described(replace(found, _names=np.array([str(name) for name in X.var.index])), [])
@@ -367,10 +379,10 @@ def _found_in_matrix(A: Float, positions: NDArray | None) -> list[Found]:
     plain = (highest > lowest) & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
     plain &= ~(is_nines(lowest) | is_nines(highest))
     found = [
-        Found("number", float(np.isnan(column).mean()), numbers=column)
-        if known
-        else found_in(cells_of(column, str(name)), positions)
-        for name, (column, known) in enumerate(zip(A.T, plain, strict=True))
+        Found("number", missing, numbers=column) if known else found_in(cells_of(column, str(name)), positions)
+        for name, (column, missing, known) in enumerate(
+            zip(A.T, np.isnan(A).mean(axis=0).tolist(), plain.tolist(), strict=True)
+        )
     ]
     if all(column.kind in LEFT_OUT for column in found):  # numbers that are all there is name nothing
         found = [column._replace(kind="number") if column.kind == "id" else column for column in found]
@@ -399,7 +411,7 @@ def _of_columns(
     kinds = np.array([column.kind for column in found])
     # What is true or false is 1 or 0, however it is written.
     numeric = np.isin(kinds, _NUMERIC)
-    spread = np.array([_spread(column) if use else np.nan for column, use in zip(found, numeric, strict=True)])
+    spread = _spreads([column.numbers if use else None for column, use in zip(found, numeric, strict=True)])
     told = _told(found, names, kinds, missing)
     if verdict.kind == "documents":  # of the text, which is not left out
         told = [line for line in told if "--text-column" not in line]
@@ -419,8 +431,15 @@ def _of_columns(
     return replace(description, views=views)
 
 
-def _spread(column: Found) -> float:
-    return np.nan if column.numbers is None else float(np.nanstd(column.numbers))
+def _spreads(columns: list[Float | None]) -> Float:
+    """The standard deviation of each column of numbers, many at a time; NaN for others."""
+    spreads = np.full(len(columns), np.nan)
+    numbers = [(index, column) for index, column in enumerate(columns) if column is not None]
+    step = max(1, _AT_A_TIME // max(len(numbers[0][1]), 1)) if numbers else 1
+    for start in range(0, len(numbers), step):
+        at, some = zip(*numbers[start : start + step], strict=True)
+        spreads[list(at)] = np.nanstd(np.array(some), axis=1)
+    return spreads
 
 
 def _as_wanted(column: Found) -> Found:

@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from jointclust._sklearn import StrOptions, fit_context
 from jointclust.exceptions import tell
 from jointclust.rows import is_annotated, is_elsewhere, is_lazy, tidied
-from jointclust.rows.arrays import columns_at, is_device_array, like, to_host
-from jointclust.types import Float
+from jointclust.rows.arrays import columns_at, is_device_array, like, namespace, to_host
+from jointclust.rows.memory import check_memory
+from jointclust.types import Array, Float
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in, unfolded
 from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
@@ -122,9 +123,17 @@ class Preparation(Transformer):
         return self
 
     def fit_encode(
-        self, X: Any, sample_weight: ArrayLike | None = None, n_samples: int | None = None
+        self,
+        X: Any,
+        sample_weight: ArrayLike | None = None,
+        n_samples: int | None = None,
+        *,
+        others_have_gaps: bool = False,
     ) -> tuple[Any, Described]:
-        """Fit as :meth:`fit` does; what :meth:`encode` gives for the rows, and the columns that were looked at."""
+        """Fit as :meth:`fit` does; what :meth:`encode` gives for the rows, and the columns that were looked at.
+
+        Of a sample, ``others_have_gaps`` says whether there may be gaps among all rows.
+        """
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         looked_at = described(X, self.columns, n_samples)
@@ -142,13 +151,16 @@ class Preparation(Transformer):
             self.encoder_.fit(data, sample_weight=sample_weight)
             # Why a column is left out by the kind given to the encoder, the description says.
             self.notes_ += [note for note in getattr(self.encoder_, "notes_", []) if "kind is given as" not in note]
+        self._check_memory(data)
         rows = self._numbers(data)
         if not sp.issparse(rows) and not is_elsewhere(rows):
             # Tables may have gaps later even if they have none now; other data are filled where they have gaps.
             has_gaps = bool(np.isnan(rows).any())
-            if has_gaps or self.description_.kind in ("table", "mixed"):
+            if has_gaps or others_have_gaps or self.description_.kind in ("table", "mixed"):
                 self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
-            self.notes_ += ["gaps are filled with what the other columns of the row tell"] * has_gaps
+            self.notes_ += ["gaps are filled with what the other columns of the row tell"] * (
+                has_gaps or others_have_gaps
+            )
             self._warn_of_gaps(rows)
         rows = self._filled(rows)
         self.numeric_: NDArray[np.bool_] | None = None
@@ -163,6 +175,14 @@ class Preparation(Transformer):
                 self.weights_ = level_weights(rows, columns, self.numeric_, self.weighted_, sample_weight)
         self._learn_view(rows, sample_weight)
         return rows, looked_at
+
+    def _check_memory(self, data: Any) -> None:
+        """Rows as numbers, once with gaps and once without, and what is computed from them, find room."""
+        if isinstance(self.encoder_, MixedEncoder):
+            width = self.encoder_.get_feature_names_out().size
+            what = f"To code {data.shape[0]:,} rows as {width:,} columns of numbers"
+            remedy = "give fewer rows or columns, or a Dask data frame, of which only a sample is coded at once"
+            check_memory(3 * 8.0 * data.shape[0] * width, what, remedy)
 
     def _warn_of_sentinels(self, elsewhere: bool) -> None:
         """Say which numbers are taken for gaps: whoever means them as numbers has to know. Elsewhere none are."""
@@ -237,9 +257,13 @@ class Preparation(Transformer):
     def encode(self, X: Any) -> Any:
         """Rows of numbers without gaps, before the view scales them, of data with the columns of fit."""
         check_is_fitted(self)
-        if is_device_array(X) and self.description_._sentinels:  # gaps are filled on the host
+        if is_device_array(X) and (self.description_._sentinels or _has_gaps(X)):  # gaps are filled on the host
             return like(self.encode(to_host(X)), X)
-        return self._filled(self._numbers(self._restricted(self._checked(X, reset=False))))
+        return self._filled(self._numbers(self.restricted(X)))
+
+    def restricted(self, X: Any) -> Any:
+        """The columns of data that are used; the text of documents."""
+        return self._restricted(self._checked(X, reset=False))
 
     def readable(self, coded: Any) -> Any:
         """Coded rows as people read them: numbers in their own units, 1 for a level that a row has and 0 else.
@@ -397,3 +421,8 @@ class Preparation(Transformer):
         parts = [of_levels(encoder.shares_[name]) if name in encoder.levels_ else np.ones(1) for name in used]
         values = np.concatenate(parts)
         return values if self.imputer_ is None else values[self.imputer_.kept_]
+
+
+def _has_gaps(X: Array) -> bool:
+    """Whether rows on a device have NaN."""
+    return bool(namespace(X).any(namespace(X).isnan(X)))

@@ -179,7 +179,9 @@ def _counted(filled: Float) -> str | None:
 
 
 def _why_no_counts(filled: Float) -> str:
-    if filled.size and filled.min() < 0:
+    if not filled.any():
+        return "every cell is zero"
+    if filled.min() < 0:
         return "there are negative values: no counts"
     if not is_whole(filled):
         return "the values are not whole: no counts, or counts already scaled or in logarithms"

@@ -142,7 +142,8 @@ class Standardised(AsIs):
     def _change(self, x: Any) -> Any:
         if sp.issparse(x):
             return x @ sp.diags_array(1.0 / self.scale_).astype(x.dtype)
-        return (x - like(self.mean_, x)) / like(self.scale_, x)
+        with np.errstate(over="ignore"):  # a row that is infinitely far away is still a row
+            return (x - like(self.mean_, x)) / like(self.scale_, x)
 
 
 class Numbers(Standardised):
@@ -228,10 +229,22 @@ class RankNormal(AsIs):
     def _learn(self, X: Any, weights: Float | None) -> None:
         self._refuse_sparse(X)
         drawn, weights = sample(X, _QUANTILE_ROWS, np.random.RandomState(0), weights)
-        points = [_points(column, weights) for column in np.asarray(drawn, dtype=np.float64).T]
-        length = max(len(values) for values, _ in points)
-        padded = [[np.pad(part, (0, length - len(part)), mode="edge") for part in pair] for pair in points]
-        self.values_, self.scores_ = (np.column_stack(parts) for parts in zip(*padded, strict=True))
+        drawn = np.asarray(drawn, dtype=np.float64)
+        ordered, n_columns = np.sort(drawn, axis=0), drawn.shape[1]
+        distinct = (ordered[1:] > ordered[:-1]).all(axis=0) if weights is None else np.zeros(n_columns, bool)
+        points = {column: _points(drawn[:, column], weights) for column in np.flatnonzero(~distinct).tolist()}
+        ranks, own = _points(np.arange(len(drawn), dtype=np.float64), None)  # of columns without equal values
+        length = max(len(values) for values, _ in [*points.values(), *([(ranks, own)] if distinct.any() else [])])
+        self.values_, self.scores_ = np.empty((2, length, n_columns))
+        if distinct.any():
+            for parts, part in (
+                (self.values_, ordered[ranks.astype(np.intp)][:, distinct]),
+                (self.scores_, own[:, None]),
+            ):
+                parts[: len(ranks), distinct], parts[len(ranks) :, distinct] = part, part[-1]
+        for column, pair in points.items():
+            for parts, part in zip((self.values_, self.scores_), pair, strict=True):
+                parts[: len(part), column], parts[len(part) :, column] = part, part[-1]
 
     def _change(self, x: Any) -> Any:
         self._refuse_sparse(x)
