@@ -94,7 +94,7 @@ def test_clusters_of_one_column_are_said_first(customers, tmp_path, capsys):
     options = ("--columns", "city,luck", "-k", 4, "--set", "effort=quick")
     assert call("fit", customers, *options, "--out", tmp_path / "run") == 0
     lines = capsys.readouterr().err.splitlines()
-    after = lines[[line.startswith("Fitting") for line in lines].index(True) + 1]
+    after = lines[[line.startswith("Clustering") for line in lines].index(True) + 1]
     assert after.startswith("Warning: These clusters are (nearly) the values of column 'city'")
     assert "take it out of --columns" in after
     first = json.loads((tmp_path / "run" / "run.json").read_text())["warnings"][0]

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 
 import numpy as np
 import pytest
@@ -69,7 +70,8 @@ def test_labels_beside_the_columns_of_the_file(run, data, capsys):
     labels = rows_of(run / "labels.csv")
     for row, given, label in zip(table_in(told.out), rows_of(data), labels, strict=True):
         assert row["name"] == "'" + given["name"]
-        assert row | {"name": given["name"]} == given | {key: label[key] for key in ("label", "confidence")}
+        own = {key: label[key] for key in ("label", "confidence")} | {"jointclust_name": label["name"]}
+        assert row | {"name": given["name"]} == given | own
     assert call("predict", run, data, "--append", "--raw-cells", "--quiet", "-o", "-") == 0
     assert [row["name"] for row in table_in(capsys.readouterr().out)] == [row["name"] for row in rows_of(data)]
     assert "both go to standard output" in failure(capsys, "predict", run, data, "-o", "-", "--json")[1]
@@ -144,7 +146,7 @@ def test_labels_go_into_a_copy_of_an_annotated_matrix(tmp_path, rng, capsys):
     expected = rows_of(tmp_path / "run" / "labels.csv")
     with h5py.File(labelled) as file:
         obs = file["obs"]
-        assert list(obs.attrs["column-order"]) == ["jointclust", "jointclust_confidence"]
+        assert list(obs.attrs["column-order"]) == ["jointclust", "jointclust_name", "jointclust_confidence"]
         names = obs["jointclust"]["categories"].asstr()[:]
         assert names[obs["jointclust"]["codes"][:]].tolist() == [row["label"] for row in expected]
         np.testing.assert_allclose(obs["jointclust_confidence"][:], [float(row["confidence"]) for row in expected])
@@ -170,6 +172,28 @@ def test_what_each_cluster_is(data, tmp_path):
     assert all(one["rules"][0]["text"] in row["rules"] for one, row in zip(clusters, table, strict=True))
     assert {one["features"][0]["name"] for one in clusters} <= set("xyz")
     assert "<svg" in (tmp_path / "map.svg").read_text()
+
+
+def test_a_workbook(data, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    fit = ("fit", data, "-k", 2, "--method", "ldakm", "--resamples", 0, "--quiet", "--out", tmp_path / "run")
+    assert call(*fit, "--xlsx") == 0
+    book = openpyxl.load_workbook(tmp_path / "run" / "results.xlsx")
+    assert book.sheetnames == ["labels", "clusters", "summary"]
+    labels = list(book["labels"].values)
+    written = rows_of(tmp_path / "run" / "labels.csv")
+    assert labels[0] == tuple(written[0])
+    assert [str(row[1]) for row in labels[1:]] == [row["label"] for row in written]
+    assert labels[1][0] == "=cell 0"
+    assert book["labels"]["A2"].data_type == "s", "text, and no formula"
+    clusters = list(book["clusters"].values)
+    assert [row[1] for row in clusters[1:]] == sorted(
+        {row["name"] for row in written}, key=[r[1] for r in clusters].index
+    )
+    summary = dict(list(book["summary"].values)[1:])
+    assert (summary["rows"], summary["clusters"], summary["how sure"]) == (40, 2, "not sure")
+    assert call(*fit, "--force") == 0
+    assert not (tmp_path / "run" / "results.xlsx").exists(), "of an earlier run"
 
 
 def test_a_small_report_leaves_features_out(data, tmp_path):
@@ -201,30 +225,39 @@ def test_the_recorded_command_line_repeats_the_run(data, tmp_path, monkeypatch):
     assert told.startswith("jointclust fit ")
 
 
-def test_progress_is_told_as_a_share(data, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("jointclust.cli.console._SECONDS_PER_LINE", 0.0)
-    monkeypatch.setattr("jointclust.cli.models._SHORT", 0.0)
+def test_nothing_is_said_of_progress_where_nobody_sees_it(data, tmp_path, capsys):
+    """An everyday run says at most six lines before its result, and eight after it."""
+    assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a") == 0
+    told = capsys.readouterr()
+    assert len(told.err.splitlines()) <= 6
+    assert len(told.out.splitlines()) <= 8
+    assert "%," not in told.err
+    assert "left" not in told.err
+
+
+def test_a_bar_on_a_terminal_says_what_takes_long(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("jointclust.progress.bar._is_terminal", lambda stream: True)
+    monkeypatch.setattr("jointclust.progress.bar._PAUSE", 0.001)
+    monkeypatch.setattr("jointclust.progress.bar.Bar._LONG", 0.0)
     assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a", "--verbose") == 0
     told = capsys.readouterr().err
-    assert re.search(r"member 3 of 30 \(\d+%\), about \d+ s left", told)
-    assert "member 1 of 30" not in told, "too early to tell"
-    assert "This takes about" in told
-    assert "--set effort=quick" in told
+    assert re.search(r"This takes about \d+ s\. Faster: --set effort=quick", told)
     assert "JointConsensus(" in told
-    monkeypatch.setattr("jointclust.cli.console._ENOUGH", 0.0)
-    assert call("fit", data, "-k", 2, "--method", "dec", "--resamples", 0, "-o", tmp_path / "b") == 0
-    assert "iteration 1 of at most 100 (1%), at most" in capsys.readouterr().err
 
 
 # -- known classes ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["consensus", "ldakm"])
-def test_known_classes_are_kept_and_named(data, tmp_path, method):
+@pytest.mark.parametrize(("method", "unknown"), [("consensus", ""), ("ldakm", ""), ("ldakm", "-1")])
+def test_known_classes_are_kept_and_named(data, tmp_path, method, unknown):
+    if unknown:
+        text = data.read_text()
+        data = tmp_path / "data.csv"
+        data.write_text(re.sub(",$", f",{unknown}", text, flags=re.MULTILINE))
     fit = ("fit", data, "--known-column", "some", "--label-column", "kind", "-k", 2, "--method", method)
     assert call(*fit, "--resamples", 0, "--out", tmp_path / "run", "--quiet") == 0
     given, found = rows_of(data), rows_of(tmp_path / "run" / "labels.csv")
-    assert all(row["some"] in ("", label["class"]) for row, label in zip(given, found, strict=True))
+    assert all(row["some"] in (unknown, label["class"]) for row, label in zip(given, found, strict=True))
     assert [row["class"] for row in found] == [row["kind"].upper() for row in given]
     result = json.loads((tmp_path / "run" / "run.json").read_text())["result"]
     assert (result["accuracy"], result["rows_fitted_with_class"]) == (1.0, 20)
@@ -284,7 +317,9 @@ def test_names_and_merged_clusters(tmp_path, rng):
     assert call("apply-names", tmp_path / "run", tmp_path / "names.json", "--quiet") == 0
     named = rows_of(tmp_path / "run" / "named_labels.csv")
     assert [int(row["label"]) for row in named] == [min(label, 1) for label in labels]
-    assert {(row["label"], row["name"]) for row in named} == {("0", ""), ("1", "far")}
+    made = {row["cluster"]: row["name"] for row in rows_of(tmp_path / "run" / "clusters.csv")}
+    assert len(set(made.values())) == 3
+    assert {(row["label"], row["name"]) for row in named} == {("0", made["0"]), ("1", "far")}
     assert call(*fit, "--out", tmp_path / "run", "--quiet", "--force") == 0
     assert not (tmp_path / "run" / "named_labels.csv").exists(), "names of clusters that are gone"
 
@@ -295,10 +330,17 @@ def test_names_and_merged_clusters(tmp_path, rng):
         ("{", "is no JSON"),
         ("[]", 'needs an object with "names", "merged" or both'),
         ('{"name": {}}', 'needs an object with "names"'),
+        ('{"n_clusters": 5, "names": {"0": "x"}}', "names 5 clusters, and the run has 2"),
         ('{"names": ["a"]}', '"names" has to be an object'),
         ('{"names": {"2": "x"}}', "2 is no cluster of the run, which has 0 to 1"),
         ('{"names": {"first": "x"}}', '"first" is no cluster'),
         ('{"names": {"0": 3}}', "the name of cluster 0 is 3: text is needed"),
+        ('{"names": {"00": "x"}}', '"00" is no cluster'),
+        ('{"names": {"0": "x", "0": "y"}}', 'the key "0" occurs twice'),
+        ('{"names": {"0": "x\\ud800"}}', "the name of cluster 0"),
+        pytest.param(f'{{"names": {{"{"1" * 10_000}": "x"}}}}', "is no cluster of the run", id="long key"),
+        pytest.param(f'{{"merged": [[{"1" * 10_000}, 0]]}}', "a number of 10000 digits", id="long number"),
+        pytest.param(f'{{"names": {"[" * 100_000}{"]" * 100_000}}}', "nested too deeply", id="deep"),
         ('{"merged": [0, 1]}', "a list of lists"),
         ('{"merged": [[0]]}', "at least two"),
         ('{"merged": [[0, 1], [1, 0]]}', "twice"),
@@ -309,8 +351,50 @@ def test_names_and_merged_clusters(tmp_path, rng):
 def test_names_that_make_no_sense(run, tmp_path, capsys, text, reason):
     (tmp_path / "names.json").write_text(text)
     status, message = failure(capsys, "apply-names", run, tmp_path / "names.json", "-o", tmp_path / "l.csv")
-    assert (status, reason in message) == (3, True), message
+    assert (status, reason in message, "names.json" in message) == (3, True, True), message
     assert not (tmp_path / "l.csv").exists()
+
+
+def test_a_name_is_no_number_and_two_clusters_of_one_name_are_two(run, tmp_path, capsys):
+    names, out, nameless = tmp_path / "names.json", tmp_path / "l.csv", tmp_path / "run"
+    shutil.copytree(run, nameless)  # of a version that made no names
+    rows = [f"{row['id']},{row['label']}\n" for row in rows_of(run / "labels.csv")]
+    (nameless / "labels.csv").write_text("id,label\n" + "".join(rows))
+    names.write_text('{"names": {"0": "1"}}')
+    assert call("apply-names", nameless, names, "-o", out) == 0
+    told = capsys.readouterr()
+    assert "2 clusters: 1 (20), cluster 1 (20)" in told.out
+    assert not told.err
+    names.write_text('{"names": {"0": "same", "1": "same"}}')
+    assert call("apply-names", run, names, "-o", out, "--force", "--json") == 0
+    told = capsys.readouterr()
+    assert "Clusters 0 and 1 are all called 'same', and stay apart" in told.err
+    facts = json.loads(told.out)
+    assert facts["sizes"] == {"0": 20, "1": 20}
+    assert facts["names"] == {"0": "same", "1": "same"}
+
+
+def test_a_damaged_record_is_named(run, data, tmp_path, capsys):
+    damaged, sound = tmp_path / "damaged", json.loads((run / "run.json").read_text())
+    shutil.copytree(run, damaged)
+    predict = ("predict", damaged, data, "-o", tmp_path / "l.csv")
+    fit = ("fit", data, "--config", damaged / "run.json", "-o", tmp_path / "again")
+    for changes, place, commands in (
+        ({"parameters": ["text_column"]}, "parameters", (predict, fit)),
+        ({"parameters": sound["parameters"] | {"no_header": "yes"}}, "parameters.no_header", (predict,)),
+        ({"parameters": sound["parameters"] | {"columns": "x"}}, "parameters.columns", (predict,)),
+        ({"input": [1]}, "input", (predict,)),
+        ({"input": {"date_orders": {"x": 1}}}, "input.date_orders", (predict,)),
+        ({"fitted": sound["fitted"] | {"highest": ["a"]}}, "fitted.highest", (predict,)),
+        ({"fitted": sound["fitted"] | {"features": ["x"]}}, "fitted", (predict,)),
+    ):
+        (damaged / "run.json").write_text(json.dumps(sound | changes))
+        for command in commands:
+            status, message = failure(capsys, *command)
+            assert (status, "run.json is " in message, place in message) == (3, True, True), message
+    less = {name: value for name, value in sound["parameters"].items() if name != "columns"}
+    (damaged / "run.json").write_text(json.dumps(sound | {"parameters": less}))
+    assert "does not say parameters.columns" in failure(capsys, "cut", damaged, "-k", 2)[1]
 
 
 def test_a_folder_that_is_no_run(tmp_path, capsys):
@@ -342,6 +426,11 @@ def test_a_run_is_cut_without_a_fit(run, data, tmp_path, capsys):
     again = tmp_path / "once"
     assert call("fit", data, "-k", 2, "--drop", "some", "--cut", 4, "--out", again, "--quiet") == 0
     assert [row["label"] for row in rows_of(again / "labels.csv")] == [str(label) for label in layer]
+    assert call("cut", out, "-k", 3, "--out", tmp_path / "again", "--quiet") == 0
+    assert len({row["label"] for row in rows_of(tmp_path / "again" / "labels.csv")}) == 3
+    assert {row["id"] for row in rows_of(tmp_path / "again" / "labels.csv")} == {
+        row["id"] for row in rows_of(run / "labels.csv")
+    }
 
 
 def test_what_cannot_be_cut_is_told(run, data, tmp_path, capsys):

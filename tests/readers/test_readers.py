@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from jointclust.readers import ReadError, _table, format_of, read
+from jointclust.readers import ReadError, _table, as_written, format_of, read
 
 ROWS = np.array([[1.5, 0.0, -2.0], [0.0, 3.0, 1e-3], [7.0, 0.0, 1e9], [0.25, 1.0, 2.0]])
 NAMES = ["a", "b c", "d"]
@@ -362,3 +362,72 @@ def test_available_memory_is_positive():
 )
 def test_format_of(name, kind):
     assert format_of(name) == kind
+
+
+def bomb(folder, kind):
+    """A small file of many zeros."""
+    path, zeros = folder / f"bomb.{kind}", np.zeros((400_000, 2))
+    if kind == "csv.gz":
+        path.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 400_000))
+    elif kind == "npz":
+        np.savez_compressed(path, X=zeros)
+    elif kind == "mat":
+        scipy.io.savemat(path, {"X": zeros, "y": zeros[:, 0]}, do_compression=True)
+    elif kind == "parquet":
+        parquet.write_table(pa.table({"a": zeros[:, 0], "b": zeros[:, 1]}), path)
+    else:
+        with h5py.File(path, "w") as file:
+            file.create_dataset("X", data=zeros, compression="gzip", chunks=True)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "npz", "mat", "parquet", "h5ad"])
+def test_what_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch, kind):
+    path = bomb(tmp_path, kind)
+    monkeypatch.setattr(_table, "_UNPACKED", 2**16)
+    with pytest.raises(ReadError, match=rf"bomb\.{kind} unpacks to .* times its size.*--any-size"):
+        read(path)
+    assert read(path, any_size=True).data.shape == (400_000, 2)
+
+
+def test_what_unpacks_to_more_than_the_memory_holds_is_refused(tmp_path, monkeypatch):
+    lines = b"".join(b"%d,%d\n" % (row, -row) for row in range(40_000))
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + lines))
+    assert read(path).data.shape == (40_000, 2)
+    monkeypatch.setattr(_table, "available_memory", lambda: 1.0 * 2**20)
+    with pytest.raises(ReadError, match="too little memory for its rows"):
+        read(path)
+    assert read(path, any_size=True).data.shape == (40_000, 2)
+
+
+@pytest.mark.parametrize("end", ["3 1 3.02E", "3 1 2.0J4 1 1", "3 1 1.\x00\x00 4", "3 1" + 40 * " 2"])
+def test_entries_that_are_none_do_not_reach_compiled_code(tmp_path, end):
+    """SciPy's reader of Matrix Market runs past the end of some of them."""
+    path = tmp_path / "rows.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n%\n4 4 3\n1 1 .5\n2 2 -1e-3\n{end}")
+    with pytest.raises(ReadError, match=r"rows\.mtx: line 6 is .* no entry of a matrix"):
+        read(path)
+    path.write_text(path.read_text().replace(end, "3 1 3.02E1"))
+    np.testing.assert_array_equal(read(path).data.toarray()[2], [30.2, 0, 0, 0])
+
+
+def test_a_damaged_feather_file_is_refused(tmp_path):
+    """Some ask for more memory than there is, which is no reason to buy a larger machine."""
+    path, refused = tmp_path / "rows.feather", 0
+    feather.write_feather(pa.table({"a": np.arange(50.0), "word": ["red"] * 50}), path)
+    content = path.read_bytes()
+    for start in range(0, len(content), 16):
+        path.write_bytes(content[:start] + b" " * 8 + content[start + 8 :])
+        try:
+            read(path, categories="keep", missing="keep")
+        except ReadError:
+            refused += 1
+    assert refused > 10
+
+
+def test_cells_as_written_name_the_file_that_cannot_be_read(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_bytes(b"id,label\na,\xff\n")
+    with pytest.raises(ReadError, match=r"labels\.csv cannot be read as csv"):
+        as_written(path)

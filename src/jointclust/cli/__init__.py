@@ -21,6 +21,7 @@ COMMANDS = {
         "saved",
         "Name and merge the clusters of a RUN as a file of NAMES says, which its report exports.",
     ),
+    "check": ("saved", "Say whether the model of a RUN still fits the rows of DATA: fits, drifts (in what), or refit."),
     "compare": ("commands", "Fit the whole family and the usual alternatives on DATA, side by side."),
     "cut": ("commands", "Write another layer of a RUN, N clusters in place of those of its fit, without a fit."),
     "datasets": (
@@ -70,8 +71,8 @@ def jointclust(context: click.Context) -> None:
 
     \b
     Exit status: 0 all went well, 1 the data could not be clustered, 2 wrong
-    usage, 3 the input cannot be read, 4 the output cannot be written, 130
-    interrupted.
+    usage, 3 the input cannot be read, 4 the output cannot be written, 5 a model
+    does not fit new rows as before (check), 130 interrupted.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

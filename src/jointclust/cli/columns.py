@@ -28,14 +28,26 @@ _NAMED, _GROUPS = 8, 2
 
 
 def in_short(found: Description, views: Sequence[str] | None = None) -> list[str]:
-    """What is clustered, what is not used and why, and how to change it, in four lines at the most.
+    """What is clustered, what is not used and why, and how to change it, in a few lines.
 
     ``views`` are those that were taken, if they are not the ones that suit the data.
     """
-    lines = [f"Clustered {clustered(found, views)}", unused(found), other_groupings(found)]
-    if any(is_left_aside(column) for column in found.columns):
-        lines.append("To change this: --keep NAME, --drop NAME, --all-columns. More: jointclust look DATA")
+    change = "To change this: --keep NAME, --drop NAME, --all-columns. More: jointclust look DATA"
+    is_open = any(is_left_aside(column) for column in found.columns)
+    aside = f"{unused(found)}. {change}" if is_open and unused(found) else unused(found)
+    lines = [f"Clustered {clustered(found, views)}", aside, other_groupings(found), of_texts(found)]
     return [line for line in lines if line]
+
+
+def of_texts(found: Description) -> str:
+    """That there are texts which are not clustered, and how to cluster them."""
+    texts = [column.name for column in found.columns if column.kind == "text" and not column.used]
+    if not texts or found.kind == "documents":
+        return ""
+    used = listed([column.name for column in found.columns if column.used], _NAMED)
+    holds = f"Column {texts[0]!r} holds texts" if len(texts) == 1 else f"Columns {listed(texts, _NAMED)} hold texts"
+    how = as_option("--text-column", texts[:1])
+    return f"{holds}, which have no part in these clusters: they are of {used} alone. To cluster the texts: {how}"
 
 
 def other_groupings(found: Description) -> str:
@@ -86,9 +98,6 @@ def unused(found: Description) -> str:
     for kind, words in _LEFT_OUT.items():
         names = [column.name for column in rest if column.kind == kind]
         told += [f"{listed(names, _NAMED)} ({words[len(names) > 1]})"] if names else []
-    for column in rest:
-        if column.kind == "text":
-            told.append(f"{column.name!r} (long text; to cluster it: {as_option('--text-column', [column.name])})")
     known = {*alone, *in_groups}
     others = [one for one in rest if is_left_aside(one) and one.name not in known]
     told += [f"{one.name!r} ({one.why})" for one in others[:_GROUPS]]

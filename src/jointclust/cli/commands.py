@@ -12,15 +12,18 @@ import numpy as np
 import jointclust as jc
 from jointclust import default
 from jointclust.cli import models, options, preparing
+from jointclust.cli.blocks import arranged_data, check_data
+from jointclust.cli.comparison import aligned, grouped, verdict_of
 from jointclust.cli.console import Voice
 from jointclust.cli.models import Clusters
 from jointclust.cli.reading import InputFile, arranged, known_labels
 from jointclust.cli.results import Outcome, finish, image_of, verdict
-from jointclust.cli.runs import saved_run
+from jointclust.cli.runs import parameters_of, saved_names, saved_run
+from jointclust.cli.workbook import claim_workbook
 from jointclust.cli.writing import claim_folder, claim_plot, claim_table, save_drawing, write_result
-from jointclust.exceptions import collected
+from jointclust.exceptions import NoticeText, collected
 from jointclust.number.estimate import count_in_data
-from jointclust.showing.fitted import Fitted, at_layer
+from jointclust.showing.fitted import Fitted, at_layer, last_step
 
 # What `select` tries when no method is named: kinds that err in different ways.
 TRIED_BY_DEFAULT: dict[str, dict[str, list[Any]]] = {
@@ -37,7 +40,7 @@ _out_file = options.out("FILE", "Write the result to this file, too (.csv, .json
 
 
 @click.command()
-@options.data_and_clusters
+@options.data_or_blocks_and_clusters
 @_out_folder
 @options.method
 @click.option("--components", type=click.IntRange(1), metavar="N", help="Dimensions of the embedding.")
@@ -50,21 +53,27 @@ _out_file = options.out("FILE", "Write the result to this file, too (.csv, .json
     metavar="N",
     help="Write the clusters of another layer of the consensus: N of them, up to four times those of the fit.",
 )
+@click.option(
+    "--like",
+    type=options.FILE,
+    metavar="RUN",
+    help="An earlier run of such data, last month's: the same clusters keep its numbers and names.",
+)
 @options.preparing
 @options.known
 @options.reading
 @options.results
 @click.pass_context
-def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given: Any) -> None:
+def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, **given: Any) -> None:
     """Cluster the rows of DATA and write labels, embedding, model and report.
 
     DATA is CSV, TSV or JSON lines (also .gz, .bz2, .xz, .zst), .xlsx, Parquet, Feather,
     .npy, .npz, .mat, Matrix Market (.mtx), svmlight (.svm) or .h5ad; - reads standard input.
 
     \b
-    Writes to the folder: labels.csv (id, label, confidence or weight),
-    clusters.csv and clusters.json (what each cluster is), embedding.parquet
-    (or .csv), model.skops, report.html and, last, run.json.
+    Writes to the folder: labels.csv (id, label, name, confidence or
+    weight), clusters.csv and clusters.json (what each cluster is),
+    embedding.parquet (or .csv), model.skops, report.html and, last, run.json.
     To repeat a run exactly: jointclust fit --config run/run.json --out again
     """
     voice = Voice(given)
@@ -72,25 +81,26 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
     models.clusterer(given["method"], 2, given["seed"], **settings)  # names are right, before reading
     if given["known_column"] is not None or given["known_rows"] is not None:
         models.check_known(given["method"])
+    check_data(data, given["blocks"])
+    is_consensus = issubclass(models.method_of(given["method"]), jc.JointConsensus)
+    if given["blocks"] and ("views" in settings or not is_consensus):
+        raise click.UsageError("--block is for the consensus in its own views: leave out --method and --set views=...")
+    before = None if given["like"] is None else _earlier(given)
     source = _read(voice, data, given, out)
     X, known = source.table.data, known_labels(source.table)
     # A consensus looks at views of the data itself, and so takes them as they come.
-    is_consensus = issubclass(models.method_of(given["method"]), jc.JointConsensus)
     has_views = is_consensus and given["scale"] == "auto" and "views" not in settings
     steps = preparing.preparation(given["scale"], given["missing"], X, source.used, has_views=has_views)
-    size = *preparing.shape_of(X), clusters, settings.get("effort", "normal")
+    faster = models.faster_than(clusters, settings) if is_consensus else ""
     if has_views:
-        voice.say(models.announced(size))
         settings = {"views": "auto", "columns": source.used, **settings}
     estimator = models.clusterer(given["method"], 2, given["seed"], **settings)
-    with voice.step("fit", f"Fitting {preparing.size_of(X)}") as progress, collected() as messages:
+    said = f"Clustering {preparing.size_of(X)}"
+    with voice.long_step("fit", "Clustering", said, faster) as progress, collected() as messages:
         rows, coded, looked_at = preparing.prepared(steps, X, given["scale"])
         if isinstance(estimator, jc.JointConsensus) and has_views:
             among = clusters if isinstance(clusters, int) else models.among(clusters)
-            members, votes, _ = models.costs(size)
-            report = models.numbers_done(progress)
-            with models.heard(estimator, progress, members / (members + votes)):
-                fit = default.fit_rows(estimator, rows, among, known, models.n_classes(known), report)
+            fit = default.fit_rows(estimator, rows, among, known, models.n_classes(known), like=before)
             found, coded, embedding = fit.number, fit.coded, fit.embedding
         else:
             estimator, found = models.fitted_on_rows(estimator, rows, clusters, known, progress)
@@ -100,6 +110,18 @@ def fit(context: click.Context, data: str, clusters: Clusters, out: str, **given
         model = cut_model(model, given["cut_into"], X, rows)
     fitted = Fitted(model, X, names, prepared=rows, coded=coded, embedded=embedding, looked_at=looked_at)
     finish(Outcome(voice, Path(out), source, fitted, context, messages, found))
+
+
+def _earlier(given: dict[str, Any]) -> Any:
+    """The model of an earlier run, with the names of its clusters."""
+    is_default = issubclass(models.method_of(given["method"]), jc.JointConsensus) and given["scale"] == "auto"
+    if not is_default or given["known_column"] is not None or given["known_rows"] is not None:
+        raise click.UsageError("--like goes with the default: leave out --method, --scale and known classes.")
+    run = saved_run(given["like"])
+    model = last_step(run.model)
+    if isinstance(model, jc.JointConsensus):
+        model.cluster_names_ = vars(model).get("cluster_names_", {}) | saved_names(run)
+    return run.model
 
 
 @click.command()
@@ -128,21 +150,26 @@ def cut(
     voice = Voice(given)
     saved = saved_run(run)
     folder = Path(f"{saved.folder.resolve()}-{cut_into}" if out is None else out)
-    before = saved.record.get("parameters", {})
+    before = parameters_of(saved)
     path = before.get("data") if data is None else data
-    if path is None or path == "-":
+    if (path is None and not before.get("blocks")) or path == "-":
         raise click.UsageError(f"{run} does not say where its data are: give them with --data.")
     claim_plot(given["plot"], force=given["force"])
-    if data is None and not Path(path).is_file():
+    claim_workbook(given.get("xlsx", False))
+    if data is None and path is not None and not Path(path).is_file():
         raise click.UsageError(f"The data of {run} are not at {path} any more: give them with --data.")
-    source = arranged(voice, path, before | given)
+    source = arranged_data(voice, path, before | given)
     X, recorded = source.table.data, saved.record.get("input", {}).get("sha256")
     if recorded is not None and recorded != source.sha256:
-        raise click.UsageError(f"{path} is not the file of {run}: its content differs. Give the data with --data.")
+        raise click.UsageError(
+            f"{source.path} is not the data of {run}: its content differs. Give the data with --data."
+        )
     image_of(source, given)
     with voice.step("cut", f"Cutting into {cut_into} clusters"), collected() as messages:
         model = cut_model(saved.model, cut_into, X, None)
     claim_folder(folder, force=given["force"])  # once it is sure that there is such a layer
+    # How the data are read goes on with the run: it can be cut again, and label new rows.
+    context.params |= {name: before[name] for name in before.keys() - context.params.keys() - {"clusters"}}
     finish(Outcome(voice, folder, source, Fitted(model, X, source.table.names), context, messages))
 
 
@@ -220,12 +247,13 @@ def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> Non
         known, number, counted = models.counted(rows, clusters, given["seed"], progress)
         chosen = {name: method(number) for name, method in methods.items()} or None
         found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
-    voice.warn(messages)
+    told = [message for message in messages if not isinstance(message, NoticeText)]
+    voice.warn(told)
     if counted is not None:
         voice.say(f"Number of clusters: {verdict(counted)}")
     write_result(out, found, found, raw=given["raw_cells"])
-    if not given["quiet"] or given["as_json"]:
-        voice.table(found, found)
+    lines = [*aligned(grouped(found)), "", verdict_of(found)]
+    voice.result("\n".join(lines), {**found, "verdict": verdict_of(found)})
 
 
 @click.command()
@@ -265,11 +293,12 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
     voice.result("\n".join([*lines, verdict(found)]), facts)
 
 
-def _read(voice: Voice, data: str, given: dict[str, Any], out: str) -> InputFile:
+def _read(voice: Voice, data: str | None, given: dict[str, Any], out: str) -> InputFile:
     """DATA of a run, read once it is sure that its results can be written."""
     claim_plot(given["plot"], force=given["force"])
+    claim_workbook(given.get("xlsx", False))
     claim_folder(Path(out), force=given["force"])
-    source = arranged(voice, data, given)
+    source = arranged_data(voice, data, given)
     image_of(source, given)  # is right, before the work
     return source
 

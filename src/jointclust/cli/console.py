@@ -1,4 +1,4 @@
-"""What the user sees while waiting: bars on a terminal, lines in a pipe, nothing when asked to be quiet."""
+"""What the user sees: bars on a terminal while waiting, nothing of that elsewhere; lines, tables, results."""
 
 from __future__ import annotations
 
@@ -15,27 +15,22 @@ from rich import progress as bars
 from rich.console import Console
 from rich.table import Table
 
+from jointclust import progress
 from jointclust._sklearn import CallbackContext
 from jointclust.cli.errors import in_options
 from jointclust.cli.writing import as_json
+from jointclust.progress.bar import shown as shown_bar
 from jointclust.types import Columns
 
-# Lines of progress in a pipe come no closer than this.
-_SECONDS_PER_LINE = 5.0
-# Of the work, what has to be done before the rest can be reckoned.
-_ENOUGH = 0.05
 # Parts of a fit that are counted, as the library calls them.
 _TASKS = {"member", "candidate", "reference"}
 
 
 class TasksDone:
-    """A callback that tells how far a fit is: in members, candidates, or iterations of at most so many.
+    """A callback that tells how far a fit is: in members, candidates, or iterations of at most so many."""
 
-    The tasks take a share of the time; the rest comes after them.
-    """
-
-    def __init__(self, progress: Callable[..., None], share: float = 1.0):
-        self.progress, self.share, self.done = progress, share, Counter[str]()
+    def __init__(self, progress: Callable[..., None]):
+        self.progress, self.done = progress, Counter[str]()
 
     def setup(self, estimator: object, context: CallbackContext, **_: object) -> None:
         """Nothing to do before the fit, after it, or when a task begins."""
@@ -47,7 +42,7 @@ class TasksDone:
         name, run = context.task_name, context.parent
         self.done[name] += 1
         if name in _TASKS:
-            self.progress(self.done[name], total=run.max_subtasks, what=name, share=self.share)
+            self.progress(self.done[name], total=run.max_subtasks, what=name)
         elif name == "iteration":
             total = (run.max_subtasks or 0) * (run.parent.max_subtasks or 1)
             self.progress(self.done[name], total=total or None, what=name, at_most=True)
@@ -74,8 +69,7 @@ class Voice:
         began = time.perf_counter()
         try:
             if self.quiet or not self.console.is_terminal:
-                self.say(text)
-                yield self._lines(began)
+                yield lambda *_, **__: None
             else:
                 what = (bars.SpinnerColumn(), bars.TextColumn("{task.description}", markup=False), bars.BarColumn())
                 left = bars.TimeRemainingColumn(elapsed_when_finished=True)
@@ -94,22 +88,27 @@ class Voice:
             self.seconds[key] = self.seconds.get(key, 0.0) + seconds
         self.tell(f"{text}: {seconds:.1f} s")
 
-    def _lines(self, began: float) -> Callable[..., None]:
-        """How far a long step is, a line every few seconds, for those who read a log."""
-        last, heard, doing = began, began, ""
+    @contextmanager
+    def long_step(self, key: str, text: str, said: str = "", faster: str = "") -> Iterator[Callable[..., None]]:
+        """A step that tells by itself how far it is: a bar on a terminal, nothing elsewhere.
 
-        def tell(done: int, total: int | None = None, what: str = "", **more: Any) -> None:
-            nonlocal last, heard, doing, began
-            now, (told, whole) = time.perf_counter(), far(done, total, what, **more)
-            if what != doing:
-                doing, began = what, heard
-            heard = now
-            if whole and now - last >= _SECONDS_PER_LINE and _ENOUGH <= done / whole < 1:
-                last = now
-                left = lasting((now - began) * (whole - done) / done)
-                self.say(f"  {told} ({done / whole:.0%}), {'at most' if 'at_most' in more else 'about'} {left} left")
+        Yields a function for what tells it by numbers. ``faster`` is said where it takes long, ``said`` before it.
+        """
+        began = time.perf_counter()
+        self.say(said)
 
-        return tell
+        def count(done: int, total: int | None = None, **_: Any) -> None:
+            if total:
+                progress.plan({"parts": 1.0})
+                progress.advance("parts", done, total)
+
+        try:
+            with shown_bar(False if self.quiet else None, text, self.say, faster):
+                yield count
+        finally:
+            seconds = time.perf_counter() - began
+            self.seconds[key] = self.seconds.get(key, 0.0) + seconds
+        self.tell(f"{text}: {seconds:.1f} s")
 
     def say(self, text: str) -> None:
         """A line about what happens; an empty one is none."""
@@ -149,31 +148,15 @@ class Voice:
         Console().print(drawn)
 
 
-def far(
-    done: int, total: int | None = None, what: str = "", at_most: bool = False, share: float = 1.0
-) -> tuple[str, float | None]:
-    """How far something is, in words, and how much there is: what is counted takes but a share of the time.
+def far(done: int, total: int | None = None, what: str = "", at_most: bool = False) -> tuple[str, float | None]:
+    """How far something is, in words, and how much there is.
 
     Examples
     --------
-    >>> far(3, 30, "member", share=0.5)
-    ('member 3 of 30', 60.0)
+    >>> far(3, 30, "member")
+    ('member 3 of 30', 30)
     """
-    told = f"{what} {done} of {'at most ' if at_most else ''}{total}" if what else "done"
-    return "votes on all rows" if done == total and share < 1 else told, total / share if total else None
-
-
-def lasting(seconds: float) -> str:
-    """A time for people.
-
-    Examples
-    --------
-    >>> lasting(4.2), lasting(200), lasting(9000)
-    ('4 s', '3 min', '2.5 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    return f"{what} {done} of {'at most ' if at_most else ''}{total}" if what else "done", total
 
 
 def counted(number: int, noun: str) -> str:

@@ -20,8 +20,9 @@ from jointclust.readers._matrix import told_apart
 @click.argument("name", required=False)
 @options.out("FILE", "Write the data set to this file, too.")
 @click.option("--download", is_flag=True, help="Fetch the data set from its public source first.")
+@click.option("--no-classes", is_flag=True, help="Leave the known classes out of the file.")
 @options.writing
-def datasets(name: str | None, out: str | None, download: bool, **given: Any) -> None:
+def datasets(name: str | None, out: str | None, download: bool, no_classes: bool, **given: Any) -> None:
     """List the data sets that are known, or tell what there is to know of the one called NAME.
 
     With --out it is written to a .csv or .npz file. Local ones are the .npz and .mat files, and
@@ -52,7 +53,7 @@ def datasets(name: str | None, out: str | None, download: bool, **given: Any) ->
         if measured is not None:
             facts["as measured"] = jc.datasets.fingerprint(dataset.data, dataset.target) == measured
         if out is not None:
-            _export(dataset, Path(out), force=given["force"], raw=given["raw_cells"])
+            _export(dataset, Path(out), classes=not no_classes, force=given["force"], raw=given["raw_cells"])
             facts["file"] = str(Path(out).resolve())
     voice.result("\n".join(f"{key}: {shown(value)}" for key, value in facts.items() if value is not None), facts)
 
@@ -70,8 +71,8 @@ def _facts(name: str) -> dict[str, object]:
     return {"name": name, **size, "image_shape": entry.image_shape, **origin, **more}
 
 
-def _export(dataset: jc.datasets.Dataset, path: Path, *, force: bool, raw: bool) -> None:
-    mixed = hasattr(dataset.data, "columns")
+def _export(dataset: jc.datasets.Dataset, path: Path, *, classes: bool, force: bool, raw: bool) -> None:
+    mixed = hasattr(dataset.data, "items")
     dense = isinstance(dataset.data, np.ndarray)
     if mixed and path.suffix != ".csv":
         raise OutputError(f"{path}: a data set with columns of text goes to .csv.")
@@ -82,12 +83,20 @@ def _export(dataset: jc.datasets.Dataset, path: Path, *, force: bool, raw: bool)
     if path.suffix == ".csv":
         header = [f"x{index}" for index in range(dataset.data.shape[1])] if names is None else list(names)
         header = told_apart(["class (feature)" if name == "class" else str(name) for name in header])
-        columns = [np.asarray(column) for _, column in dataset.data.items()] if mixed else dataset.data.T
-        write_table(path, dict(zip(header, columns, strict=True)) | {"class": dataset.target}, raw=raw)
+        columns = [_plain(np.asarray(column)) for _, column in dataset.data.items()] if mixed else dataset.data.T
+        known = {"class": dataset.target} if classes else {}
+        write_table(path, dict(zip(header, columns, strict=True)) | known, raw=raw)
         return
     stored = ("data", "indices", "indptr", "shape")
     parts = {"X": dataset.data} if dense else {key: np.asarray(getattr(dataset.data, key)) for key in stored}
     if names is not None:
         parts["feature_names"] = np.asarray(names, dtype=str)
+    if classes:
+        parts["y"] = dataset.target
     with written(path) as temporary:
-        np.savez_compressed(temporary, y=dataset.target, **parts)
+        np.savez_compressed(temporary, **parts)
+
+
+def _plain(column: np.ndarray) -> np.ndarray:
+    """Days as people write them."""
+    return np.datetime_as_string(column, unit="D") if column.dtype.kind == "M" else column

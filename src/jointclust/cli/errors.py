@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-FAILED, USAGE, INPUT, OUTPUT, INTERRUPTED = 1, 2, 3, 4, 130
+FAILED, USAGE, INPUT, OUTPUT, CHANGED, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
 # Parameters of estimators, which the library's messages name, and the options that set them.

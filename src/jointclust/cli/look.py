@@ -15,11 +15,11 @@ from rich.console import Console
 from rich.table import Table as Drawn
 
 from jointclust.cli import options, preparing
-from jointclust.cli.columns import as_option, change_of, clustered, other_groupings, unused
+from jointclust.cli.columns import as_option, change_of, clustered, of_texts, other_groupings, unused
 from jointclust.cli.console import Voice, counted
 from jointclust.cli.reading import InputFile, arranged
+from jointclust.cli.repeated import arrays_of, gaps_in, n_different, n_different_rows, told_of_ids, told_of_repeated
 from jointclust.exceptions import collected
-from jointclust.readers import Columns
 from jointclust.views.columns import Column
 from jointclust.views.kinds import Described, Description, described
 from jointclust.views.preparation import EMPTY_ROW
@@ -28,9 +28,6 @@ from jointclust.views.written import DAY_FIRST, MONTH_FIRST
 
 # Columns that are listed, and the width of the table where there is no terminal.
 _LISTED, _WIDTH = 100, 160
-# Columns of which the different values are counted: more are pixels, genes or words.
-_COUNTED = 1000
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 @click.command()
@@ -45,7 +42,7 @@ def look(data: str, **given: Any) -> None:
     far it does, in standard deviations of what chance gives. The options are those of fit.
     """
     voice = Voice(given)
-    source = arranged(voice, data, given | {"missing": "auto", "categories": "auto"})
+    source = arranged(voice, data, given | {"missing": "auto", "categories": "auto"}, of_copies=False)
     with voice.step("look", f"Looking at {preparing.size_of(source.table.data)}"), collected():
         found = _Look.of(source)
     if voice.as_json:
@@ -66,16 +63,16 @@ class _Look(NamedTuple):
     @classmethod
     def of(cls, source: InputFile) -> _Look:
         """What there is to say of a file."""
-        looked_at, arrays = described(source.table.data, source.used), _arrays(source.table.data)
+        looked_at, arrays = described(source.table.data, source.used), arrays_of(source.table.data)
         description = looked_at.description
         if arrays is None:
             return cls(source, looked_at, [None] * len(description.columns), None, None)
         arrays = [_without_marks(description, array, place) for place, array in enumerate(arrays)]
         kept = [array for array, column in zip(arrays, description.columns, strict=True) if column.kind != "id"]
-        used = [_gaps(array) for array, use in zip(arrays, description.used, strict=True) if use]
+        used = [gaps_in(array) for array, use in zip(arrays, description.used, strict=True) if use]
         is_empty = np.mean(used, axis=0) >= EMPTY_ROW
-        n_repeated = len(arrays[0]) - _n_different_rows(kept) if kept else None
-        return cls(source, looked_at, [_n_different(array) for array in arrays], n_repeated, int(is_empty.sum()))
+        n_repeated = len(arrays[0]) - n_different_rows(kept) if kept else None
+        return cls(source, looked_at, [n_different(array) for array in arrays], n_repeated, int(is_empty.sum()))
 
     @property
     def description(self) -> Description:
@@ -94,9 +91,9 @@ class _Look(NamedTuple):
         """How many names of rows are different."""
         return None if self.source.table.ids is None else len(set(self.source.table.ids.tolist()))
 
-    def change(self, column: Column) -> str:
-        """The options that change what is done with a column."""
-        if column.used and self.description.used.sum() == 1:
+    def change(self, column: Column, *, is_all: bool) -> str:
+        """The options that change what is done with a column, unless it is all that is used."""
+        if is_all:
             return ""
         found, order = change_of(column, self.description.groups), self.source.table.date_orders.get(column.name)
         other = MONTH_FIRST if order == DAY_FIRST else DAY_FIRST
@@ -109,8 +106,9 @@ class _Look(NamedTuple):
             own = Column(name or "(no name)", "id", 0.0, np.nan, np.nan, False, "it names the rows: their id")
             is_shared = self.n_ids is not None and self.n_ids < self.description.n_samples
             found.append(_facts(own, self.n_ids, as_option("--keep", [name]) if is_shared and name else ""))
+        n_used = int(self.description.used.sum())
         for column, levels in zip(self.description.columns, self.levels, strict=True):
-            found.append(_facts(column, levels, self.change(column)))
+            found.append(_facts(column, levels, self.change(column, is_all=column.used and n_used == 1)))
         return found
 
     def facts(self) -> dict[str, Any]:
@@ -137,7 +135,8 @@ class _Look(NamedTuple):
     def sentences(self) -> list[str]:
         """What is said below the table."""
         found = [f"Would be clustered {clustered(self.description)}.", unused(self.description)]
-        found += [other_groupings(self.description), self._of_rows(), self._of_ids()]
+        found += [other_groupings(self.description), of_texts(self.description), self._of_rows()]
+        found.append(told_of_ids(self.source.table, self.description.n_samples))
         for name, values in self.sentinels.items():
             marks = ", ".join(f"{value:.10g}" for value in values)
             found.append(
@@ -148,24 +147,13 @@ class _Look(NamedTuple):
         return [line for line in found if line]
 
     def _of_rows(self) -> str:
-        told = []
-        if self.n_repeated:
-            told.append(f"{counted(self.n_repeated, 'row')} repeat another one in all columns but ids.")
+        told = [told_of_repeated(self.n_repeated)]
         if self.n_empty:
             told.append(
                 f"{counted(self.n_empty, 'row')} have no value in {EMPTY_ROW:.0%} of the columns used or more: where "
                 "they belong is a guess; leave them out."
             )
-        return " ".join(told).replace("1 row repeat ", "1 row repeats ").replace("1 row have ", "1 row has ")
-
-    def _of_ids(self) -> str:
-        table, n_rows = self.source.table, self.description.n_samples
-        if self.n_ids is None or self.n_ids == n_rows:
-            return ""
-        return (
-            f"Column {table.id_column!r} names the rows, but {n_rows:,} rows have {self.n_ids:,} names: several rows "
-            "of labels.csv will have the same id."
-        )
+        return " ".join(told).strip().replace("1 row have ", "1 row has ")
 
 
 def _facts(column: Column, levels: int | None, change: str) -> dict[str, Any]:
@@ -205,43 +193,5 @@ def _cells(row: dict[str, Any]) -> Iterable[str]:
     yield from (row["why"], row["change"])
 
 
-# -- counts of all rows -----------------------------------------------------------------------------------------------
-
-
-def _arrays(data: Any) -> list[NDArray] | None:
-    """The columns of a table, unless they are words, pixels or genes."""
-    if isinstance(data, Columns):
-        return list(data.values())
-    is_small = isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[1] <= _COUNTED
-    return list(data.T) if is_small else None
-
-
 def _without_marks(found: Description, array: NDArray, place: int) -> NDArray:
     return found.without_sentinels(array, place) if array.dtype.kind == "f" else array
-
-
-def _gaps(array: NDArray) -> NDArray[np.bool_]:
-    if array.dtype == object:
-        return np.array([cell is None for cell in array], dtype=bool)
-    return np.isnan(array) if array.dtype.kind in "fM" else np.zeros(len(array), dtype=bool)
-
-
-def _n_different(array: NDArray) -> int:
-    present = array[~_gaps(array)]
-    return len(set(present.tolist())) if array.dtype == object else np.unique(present).size
-
-
-def _n_different_rows(arrays: list[NDArray]) -> int:
-    """The number of different rows, by 64 bits for each: two that differ are the same by chance once in 1e8 tables."""
-    rows = np.zeros(len(arrays[0]), dtype=np.uint64)
-    for array in arrays:
-        rows = (rows ^ (rows >> np.uint64(29))) * _MULTIPLIER + _bits(array)
-    return int(np.unique((rows ^ (rows >> np.uint64(32))) * _MULTIPLIER).size)
-
-
-def _bits(array: NDArray) -> NDArray[np.uint64]:
-    if array.dtype == object:
-        return np.fromiter(map(hash, array), dtype=np.int64, count=len(array)).view(np.uint64)
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), np.nan, array + 0.0).astype(np.float64)  # one zero, one gap
-    return np.ascontiguousarray(array, dtype=None if array.dtype.kind in "fM" else np.int64).view(np.uint64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import timeit
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,8 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 import jointclust as jc
 from jointclust import default, registry
-from jointclust.cli.console import TasksDone, lasting
-from jointclust.consensus.views import MOST_ROWS
+from jointclust.cli.console import TasksDone
 from jointclust.estimators.fitting import fit_member
 from jointclust.number.estimate import Numbers, Report
 from jointclust.types import Predictor
@@ -27,8 +25,6 @@ from jointclust.types import Predictor
 Clusters = int | str | list[int] | None
 # Classes of rows, None where none is known; or none at all.
 Known = NDArray[np.object_] | None
-# Rows, columns, clusters and effort of a fit.
-Size = tuple[int, int, Clusters, str]
 
 
 def hint(name: str, known: list[str]) -> str:
@@ -152,59 +148,20 @@ def n_classes(known: Known) -> int:
 
 
 @contextmanager
-def heard(estimator: Any, progress: Callable[..., None], share: float = 1.0) -> Iterator[None]:
+def heard(estimator: Any, progress: Callable[..., None]) -> Iterator[None]:
     """While it is fitted, how far it is; models that are saved have no callbacks."""
-    estimator.set_callbacks(TasksDone(progress, share))
+    estimator.set_callbacks(TasksDone(progress))
     try:
         yield
     finally:
         estimator.set_callbacks()
 
 
-# Seconds of one processor for 10,000 rows of a table: of the fit itself, for each cluster, for each column; for the
-# votes on a row; for the search for the number of clusters in 1,500 rows. Measured where the probe took
-# so long; sums were right to a fifth, those of short quick fits to a half.
-_FIT, _CLUSTER, _COLUMN, _ROW, _NUMBER = 6.2, 0.55, 0.0145, 1.5e-4, 1.0
-_PROBE = 0.012
-# What members and votes cost beside those of the normal effort.
-_EFFORTS = {"quick": (0.25, 0.55), "normal": (1.0, 1.0), "thorough": (3.0, 3.0)}
-# Clusters that are reckoned with where the number is not known, and seconds that nobody needs to be told of.
-_CLUSTERS, _SHORT = 10, 30.0
-
-
-def announced(size: Size) -> str:
-    """What to say before a long fit, and how to have it faster; nothing before a short one."""
-    seconds = sum(costs(size)) * _slowness()
-    if seconds < _SHORT:
-        return ""
+def faster_than(clusters: Clusters, settings: dict[str, Any]) -> str:
+    """What would take less time than a consensus of such settings."""
     ways = ["--method ldakm (a fraction of that)"]
-    if size[3] != "quick":
+    if settings.get("effort", "normal") != "quick":
         ways.insert(0, "--set effort=quick (half or less)")
-    if not isinstance(size[2], int):
+    if not isinstance(clusters, int):
         ways.append("--clusters N (no search for their number)")
-    return f"This takes about {lasting(seconds)}. Faster: {', '.join(ways)}."
-
-
-def costs(size: Size) -> tuple[float, float, float]:
-    """Seconds of one processor that a consensus takes: its members, the votes on all rows, the number of clusters.
-
-    Members are fitted to 10,000 rows at the most.
-
-    Examples
-    --------
-    >>> sum(costs((1_000_000, 50, 10, "normal"))) > 3 * sum(costs((200_000, 50, 10, "normal")))
-    True
-    """
-    n_rows, n_columns, clusters, effort = size
-    n_clusters, share = clusters if isinstance(clusters, int) else None, min(n_rows, MOST_ROWS) / MOST_ROWS
-    members = share * (_FIT + _CLUSTER * (n_clusters or _CLUSTERS) + _COLUMN * n_columns)
-    number = 0.0 if n_clusters is not None else min(n_rows / 1500, 1) * _NUMBER
-    of_members, of_votes = _EFFORTS.get(effort, (1.0, 1.0))
-    return members * of_members, _ROW * n_rows * of_votes, number
-
-
-def _slowness() -> float:
-    """How many times longer this machine, as busy as it is, takes for a little work of the kind that fits do."""
-    rng = np.random.RandomState(0)
-    rows, centers = rng.standard_normal((4000, 50)), rng.standard_normal((50, 20))
-    return sorted(timeit.repeat(lambda: (rows @ centers).argmin(axis=1), repeat=3, number=30))[1] / _PROBE
+    return f"Faster: {', '.join(ways)}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 
 from jointclust.cli.models import Clusters, hint
 from jointclust.cli.preparing import SCALES
+from jointclust.cli.runs import part_of_record
 from jointclust.readers import FORMATS, ReadError
 from jointclust.registry import METHODS
 from jointclust.views.written import DAY_FIRST, MONTH_FIRST
@@ -36,11 +36,13 @@ def _configured(context: click.Context, option: click.Parameter, path: str | Non
     if path is None:
         return None
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        values = json.loads(text)["parameters"] if path.endswith(".json") else tomllib.loads(text)
+        if path.endswith(".json"):
+            values = part_of_record(Path(path), "parameters")
+        else:
+            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise ReadError(f"--config {path} cannot be read: {error}") from error
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ReadError(f"--config {path} is neither TOML nor a run.json: {error}") from error
     known = {
         name.lstrip("-").replace("-", "_"): parameter
@@ -103,17 +105,26 @@ def out(metavar: str, help: str, default: str | None = None) -> Callable[[F], F]
 # A path for shells to complete; whether it can be read, the readers say.
 FILE = click.Path(readable=False)
 data = click.argument("data", metavar="DATA", type=FILE)
-data_and_clusters = together(
-    data,
+_clusters_option = click.option(
+    "-k",
+    "--clusters",
+    multiple=True,
+    callback=_clusters,
+    metavar="N",
+    help="Number of clusters, a range such as 2-8, or repeated: what to choose among (default: found in the data).",
+)
+data_and_clusters = together(data, _clusters_option)
+data_or_blocks = together(
+    click.argument("data", metavar="[DATA]", type=FILE, required=False),
     click.option(
-        "-k",
-        "--clusters",
+        "--block",
+        "blocks",
         multiple=True,
-        callback=_clusters,
-        metavar="N",
-        help="Number of clusters, a range such as 2-8, or repeated: what to choose among (default: found in the data).",
+        metavar="NAME=FILE",
+        help="In place of DATA: one of several files with the same rows, which are joined by their ids; repeat.",
     ),
 )
+data_or_blocks_and_clusters = together(data_or_blocks, _clusters_option)
 reading = together(
     click.option("--format", type=click.Choice(list(FORMATS)), help="Format of DATA, where its name does not tell."),
     click.option("--id-column", metavar="NAME", help="Column that names the rows (default: their numbers, from 0)."),
@@ -141,6 +152,11 @@ reading = together(
         default=None,
         help="Whether the first line of a text file is data, or names (default: names, unless it looks like data).",
     ),
+    click.option(
+        "--any-size",
+        is_flag=True,
+        help="Read also what unpacks to 100 times its size, or needs more memory than is free.",
+    ),
 )
 use = together(
     click.option("--label-column", metavar="NAME", help="Column of known classes: for evaluation only, never used."),
@@ -156,6 +172,12 @@ use = together(
         multiple=True,
         metavar="NAME,NAME",
         help="Columns to use beside those that depend on each other, whatever they depend on.",
+    ),
+    click.option(
+        "--show",
+        multiple=True,
+        metavar="NAME,NAME",
+        help="Columns that are not clustered, but shown with the rows: in the report, to find, colour and export by.",
     ),
     click.option("--all-columns", is_flag=True, help="Use all columns, also those that depend on no others."),
 )
@@ -223,6 +245,7 @@ results = together(
         show_default=True,
         help="Refits on halves of the rows that say whether each cluster is found again (the consensus has its own).",
     ),
+    click.option("--xlsx", is_flag=True, help="Write results.xlsx, too: sheets of labels, clusters and a summary."),
     click.option(
         "--report-megabytes",
         type=click.FloatRange(0, min_open=True),

@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 import jointclust as jc
 from jointclust.readers import Columns, ReadError, Table
 from jointclust.showing.fitted import first_preparation, last_step
+from jointclust.views.blocks import BlockView
 from jointclust.views.kinds import Described, naming_column
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import SCALES as VIEWS_BY_SCALE
@@ -53,20 +54,34 @@ def arranged(
         if column is None or column.dtype != object:
             raise ReadError(f"--text-column {text_column}: the column holds no text.")
         texts = ["" if value is None else str(value) for value in column]
-        return replace(table, data=np.array(texts, dtype=object), names=None)
+        return _named(replace(table, data=np.array(texts, dtype=object), names=None), table.beside, spared=())
     table = by_name(table, missing)
     data = table.data
     if not isinstance(data, Columns):
+        return _named(table, table.beside, spared=())
+    table = replace(table, data=data, names=data.column_names)
+    return _named(table, Columns({**table.beside, **data}), features)
+
+
+def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
+    """The table with the names of its rows, where one of some columns, not spared, holds nothing else."""
+    others = [name for name in columns if name not in spared]
+    is_alone = len(columns) == 1 and not isinstance(table.data, Columns)  # one column beside the features may name rows
+    if table.ids is not None or not others:
         return table
-    others = [name for name in data if name not in features]
-    name = naming_column(data.select(others)) if table.ids is None and others else None
+    candidates = columns.select(others)
+    name = naming_column(Columns({**candidates, "": np.zeros(len(candidates.column(0)))}) if is_alone else candidates)
     if name is None:
-        return replace(table, data=data, names=data.column_names)
-    ids, rest = data[name], Columns({other: column for other, column in data.items() if other != name})
+        return table
+    ids = columns[name]
     if ids.dtype.kind == "f" and np.all(ids == np.rint(ids)):
         ids = ids.astype(np.int64)
-    notes = [*table.notes, f"Column {name!r} names the rows: it is their id, and no feature."]
-    return replace(table, data=rest, names=rest.column_names, ids=ids, id_column=name, notes=notes)
+    told = "it is their id, and no feature."
+    table = replace(table, ids=ids, id_column=name, notes=[*table.notes, f"Column {name!r} names the rows: {told}"])
+    if name in table.beside:
+        return replace(table, beside=table.beside.select([other for other in table.beside if other != name]))
+    rest = table.data.select([other for other in table.data if other != name])
+    return replace(table, data=rest, names=rest.column_names)
 
 
 def by_name(table: Table, missing: str = "auto") -> Table:
@@ -151,14 +166,16 @@ def preparations_of(model: Any) -> list[Preparation]:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     found = [step for step in steps if isinstance(step, Preparation)]
     if isinstance(steps[-1], jc.JointConsensus):
-        found += [one for one in steps[-1].preparations if isinstance(one, Preparation)]
+        own = [one.preparation if isinstance(one, BlockView) else one for one in steps[-1].preparations]
+        found += [one for one in own if isinstance(one, Preparation)]
     return found
 
 
 def views_of(model: Any) -> list[tuple[str, str]]:
     """The views that were taken, and why."""
     last, found = last_step(model), preparations_of(model)
-    if isinstance(last, jc.JointConsensus) and found and found[0] in last.preparations:
+    own = list(getattr(last, "preparations", ()))
+    if isinstance(last, jc.JointConsensus) and found and (found[0] in own or isinstance(own[0], BlockView)):
         return [(f"{view['name']} (weight {view['weight']:.2f})", view["reason"]) for view in last.views_]
     return [(preparation.view_, preparation.reason_) for preparation in found]
 
@@ -172,12 +189,14 @@ def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
     return model
 
 
-def reading_for(model: Any) -> dict[str, Any]:
-    """How new data have to be read for a model."""
-    first = first_preparation(model) or (model.steps[0][1] if isinstance(model, Pipeline) else model)
+def reading_for(model: Any, first: Any = None) -> dict[str, Any]:
+    """How new data have to be read for a model, or for the first preparation of a block."""
+    first = first or first_preparation(model) or (model.steps[0][1] if isinstance(model, Pipeline) else model)
     names = getattr(first, "feature_names_in_", None)
     wanted = None if names is None else [str(name) for name in names]
     asked: dict[str, Any] = {"wanted": wanted, "n_features": getattr(model, "n_features_in_", None)}
+    if isinstance(first, Preparation) and model is not first and not hasattr(model, "n_features_in_"):
+        asked["n_features"] = getattr(first, "n_features_in_", None)
     if not isinstance(first, Preparation):
         return asked | {"categories": "drop", "missing": "keep" if hasattr(first, "statistics_") else "refuse"}
     columns = first.description_.columns if names is not None else []

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice
+from jointclust.cli.repeated import told_of_copies
 from jointclust.cli.writing import read_cells
+from jointclust.estimators.known import says_nothing
 from jointclust.readers import Columns, NoColumnError, ReadError, Table, as_written, format_of, read
 from jointclust.readers._table import no_such_column
 from jointclust.views.usage import RELATED
@@ -27,7 +29,17 @@ from jointclust.views.written import is_gap
 # What messages call standard input.
 STDIN = "stdin"
 # Options that readers take as they are.
-_READING = ("id_column", "label_column", "categories", "encoding", "delimiter", "decimal", "dates", "missing")
+_READING = (
+    "id_column",
+    "label_column",
+    "categories",
+    "encoding",
+    "delimiter",
+    "decimal",
+    "dates",
+    "missing",
+    "any_size",
+)
 # Where known classes come from another file and no column of it is named, they are in this one.
 _CLASSES = "class"
 
@@ -45,6 +57,9 @@ class InputFile:
     format: str
     columns: Mapping[str, Sequence[Any]] | None = None
     used: str | list[str] = RELATED
+    text_column: str | None = None
+    blocks: Mapping[str, InputFile] | None = None  # where the data are blocks: the file of each
+    text_name: str = "text"  # of the column of texts that are clustered
 
 
 def read_data(
@@ -67,8 +82,6 @@ def read_data(
             columns = as_written(file, kind, **asked) if whole else None
             with file.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    for note in table.notes:
-        voice.say(note)
     return InputFile(table, data if data == "-" else str(Path(data).resolve()), digest, kind, columns)
 
 
@@ -83,7 +96,9 @@ def _asked(given: dict[str, Any]) -> dict[str, Any]:
         if asked.get("columns") or asked.get("drop") or given.get("keep") or given.get("all_columns"):
             others = "--columns, --drop, --keep and --all-columns"
             raise click.UsageError(f"--text-column is the only feature: leave out {others}.")
-        asked |= {"columns": [text], "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
+        asked |= {"text_column": text, "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
+    if "show" in given:
+        asked |= {"show": options.names_of(given["show"]) or (), "carry": True}
     return asked
 
 
@@ -120,17 +135,24 @@ def identities(table: Table) -> NDArray:
     return np.arange(table.data.shape[0]) if table.ids is None else table.ids
 
 
-def arranged(voice: Voice, data: str, given: dict[str, Any]) -> InputFile:
-    """Data to be fitted, as read and arranged; what was found in them is said."""
+def arranged(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
+    """Data to be fitted, as read and arranged; what was found in them is said, also of copies."""
     source = read_data(voice, data, given)
     features = named_features(source, given)
     text, missing = given["text_column"], given["missing"]
     table = preparing.arranged(source.table, text_column=text, missing=missing, features=features)
-    for note in table.notes[len(source.table.notes) :]:
-        voice.say(note)
-    if given.get("known_rows") is not None:
-        table = replace(table, known=_known_of(table, given["known_rows"], given["known_column"] or _CLASSES))
-    return replace(source, table=table, used=used_columns(table, given))
+    if of_copies:
+        table = replace(table, notes=[*table.notes, *told_of_copies(table)])
+    voice.say(" ".join(table.notes))
+    table = with_known_rows(table, given)
+    return replace(source, table=table, used=used_columns(table, given), text_name=text or "text")
+
+
+def with_known_rows(table: Table, given: dict[str, Any]) -> Table:
+    """The table with the classes that a file of its own has, if there is one."""
+    if given.get("known_rows") is None:
+        return table
+    return replace(table, known=_known_of(table, given["known_rows"], given["known_column"] or _CLASSES))
 
 
 def named_features(source: InputFile, given: dict[str, Any]) -> list[str]:
@@ -170,7 +192,8 @@ def known_labels(table: Table) -> NDArray[np.object_] | None:
     """Known classes to fit with, None where a row has none."""
     if table.known is None:
         return None
-    found = [None if is_gap(str(value)) else str(value).strip() for value in table.known]
+    cells = [str(value).strip() for value in table.known]
+    found = [None if is_gap(cell) or says_nothing(cell) else cell for cell in cells]
     if not any(value is not None for value in found):
         raise ReadError("--known-column: no row has a class. Write one into some cells, or leave the option out.")
     return np.array(found, dtype=object)

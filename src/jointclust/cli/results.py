@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,22 +15,26 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA, TruncatedSVD
 
 import jointclust as jc
+from jointclust import progress
 from jointclust.cli import preparing, runs
-from jointclust.cli.columns import as_option, in_short
+from jointclust.cli.columns import as_option, clustered, in_short, unused
 from jointclust.cli.console import Voice, counted, shown
 from jointclust.cli.errors import in_options
 from jointclust.cli.options import names_of
-from jointclust.cli.reading import InputFile, identities
+from jointclust.cli.reading import InputFile, identities, known_labels
 from jointclust.cli.runs import class_column, class_names, command_line, embedding_columns, origins
+from jointclust.cli.workbook import WORKBOOK, write_workbook
 from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
 from jointclust.consensus.column_roles import told_of_decisive
 from jointclust.consensus.estimator import told_of_unused
+from jointclust.consensus.matching import summary
 from jointclust.exceptions import NoticeText
 from jointclust.readers import Table
 from jointclust.selection.stability import found_again
-from jointclust.showing.fitted import Fitted
+from jointclust.showing.fitted import Fitted, first_preparation
 from jointclust.showing.plots import EmbeddingDisplay
 from jointclust.types import Float, Labels
+from jointclust.views.blocks import PreparedBlocks, in_block
 from jointclust.views.kinds import Description
 from jointclust.views.written import is_gap
 
@@ -39,8 +42,10 @@ from jointclust.views.written import is_gap
 _STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
 # Rows of which refits say something, at the least.
 _FEW_ROWS = 10
-# Sizes of clusters that are told, at the most.
-_SIZES = 20
+# Sizes and names of clusters that are told, at the most.
+_SIZES, _NAMED = 20, 8
+# What the report takes beside each of the other files.
+_OF_REPORT = 8.0
 # Dots of a map that are drawn as lines, at the most.
 _DOTS = 5000
 # Rules and features of a cluster in a cell of the table, at the most; the JSON has all.
@@ -81,6 +86,9 @@ class Outcome:
     @cached_property
     def description(self) -> Description | None:
         """What the data are, where that was looked at."""
+        first = first_preparation(self.fitted.model)
+        if isinstance(first, PreparedBlocks):
+            return first.description_
         found = preparing.preparations_of(self.fitted.model)
         return found[0].description_ if found else None
 
@@ -113,10 +121,16 @@ class Outcome:
         return list(dict.fromkeys(note for one in preparations for note in one.notes_))
 
     @cached_property
+    def changes(self) -> list[str]:
+        """What has become of the clusters of an earlier run."""
+        return summary(getattr(self.fitted.clusterer, "changes_", []))
+
+    @cached_property
     def notes(self) -> list[str]:
-        """What was done to the data: when they were read, coded, and fitted."""
+        """What has changed since an earlier run, and what was done to the data: read, coded, and fitted."""
         told = (in_options(text) for text in self.messages if isinstance(text, NoticeText))
-        return list(dict.fromkeys([*self.source.table.notes, *self.coded, *told]))
+        changes = [f"since the run before: {one}" for one in self.changes]
+        return list(dict.fromkeys([*changes, *self.source.table.notes, *self.coded, *told]))
 
 
 def verdict(found: jc.ClusterNumber) -> str:
@@ -139,30 +153,33 @@ def finish(run: Outcome) -> None:
     with run.voice.step("stability", "Judging the clusters' stability"):
         stability = stability_of(fitted, run.given["resamples"], run.given["seed"])
     before = {name for name in OUTPUTS if (run.folder / name).exists()}
-    with run.voice.step("write", f"Writing {run.folder}") as progress:
+    with run.voice.long_step("write", "Writing"):
         try:
-            files = _write(run, stability, progress)
+            files = _write(run, stability)
         except BaseException:
             for name in set(OUTPUTS) - before:  # a part of a run is of no use, and in the way of the next
                 (run.folder / name).unlink(missing_ok=True)
             raise
     sizes = np.bincount(fitted.labels).tolist()
-    result: dict[str, Any] = {"rows": int(fitted.labels.size), "clusters": len(sizes), "sizes": sizes}
+    result: dict[str, Any] = {"rows": int(fitted.labels.size), "clusters": int(np.count_nonzero(sizes)), "sizes": sizes}
     rejected = int(np.count_nonzero(np.asarray(fitted.clusterer.labels_) < 0))
     result |= ({"rejected": rejected} if rejected else {}) | evaluation(table, fitted.labels)
     said = fitted.verdict(stability)
     result["verdict"] = {"level": said.level, "reasons": said.reasons}
+    if hasattr(fitted.clusterer, "changes_"):
+        result["changes"] = fitted.clusterer.changes_
     if stability is not None:
         result["stability"] = [None if np.isnan(value) else round(float(value), 3) for value in stability]
     rows, columns = preparing.shape_of(table.data)
     known: dict[str, Any] = {"rows": rows, "columns": columns, "id_column": table.id_column}
     known |= {"date_orders": table.date_orders} if table.date_orders else {}
+    known |= {"blocks": {name: _of_block(one) for name, one in (run.source.blocks or {}).items()} or None}
     parameters = {name: value for name, (value, _) in origins(run.context).items()}
     runs.write_record(
         run.folder,
         command=run.context.info_name,
         command_line=command_line(run.context),
-        parameters=parameters | {"data": run.source.path},
+        parameters=parameters | _where(run.source),
         chosen={name: value for name, (value, _) in run.chosen.items()},
         input={"path": run.source.path, "sha256": run.source.sha256, **known},
         result=result,
@@ -178,9 +195,26 @@ def finish(run: Outcome) -> None:
 def _of_columns(run: Outcome, description: Description, notes: list[str]) -> list[str]:
     """Which columns are used, and notes on what was read into their cells."""
     views = [one.view_ for one in preparing.preparations_of(run.fitted.model)]
+    if description._parts is not None:
+        found = {name: [f"Clustered {clustered(part)}", unused(part)] for name, part in description._parts.items()}
+        return [in_block(name, line) for name, lines in found.items() for line in lines if line]
     aside = tuple(f"column {column.name!r} " for column in description.columns if not column.used)
     cells = [note for note in notes if not note.startswith(("view ", *aside))]
-    return [*in_short(description, views), *cells]
+    return [*in_short(description, views), *(note[0].upper() + note[1:] for note in cells if note)]
+
+
+def _where(source: InputFile) -> dict[str, Any]:
+    """The parameters that name the data."""
+    if source.blocks is None:
+        return {"data": source.path}
+    return {"data": None, "blocks": [f"{name}={one.path}" for name, one in source.blocks.items()]}
+
+
+def _of_block(source: InputFile) -> dict[str, Any]:
+    """How to read a file like that of a block."""
+    table = source.table
+    found = {"id_column": table.id_column, "text_column": source.text_column, "date_orders": table.date_orders or None}
+    return {"path": source.path, "sha256": source.sha256, **found}
 
 
 def _plain(column: dict[str, Any]) -> dict[str, Any]:
@@ -192,27 +226,30 @@ def _rounded(value: float) -> float | None:
     return round(value, 3) if np.isfinite(value) else None
 
 
-def _write(run: Outcome, stability: Float | None, progress: Callable[..., None]) -> list[str]:
+def _write(run: Outcome, stability: Float | None) -> list[str]:
     """All files but the record; returns their names."""
     folder, table, raw, fitted = run.folder, run.source.table, run.given["raw_cells"], run.fitted
     clusters = clusters_of(fitted, table, stability)
     ids, tried = identities(table), run.tried
     cells = {name: [_cell(name, one[name]) for one in clusters] for name in clusters[0]}
     writers: dict[str, Callable[[Path], None]] = {
-        "labels.csv": lambda path: write_table(path, label_columns(fitted, table), raw=raw),
+        "labels.csv": lambda path: write_table(path, label_columns(fitted, table) | shown_columns(run), raw=raw),
         "clusters.csv": lambda path: write_table(path, cells, raw=raw),
         "clusters.json": lambda path: write_json(path, clusters),
         embedding_name(): lambda path: write_table(path, embedding_columns(ids, fitted.embedding), raw=raw),
         "model.skops": lambda path: _save_model(run, path),
         "report.html": lambda path: _write_report(run, stability, path),
     }
+    if run.given["xlsx"]:
+        writers[WORKBOOK] = lambda path: write_workbook(path, _sheets(run, stability, cells))
     if tried is not None:
         writers["candidates.csv"] = lambda path: write_table(path, tried, raw=raw)
     # Without its record a folder does not claim to be a whole run.
     (folder / RECORD).unlink(missing_ok=True)
-    for number, (name, write) in enumerate(writers.items(), 1):
+    progress.plan({name: _OF_REPORT if name == "report.html" else 1.0 for name in writers})
+    for name, write in writers.items():
         write(folder / name)
-        progress(number, total=len(writers), what="file")
+        progress.advance(name, 1)
     if run.given["plot"] is not None:
         # Dots are pixels in a drawing of lines where they are many.
         drawn = EmbeddingDisplay.from_estimator(fitted, table.data, rasterized=fitted.labels.size > _DOTS)
@@ -220,6 +257,27 @@ def _write(run: Outcome, stability: Float | None, progress: Callable[..., None])
     for stale in set(OUTPUTS) - set(writers):  # of an earlier run, replaced by --force
         (folder / stale).unlink(missing_ok=True)
     return list(writers)
+
+
+def _sheets(run: Outcome, stability: Float | None, clusters: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:
+    """The sheets of the workbook."""
+    fitted, said = run.fitted, run.fitted.verdict(stability)
+    facts = [
+        ("data", run.source.path),
+        ("rows", int(fitted.labels.size)),
+        ("clusters", len(clusters["cluster"])),
+        ("how sure", said.level),
+        *(("reason", reason) for reason in said.reasons),
+        *([] if run.number is None else [("number of clusters", verdict(run.number))]),
+        *(("beware", text) for text in run.warnings),
+        *(("note", text) for text in run.notes),
+        ("command", command_line(run.context)),
+        ("version", f"jointclust {jc.__version__}"),
+        ("SHA-256 of the data", run.source.sha256),
+    ]
+    names, values = zip(*facts, strict=True)
+    summary = {"what": list(names), "value": list(values)}
+    return {"labels": label_columns(fitted, run.source.table), "clusters": clusters, "summary": summary}
 
 
 def _save_model(run: Outcome, path: Path) -> None:
@@ -230,6 +288,7 @@ def _save_model(run: Outcome, path: Path) -> None:
 def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
     table = run.source.table
     shape, order = image_of(run.source, run.given)
+    asked = names_of(run.given.get("show", ())) or []
     with written(path) as temporary:
         jc.write_report(
             run.fitted,
@@ -248,6 +307,9 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
             command=command_line(run.context),
             checksum=run.source.sha256,
             most_megabytes=run.given["report_megabytes"],
+            shown={name: column for name, column in table.beside.items() if name in asked},
+            carried={name: column for name, column in table.beside.items() if name not in asked},
+            text_name=run.source.text_name,
         )
 
 
@@ -277,6 +339,10 @@ def stability_of(fitted: Fitted, n_resamples: int, seed: int) -> Float | None:
 def image_of(source: InputFile, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
     """Shape of rows that are images: as the user says, or as the data sets of that name are."""
     n_features, text = preparing.shape_of(source.table.data)[1], given["image_shape"]
+    if source.blocks is not None:
+        if text is not None:
+            raise click.UsageError("--image-shape is for one table of pixels, not for --block.")
+        return None, given["image_order"]
     if text is None:
         known, order = jc.datasets.image_layout(Path(source.path).name.split(".")[0])
         is_known = known is not None and known[0] * known[1] == n_features
@@ -296,7 +362,7 @@ def _check_same_data(run: Outcome) -> None:
     """Say so when a run is repeated on other data than its record names."""
     path = run.given.get("config")
     if path and path.endswith(".json"):
-        recorded = json.loads(Path(path).read_text(encoding="utf-8")).get("input", {}).get("sha256")
+        recorded = runs.part_of_record(Path(path), "input").get("sha256")
         if recorded != run.source.sha256:
             run.voice.say(f"Warning: {run.source.path} is not the file of {path}; its content differs.")
 
@@ -316,9 +382,15 @@ def _describe(run: Outcome) -> None:
 
 def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: list[str]) -> None:
     run.voice.warn(text for text in run.others if not isinstance(text, NoticeText))
-    sizes = [str(size) for size in result["sizes"][:_SIZES]] + ["..."] * (result["clusters"] > _SIZES)
+    held = [str(size) for size in result["sizes"] if size]  # a number may be free since a cluster is gone
+    sizes = held[:_SIZES] + ["..."] * (len(held) > _SIZES)
     lines = [f"{result['rows']} rows in {counted(result['clusters'], 'cluster')} of {', '.join(sizes)}"]
+    if result["clusters"] > 1:
+        called = zip(run.fitted.cluster_names[:_NAMED], result["sizes"], strict=False)
+        more = f"; {result['clusters'] - _NAMED} more are in clusters.csv" if result["clusters"] > _NAMED else ""
+        lines.append(f"They are: {'; '.join(f'{name} ({size})' for name, size in called)}{more}")
     lines.append(str(run.fitted.verdict(stability)))
+    lines += [f"Since {run.given['like']}: {told}" for told in run.changes]
     if "rejected" in result:
         lines.append(f"{result['rejected']} of them are not sure enough: their label is -1 (reject_below)")
     if "accuracy" in result:
@@ -343,7 +415,7 @@ def clusters_of(fitted: Fitted, table: Table, stability: Float | None) -> list[d
     explained: Any = fitted.explanation.to_dict()["clusters"]
     for found in explained:
         number, own = found["cluster"], fitted.labels == found["cluster"]
-        facts: dict[str, Any] = {"cluster": number}
+        facts: dict[str, Any] = {"cluster": number, "name": found["name"]}
         if classes:
             facts["class"] = classes[number] if number < len(classes) else ""
         facts |= {"size": found["size"], "share": round(found["share"], 6)}
@@ -354,6 +426,7 @@ def clusters_of(fitted: Fitted, table: Table, stability: Float | None) -> list[d
         facts |= _main_class(table.classes, own)
         facts |= {"rules": found["rules"], "features": found["features"]}
         facts["typical"] = [str(ids[row]) for row in found["typical"]]
+        facts["least_typical"] = [str(ids[row]) for row in fitted.profile.farthest[number]]
         clusters.append(facts)
     return clusters
 
@@ -361,12 +434,26 @@ def clusters_of(fitted: Fitted, table: Table, stability: Float | None) -> list[d
 def label_columns(fitted: Fitted, table: Table) -> dict[str, Any]:
     """What goes into labels.csv."""
     labels = np.asarray(fitted.clusterer.labels_)
-    columns = {"id": identities(table), "label": labels, **class_column(fitted.clusterer, labels)}
+    names = np.array([*fitted.cluster_names, ""], dtype=object)[labels]  # the last is for rejected rows
+    columns = {"id": identities(table), "label": labels, "name": names, **class_column(fitted.clusterer, labels)}
     if fitted.confidence is not None:
         columns["confidence"] = np.round(fitted.confidence, 6)
     if hasattr(fitted.clusterer, "sample_weights_"):
         columns["weight"] = fitted.clusterer.sample_weights_
     return columns
+
+
+def shown_columns(run: Outcome) -> dict[str, Any]:
+    """Columns that a user wants to see beside the labels, which have names of their own."""
+    asked = names_of(run.given.get("show", ())) or []
+    own = {"id", "label", "name", "class", "confidence", "weight"}
+    return {f"data_{name}" if name in own else name: _as_text(run.source.table.beside[name]) for name in asked}
+
+
+def _as_text(column: NDArray[Any]) -> list[Any]:
+    """Cells as they go into a file: numbers and text, nothing where they are empty."""
+    cells = column.astype(str) if column.dtype.kind == "M" else column
+    return ["" if cell is None or cell == "NaT" or cell != cell else cell for cell in cells.tolist()]
 
 
 def _main_class(classes: NDArray[Any] | None, own: NDArray[np.bool_]) -> dict[str, Any]:
@@ -386,15 +473,15 @@ def _cell(name: str, value: Any) -> object:
         return "; or ".join(told[:_RULES])
     if name == "features":
         return "; ".join(f"{one['name']} ({one['effect']:+.2g})" for one in value[:_FEATURES])
-    return "; ".join(value) if name == "typical" else "" if value is None else value
+    return "; ".join(value) if name in ("typical", "least_typical") else "" if value is None else value
 
 
 def evaluation(table: Table, labels: Labels) -> dict[str, float]:
     """Agreement with known classes, where there are some, on the rows whose class the fit has not seen."""
     if table.classes is None:
         return {}
-    known = _is_known(table.classes)
-    seen = np.zeros_like(known) if table.known is None else _is_known(table.known)
+    known, told = _is_known(table.classes), known_labels(table)
+    seen = np.zeros_like(known) if told is None else np.array([label is not None for label in told])
     judged = known & ~seen
     if not judged.any():
         return {}

@@ -6,7 +6,8 @@ import importlib.metadata
 import json
 import platform
 import shlex
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +26,35 @@ from jointclust.rows.blocks import stretches
 from jointclust.showing.fitted import features_of, last_step
 from jointclust.types import Float, Labels, Predictor
 
+# Digits of whole numbers in files of JSON: more are no number of anything.
+_MOST_DIGITS = 100
+
+
+def _each(*kinds: type) -> Callable[[Any], bool]:
+    """Whether a value is a list of such values."""
+    return lambda value: isinstance(value, list) and all(isinstance(one, kinds) for one in value)
+
+
+_TEXT = "text", lambda value: isinstance(value, str)
+_FLAG = "true or false", lambda value: isinstance(value, bool)
+_NAMES, _NUMBERS = ("a list of names", _each(str)), ("a list of numbers", _each(int, float))
+_TEXTS = "an object of texts", lambda value: isinstance(value, dict) and _each(str)(list(value.values()))
+_OBJECTS = (
+    "an object of objects",
+    lambda value: isinstance(value, dict) and all(isinstance(one, dict) for one in value.values()),
+)
+_OF_FILES = ("format", "encoding", "delimiter", "decimal", "dates", "missing", "categories")
+_OF_COLUMNS = ("id_column", "label_column", "known_column", "text_column", "known_rows", "data")
+# What is used of a record, and what it has to be where it is there.
+_RECORDED: dict[str, dict[str, tuple[str, Callable[[Any], bool]]]] = {
+    "parameters": {
+        **dict.fromkeys((*_OF_FILES, *_OF_COLUMNS), _TEXT),
+        **dict.fromkeys(("no_header", "all_columns", "any_size"), _FLAG),
+        **dict.fromkeys(("columns", "drop", "keep", "blocks"), _NAMES),
+    },
+    "input": {"sha256": _TEXT, "id_column": _TEXT, "date_orders": _TEXTS, "blocks": _OBJECTS},
+    "fitted": {"lowest": _NUMBERS, "highest": _NUMBERS, "features": _NAMES},
+}
 _PACKAGES = ("jointclust", "numpy", "scipy", "scikit-learn", "skops")
 
 
@@ -53,25 +83,136 @@ def saved_run(path: str) -> SavedRun:
 
 
 def saved_labels(run: SavedRun) -> Mapping[str, Sequence[Any]]:
-    """Columns of the run's table of labels, as they are written there."""
+    """Columns of the run's table of labels, as they are written there, in the order of the rows of the fit.
+
+    A table that someone has sorted is brought back to that order by the ids, which the embedding has, too.
+    """
     path = run.folder / "labels.csv"
-    n_rows = len(last_step(run.model).labels_)
+    clusterer = last_step(run.model)
+    n_rows = len(clusterer.labels_)
     columns = read_cells(path) if path.is_file() else {}
     if not {"id", "label"} <= columns.keys() or len(columns["id"]) != n_rows:
         raise ReadError(
             f"{path}: the {n_rows} labels of the run are not there. Give the folder that it was written to."
         )
+    ids, order = columns["id"], _saved_ids(run.folder)
+    if order is not None and order != ids:
+        places = {name: place for place, name in enumerate(ids)}
+        if len(places) == n_rows and places.keys() == set(order):
+            columns = {name: [values[places[one]] for one in order] for name, values in columns.items()}
+    if columns["label"] != [str(label) for label in clusterer.labels_.tolist()]:
+        raise ReadError(
+            f"{path} does not have the labels of the model in the order of its fit: it was sorted or changed, and its "
+            "ids do not tell which row is which. Put the table back that the run wrote, or fit again."
+        )
     return columns
 
 
-def _record(folder: Path) -> dict[str, Any]:
-    try:
-        found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+def _saved_ids(folder: Path) -> list[str] | None:
+    """Names of the rows in the order of the fit, where the embedding was kept."""
+    path = next((folder / name for name in ("embedding.parquet", "embedding.csv") if (folder / name).is_file()), None)
+    if path is None:
+        return None
+    if path.suffix == ".csv":
+        return read_cells(path).get("id")
+    import pyarrow.parquet as parquet
+
+    return [str(name) for name in parquet.read_table(path, columns=["id"]).column("id").to_pylist()]
+
+
+def saved_names(run: SavedRun) -> dict[int, str]:
+    """What the run calls its clusters; nothing where that is not known, as in runs of earlier versions."""
+    path = run.folder / "clusters.csv"
+    columns = read_cells(path) if path.is_file() else {}
+    if not {"cluster", "name"} <= columns.keys():
         return {}
+    wrong = [number for number in columns["cluster"] if not number.removeprefix("-").isdecimal()]
+    if wrong:
+        raise ReadError(f"{path} is damaged: {in_short(wrong[0])} is no number of a cluster. Fit again.")
+    return {int(number): name for number, name in zip(columns["cluster"], columns["name"], strict=True)}
+
+
+def read_json(path: Path) -> Any:
+    """What a file of JSON says; no key of an object occurs twice, and no number has more digits than numbers have."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once, parse_int=_whole_number)
+    except FileNotFoundError:
+        raise ReadError(f"{path}: there is no such file.") from None
+    except RecursionError:
+        raise ReadError(f"{path}: the brackets are nested too deeply for any file of this kind.") from None
     except (OSError, ValueError) as error:
-        raise ReadError(f"{folder / RECORD} is no record of a run: {error}") from error
-    return found if isinstance(found, dict) else {}
+        is_json = not isinstance(error, json.JSONDecodeError | UnicodeDecodeError)
+        raise ReadError(f"{path} {'cannot be used' if is_json else 'is no JSON'}: {error}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {in_short(twice)} occurs twice in an object")
+    return found
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"it holds a number of {len(digits)} digits")
+    return int(digits)
+
+
+def in_short(value: Any) -> str:
+    """A value as JSON writes it, or the first part of it."""
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:40]}... ({len(text):,} characters)"
+
+
+def _record(folder: Path) -> dict[str, Any]:
+    path = folder / RECORD
+    record = read_json(path) if path.exists() else {}
+    if not isinstance(record, dict):
+        raise ReadError(f"{path} is no record of a run: it holds {in_short(record)}.")
+    for part, kinds in _RECORDED.items():
+        found = record.get(part, {})
+        _check(path, part, found, "an object", isinstance(found, dict))
+        for name, (kind, suits) in kinds.items():
+            value = found.get(name)
+            _check(path, f"{part}.{name}", value, kind, value is None or suits(value))
+    fitted = record.get("fitted", {})
+    sizes = {len(value) for value in fitted.values() if isinstance(value, list)}
+    _check(path, "fitted", fitted, "as many lowest and highest values as features", not fitted or len(sizes) == 1)
+    return record
+
+
+def part_of_record(path: Path, part: str) -> dict[str, Any]:
+    """One of the objects that a run.json, or a file like it, holds."""
+    record = read_json(path)
+    found = record.get(part) if isinstance(record, dict) else None
+    if not isinstance(found, dict):
+        raise ReadError(f'{path} is no run.json: it has no object "{part}".')
+    return found
+
+
+def _check(path: Path, place: str, value: Any, kind: str, suits: object) -> None:
+    if not suits:
+        raise ReadError(f"{path} is damaged: {place} is {in_short(value)}, and should be {kind}. Fit again.")
+
+
+def parameters_of(run: SavedRun) -> dict[str, Any]:
+    """The parameters that a run was made with; a ReadError where one is wanted that the record does not have."""
+    return _Parameters(run.folder / RECORD, run.record.get("parameters", {}))
+
+
+class _Parameters(dict[str, Any]):
+    """Parameters of a record, which say so when one is missing."""
+
+    def __init__(self, path: Path, values: dict[str, Any]):
+        super().__init__(values)
+        self.path = path
+
+    def __missing__(self, name: str) -> Any:
+        raise ReadError(f"{self.path} is damaged: it does not say parameters.{name}. Fit again.")
+
+    def __or__(self, other: Any) -> _Parameters:  # type: ignore[override]
+        return _Parameters(self.path, {**self, **other})
 
 
 def class_column(clusterer: Any, labels: Labels) -> dict[str, NDArray]:

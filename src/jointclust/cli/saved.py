@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,23 +17,38 @@ from sklearn.pipeline import Pipeline
 
 import jointclust as jc
 from jointclust.cli import options, preparing
+from jointclust.cli.blocks import block_files, check_data, read_for_blocks
 from jointclust.cli.console import Voice, counted
-from jointclust.cli.errors import OutputError
+from jointclust.cli.errors import CHANGED, OutputError
 from jointclust.cli.reading import InputFile, identities, read_data
-from jointclust.cli.runs import SavedRun, class_column, embedding_columns, outside_of, saved_labels, saved_run
+from jointclust.cli.runs import (
+    SavedRun,
+    class_column,
+    embedding_columns,
+    in_short,
+    outside_of,
+    read_json,
+    saved_labels,
+    saved_names,
+    saved_run,
+)
 from jointclust.cli.writing import STDOUT, claim_table, write_annotated, write_table
 from jointclust.exceptions import collected
-from jointclust.readers import Columns, ReadError, Table
+from jointclust.readers import Columns, ReadError, Table, as_written, format_of
 from jointclust.showing.fitted import Fitted, first_preparation, last_step
-from jointclust.types import Predictor
+from jointclust.views.blocks import PreparedBlocks
+from jointclust.views.kinds import listed
 
+# Formats whose columns have names.
+_NAMED = {"csv", "tsv", "parquet", "feather", "xlsx", "jsonl"}
 _TABLES = (".csv", ".parquet", ".h5ad")
+_MOST_DIGITS = 10
 _EXAMPLE = '{"names": {"0": "setosa"}, "merged": [[1, 4]]}'
 
 
 @click.command()
 @click.argument("model", metavar="RUN", type=options.FILE)
-@options.data
+@options.data_or_blocks
 @options.out(
     "FILE",
     "Where the labels go: .csv, .parquet, .h5ad (a copy of DATA with the labels in it), or - for standard output.",
@@ -43,23 +59,25 @@ _EXAMPLE = '{"names": {"0": "setosa"}, "merged": [[1, 4]]}'
 @options.missing("auto as the model does; mean and median are those of DATA.")
 @options.reading
 @options.writing
-def predict(model: str, data: str, out: str, embedding: str | None, **given: Any) -> None:
+def predict(model: str, data: str | None, out: str, embedding: str | None, **given: Any) -> None:
     """Label the rows of DATA with the model of a RUN: its folder, or its model.skops.
 
     DATA needs the columns that the model was fitted on, in any order; others are left aside. Without names (.npy,
-    --no-header) columns are taken by position. --id-column and --text-column are those of the run unless given.
+    --no-header) columns are taken by position. --id-column and --text-column are those of the run unless given. A model
+    of blocks needs the same ones, --block NAME=FILE.
     """
+    check_data(data, given["blocks"])
     path = Path(out)
     voice = Voice(given, beside_output=path == STDOUT)
     claim_table(path, force=given["force"], endings=_TABLES, what="the table of labels")
     claim_table(embedding, force=given["force"])
     run = saved_run(model)
-    source = _read_for(voice, run, data, given, whole=given["append"] and path.suffix != ".h5ad")
+    source = _new_rows(voice, run, data, given, whole=given["append"] and path.suffix != ".h5ad")
     if path.suffix == ".h5ad" and source.format != "h5ad":
         raise OutputError(f"{path}: labels go into a .h5ad file where DATA is one. Name a .csv or .parquet file.")
     table = source.table
     with voice.step("predict", f"Labelling {table.data.shape[0]} rows"), collected() as messages:
-        columns = _predicted(run.model, table)
+        columns = _predicted(run, table)
         Y = None if embedding is None else np.asarray(run.model.transform(table.data))
         outside = outside_of(run.record.get("fitted"), run.model, table.data)
     if path.suffix == ".h5ad":
@@ -73,29 +91,96 @@ def predict(model: str, data: str, out: str, embedding: str | None, **given: Any
     _tell(voice, columns, outside, [Path(name) for name in (out, embedding) if name is not None])
 
 
-def _read_for(voice: Voice, run: SavedRun, data: str, given: dict[str, Any], *, whole: bool) -> InputFile:
-    """Data as the model wants them; what the run remembers stands for what is not given."""
+def _new_rows(
+    voice: Voice,
+    run: SavedRun,
+    data: str | None,
+    given: dict[str, Any],
+    *,
+    whole: bool,
+    present: Sequence[str] | None = None,
+) -> InputFile:
+    """DATA or blocks as the model wants them; of DATA whose columns are known, some that it wants may be missing."""
+    before, first = run.record.get("parameters", {}), first_preparation(run.model)
+    if not isinstance(first, PreparedBlocks):
+        if data is None:
+            raise click.UsageError("The model was fitted to one table, not to blocks: give DATA in place of --block.")
+        text = given["text_column"] or before.get("text_column")
+        known = run.record.get("input", {})
+        own = given | {"text_column": text}
+        return _read_for(voice, run, data, own, whole=whole, first=first, known=known, present=present)
+    if data is not None:
+        names = listed(list(first.preparations))
+        raise click.UsageError(f"The model was fitted to the blocks {names}: give each of them, --block NAME=FILE.")
+    if whole:
+        raise click.UsageError("--append is for one table: with --block, join the labels by their ids.")
+    of_blocks = run.record.get("input", {}).get("blocks") or {}
+
+    def read(name: str, file: str) -> InputFile:
+        known = of_blocks.get(name) or {}
+        own = given | {"text_column": known.get("text_column")}
+        return _read_for(voice, run, file, own, whole=False, first=first.preparations[name], known=known)
+
+    return read_for_blocks(block_files(tuple(given["blocks"])), list(first.preparations), read, voice)
+
+
+def _read_for(
+    voice: Voice,
+    run: SavedRun,
+    data: str,
+    given: dict[str, Any],
+    *,
+    whole: bool,
+    first: Any,
+    known: dict[str, Any],
+    present: Sequence[str] | None = None,
+) -> InputFile:
+    """Data as the model wants them; what the run remembers, or ``known`` of the file, stands for what is not given."""
     before: dict[str, Any] = run.record.get("parameters", {})
-    text = given["text_column"] or before.get("text_column")
-    first = first_preparation(run.model)
+    text = given["text_column"]
     if text is None and first is not None and not hasattr(first, "n_features_in_"):
         raise click.UsageError("The model was fitted on texts: name their column with --text-column.")
     fill = given["missing"] in ("mean", "median")
-    asked: dict[str, Any] = {"missing": "keep"} if text else preparing.reading_for(run.model)
+    asked: dict[str, Any] = {"missing": "keep"} if text else preparing.reading_for(run.model, first)
     if given["missing"] != "auto" and not text:
         asked["missing"] = "keep" if fill else "refuse"
-    given = given | {"text_column": text}
+    if present is not None and set(present) & set(asked.get("wanted") or ()):
+        asked["wanted"], asked["spared"] = [name for name in asked["wanted"] if name in present], []
+        kinds = asked.get("kinds") or {}
+        asked["kinds"] = {name: kind for name, kind in kinds.items() if name in present} or None
+    given = dict(given)
     if given["no_header"] is None and before.get("no_header"):
         given["no_header"] = True  # what comes without names comes without them again
-    known = run.record.get("input", {})
     asked["date_orders"] = known.get("date_orders")
     source = read_data(voice, data, given, known.get("id_column"), whole, **asked)
     table = source.table
+    voice.say(" ".join(table.notes))
     if fill:
         table = replace(table, data=_filled(table, given["missing"]))
     if text or asked["categories"] == "keep":
+        is_named = table.ids is not None
         table = preparing.arranged(replace(table, ids=identities(table)), text_column=text)
+        table = table if is_named else replace(table, ids=None)
     return replace(source, table=table)
+
+
+def _strangers(run: SavedRun, names: Sequence[str], given: dict[str, Any]) -> list[str]:
+    """Columns that the model does not know, and that do not name rows or classes."""
+    wanted = preparing.reading_for(run.model).get("wanted")
+    if wanted is None:
+        return []
+    before, known = run.record.get("parameters", {}), run.record.get("input", {})
+    aside = {given["id_column"], given["text_column"], known.get("id_column"), before.get("label_column"), "", *wanted}
+    return [name for name in names if name not in aside]
+
+
+def _names_in(data: str, given: dict[str, Any]) -> list[str] | None:
+    """Names of the columns of a file; None where they have none, or where it can be read only once."""
+    kind = given["format"] or ("csv" if data == "-" else format_of(data))
+    if data == "-" or given["no_header"] or kind not in _NAMED:
+        return None
+    asked = {name: given[name] for name in ("encoding", "delimiter", "decimal", "dates")}
+    return [str(name) for name in as_written(Path(data), kind, **asked)]
 
 
 def _filled(table: Table, how: str) -> NDArray:
@@ -109,7 +194,8 @@ def _filled(table: Table, how: str) -> NDArray:
     return SimpleImputer(strategy=how).fit_transform(table.data)
 
 
-def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
+def _predicted(run: SavedRun, table: Table) -> dict[str, Any]:
+    model, called = run.model, saved_names(run)
     clusterer = last_step(model)
     sure = None
     if isinstance(clusterer, jc.JointConsensus):
@@ -121,7 +207,9 @@ def _predicted(model: Predictor, table: Table) -> dict[str, Any]:
     else:
         labels = model.predict(table.data)
     confidence = {} if sure is None else {"confidence": np.round(sure, 6)}
-    return {"id": identities(table), "label": labels, **class_column(clusterer, np.asarray(labels)), **confidence}
+    labels = np.asarray(labels)
+    names = {} if not called else {"name": np.array([called.get(label, "") for label in labels.tolist()], dtype=object)}
+    return {"id": identities(table), "label": labels, **names, **class_column(clusterer, labels), **confidence}
 
 
 def _beside(source: InputFile, columns: dict[str, Any]) -> dict[str, Any]:
@@ -143,6 +231,37 @@ def _tell(voice: Voice, columns: dict[str, Any], outside: str, files: list[Path]
     voice.result(f"{told}: {names}", facts)
 
 
+@click.command()
+@click.argument("model", metavar="RUN", type=options.FILE)
+@options.data_or_blocks
+@options.missing("auto as the model does; mean and median are those of DATA.")
+@options.reading
+@options.speaking
+def check(model: str, data: str | None, **given: Any) -> None:
+    """Say whether the model of a RUN still fits the rows of DATA: fits, drifts (in what), or refit.
+
+    \b
+    Exit status: 0 if it fits, 5 if it drifts or has to be fitted again.
+    Then: jointclust fit DATA --like RUN
+    """
+    voice = Voice(given)
+    check_data(data, given["blocks"])
+    run = saved_run(model)
+    names = None if data is None else _names_in(data, given)
+    source = _new_rows(voice, run, data, given, whole=False, present=names)
+    with voice.step("check", f"Comparing {preparing.shape_of(source.table.data)[0]} rows"), collected() as messages:
+        found = jc.check(run.model, source.table.data)
+    if strangers := _strangers(run, names or [], given):
+        told = f"The model does not know {listed(strangers)}: new in {data}, or left out of the run."
+        found = replace(found, reasons=[*found.reasons, told])
+    new = [str(name) for name in identities(source.table)[found.new_rows]]
+    facts = {"verdict": found.verdict, "reasons": found.reasons, "table": found.table, "new_rows": new}
+    voice.warn(messages)
+    voice.result(str(found), facts)
+    if found.verdict != "fits":
+        sys.exit(CHANGED)
+
+
 @click.command(name="apply-names")
 @click.argument("run", metavar="RUN", type=options.FILE)
 @click.argument("names", metavar="NAMES", type=options.FILE)
@@ -155,7 +274,8 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
 
     \b
     NAMES is JSON: {"names": {"0": "setosa", "2": "virginica"}, "merged": [[1, 4]]}
-    The table is labels.csv with a column "name"; merged clusters have the
+    The table is labels.csv with these names in its column "name", beside those
+    that the run has made for the other clusters; merged clusters have the
     smallest of their numbers.
     """
     saved = saved_run(run)
@@ -168,24 +288,50 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     columns = dict(saved_labels(saved))
     labels = [int(label) for label in columns.pop("label")]
     table = {"id": columns.pop("id"), "label": [number_of.get(label, label) for label in labels]}
-    table |= {"name": [name_of.get(label, "") for label in labels], **columns}
+    made = dict(zip(labels, columns.pop("name", [""] * len(labels)), strict=True))
+    made = {label: _joined_name(label, made, number_of) for label in made}
+    table |= {"name": [name_of.get(label, made[label]) for label in labels], **columns}
     write_table(path, table, raw=given["raw_cells"])
-    sizes = Counter(name or str(label) for label, name in zip(table["label"], table["name"], strict=True))
-    told = ", ".join(f"{name if name.isprintable() else repr(name)} ({size})" for name, size in sizes.items())
+    sizes = Counter(zip(table["label"], table["name"], strict=True))
+    told = ", ".join(f"{_shown(label, name)} ({size})" for (label, name), size in sizes.items())
     text = f"{counted(len(labels), 'row')} in {counted(len(sizes), 'cluster')}: {told}"
-    voice.result(f"{text}\nWrote {path}", {"rows": len(labels), "sizes": sizes, "file": str(path)})
+    by_label, named = {label: size for (label, _), size in sizes.items()}, dict(key for key in sizes if key[1])
+    voice.warn(_namesakes(named))
+    facts = {"rows": len(labels), "sizes": by_label, "names": named, "file": str(path)}
+    voice.result(f"{text}\nWrote {path}", facts)
+
+
+def _shown(label: int, name: str) -> str:
+    if not name:
+        return f"cluster {label}" if label >= 0 else "not sure enough"
+    return name if name.isprintable() else repr(name)
+
+
+def _namesakes(names: dict[int, str]) -> list[str]:
+    """A warning for each name that several clusters have."""
+    listed = {name: sorted(label for label, own in names.items() if own == name) for name in sorted(names.values())}
+    return [
+        f"Clusters {' and '.join(map(str, labels))} are all called {name!r}, and stay apart. To make them one: "
+        f'"merged": [{labels}]'
+        for name, labels in listed.items()
+        if len(labels) > 1
+    ]
+
+
+def _joined_name(label: int, made: dict[int, str], number_of: dict[int, int]) -> str:
+    """The name that a run has made for a cluster or, of merged ones, those of all of them."""
+    own = number_of.get(label, label)
+    return " or ".join(dict.fromkeys(made[one] for one in sorted(made) if number_of.get(one, one) == own and made[one]))
 
 
 def names_in(path: Path, n_clusters: int) -> tuple[dict[int, str], dict[int, int]]:
     """The name of each cluster that has one, and the smallest number of those that each merged cluster is one with."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise ReadError(f"{path}: there is no such file.") from None
-    except (OSError, ValueError) as error:
-        raise ReadError(f"{path} is no JSON: {error}") from error
+    content = read_json(path)
     if not isinstance(content, dict) or not ("names" in content or "merged" in content):
         raise ReadError(f'{path} needs an object with "names", "merged" or both: {_EXAMPLE}')
+    if (number := content.get("n_clusters", n_clusters)) != n_clusters:
+        made = f"names {number!r:.20} clusters, and the run has {n_clusters}"
+        raise ReadError(f"{path} {made}: apply it to the folder that `jointclust cut RUN -k {number!r:.20}` writes.")
     merged = _merged(path, content.get("merged", []), n_clusters)
     names = _named(path, content.get("names", {}), n_clusters)
     for group in merged:
@@ -215,9 +361,12 @@ def _named(path: Path, names: object, n_clusters: int) -> dict[int, str]:
         raise ReadError(f'{path}: "names" has to be an object with a name for some clusters, as in {_EXAMPLE}')
     found = {}
     for key, name in names.items():
-        cluster = _cluster(path, int(key) if key.isdecimal() else key, n_clusters)
+        number = int(key) if len(key) < _MOST_DIGITS and key.isdecimal() else key
+        cluster = _cluster(path, number if str(number) == key else key, n_clusters)
         if not isinstance(name, str):
-            raise ReadError(f"{path}: the name of cluster {cluster} is {json.dumps(name)}: text is needed.")
+            raise ReadError(f"{path}: the name of cluster {cluster} is {in_short(name)}: text is needed.")
+        if any("\ud800" <= character <= "\udfff" for character in name):
+            raise ReadError(f"{path}: the name of cluster {cluster}, {in_short(name)}, holds half of a character.")
         if name.strip():
             found[cluster] = name.strip()
     return found
@@ -225,7 +374,7 @@ def _named(path: Path, names: object, n_clusters: int) -> dict[int, str]:
 
 def _cluster(path: Path, number: object, n_clusters: int) -> int:
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < n_clusters:
-        raise ReadError(f"{path}: {json.dumps(number)} is no cluster of the run, which has 0 to {n_clusters - 1}.")
+        raise ReadError(f"{path}: {in_short(number)} is no cluster of the run, which has 0 to {n_clusters - 1}.")
     return number
 
 

@@ -28,7 +28,15 @@ if TYPE_CHECKING:
 
 # run.json comes last: where it is, all the others are, and belong together.
 _LABELS = ("labels.csv", "named_labels.csv", "clusters.csv", "clusters.json")
-OUTPUTS = (*_LABELS, "embedding.parquet", "embedding.csv", "candidates.csv", "model.skops", "report.html")
+OUTPUTS = (
+    *_LABELS,
+    "embedding.parquet",
+    "embedding.csv",
+    "candidates.csv",
+    "model.skops",
+    "report.html",
+    "results.xlsx",
+)
 RECORD = "run.json"
 # Columns by name, each with one value per row.
 NamedColumns = Mapping[str, Sequence[Any] | NDArray[Any]]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.io
 
 from jointclust.readers._arrow import arrow_columns, read_feather, read_parquet
 from jointclust.readers._columns import Columns
@@ -16,7 +19,17 @@ from jointclust.readers._mat import read_mat
 from jointclust.readers._matrix import read_h5ad, read_market, read_npy, read_npz, read_svmlight
 from jointclust.readers._sheet import CellSource
 from jointclust.readers._sources import ENDINGS, Delimited, Lines, Worksheet, read_delimited, read_json_lines, read_xlsx
-from jointclust.readers._table import NoColumnError, Options, ReadError, Table, check_finite, restricted
+from jointclust.readers._table import (
+    NoColumnError,
+    Options,
+    ReadError,
+    Table,
+    check_finite,
+    most_unpacked,
+    needed,
+    restricted,
+    unpacks_to,
+)
 
 __all__ = ["FORMATS", "Columns", "NoColumnError", "ReadError", "Table", "as_written", "format_of", "read"]
 
@@ -83,22 +96,53 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
         raise ReadError(f"{path} is empty.")
     kind = format or format_of(path)
     chosen = _options(kind, options)
-    try:
+    if (unpacked := _unpacked_size(path, kind)) > most_unpacked(path, chosen):
+        raise unpacks_to(path, unpacked)
+    with _explained(path, kind):
         table = FORMATS[kind](path, chosen)
-    except (ReadError, MemoryError):
-        raise
-    except ImportError as error:
-        raise ReadError(f"{path}: {error}") from error
-    except PermissionError as error:
-        raise ReadError(f"{path}: no permission to read it.") from error
-    except Exception as error:  # whatever a library says of a damaged file
-        raise ReadError(f"{path} cannot be read as {kind}: {error}") from error
     if kind not in _TABLES:
         table = restricted(path, table, chosen)
     if table.data.shape[0] == 0 or table.data.shape[1] == 0:
         raise ReadError(f"{path} holds {table.data.shape[0]} rows of {table.data.shape[1]} numeric columns.")
     check_finite(path, table, chosen)
     return table
+
+
+@contextmanager
+def _explained(path: Path, kind: str) -> Iterator[None]:
+    """Whatever a library says of a damaged file, with the name of the file."""
+    try:
+        yield
+    except (ReadError, MemoryError):
+        raise
+    except ImportError as error:
+        raise ReadError(f"{path}: {error}") from error
+    except PermissionError as error:
+        raise ReadError(f"{path}: no permission to read it.") from error
+    except Exception as error:
+        raise ReadError(f"{path} cannot be read as {kind}: {error}") from error
+
+
+def _unpacked_size(path: Path, kind: str) -> float:
+    """The bytes that an archive says it unpacks to; 0 for other files, and for those whose reader will complain."""
+    try:
+        if kind in ("npz", "xlsx"):
+            with zipfile.ZipFile(path) as archive:
+                return sum(item.file_size for item in archive.infolist())
+        if kind == "mat":
+            stored = scipy.io.whosmat(path)
+            return sum(8.0 * np.prod(shape, dtype=float) for _, shape, what in stored if what != "sparse")
+        if kind == "h5ad":
+            found: list[float] = []
+            with needed("h5py", "reading .h5ad").File(path) as file:
+                file.visititems(lambda _, stored: found.append(getattr(stored, "nbytes", 0)))
+            return sum(found)
+        if kind == "parquet":
+            known = needed("pyarrow.parquet", "reading Parquet").read_metadata(path)
+            return 8.0 * known.num_rows * known.num_columns
+    except Exception:  # whatever a library says of a damaged file
+        return 0
+    return 0
 
 
 def as_written(path: str | os.PathLike[str], format: str | None = None, **options: Any) -> Mapping[str, Sequence[Any]]:
@@ -108,13 +152,14 @@ def as_written(path: str | os.PathLike[str], format: str | None = None, **option
     """
     path, kind = Path(path), format or format_of(path)
     chosen = _options(kind, options)
-    if kind in _CELLS:
-        source = _CELLS[kind](path, chosen)
-        rows = [row for _, row in source.rows()]
-        return {name: [row[index] for row in rows] for index, name in enumerate(source.names)}
-    if kind in _TABLES:
-        return arrow_columns(path, kind)
-    table = FORMATS[kind](path, Options())
+    with _explained(path, kind):
+        if kind in _CELLS:
+            source = _CELLS[kind](path, chosen)
+            rows = [row for _, row in source.rows()]
+            return {name: [row[index] for row in rows] for index, name in enumerate(source.names)}
+        if kind in _TABLES:
+            return arrow_columns(path, kind)
+        table = FORMATS[kind](path, Options())
     if not isinstance(table.data, np.ndarray):
         raise ReadError(f"{path} holds a sparse matrix, which has no columns to write labels beside.")
     names = table.names or [f"x{index}" for index in range(table.data.shape[1])]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.readers import _table as shared
-from jointclust.readers._columns import as_column
+from jointclust.readers._columns import Columns, as_column
 from jointclust.readers._table import Options, ReadError, Table, needed
 from jointclust.views.columns import places_of
 
@@ -34,7 +34,14 @@ def read_feather(path: Path, options: Options) -> Table:
     """Read a Feather file, which is an Arrow file."""
     feather, pa = needed("pyarrow.feather", "reading Feather"), needed("pyarrow", "reading Feather")
     with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as file:
-        n_rows = sum(file.get_batch(index).num_rows for index in range(file.num_record_batches))
+        n_rows = 0
+        try:
+            for index in range(file.num_record_batches):
+                batch = file.get_batch(index)
+                batch.validate(full=True)
+                n_rows += batch.num_rows
+        except pa.ArrowMemoryError as error:  # which damaged files ask for
+            raise ReadError(f"{path} is damaged: {error}") from error
         return _table(path, file.schema, n_rows, lambda names: feather.read_table(path, columns=names), options)
 
 
@@ -56,15 +63,22 @@ def _table(path: Path, schema: Any, n_rows: int, read: Reader, options: Options)
     if not numeric and not other:
         raise ReadError(f"{path} has no numeric column.")
     shared.check_memory(path, n_rows * len(numeric))
-    table = read([*numeric, *other, *dict.fromkeys(options.special.values())])
+    names_beside = [*shared.carried(names, features, options), *(left_out if options.carry else [])]
+    kinds_beside = {name: _own_kind(schema.field(name)) for name in names_beside}
+    names_beside = [name for name in names_beside if kinds_beside[name] is not None]
+    table = read([*dict.fromkeys([*numeric, *other, *options.special.values(), *names_beside])])
     matrix = np.empty((table.num_rows, len(numeric)))
     for index, name in enumerate(numeric):
         matrix[:, index] = table.column(name).cast("float64", safe=False).to_numpy()
     beside = shared.beside_features(options, lambda name: np.asarray(_strings(table.column(name)), dtype=object))
+    text = {} if keep else {name: _strings(table.column(name)) for name in other}
+    if options.categories == "onehot" and options.wanted is None:
+        ids = {name: "text" for name, column in text.items() if shared.names_rows(column)}
+        names_beside, kinds_beside = [*names_beside, *ids], {**kinds_beside, **ids}
+    beside["beside"] = Columns({name: _typed(table.column(name), str(kinds_beside[name])) for name in names_beside})
     if keep:
         arrays = {name: _typed(table.column(name), kinds[name]) for name in other}
         return Table(*shared.side_by_side(matrix, numeric, arrays, list(options.wanted or features)), **beside)
-    text = {name: _strings(table.column(name)) for name in other}
     data, found = shared.assembled(path, names, matrix, numeric, text, options)
     return Table(data, found, **beside, notes=shared.dropped(left_out, options))
 
@@ -112,8 +126,8 @@ def _unfolded(path: Path, schema: Any, read: Reader, options: Options) -> tuple[
     return pa.schema(fields), read_both, replace(options, columns=spread(options.columns))
 
 
-def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Reader) -> str:
-    """What a column holds, as it is to be read; the error for one that cannot be used shows one of its values."""
+def _own_kind(field: Any) -> str | None:
+    """What a column holds by its type; None of types that nobody can use."""
     import pyarrow.types as types
 
     tests = {
@@ -122,7 +136,14 @@ def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Reader)
         "date": (types.is_timestamp, types.is_date),
         "text": (types.is_string, types.is_large_string, types.is_string_view, types.is_dictionary),
     }
-    own = next((kind for kind, each in tests.items() if any(test(field.type) for test in each)), None)
+    return next((kind for kind, each in tests.items() if any(test(field.type) for test in each)), None)
+
+
+def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Reader) -> str:
+    """What a column holds, as it is to be read; the error for one that cannot be used shows one of its values."""
+    import pyarrow.types as types
+
+    own = _own_kind(field)
     if options.categories == "keep":
         # Text is read by what was fitted, which knows how numbers and dates were written.
         known = own if own == "text" else (options.kinds or {}).get(field.name) or own
@@ -148,6 +169,8 @@ def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Reader)
 
 
 def _typed(column: Any, kind: str) -> NDArray[Any]:
+    if kind == "number":
+        return np.asarray(column.cast("float64", safe=False).to_numpy())
     if kind == "date":
         return np.asarray(column.cast("timestamp[us]").to_numpy()).astype("datetime64[us]")
     values = column.to_pylist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,10 +17,26 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from jointclust.readers import _table as shared
-from jointclust.readers._table import NoColumnError, Options, ReadError, Table, beside_features, check_memory, needed
+from jointclust.readers._sources import opened
+from jointclust.readers._table import (
+    NoColumnError,
+    Options,
+    ReadError,
+    Table,
+    beside_features,
+    check_memory,
+    most_unpacked,
+    needed,
+)
 
 # The column of the labels in an AnnData file; others are called by it and their own name.
 _KEY = "jointclust"
+
+
+# Bytes that are checked at a time, and lines of numbers.
+_LINE = 2**20
+_NUMBER = rb"[-+]?(?>\d++\.?\d*+|\.\d++|nan|inf(?:inity)?)(?:[eE][-+]?\d++)?+"
+_ENTRIES = re.compile(rb"(?:[ \t]*+(?:%s(?:[ \t]++%s){0,3}+[ \t]*+)?+\r?\n)*+" % (_NUMBER, _NUMBER), re.IGNORECASE)
 
 
 def no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) -> None:
@@ -109,10 +126,28 @@ def read_npz(path: Path, options: Options) -> Table:
 def read_market(path: Path, options: Options) -> Table:
     """Read a Matrix Market file, sparse or dense."""
     no_columns(path, options)
+    _check_market(path, options)
     n_rows, n_columns, entries, kind, *_ = scipy.io.mminfo(path)
     check_memory(path, entries if kind == "coordinate" else n_rows * n_columns)
     data = scipy.io.mmread(path)
     return Table(sp.csr_array(data) if sp.issparse(data) else _two_dimensional(path, np.asarray(data)))
+
+
+def _check_market(path: Path, options: Options) -> None:
+    """Refuse lines that are no entries: SciPy's compiled reader runs past the end of some of them."""
+    with opened(path, most_unpacked(path, options)) as (_, content):
+        number, line = 1, content.readline(_LINE)
+        while line.startswith(b"%") or (line and not line.strip()):
+            number, line = number + 1, content.readline(_LINE)
+        while line:
+            lines = line + content.read(_LINE) + content.readline(_LINE)
+            lines += b"" if lines.endswith(b"\n") else b"\n"
+            sound = _ENTRIES.match(lines).end()  # type: ignore[union-attr]
+            number += lines.count(b"\n", 0, sound)
+            if sound < len(lines):
+                wrong = lines[sound : sound + 40].splitlines()[0].decode("latin-1")
+                raise ReadError(f"{path}: line {number} is {wrong!r}, which is no entry of a matrix.")
+            line = content.readline(_LINE)
 
 
 def read_svmlight(path: Path, options: Options) -> Table:

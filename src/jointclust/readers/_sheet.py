@@ -17,13 +17,24 @@ from numpy.typing import NDArray
 
 from jointclust.readers import _table as shared
 from jointclust.readers._columns import Columns, KindError, near_dates, typed
-from jointclust.readers._table import Options, ReadError, Table, check_memory, listed, text_columns
+from jointclust.readers._table import (
+    Options,
+    ReadError,
+    Table,
+    check_memory,
+    listed,
+    most_unpacked,
+    room_for,
+    text_columns,
+)
 from jointclust.views.written import DATE, DAY_FIRST, MONTH_FIRST, Numerals, date_order, is_gap, is_unknown, readings
 
 # Rows that decide which columns hold numbers.
 SAMPLE = 1000
 # A few words among numbers are errors in the data; more make a column that is kept one of text.
 _FEW = 0.1
+# Numbers that take as much memory as a cell of text.
+_OF_TEXT = 3
 # Rows that names are compared with.
 _LOOKED_AT = 20
 
@@ -43,6 +54,7 @@ class CellSource(ABC):
         self.notes: list[str] = []  # what the user should know about how the file was understood
         self.has_header = True  # whether the first row of the file may hold the names
         self.n_bytes = 0  # read when the sample was, 0 where the file ended before
+        self.most = most_unpacked(path, options)  # bytes to unpack
 
     @abstractmethod
     def rows(self) -> Generator[tuple[int, list[str]]]:
@@ -73,6 +85,7 @@ class Sheet:
         self.special = set(options.special.values())
         asked = set(shared.features_of(self.path, self.names, options, numbered=options.header is False))
         self.features = [index for index, name in enumerate(self.names) if name in asked]
+        self.carried = shared.carried(self.names, list(asked), options)
         wanted, guessed = set(options.wanted or ()), options.header is None and source.has_header
         if options.header is False and not wanted <= asked:  # no names: the model's, by position
             self.notes.append(shared.by_position(self.path, len(self.features), options))
@@ -181,7 +194,8 @@ class Sheet:
         self.notes += shared.dropped(left_out, self.options)
         if not numeric and len(text) == len(self.special):
             raise ReadError(f"{self.path} has no numeric column.")
-        return numeric, text
+        self.carried += left_out if self.options.carry else []
+        return numeric, [*text, *(self.names.index(name) for name in self.carried)]
 
     def _forced(self) -> dict[str, str]:
         """Kinds that are known beforehand; where a model tells what it wants, all other columns are left aside."""
@@ -255,8 +269,12 @@ class Sheet:
         """The whole file."""
         numeric, text = self._kinds()
         size = self.path.stat().st_size
-        if 0 < self.source.n_bytes < size:  # as much of the file as the first rows are of what was read for them
-            check_memory(self.path, len(self.sample) * (size / self.source.n_bytes) * len(numeric))
+        if not self.options.any_size:
+            if 0 < self.source.n_bytes < size:  # as much of the file as the first rows are of what was read for them
+                check_memory(self.path, len(self.sample) * (size / self.source.n_bytes) * len(numeric))
+            n_bytes = sum(len(cell) + 1 for _, row in self.sample for cell in row)
+            room = room_for(len(self.sample) * (len(numeric) + _OF_TEXT * len(text)))
+            self.source.most = min(self.source.most, n_bytes * room)
         # Where gaps are refused, an empty cell is an error, which the careful reader explains.
         gaps, found = ["", *self.gaps] if self.options.missing == "keep" else [], None
         if not self.signs and self.numerals.grouped is None:
@@ -264,14 +282,19 @@ class Sheet:
         matrix, kept = found or self._by_hand(numeric, text)
         columns = {self.names[index]: column for index, column in kept.items()}
         beside = shared.beside_features(self.options, lambda name: np.asarray(columns[name], dtype=object))
-        columns = {name: column for name, column in columns.items() if name not in self.special}
+        texts = {name: column for name, column in columns.items() if name not in self.special}
+        columns = {name: column for name, column in texts.items() if name not in self.carried}
+        if self.options.categories == "onehot" and self.options.wanted is None:
+            self.carried += [name for name, column in columns.items() if shared.names_rows(column)]
+        shown = Columns({name: self._read_leniently(texts[name]) for name in self.carried})
         names = [self.names[index] for index in numeric]
         if self.options.categories == "keep":
             data, names = self._kept(matrix, names, columns)
         else:
             data, names = shared.assembled(self.path, self.names, matrix, names, columns, self.options)
         self._tell()
-        return Table(data, names, **beside, notes=self.notes, place=self._row_place, date_orders=self.date_orders)
+        known: dict[str, Any] = {"notes": self.notes, "place": self._row_place, "date_orders": self.date_orders}
+        return Table(data, names, **beside, **known, beside=shown)
 
     def _by_hand(self, numeric: list[int], text: list[int]) -> Read:
         values: array[float] = array("d")
@@ -338,6 +361,13 @@ class Sheet:
             place = f"{self.path}: {self._row_place(cells.index(cell))}, column {name!r}: {cell[:40]!r}"
             what = f"is no {kind}, as it should be" if kind else "is no day of the calendar"
             raise ReadError(f"{place} {what}. Correct it, or leave the column out with --drop.") from None
+
+    def _read_leniently(self, cells: list[str]) -> NDArray[Any]:
+        """A column that is only shown: what its cells say, or text."""
+        try:
+            return typed(cells, self.numerals, None, self.options.dates)
+        except KindError:
+            return typed(cells, self.numerals, "text")
 
     def _tell_order(self, name: str, cells: list[str], given: str | None) -> None:
         """Which of day and month comes first, remembered, and said where nobody has."""

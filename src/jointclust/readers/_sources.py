@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 import numpy as np
 
 from jointclust.readers._sheet import CellSource, Read, Sheet
-from jointclust.readers._table import Options, ReadError, Table, needed
+from jointclust.readers._table import Options, ReadError, Table, most_unpacked, needed, unpacks_to
 from jointclust.views.written import is_gap, number
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _DEFAULT = Options().encoding
+_CHUNK = 2**17
 _DELIMITERS = (",", "\t", ";", "|")
 
 Value = str | int | float | bool | None
@@ -53,21 +54,39 @@ def _unzstd(raw: BinaryIO) -> Any:
     return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
 
 
+class _Unpacked(io.RawIOBase):
+    """What a compressed file unpacks to, up to so many bytes."""
+
+    def __init__(self, content: Any, path: Path, most: float):
+        self.content, self.path, self.most, self.n_bytes = content, path, most, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self.content.read(len(buffer))
+        buffer[: len(part)] = part
+        self.n_bytes += len(part)
+        if self.n_bytes > self.most:
+            raise unpacks_to(self.path, self.n_bytes)
+        return len(part)
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """The file on the disk, and its content, unpacked as its first bytes tell."""
+def opened(path: Path, most: float = np.inf) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """The file on the disk, and its content, unpacked as its first bytes tell, to so many bytes at most."""
     with path.open("rb") as raw:
         start = raw.read(10)
         raw.seek(0)
         unpack = next((unpack for magic, unpack in _PACKED.items() if re.match(magic, start, re.DOTALL)), None)
         with nullcontext(raw) if unpack is None else unpack(raw) as content:
-            yield raw, content
+            yield raw, content if content is raw else io.BufferedReader(_Unpacked(content, path, most), _CHUNK)
 
 
 @contextmanager
-def lines_of(path: Path, encoding: str) -> Iterator[tuple[BinaryIO, TextIO]]:
+def lines_of(path: Path, encoding: str, most: float) -> Iterator[tuple[BinaryIO, TextIO]]:
     """The file on the disk, and its lines, with their ends."""
-    with opened(path) as (raw, content), io.TextIOWrapper(content, encoding, newline="") as lines:
+    with opened(path, most) as (raw, content), io.TextIOWrapper(content, encoding, newline="") as lines:
         yield raw, lines
 
 
@@ -89,10 +108,10 @@ def encoding_of(path: Path, given: str) -> tuple[str, str | None]:
     return given, None
 
 
-def encoding_error(path: Path, encoding: str) -> ReadError:
+def encoding_error(path: Path, encoding: str, most: float) -> ReadError:
     """Where the first undecodable byte is; a second pass, but only on the way to an error."""
     where = "it ends in the middle of a character"
-    with opened(path) as (_, content):
+    with opened(path, most) as (_, content):
         for number, line in enumerate(content if not encoding.startswith(("utf-16", "utf-32")) else (), 1):
             try:
                 line.decode(encoding)
@@ -109,14 +128,14 @@ class Delimited(CellSource):
     def __init__(self, path: Path, options: Options):
         super().__init__(path, options)
         self.encoding = encoding_of(path, options.encoding)[0]
-        with lines_of(path, self.encoding) as (_, lines):
+        with lines_of(path, self.encoding, self.most) as (_, lines):
             head = list(_head(lines))
         self.delimiter = options.delimiter or self._delimiter(head)
         self.n_comments = self._comments(head)
         if self.n_comments:
             what = "line is a comment" if self.n_comments == 1 else f"{self.n_comments} lines are comments"
             self.notes.append(f"The first {what}, and left out.")
-        with lines_of(path, self.encoding) as (_, lines):
+        with lines_of(path, self.encoding, self.most) as (_, lines):
             reader = self._reader(lines)
             row = next(reader, None)
             self.n_before = self.n_comments + (0 if options.header is False else reader.line_num)
@@ -162,7 +181,7 @@ class Delimited(CellSource):
 
     def rows(self) -> Generator[tuple[int, list[str]]]:
         width, n_rows = len(self.names), 0
-        with lines_of(self.path, self.encoding) as (raw, lines):
+        with lines_of(self.path, self.encoding, self.most) as (raw, lines):
             reader = self._reader(lines)
             if self.options.header is not False:
                 next(reader)
@@ -198,7 +217,7 @@ class Delimited(CellSource):
         kinds = {names[index]: pa.float64() for index in numeric} | {names[index]: pa.string() for index in text}
         how = {"column_types": kinds, "null_values": gaps}
         try:
-            with opened(self.path) as (raw, content), pa.OSFile(str(self.path)) as plain_content:
+            with opened(self.path, self.most) as (raw, content), pa.OSFile(str(self.path)) as plain_content:
                 table = reader.read_csv(
                     plain_content if content is raw else content,
                     reader.ReadOptions(column_names=names, skip_rows=self.n_before),
@@ -263,7 +282,7 @@ class Lines(CellSource):
 
     def _objects(self) -> Iterator[tuple[int, dict[str, Value]]]:
         n_rows = 0
-        with lines_of(self.path, self.encoding) as (raw, lines):
+        with lines_of(self.path, self.encoding, self.most) as (raw, lines):
             for number, line in enumerate(lines, 1):
                 if not line.strip():
                     continue
@@ -363,7 +382,7 @@ def _read(source: type[CellSource], path: Path, options: Options) -> Table:
         cells.notes += [] if note is None else [note]
         return Sheet(cells, options).table()
     except UnicodeDecodeError as error:
-        raise encoding_error(path, encoding) from error
+        raise encoding_error(path, encoding, most_unpacked(path, options)) from error
     except csv.Error as error:
         raise ReadError(f"{path} is no delimited text: {error}.") from error
 

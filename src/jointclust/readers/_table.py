@@ -19,6 +19,12 @@ from jointclust.readers._columns import Columns
 # The rows, their coordinates and one copy on the way: what a fit holds of the data at a time.
 _COPIES = 3
 _BLOCK = 4096
+# Bytes that a compressed file may unpack to: so many, and so many times its own.
+_UNPACKED, _TIMES = 2**26, 100
+# Share of texts that are different from which on they name rows: some rows may be there twice.
+_NAMES = 0.9
+# Columns that are no features and that nobody has named, at the most.
+_CARRIED = 50
 
 
 class ReadError(ValueError):
@@ -27,6 +33,8 @@ class ReadError(ValueError):
 
 class NoColumnError(ReadError):
     """A file that has no column of a name asked for."""
+
+    column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,10 @@ class Options:
     id_column: str | None = None
     label_column: str | None = None
     known_column: str | None = None
+    text_column: str | None = None  # the one feature, where texts are clustered
+    # Columns to carry beside the features, whatever they hold; and whether all others that are no features are, too.
+    show: Sequence[str] = ()
+    carry: bool = False
     # Features to take, or to leave out; for files that name no columns, numbers from 0.
     columns: Sequence[str] | None = None
     drop: Sequence[str] | None = None
@@ -53,6 +65,7 @@ class Options:
     dates: str | None = None  # "day-first" or "month-first"; None looks at the column
     date_orders: Mapping[str, str] | None = None  # the same by column, as another file was read
     header: bool | None = None  # whether the first line holds names; None: yes, unless it looks like the rows below
+    any_size: bool = False  # read what unpacks to far more than its size, or needs more memory than is free
     progress: Callable[[int], None] | None = None  # called with the bytes read so far
 
     @property
@@ -79,6 +92,7 @@ class Table:
     known: NDArray[Any] | None = None  # classes to fit with, as written; a gap is an unknown one
     id_column: str | None = None  # where the names of the rows come from
     date_orders: dict[str, str] = field(default_factory=dict)  # of dates that are not as 2024-12-31
+    beside: Columns = field(default_factory=Columns)  # columns that are no features, to be shown with the rows
 
 
 def needed(module: str, what: str) -> Any:
@@ -114,7 +128,9 @@ def no_such_column(path: Path, name: str, option: str, names: Sequence[str]) -> 
     close = difflib.get_close_matches(name.lower(), [known.lower() for known in names], n=1)
     meant = [known for known in names if known.lower() in close]
     hint = f". Did you mean {meant[0]!r}? It" if meant else "; it"
-    return NoColumnError(f"{path} has no column {name!r} ({option}){hint} has {listed(names)}.")
+    error = NoColumnError(f"{path} has no column {name!r} ({option}){hint} has {listed(names)}.")
+    error.column = name
+    return error
 
 
 def features_of(path: Path, names: Sequence[str], options: Options, *, numbered: bool) -> list[str]:
@@ -122,7 +138,14 @@ def features_of(path: Path, names: Sequence[str], options: Options, *, numbered:
     if options.columns is not None and options.drop is not None:
         raise ReadError("--columns and --drop exclude each other: name the columns to take, or those to leave out.")
     option, asked = ("--columns", options.columns) if options.drop is None else ("--drop", options.drop)
+    if options.text_column is not None:
+        option, asked = "--text-column", [options.text_column]
     chosen, known = set(), set(names)
+    for name in options.show:
+        if name not in known:
+            raise no_such_column(path, name, "--show", names)
+        if option != "--drop" and name in (asked or ()):
+            raise ReadError(f"{option} and --show both name {name!r}: it is clustered, or only shown.")
     for name in asked or ():
         at = int(name) if numbered and name.isdecimal() else -1
         found = names[at] if 0 <= at < len(names) else name
@@ -132,8 +155,15 @@ def features_of(path: Path, names: Sequence[str], options: Options, *, numbered:
             if value == found:
                 raise ReadError(f"{option} and {other} both name {name!r}, which is no feature then: take it from one.")
         chosen.add(found)
-    kept = [name for name in names if name not in options.special.values()]
-    return kept if asked is None else [name for name in kept if (name in chosen) == (option == "--columns")]
+    kept = [name for name in names if name not in {*options.special.values(), *options.show}]
+    return kept if asked is None else [name for name in kept if (name in chosen) == (option != "--drop")]
+
+
+def carried(names: Sequence[str], features: Sequence[str], options: Options) -> list[str]:
+    """Columns that are read beside the features: those to show, and others if they are not too many."""
+    aside = {*features, *options.special.values(), *options.show}
+    others = [name for name in names if name not in aside] if options.carry else []
+    return [*options.show, *others[:_CARRIED]]
 
 
 def restricted(path: Path, table: Table, options: Options) -> Table:
@@ -155,9 +185,11 @@ def restricted(path: Path, table: Table, options: Options) -> Table:
         kept = list(wanted)
     if len(kept) == len(names):
         return table
+    shown = Columns()
     if isinstance(table.data, np.ndarray):
         check_memory(path, table.data.shape[0] * len(kept), table.data.itemsize)
-    return replace(table, data=in_order(table.data, names, kept)[0], names=kept)
+        shown = Columns({name: np.asarray(table.data[:, names.index(name)], float) for name in options.show})
+    return replace(table, data=in_order(table.data, names, kept)[0], names=kept, beside=shown)
 
 
 def by_position(path: Path, n_columns: int, options: Options) -> str:
@@ -216,7 +248,11 @@ def check_wanted(
     known = set(names)
     missing = [name for name in wanted if name not in known and _encoded_column(name, known) not in encoded]
     if missing:
-        raise ReadError(f"{path} lacks {len(missing)} of the model's {len(wanted)} columns: {listed(missing)}.")
+        strange = [name for name in names if name not in set(wanted)]
+        close = {name: near[0] for name in missing[:3] if (near := difflib.get_close_matches(name, strange, n=1))}
+        meant = ", ".join(f"{near!r} for {name!r}" for name, near in close.items())
+        hint = f" Did you mean {meant}? Rename the column." if close else ""
+        raise ReadError(f"{path} lacks {len(missing)} of the model's {len(wanted)} columns: {listed(missing)}.{hint}")
     return encoded
 
 
@@ -240,7 +276,7 @@ def assembled(
     """Numeric columns and encoded text ones side by side, in the order asked for."""
     values = {} if options.wanted is None else text_columns(names, options.wanted)
     if options.wanted is None and options.categories == "onehot":
-        values = {name: sorted(set(column)) for name, column in text.items()}
+        values = {name: sorted(set(column)) for name, column in text.items() if not names_rows(column)}
     for name, found in values.items():
         if options.wanted is None and len(found) > max(50, len(matrix) // 2):
             raise ReadError(
@@ -253,6 +289,11 @@ def assembled(
         matrix = np.hstack([matrix, *encoded])
         numeric = numeric + [f"{name}={value}" for name, kept in values.items() for value in kept]
     return in_order(matrix, numeric, options.wanted)
+
+
+def names_rows(texts: Sequence[str]) -> bool:
+    """Whether nearly each row has a text of its own."""
+    return len(set(texts)) > max(2, _NAMES * len(texts))
 
 
 def side_by_side(
@@ -288,6 +329,26 @@ def check_memory(path: Path, n_values: float, itemsize: int = 8) -> None:
             "Save it as a float32 .npy file, which --method ldakm and the like read from the disk as needed, take a "
             "sample of its rows, or use a larger machine."
         )
+
+
+def most_unpacked(path: Path, options: Options) -> float:
+    """The number of bytes that a compressed file may unpack to."""
+    return np.inf if options.any_size else _UNPACKED + _TIMES * path.stat().st_size
+
+
+def unpacks_to(path: Path, n_bytes: float) -> ReadError:
+    """The error for a file that unpacks to so many bytes, or more."""
+    return ReadError(
+        f"{path} unpacks to {n_bytes / 2**20:,.0f} MiB or more, {n_bytes / path.stat().st_size:,.0f} times its size: "
+        "either it was made to fill a machine, or this machine has too little memory for its rows. If you trust it: "
+        "--any-size."
+    )
+
+
+def room_for(n_values: int) -> float:
+    """How many times so many numbers have room in memory."""
+    available = available_memory()
+    return np.inf if available is None or n_values == 0 else available / (_COPIES * n_values * 8)
 
 
 def available_memory() -> float | None:
