@@ -6,7 +6,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import jointclust as jc
 
-BUILT_IN = {*jc.datasets._BUNDLED, *jc.datasets._GENERATED}
+BUILT_IN = {*jc.datasets._BUNDLED, *jc.datasets._DRAWN}
 COLUMNS = ("name", "rows", "columns", "classes", "in the papers", "how to get it", "source and terms")
 
 

@@ -1,4 +1,10 @@
-"""The table of what each method supports, read off the estimators themselves, so that it cannot be out of date."""
+"""Tables of what each method supports and of what runs where, read off the estimators and off the contract tests.
+
+So they cannot be out of date.
+"""
+
+import sys
+from pathlib import Path
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -54,11 +60,36 @@ class SupportTable(SphinxDirective):
         lines = [".. list-table::", "   :header-rows: 1", "", "   * - method", *(f"     - {name}" for name in columns)]
         for name, cells in table.items():
             lines += [f"   * - :class:`~jointclust.{name}`", *(f"     - {cell or 'no'}" for cell in cells.values())]
-        node = nodes.container()
-        self.state.nested_parse(StringList(lines, source="support-table"), self.content_offset, node)
-        return node.children
+        return parsed(self, lines, "support-table")
+
+
+def parsed(directive, lines, name):
+    """The nodes of lines of reStructuredText."""
+    node = nodes.container()
+    directive.state.nested_parse(StringList(lines, source=name), directive.content_offset, node)
+    return node.children
+
+
+class PlaceTable(SphinxDirective):
+    """``.. place-table::``: the calls and the places of the contract tests, all of which run in all of them."""
+
+    def run(self):
+        sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+        try:
+            import places
+        finally:
+            del sys.path[0]
+        calls = ", ".join(f"``{name}``" for name in places.CALLS)
+        lines = [calls + ".", "", ".. list-table::", "   :header-rows: 1", ""]
+        lines += ["   * - rows in", "     - pass", "     - tested by"]
+        tested = {"``make test``": places.PLACES, "``make test-gpu``": places.DEVICES}
+        for command, listed in tested.items():
+            for name, what in listed.items():
+                lines += [f"   * - {name}", f"     - {what}", f"     - {command}"]
+        return parsed(self, lines, "place-table")
 
 
 def setup(app):
     app.add_directive("support-table", SupportTable)
+    app.add_directive("place-table", PlaceTable)
     return {"parallel_read_safe": True}

@@ -27,12 +27,9 @@ model = jc.cluster(texts, 4, random_state=0)
 print(f"accuracy {jc.metrics.clustering_accuracy(truth, model.labels_):.3f}")
 
 # %%
-# What each cluster is about: the words that it has more often than the others.
-words = model.preparations[0]
-rows, names = words.encode(texts), words.coded_names()
-for k in range(4):
-    excess = rows[model.labels_ == k].mean(axis=0) - rows[model.labels_ != k].mean(axis=0)
-    print(k, ", ".join(names[np.argsort(-np.asarray(excess).ravel())[:6]]))
+# What each cluster is about: its name is made of the words that it has more often than the others.
+for cluster in jc.explain(model, texts):
+    print(cluster.cluster, cluster.size, cluster.name)
 
 # %%
 jc.plots.EmbeddingDisplay.from_estimator(model, texts)

@@ -452,3 +452,25 @@ def test_outliers_have_ten_times_the_noise():
 def test_bad_mixtures(parameters, message):
     with pytest.raises(ValueError, match=message):
         jc.datasets.mixture(**parameters)
+
+
+# -- tables as people have them ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["customers", "survey", "tickets", "daily_curves"])
+def test_everyday_tables_are_those_of_the_registry(name):
+    entry, found = datasets.registry()[name], datasets.load(name)
+    assert (*found.data.shape, found.n_classes) == (entry.n_samples, entry.n_features, entry.n_classes)
+    table, y = datasets.everyday(name, 50, random_state=3)
+    assert table.equals(datasets.everyday(name, 50, random_state=3)[0])
+    assert not table.equals(datasets.everyday(name, 50, random_state=4)[0])
+    assert len(table) == y.size == table[table.columns[0]].nunique() == 50
+
+
+def test_the_planted_clusters_can_be_found():
+    table, segments = datasets.everyday("customers", 600, random_state=0)
+    assert table["income"].isna().mean() == pytest.approx(0.1, abs=0.05)
+    found = jc.JointConsensus(5, trust=False, random_state=0).fit(table)
+    assert jc.metrics.clustering_accuracy(segments, found.labels_) > 0.9
+    with pytest.raises(ValueError, match="there are customers, survey"):
+        datasets.everyday("clients")

@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from jointclust.datasets import _local
 from jointclust.datasets._download import DatasetError, cache_folder, download, expanded
+from jointclust.datasets._everyday import TABLES, everyday
 from jointclust.datasets._generated import mixture, multi_clusters, three_clusters, two_gaussians
 from jointclust.datasets._registry import ENTRIES, Entry, canonical, fingerprint
 from jointclust.readers import ReadError
@@ -24,6 +25,7 @@ __all__ = [
     "Dataset",
     "DatasetError",
     "Entry",
+    "everyday",
     "fetch",
     "fingerprint",
     "load",
@@ -39,6 +41,7 @@ __all__ = [
 # What a data set may be called: a file name without its ending, no path.
 _NAME = re.compile(r"\w[\w .-]*")
 _GENERATED = {draw.__name__: draw for draw in (two_gaussians, three_clusters, multi_clusters, mixture)}
+_DRAWN = {*_GENERATED, *TABLES}
 _BUNDLED = ("iris", "digits", "wine", "breast_cancer")
 
 
@@ -183,7 +186,7 @@ def present(name: str, data_home: str | os.PathLike[str] | None = None) -> str |
     if path := _local_path(name, data_home):
         return str(path)
     known = canonical(name)
-    return "bundled" if known in _BUNDLED else "generated" if known in _GENERATED else None
+    return "bundled" if known in _BUNDLED else "generated" if known in _DRAWN else None
 
 
 def load(
@@ -238,6 +241,9 @@ def load(
             bunch = getattr(sklearn.datasets, f"load_{entry.name}")()
             columns = np.asarray(bunch.feature_names)
             return Dataset(bunch.data.astype(dtype), bunch.target, entry.name, entry.image_shape, "C", columns)
+        if entry.name in TABLES:
+            table, y = everyday(entry.name, random_state=0)
+            return Dataset(table, y, entry.name, feature_names=np.asarray(list(table)))
         if entry.name in _GENERATED:
             X, y = _GENERATED[entry.name](random_state=0)
             return Dataset(X.astype(dtype), y, entry.name)
@@ -303,7 +309,7 @@ def _fetched(entry: Entry, data_home: str | os.PathLike[str] | None, allowed: bo
 
 
 def _bring_your_own(entry: Entry, data_home: str | os.PathLike[str] | None) -> str:
-    if entry.name in _BUNDLED or entry.name in _GENERATED:
+    if entry.name in _BUNDLED or entry.name in _DRAWN:
         return f"{entry.name} need not be downloaded: it {entry.source}."
     folder = next(iter(_folders(data_home)), "a folder that JOINTCLUST_DATA names")
     size = "" if entry.n_samples is None else f" ({entry.n_samples} x {entry.n_features}, {entry.n_classes} classes)"

@@ -390,6 +390,10 @@ _ENTRIES = [
     Entry("three_clusters", 600, 2, 3, papers={"RURR-SL": "3-cluster"}, source=_GENERATED),
     Entry("multi_clusters", 900, 2, 9, papers={"RURR-SL": "multicluster"}, source=_GENERATED),
     Entry("mixture", 2000, 200, 10, source=_GENERATED),
+    Entry("customers", 1500, 13, 5, source=_GENERATED, note="numbers, categories, dates and gaps"),
+    Entry("survey", 700, 15, 4, source=_GENERATED, note="answers from 1 to 5, with gaps"),
+    Entry("tickets", 800, 4, 5, source=_GENERATED, note="messages to a help desk"),
+    Entry("daily_curves", 600, 49, 3, source=_GENERATED, note="a value for each half hour"),
 ]  # fmt: skip
 ENTRIES: Mapping[str, Entry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
 _KNOWN_AS = {_plain(alias): entry.name for entry in _ENTRIES for alias in (*entry.papers.values(), entry.name)}
