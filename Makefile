@@ -4,7 +4,7 @@ STAMP := .venv/.installed
 
 CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 
-.PHONY: venv demo test test-slow test-soak test-gpu test-browser test-lowest test-bertopic package lint evidence-check docs bench clean
+.PHONY: venv demo test test-slow test-soak test-fuzz test-gpu test-browser test-lowest test-bertopic package lint evidence-check docs bench clean
 
 venv: $(STAMP)
 
@@ -24,6 +24,9 @@ test-slow: venv
 	SCIPY_ARRAY_API=1 $(BIN)/pytest -m slow
 
 # Random fits for ten minutes; prints the seeds that fail.
+test-fuzz: venv
+	$(BIN)/python tests/fuzz.py
+
 test-soak: venv
 	SCIPY_ARRAY_API=1 $(BIN)/python tests/soak.py
 
@@ -47,7 +50,7 @@ test-lowest:
 test-bertopic:
 	$(PYTHON) -m venv build/bertopic
 	build/bertopic/bin/pip install --quiet torch==2.13.0 bertopic anndata pytest matplotlib --editable .
-	build/bertopic/bin/pytest tests/consensus/test_bertopic.py "tests/test_package.py::test_code_blocks_run[pipelines.rst]"
+	build/bertopic/bin/pytest tests/consensus/test_bertopic.py "tests/test_docs.py::test_code_blocks_run[pipelines.rst]"
 
 # Wheel and sdist, and the wheel, built from the sdist, in an environment with nothing but what it asks for.
 package: venv

@@ -7,7 +7,6 @@ import inspect
 import re
 import subprocess
 import sys
-import textwrap
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +28,7 @@ ROOMS = [
     "exceptions",
     "types",
     "files",
+    "progress",
     "metrics",
     "rows",
     "numerics",
@@ -311,27 +311,6 @@ def test_version_and_names():
     assert jc.__version__ in (ROOT / "CHANGELOG.md").read_text()
     for name in jc.__all__:
         assert hasattr(jc, name)
-
-
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.rst")), *sorted((ROOT / "docs" / "methods").glob("*.rst"))]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_code_blocks_run(page, tmp_path, monkeypatch):
-    """Every Python block of a page runs, in order, in one namespace."""
-    text = page.read_text()
-    if page.suffix == ".md":
-        blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    else:
-        blocks = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", text)
-        blocks = [textwrap.dedent(block) for block in blocks]
-    monkeypatch.chdir(tmp_path)
-    namespace = {}
-    for block in blocks:
-        needed = re.match(r"# needs (\w+)", block)  # other projects, which our tests do not install
-        if needed and importlib.util.find_spec(needed[1]) is None:
-            continue
-        exec(compile(block, page.name, "exec"), namespace)
 
 
 # -- names that are loaded when they are asked for ----------------------------------------------------------------

@@ -16,7 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import jointclust as jc
+from jointclust.consensus.training import Patterns
 from models_0_2_0 import make
+from models_0_3_0 import make_models as make_0_3
 from registered import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
@@ -212,6 +214,15 @@ def test_no_foreign_type_is_ever_built(tmp_path):
         jc.load(tmp_path / "model.skops")
 
 
+def test_what_a_model_is_made_of_is_no_model(tmp_path):
+    """A file may hold such a thing inside a model, and not in its place."""
+    path = tmp_path / "model.skops"
+    skops.io.dump(Patterns(np.zeros((1, 2), np.int32), np.ones(1)), path)
+    rewrite(path, "jointclust.json", json.dumps({"library": "jointclust", "format": 1}))
+    with pytest.raises(ValueError, match="it holds a Patterns, which is no model by itself"):
+        jc.load(path)
+
+
 def test_bad_calls(tmp_path):
     with pytest.raises(TypeError, match="estimator instance; got int"):
         jc.save(3, tmp_path / "x")
@@ -277,6 +288,26 @@ def test_models_of_version_0_2(path, expected):
         if name in NEW_LAYERS and path.stem not in KEPT_LAYERS:
             assert np.all(np.array(np.shape(answers[name])) >= value.shape)
         elif value.dtype.kind == "f":
+            np.testing.assert_allclose(answers[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
+        else:
+            np.testing.assert_array_equal(answers[name], value, err_msg=name)
+
+
+# -- files of version 0.3, which its release makes -----------------------------------------------------------------
+
+LATEST = Path(make_0_3.__file__).parent
+
+
+@pytest.mark.parametrize("path", sorted(LATEST.glob("*.skops")), ids=lambda path: path.stem)
+def test_models_of_version_0_3(path):
+    """Each answers as it did, of the rows of fit and of others."""
+    expected = dict(np.load(LATEST / "expected.npz"))
+    prefix = f"{path.stem}/"
+    wanted = {key.removeprefix(prefix): value for key, value in expected.items() if key.startswith(prefix)}
+    answers = dict(make_0_3.answers(jc.load(path), make_0_3.rows_of(expected, str(wanted.pop("rows")))))
+    assert answers.keys() == wanted.keys()
+    for name, value in wanted.items():
+        if value.dtype.kind == "f":
             np.testing.assert_allclose(answers[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
         else:
             np.testing.assert_array_equal(answers[name], value, err_msg=name)

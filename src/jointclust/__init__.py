@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from jointclust import datasets as datasets
     from jointclust import metrics as metrics
     from jointclust import sc as sc
+    from jointclust.consensus.check import ModelCheck as ModelCheck
+    from jointclust.consensus.check import check as check
     from jointclust.consensus.estimator import JointConsensus as JointConsensus
     from jointclust.default import cluster as cluster
     from jointclust.exceptions import CollapseWarning as CollapseWarning
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
 # asked for.
 _MODULES = {"datasets": "datasets", "metrics": "metrics", "plots": "showing.plots", "sc": "sc"}
 _NAMES = {
+    "consensus.check": "ModelCheck check",
     "default": "cluster",
     "exceptions": "CollapseWarning ColumnWarning PlainKMeansWarning ScaleWarning",
     "methods.supervised": "DiscriminantProjection",

@@ -87,12 +87,12 @@ def _convert_consensus(model: JointConsensus) -> None:
     params = {name: state.get(name, defaults.get(name)) for name in JointConsensus._get_param_names()}
     if "labels_" not in state or "_agreement" in state:
         model.__dict__ = (
-            {"_roles": ColumnRoles(np.empty(0), None), **state, **params} if "labels_" in state else {**state, **params}
+            {"_roles": _NO_ROLES, "_kept": None, **state, **params} if "labels_" in state else {**state, **params}
         )
         return
     fitted = {name: state[name] for name in _PUBLISHED if name in state}
     old = _parts_of_0_1(state) if "_shares" in state else _parts_of_0_2(state)
-    model.__dict__ = {**params, **fitted, **old, "_roles": _NO_ROLES}
+    model.__dict__ = {**params, **fitted, **old, "_roles": _NO_ROLES, "_kept": None}
 
 
 def _parts_of_0_2(state: dict[str, Any]) -> dict[str, Any]:

@@ -39,12 +39,23 @@ class NoticeText(str):
 
 def tell(message: str, category: type[Warning]) -> None:
     """Warn, pointing at the first line outside this library and scikit-learn: the user's; or whoever collects."""
+    message = _subject.get() + message
     if _ear.match(NoticeText(message) if issubclass(category, Notice) else message):
         return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def speaking_of(subject: str) -> Iterator[None]:
+    """Warnings inside begin with what they are about."""
+    token = _subject.set(f"{subject}: ")
+    try:
+        yield
+    finally:
+        _subject.reset(token)
 
 
 @contextmanager
@@ -109,6 +120,7 @@ class _Ear:
 
 _INSIDE = {"jointclust", "sklearn", "joblib", "contextlib"}
 _heard: ContextVar[list[str] | None] = ContextVar("heard", default=None)
+_subject: ContextVar[str] = ContextVar("subject", default="")
 _ear = _Ear()
 # Action, message, category, module and line, as in warnings.filters.
 _FILTER = ("ignore", _ear, Warning, None, 0)

@@ -23,6 +23,7 @@ from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, Linea
 from jointclust.consensus.column_roles import ColumnRoles
 from jointclust.consensus.confidence import ConfidenceRule, ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
+from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.projection import ViewProjection
 from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
 from jointclust.consensus.tree import LayerAgreement, Tree
@@ -36,6 +37,7 @@ from jointclust.number.estimate import ClusterNumber
 from jointclust.rows import is_elsewhere
 from jointclust.rows.arrays import to_host
 from jointclust.selection.search import LabelFreeSearch
+from jointclust.views.blocks import BlockView
 from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
@@ -43,6 +45,7 @@ from jointclust.views.kinds import Description
 from jointclust.views.level_weights import WeightedLevels
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import VIEWS
+from jointclust.views.stored import StoredColumn, StoredTable
 from jointclust.views.usage import Usage
 from jointclust.views.written import Reading
 
@@ -56,6 +59,7 @@ _UNPACKED, _TIMES = 2**26, 100
 _BESIDE = (
     Agreement,
     AgreementOf01,
+    BlockView,
     CenterLabels,
     ClusterNumber,
     ColumnRoles,
@@ -64,6 +68,7 @@ _BESIDE = (
     Description,
     DiscriminantMap,
     DiscriminantProjection,
+    KeptRows,
     LabelFreeSearch,
     LandmarkLabels,
     LayerAgreement,
@@ -77,6 +82,8 @@ _BESIDE = (
     Probe,
     Reading,
     RowsAsGiven,
+    StoredColumn,
+    StoredTable,
     StoredVotes,
     Tree,
     Trust,
@@ -174,6 +181,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         foreign = _foreign_types(skops, data)
         if not foreign:
             model = skops.loads(data, trusted=_own_types())
+            if not isinstance(model, BaseEstimator):
+                raise TypeError(f"it holds a {type(model).__name__}, which is no model by itself")
             _check_sparse(model)
             convert(model)
             return model
