@@ -29,7 +29,7 @@ from jointclust.consensus.trust import Trust, n_refits, renumbered, trust_in
 from jointclust.consensus.views import ViewedData
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import CollapseWarning, collected, tell
-from jointclust.numerics.partitions import centers_of, keep
+from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes, keep
 from jointclust.rows import as_rows, threads
 from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
@@ -190,7 +190,10 @@ def fit_consensus(
         ballots = _with_rules(ballots, viewed)
     partitions = ballots.partitions
     progress.advance("votes", 2, 3)
-    votes = partitions.agreed(settings.n_clusters, rng, viewed.known, viewed.groups)[1]
+    leading = ballots.panel.leading(viewed.sources, sample)
+    labels, votes = partitions.agreed(settings.n_clusters, rng, viewed.known, viewed.groups)
+    order = _order_of(labels, leading, viewed.weights, sample, settings.n_clusters, n_known)
+    votes = [table[:, order] for table in votes]
     agreement = Agreement(
         viewed.preparations, ballots.panel, ballots.names, votes, partitions.shares, n_known, None, _NO_RULE, _NO_MAP
     )
@@ -199,7 +202,7 @@ def fit_consensus(
         agreement, codes = _overridden(agreement, codes, viewed)
     patterns, index = Patterns.of(codes, viewed.weights)
     soft = agreement.soft_labels(patterns.codes)[index]
-    agreement, centers, leading = _with_embedding(agreement, viewed, sample, soft)
+    agreement, centers = _with_embedding(agreement, leading, viewed.weights, sample, soft)
     trust, rule = None, _rule_of_votes(soft, outlier_scores, viewed.weights)
     progress.advance("votes", 3, 3)
     if settings.trust and not is_constant:
@@ -450,16 +453,27 @@ def _overridden(agreement: Agreement, codes: NDArray, viewed: ViewedData) -> tup
     return agreement, np.column_stack((codes, to_host(numbers))).astype(np.int32)
 
 
+def _order_of(
+    labels: Labels, leading: Array, weights: Float | None, sample: NDArray[np.intp], n_clusters: int, n_known: int
+) -> NDArray[np.intp]:
+    """The order of clusters by size; equal ones by their rows in the views, as the votes may not tell them apart."""
+    here = as_rows(leading).here
+    present = None if weights is None else here(weights[sample])
+    centers = centers_of(leading, here(labels[sample]), n_clusters, present)
+    return cluster_order(cluster_sizes(labels, n_clusters, weights), centers, n_known)
+
+
 def _with_embedding(
-    agreement: Agreement, viewed: ViewedData, sample: NDArray[np.intp], soft: Float
-) -> tuple[Agreement, Float, Array]:
-    """The agreement with its embedding, the cluster means there, and the sample in the views' leading directions."""
-    T = agreement.panel.leading(viewed.sources, sample)
-    weights = None if viewed.weights is None else as_rows(T).here(viewed.weights[sample])
-    labels = as_rows(T).here(most_voted(soft)[sample])
-    embedding = DiscriminantMap.fit(T, labels, agreement.n_clusters, weights)
-    centers = centers_of(embedding(T), labels, agreement.n_clusters, weights)
-    return replace(agreement, embedding=embedding), centers, T
+    agreement: Agreement, leading: Array, weights: Float | None, sample: NDArray[np.intp], soft: Float
+) -> tuple[Agreement, Float]:
+    """The agreement with its embedding, and the cluster means there, from a sample in the views' leading directions."""
+    here = as_rows(leading).here
+    present = None if weights is None else here(weights[sample])
+    labels = here(most_voted(soft)[sample])
+    embedding = DiscriminantMap.fit(leading, labels, agreement.n_clusters, present)
+    return replace(agreement, embedding=embedding), centers_of(
+        embedding(leading), labels, agreement.n_clusters, present
+    )
 
 
 def _mean_agreement(matrix: Float, sizes: list[int], n_clusters: int) -> float:
