@@ -4,12 +4,14 @@ Run on a machine with CUDA: ``python benchmarks/gpu.py [--rows 2000000] [--colum
 
 ``python benchmarks/gpu.py --same [--device cpu]`` compares the default on real data (in the folder that JOINTCLUST_DATA
 names) on a device with the default in memory, in float32 and float64: the adjusted Rand index of the two partitions. On
-the CPU it does so with torch tensors, and needs no GPU.
+the CPU it does so with torch tensors, and needs no GPU. ``--default`` takes the time of the default on generated rows,
+``--dec`` the median of ten fits of DEC.
 """
 
 import argparse
 import os
 import time
+from functools import partial
 
 import numpy as np
 import torch
@@ -72,6 +74,40 @@ def same(device, names=SAME):
         print(f"{name:20} {len(X):6} {line[0]:8.4f} {line[1]:8.4f}   {told}", flush=True)
 
 
+def default():
+    """Seconds and memory of the default on generated rows: many clusters, many rows, and without the number."""
+    print(f"{'':44} {'seconds':>8} {'GiB beside the rows':>20} {'accuracy':>9}  number")
+    for n, d, c, given, trust in (
+        (1_000_000, 768, 1_000, True, True),
+        (2_000_000, 768, 100, True, False),
+        (1_000_000, 128, 20, False, True),
+    ):
+        X, labels = mixture(n, d, c, "cuda")
+        fit = partial(jc.JointConsensus(c, trust=trust, random_state=0).fit, X)
+        fit = fit if given else partial(jc.cluster, X, random_state=0)
+        for _ in range(2):
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+            beside = torch.cuda.memory_allocated()
+            seconds, model = timed(fit)
+            peak = (torch.cuda.max_memory_allocated() - beside) / 2**30
+            accuracy = jc.metrics.clustering_accuracy(labels.cpu().numpy(), model.labels_.cpu().numpy())
+            told = f"{n} x {d}, {c} clusters, {'given' if given else 'found'}{'' if trust else ', no trust'}"
+            print(f"{told:44} {seconds:8.1f} {peak:20.2f} {accuracy:9.3f}  {model.n_clusters}", flush=True)
+            del model
+        del X, labels
+
+
+def dec(n, d, c, repeats=10):
+    """The median of several fits of DEC."""
+    X, _ = mixture(n, d, c, "cuda")
+    model = jc.DiscriminativeEmbeddedClustering(c, random_state=0)
+    timed(lambda: model.fit(X[:50_000]))
+    seconds = [timed(lambda: model.fit(X))[0] for _ in range(repeats)]
+    ends = f"{min(seconds):.3f} to {max(seconds):.3f}"
+    print(f"DEC of {n} x {d}, {c} clusters: median of {repeats} {np.median(seconds):.3f} s, {ends}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=2_000_000)
@@ -79,12 +115,20 @@ def main():
     parser.add_argument("--clusters", type=int, default=100)
     parser.add_argument("--cpu", action="store_true", help="also fit on the CPU")
     parser.add_argument("--same", action="store_true", help="compare the default on the device with that in memory")
+    parser.add_argument("--default", action="store_true", help="seconds and memory of the default")
+    parser.add_argument("--dec", action="store_true", help="only DEC, the median of ten fits")
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
     if options.same:
         same(options.device)
         return
+    if options.default:
+        default()
+        return
     n, d, c = options.rows, options.columns, options.clusters
+    if options.dec:
+        dec(n, d, c)
+        return
     X, labels = mixture(n, d, c, "cuda")
     model = jc.DiscriminativeEmbeddedClustering(c, random_state=0)
     timed(lambda: model.fit(X[:50_000]))  # libraries wake up
