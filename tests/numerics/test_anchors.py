@@ -3,7 +3,12 @@
 import numpy as np
 import pytest
 
-from jointclust.numerics.anchors import anchor_links, anchor_spectrum
+from jointclust.numerics.anchors import anchor_graph, anchor_links, anchor_spectrum
+
+
+def spectrum_of(X, anchors, weights, n_nearest, n_components):
+    graph, mass, which = anchor_graph(X, anchors, weights, n_nearest)
+    return anchor_spectrum(graph, mass, n_components), mass, which
 
 
 @pytest.fixture
@@ -43,7 +48,7 @@ def test_spectrum_is_that_of_the_bipartite_graph(rows, rng):
     values, vectors = np.linalg.eigh(adjacency / np.outer(root, root))
     values, vectors = values[::-1], vectors[len(X) :, ::-1]
 
-    spectrum, mass, which = anchor_spectrum(X, anchors, weights, 4, 5)
+    spectrum, mass, which = spectrum_of(X, anchors, weights, 4, 5)
     np.testing.assert_allclose(mass, W.sum(axis=0))
     np.testing.assert_allclose(spectrum.eigenvalues, values[1:6] ** 2, atol=1e-10)
     alike = np.abs(np.sum(spectrum.vectors * vectors[:, 1:6], axis=0)) * np.sqrt(2)
@@ -58,7 +63,7 @@ def test_parts_of_the_graph(rng):
     """Three groups far apart: three parts, and two eigenvalues 1 beside the first."""
     X = np.repeat(100 * np.eye(3), 50, axis=0) + rng.standard_normal((150, 3))
     anchors = X[::5]
-    spectrum, mass, which = anchor_spectrum(X, anchors, None, 3, 4)
+    spectrum, mass, which = spectrum_of(X, anchors, None, 3, 4)
     assert spectrum.n_parts == 3
     np.testing.assert_allclose(spectrum.eigenvalues[:2], 1.0)
     assert spectrum.eigenvalues[2] < 0.999
@@ -68,8 +73,8 @@ def test_parts_of_the_graph(rng):
 
 def test_weights_are_repetitions_but_for_the_width(rows):
     X, anchors = rows
-    twice = anchor_spectrum(np.vstack([X, X]), anchors, None, 4, 5)
-    weighted = anchor_spectrum(X, anchors, np.full(len(X), 2.0), 4, 5)
+    twice = spectrum_of(np.vstack([X, X]), anchors, None, 4, 5)
+    weighted = spectrum_of(X, anchors, np.full(len(X), 2.0), 4, 5)
     np.testing.assert_allclose(twice[0].eigenvalues, weighted[0].eigenvalues)
     np.testing.assert_allclose(twice[1], weighted[1])
 
@@ -78,7 +83,7 @@ def test_on_a_device(rows):
     xp = pytest.importorskip("array_api_strict")
     X, anchors = rows
     weights = np.linspace(1.0, 2.0, len(X))
-    here = anchor_spectrum(X, anchors, weights, 4, 5)
-    there = anchor_spectrum(xp.asarray(X), anchors, xp.asarray(weights), 4, 5)
+    here = spectrum_of(X, anchors, weights, 4, 5)
+    there = spectrum_of(xp.asarray(X), anchors, xp.asarray(weights), 4, 5)
     np.testing.assert_allclose(here[0].eigenvalues, there[0].eigenvalues)
     np.testing.assert_allclose(here[0].vectors, there[0].vectors, atol=1e-8)

@@ -29,6 +29,7 @@ from jointclust.consensus.trust import Trust, n_refits, renumbered, trust_in
 from jointclust.consensus.views import ViewedData
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import CollapseWarning, collected, tell
+from jointclust.numerics.diffusion import MANY
 from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes, keep
 from jointclust.rows import as_rows, threads
 from jointclust.rows.arrays import is_on_gpu, to_host
@@ -421,8 +422,14 @@ def _agreement_of_views(
     n_clusters: int,
     rng: np.random.RandomState,
 ) -> Float:
-    """The mean adjusted Rand index of what the members of each view agree on with that of others of the block."""
-    each = [partitions.some(view == number).agreed(n_clusters, rng, n_restarts=_RESTARTS)[0] for number in own]
+    """The mean adjusted Rand index of what the members of each view agree on with that of others of the block.
+
+    Of many clusters, the first member of each view stands for all of them.
+    """
+    if n_clusters > MANY:
+        each = [partitions.codes[:, np.argmax(view == number)] for number in own]
+    else:
+        each = [partitions.some(view == number).agreed(n_clusters, rng, n_restarts=_RESTARTS)[0] for number in own]
     between = Partitions.of(np.column_stack(each), [n_clusters] * own.size, row_weights).agreement()
     return (between.sum(axis=1) - 1) / (own.size - 1)
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, Member
 from jointclust.consensus.low_dimensions import low_members, n_low_members
@@ -14,18 +15,13 @@ from jointclust.consensus.projection import Distinct, ViewProjection, is_low
 from jointclust.estimators.embedding_first import n_wanted
 from jointclust.methods.discriminative import Discriminant
 from jointclust.methods.scoring_embeddings import RIDGE_SHARE, Shrinkage
-from jointclust.numerics.anchors import anchor_spectrum
-from jointclust.numerics.graph import (
-    GraphSpectrum,
-    balanced_spectrum,
-    distinct_rows,
-    graph_spectrum,
-    neighbor_graph,
-)
+from jointclust.numerics.anchors import anchor_graph, anchor_spectrum
+from jointclust.numerics.diffusion import MANY, diffused
+from jointclust.numerics.graph import GraphSpectrum, balanced_spectrum, distinct_rows, neighbor_graph, neighbors
 from jointclust.numerics.kmeans import fewer_restarts, kmeans_on
 from jointclust.numerics.partitions import is_same_partition
 from jointclust.rows import as_rows, blocks, threads
-from jointclust.rows.arrays import is_on_gpu, like, to_host
+from jointclust.rows.arrays import is_on_gpu, like, namespace, to_host
 from jointclust.subspace.alternating import Ending, Run, State, alternate, best_of
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.decomposition import coordinates_of
@@ -35,8 +31,8 @@ from jointclust.types import Array, Float, Labels
 
 # Finer partitions beside those of the wanted number: see the evidence page.
 _FINER, _ROWS_PER_CLUSTER = (1.5, 2.0, 3.0), 3
-# Of more clusters than these, the finer partitions: larger ones cost more than all else.
-_MANY, _FINER_OF_MANY = 200, (1.5,)
+# The finer partitions of many clusters: larger ones cost more than all else.
+_FINER_OF_MANY = (1.5,)
 _NEIGHBORS, _ANCHORS_OF_A_ROW, _RESTARTS = 5, 3, 3
 _GRAPH_RESTARTS = 4
 # Share of the largest variance below which rounding of the directions counts.
@@ -84,7 +80,7 @@ PLAIN = Effort(1.0, (2.0,), 1, 1, plain=True)
 
 def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FINER) -> list[int]:
     """Larger numbers of clusters, as far as there are rows for them."""
-    most, factors = n_rows // _ROWS_PER_CLUSTER, factors if n_clusters <= _MANY else factors and _FINER_OF_MANY
+    most, factors = n_rows // _ROWS_PER_CLUSTER, factors if n_clusters <= MANY else factors and _FINER_OF_MANY
     numbers = {min(int(np.ceil(factor * n_clusters)), most) for factor in factors}
     return sorted(number for number in numbers if number > n_clusters)
 
@@ -212,26 +208,39 @@ def _from_graph(
     Z = view.landmarks.astype(np.float64)
     if columns is not None:
         Z, near = Z @ columns, near @ like(columns, near)
-    n_components = max(max(numbers) - 1, 1)
     if rows is None:
-        spectrum, mass, which = anchor_spectrum(near, Z, weights, _ANCHORS_OF_A_ROW, n_components, device)
+        graph, mass, which = anchor_graph(near, Z, weights, _ANCHORS_OF_A_ROW)
     else:
         first, which = distinct_rows(Z)
         mass = np.bincount(which, weights=rows.mass).astype(np.float64)
         n_neighbors = min(_NEIGHBORS, max(2, first.size // 4), first.size)
         nearest = to_host(rows.projected.nearest)
-        if columns is None and first.size == len(Z) and n_neighbors <= nearest.shape[1]:
-            graph = neighbor_graph(nearest[:, :n_neighbors], mass)
-            spectrum = balanced_spectrum(graph, mass, n_components, device)
-        else:
-            spectrum = graph_spectrum(Z[first], mass, n_neighbors, n_components, device)
+        if columns is not None or first.size < len(Z) or n_neighbors > nearest.shape[1]:
+            there = Z[first] if device is None else like(Z[first], device, namespace(device).float64)
+            nearest = to_host(neighbors(there, Z[first], n_neighbors))
+        graph = neighbor_graph(nearest[:, :n_neighbors], mass)
+    numbers = [min(number, mass.size) for number in numbers]
     rng = np.random.RandomState(seed)
     found: list[Member] = []
-    for number in (min(number, mass.size) for number in numbers):
-        Y = spectral_rows(spectrum, mass, number)
+    for number, Y in zip(numbers, _embedded(graph, mass, numbers, rows is None, device), strict=True):
         labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_GRAPH_RESTARTS, tol=_NEARLY)[which]
         found.append(LandmarkLabels(view, f"{kind}, {number} clusters", labels.astype(np.uint16), number))
     return found
+
+
+def _embedded(
+    graph: sp.csr_array, mass: Float, numbers: list[int], is_of_anchors: bool, device: Array | None
+) -> list[Float]:
+    """The rows that k-means clusters, for each number of clusters: unit rows of eigenvectors, or of many signals."""
+    if min(numbers) > MANY:
+        root = np.sqrt(mass)
+        S = graph if is_of_anchors else sp.csr_array(0.5 * (sp.eye_array(mass.size) + graph))
+        S = S if device is None else like(S.toarray(), device, namespace(device).float64)
+        signals = diffused(lambda columns: S @ columns, root / np.linalg.norm(root), numbers, device)
+        return [blocks.unit(one / root[:, None]) for one in signals]
+    n_components = max(max(numbers) - 1, 1)
+    spectrum = (anchor_spectrum if is_of_anchors else balanced_spectrum)(graph, mass, n_components, device)
+    return [spectral_rows(spectrum, mass, number) for number in numbers]
 
 
 def spectral_rows(spectrum: GraphSpectrum, mass: Float, n_clusters: int) -> Float:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from jointclust.numerics.diffusion import MANY, diffused
 from jointclust.numerics.groups import Groups
 from jointclust.numerics.kmeans import kmeans_on
 from jointclust.numerics.linalg import leading_eigenpairs, leading_eigenpairs_on, signs_of
@@ -97,9 +98,12 @@ class Partitions:
         return sp.csr_array((entries[columns].ravel(), columns.ravel(), start), shape=shape)
 
     def embedded(self, n_clusters: int) -> Float:
-        """The rows in the leading singular vectors of B but the first, divided by a power of their length."""
-        stacked = self.stacked(self.scales())
-        Y = np.asarray(stacked @ leading_directions(stacked, max(n_clusters - 1, 1), self.weights, self.device))
+        """The rows in the leading singular vectors of B but the first, divided by a power of their length.
+
+        Where these are many, signals that have spread over the rows stand for them.
+        """
+        stacked, find = self.stacked(self.scales()), signals if n_clusters > MANY else leading_directions
+        Y = np.asarray(stacked @ find(stacked, max(n_clusters - 1, 1), self.weights, self.device))
         return blocks.unit(Y) * np.linalg.norm(Y, axis=1, keepdims=True) ** (1 - self.evenness)
 
     def votes_for(self, labels: Labels, n_clusters: int) -> list[Float]:
@@ -212,10 +216,7 @@ def adjusted_rand_indices(counts: sp.coo_array, offsets: NDArray[np.intp], n_row
 
 def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None, device: Array | None = None) -> Float:
     """The right singular vectors V after the first, whose left one is constant; ``BV = U s``."""
-    scaled = stacked if weights is None else sp.csr_array(sp.diags_array(np.sqrt(weights)) @ stacked)
-    # The constant vector has the singular value 1. It need not be the only one: take it out by hand.
-    constant = stacked.sum(axis=0) if weights is None else weights @ stacked
-    constant = np.asarray(constant).ravel() / np.linalg.norm(constant)
+    scaled, constant = _scaled(stacked, weights)
     n_codes, transposed = constant.size, sp.csr_array(scaled.T)
 
     def gram(x: Float) -> Float:
@@ -230,6 +231,27 @@ def leading_directions(stacked: sp.csr_array, q: int, weights: Float | None, dev
     else:
         vectors = threads.interruptible(lambda: np.linalg.eigh(gram(np.eye(n_codes))))[1][:, ::-1][:, :q]
     return vectors * signs_of(np.asarray(stacked @ vectors))
+
+
+def signals(stacked: sp.csr_array, q: int, weights: Float | None, device: Array | None = None) -> Float:
+    """Columns by which rows are as near to each other as in their leading directions: signals spread by ``B'B``."""
+    scaled, constant = _scaled(stacked, weights)
+    if device is None:
+        transposed = sp.csr_array(scaled.T)
+        return diffused(lambda columns: transposed @ (scaled @ columns), constant, [q])[0]
+    dense = like(scaled.toarray(), device, namespace(device).float64)
+    return diffused(lambda columns: dense.T @ (dense @ columns), constant, [q], device)[0]
+
+
+def _scaled(stacked: sp.csr_array, weights: Float | None) -> tuple[sp.csr_array, Float]:
+    """``W^1/2 B``, and the right singular vector whose left one is constant.
+
+    It has the singular value 1. It need not be the only one: it is taken out by hand.
+    """
+    scaled = stacked if weights is None else sp.csr_array(sp.diags_array(np.sqrt(weights)) @ stacked)
+    constant = stacked.sum(axis=0) if weights is None else weights @ stacked
+    constant = np.asarray(constant).ravel()
+    return scaled, constant / np.linalg.norm(constant)
 
 
 def mean_votes(codes: NDArray, votes: list[Float], shares: Float) -> Float:

@@ -11,18 +11,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.numerics.graph import distinct_rows, neighbors
-from jointclust.numerics.kmeans import kmeans
+from jointclust.numerics.kmeans import kmeans, lloyd
 from jointclust.rows import as_rows, host_block
 from jointclust.rows.arrays import is_device_array, like, namespace, rows_at, to_host
 from jointclust.rows.blocks import float64, project, squared_distances, squared_lengths
 from jointclust.subspace.coordinates import Coordinates
-from jointclust.types import Float, Matrix
+from jointclust.types import Array, Float, Matrix
 
 # Share of the variance that the members see, and directions in which neighbours are looked for.
 _VARIANCE, _DIRECTIONS = 0.95, 50
 # Neighbours are looked for among landmarks: the rows themselves up to 5,000; beyond, anchors, which are centers of a
 # k-means of a sample: 1,000, or ten for each cluster; in two or three columns, 5,000 of the rows.
 LANDMARKS, _ANCHORS, _ANCHORS_PER_CLUSTER, _SAMPLE = 5_000, 1_000, 10, 10_000
+# Rows for each anchor below which k-means has little to find: two steps from rows at random are enough.
+_FEW_FOR_EACH, _STEPS = 2, 2
 # The number of nearest landmarks that vote on a row's label; the nearest, often the row itself, has two votes.
 _NEAREST = 5
 # Share of the usual distance up to which a row is the landmark itself, which is rounded.
@@ -104,7 +106,7 @@ class ViewProjection:
         distinct = rows_at(X, first)
         near = projection.project(distinct).near
         if number < first.size:
-            near = kmeans(near, number, rng, as_rows(near).here(mass), n_restarts=1).centers
+            near = _anchors(near, number, as_rows(near).here(mass), rng)
         projection = cls(projection.mean, basis, to_host(near).astype(np.float32), 1.0, projection.scale)
         projected = projection.project(distinct)
         reach = float(np.median(to_host(projected.distance)))
@@ -162,6 +164,14 @@ class ProjectedRows:
         outside = xp.clip(length - squared_lengths(self.near), 0.0, None)
         place = xp.take(like(self.projection.landmarks, self.near), landmark, axis=0)
         return xp.sqrt(squared_lengths(self.near - place) + outside)
+
+
+def _anchors(near: Any, number: int, mass: Array, rng: np.random.RandomState) -> Float:
+    """Centers of a k-means of the rows."""
+    if near.shape[0] > _FEW_FOR_EACH * number:
+        return kmeans(near, number, rng, mass, n_restarts=1).centers
+    chosen = np.sort(rng.choice(near.shape[0], number, replace=False))
+    return lloyd(near, to_host(rows_at(near, chosen)), mass, max_iter=_STEPS).centers
 
 
 def _within_limits(rows: Any) -> Any:

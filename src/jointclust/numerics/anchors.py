@@ -25,15 +25,15 @@ def anchor_links(X: Array, anchors: Float, n_nearest: int) -> tuple[NDArray[np.i
     return to_host(index), links / links.sum(axis=1, keepdims=True)
 
 
-def anchor_spectrum(
-    X: Array, anchors: Float, weights: Array | None, n_nearest: int, n_components: int, device: Array | None = None
-) -> tuple[GraphSpectrum, Float, NDArray[np.intp]]:
-    """Leading eigenpairs of the graph of rows and anchors, on the anchors (U-SPEC: Huang and others, 2020).
+def anchor_graph(
+    X: Array, anchors: Float, weights: Array | None, n_nearest: int
+) -> tuple[sp.csr_array, Float, NDArray[np.intp]]:
+    """The graph of rows and anchors, on the anchors (U-SPEC: Huang and others, 2020).
 
     With the shares P of :func:`anchor_links` and the rows' weights m, the anchors have the masses ``d = P'm`` and the
     graph that remains of two steps from anchor to row to anchor, ``S = D^-1/2 P'MP D^-1/2``, has eigenvalues in
-    [0, 1]. Its first eigenvector is ``d^1/2``, which is left out. Returns the spectrum of the anchors that have links,
-    their masses, and which of these each anchor is, the nearest one where it has none itself.
+    [0, 1]; the first eigenvector is ``d^1/2``. Returns S of the anchors that have links, their masses, and which of
+    these each anchor is, the nearest one where it has none itself.
     """
     index, links = anchor_links(X, anchors, n_nearest)
     n, width = index.shape
@@ -45,6 +45,11 @@ def anchor_spectrum(
     mass = mass[linked]
     scale = sp.diags_array(1.0 / np.sqrt(mass))
     S = sp.csr_array(scale @ sp.csr_array(P.T @ weighted)[linked][:, linked] @ scale)
-    found = balanced_spectrum(S, mass, max(min(n_components, linked.size - 1), 1), device)
+    return S, mass, which
+
+
+def anchor_spectrum(S: sp.csr_array, mass: Float, n_components: int, device: Array | None = None) -> GraphSpectrum:
+    """Leading eigenpairs of the graph S of :func:`anchor_graph` beside the first."""
+    found = balanced_spectrum(S, mass, max(min(n_components, mass.size - 1), 1), device)
     values, trace = 2.0 * found.eigenvalues - 1.0, float(S.trace()) - 1.0  # of S itself
-    return GraphSpectrum(np.maximum(values, 0.0), found.vectors, max(trace, 0.0), found.n_parts), mass, which
+    return GraphSpectrum(np.maximum(values, 0.0), found.vectors, max(trace, 0.0), found.n_parts)
