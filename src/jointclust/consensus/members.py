@@ -109,7 +109,7 @@ def members_on(
     graph = partial(_from_graph, view, rows, Z[:, : landmarks.shape[1]], weights, device)
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
     main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in (_MAIN[:1] if effort.plain else _MAIN)]
-    if device is not None:  # with many clusters the choice of a start matters less
+    if device is not None or n_clusters > MANY:  # with many clusters the choice of a start matters less
         main = [plan._replace(n_init=max(1, fewer_restarts(plan.n_init, n_clusters))) for plan in main]
     plans = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer if not effort.plain]
     n_fits = len(plans) + (1 if effort.plain else 2)

@@ -30,6 +30,8 @@ from jointclust.types import Array, Float, Labels, Sweepable
 _SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 32
 # Rounds in which candidates for many centers are drawn, as many in each as there are clusters.
 _ROUNDS = 4
+# Candidates whose distances in pairs are computed at once: the draws would compute each of them more than once.
+_MOST_BETWEEN = 8_000
 # Relative fall of the inertia at which k-means of a sample, or of many clusters, rests.
 _NEARLY = 1e-4
 # Rows up to which k-means goes on until no label changes.
@@ -268,10 +270,13 @@ def oversampled(
         rounds, quantiles = zip(*numbers, strict=True)
         points, mass = _candidates(Y, np.concatenate(rounds, axis=1), weights)
         return _drawn_from(points, mass, n_clusters, _Uniforms.joined(quantiles), first)
-    found, dtype = [], precision(Y)
+    found, dtype, near = [], precision(Y), _ROUNDS * n_clusters <= _MOST_BETWEEN
     for _ in range(n_sets):
-        points, mass = (part[0].astype(dtype) for part in _candidates(Y, _rounds(rng, n_clusters), weights))
-        found.append(plus_plus(points, n_clusters, 1, rng, mass, first))
+        points, mass = (part.astype(dtype) for part in _candidates(Y, _rounds(rng, n_clusters), weights))
+        if near:
+            found.append(_drawn_from(points, mass, n_clusters, _Uniforms.drawn(rng, 1, n_clusters, n_given), first))
+        else:
+            found.append(plus_plus(points[0], n_clusters, 1, rng, mass[0], first))
     return np.concatenate(found)
 
 
@@ -329,7 +334,7 @@ class _Nearer:
 
 
 def _drawn_from(points: Array, mass: Array, n_clusters: int, uniforms: _Uniforms, first: Float | None) -> Float:
-    """k-means++ among candidates of each set that lie on a device: on the host, from the distances between them.
+    """k-means++ among candidates of each set: on the host, from the distances between them.
 
     Every draw depends on the one before, which a device would wait for.
     """
