@@ -260,7 +260,7 @@ def _trust_in(
     rng: np.random.RandomState,
 ) -> tuple[Trust | None, ConfidenceRule]:
     """What refits say of the clusters, and the rule of the confidence that they teach."""
-    refits, begun = n_refits(settings.effort, is_given=settings.members is not None), count()
+    refits, begun = n_refits(settings.effort, settings.n_clusters, is_given=settings.members is not None), count()
 
     def fit_panel(half: ViewedData, effort: Effort) -> tuple[Panel, ViewedData, NDArray | None, int]:
         refit, everything = settings._replace(effort=effort), np.arange(half.n_samples)

@@ -17,6 +17,7 @@ from jointclust.consensus.reproducibility import Repeats
 from jointclust.consensus.separation import n_separate
 from jointclust.consensus.views import RowsAsGiven, ViewedData, ViewRows
 from jointclust.exceptions import collected
+from jointclust.numerics.diffusion import MANY
 from jointclust.numerics.partitions import placed
 from jointclust.rows import host_block, threads
 from jointclust.rows.arrays import rows_at, to_host
@@ -92,9 +93,11 @@ def _places(names: NDArray, column: NDArray) -> NDArray[np.intp]:
     return np.minimum(np.searchsorted(names, column), names.size - 1)
 
 
-def n_refits(effort: Effort, *, is_given: bool) -> int:
-    """How often a fit is repeated on half of the rows."""
-    return _REFITS_OF_GIVEN if is_given else _QUICK_REFITS if effort == EFFORTS["quick"] else _REFITS
+def n_refits(effort: Effort, n_clusters: int, *, is_given: bool) -> int:
+    """How often a fit is repeated on half of the rows: over many clusters the luck of a half averages out."""
+    if is_given:
+        return _REFITS_OF_GIVEN
+    return _QUICK_REFITS if effort == EFFORTS["quick"] or n_clusters > MANY else _REFITS
 
 
 def trust_in(

@@ -262,9 +262,14 @@ def oversampled(
     from those drawn before. Each moves to the mean of the rows nearest to it, which is clearer than any one of them,
     and counts with their weight.
     """
-    if Y.shape[0] <= 2 * _ROUNDS * n_clusters:
-        return plus_plus(Y, n_clusters, n_sets, rng, weights, first)
     n_given = 0 if first is None else len(first)
+    if Y.shape[0] <= 2 * _ROUNDS * n_clusters:
+        if n_sets > 1 or Y.shape[0] > _MOST_BETWEEN:
+            return plus_plus(Y, n_clusters, n_sets, rng, weights, first)
+        mass = namespace(Y).ones_like(Y[:, 0]) if weights is None else weights
+        return _drawn_from(
+            Y[None, ...], mass[None, ...], n_clusters, _Uniforms.drawn(rng, 1, n_clusters, n_given), first
+        )
     if is_device_array(Y):  # all sets in one go, by the numbers that one after the other would draw
         numbers = [(_rounds(rng, n_clusters), _Uniforms.drawn(rng, 1, n_clusters, n_given)) for _ in range(n_sets)]
         rounds, quantiles = zip(*numbers, strict=True)
