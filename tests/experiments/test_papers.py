@@ -121,6 +121,12 @@ def test_column_of_plain_kmeans():
     assert np.isnan(table["k-means"].iloc[3])
 
 
+def test_plain_kmeans_is_that_of_the_same_preparation():
+    rows = [("90%", "k", 0.5), ("90%", "m", 0.7), ("80%", "k", 0.4), ("80%", "m", 0.6)]
+    given = pd.DataFrame(rows, columns=["rows", "method", "ours"]).assign(dataset="a", measure="nmi")
+    assert _lab.with_baseline(given, "k")["k-means"].tolist() == [0.5, 0.5, 0.4, 0.4]
+
+
 def test_differences_by_hand():
     names = {"dataset": ["gt", "gt", "gt", "gt (other)"], "low": 0.0, "rows": "90%"}
     table = pd.DataFrame(names | {"measure": [*["accuracy"] * 2, "seconds", "nmi"], "difference": [0.1, -0.3, 50, 9]})
@@ -209,8 +215,10 @@ def test_one_cell_of_each_paper(paper, dataset, method):
 
 
 def test_an_unknown_cell_is_answered():
-    with pytest.raises(ValueError, match="No item of the papers has data set 'iris', method 'magic' and seed 0"):
-        cells_of("iris", "magic", 0, quick=True)
+    with pytest.raises(ValueError, match="method 'magic' and seed 0 here. Methods there: DisCluster; .*; ODC"):
+        cells_of("iris", "magic", 0, paper="odc", quick=True)
+    with pytest.raises(ValueError, match="data set 'toy', method 'DEC' .* Data sets there: .*draw 0;"):
+        cells_of("toy", "DEC", 0, paper="dec", quick=True)
 
 
 def made(paper, item):

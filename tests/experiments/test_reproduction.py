@@ -135,7 +135,7 @@ def test_collapsed_fits_have_a_column_and_no_number_where_they_are_half():
 
 
 def test_plain_kmeans_is_the_row_of_plain_kmeans():
-    for slug, name in (("odc-table-2", "K-means"), ("rurr-table-1", "k-means")):
+    for slug, name in (("odc-table-2", "K-means"), ("rurr-table-1", "k-means"), ("ec-table-1", "k-means")):
         own = table(slug)
         own = own[own["method"] == name]
         np.testing.assert_array_equal(own["ours"].astype(float), own["k-means"].astype(float))
