@@ -12,7 +12,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 import jointclust as jc
-from jointclust.experiments import Journal, papers
+from jointclust.experiments import Journal, papers, provenance
 from jointclust.experiments.findings import Findings
 from jointclust.experiments.papers import (
     ITEMS,
@@ -176,6 +176,7 @@ def test_reproduce_writes_page_tables_figures_and_cells(tmp_path):
         assert {row["item"] for row in csv.DictReader(file)} == {"figure 4", "table 2"}
     # A number of the table is the mean of shipped cells, and one of these can be had alone.
     cells = pd.read_csv(tmp_path / "odc-cells.csv.gz", keep_default_na=False)
+    assert set(cells["item"]) == {"table 2"}
     own = cells[(cells["method"] == "ODC") & (cells["parameters"] == row["parameters"])]
     own = own[own["prepared"] == "unit_features"]
     assert own["nmi"].astype(float).mean() == pytest.approx(row["ours"], abs=1e-4)
@@ -187,6 +188,15 @@ def test_reproduce_writes_page_tables_figures_and_cells(tmp_path):
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     reproduce(wanted, tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_shipped_cells_name_their_items_and_keep_namesakes(tmp_path):
+    """One cell of two items is one row; another one of the same name is its own."""
+    known = dict.fromkeys(provenance._COLUMNS, 0) | {"method": "LDAKM", "seconds": 1.0}
+    tables = [pd.DataFrame([known | {"item": item, "n_iter": n}]) for item, n in (("a", 3), ("b", 3), ("c", 9))]
+    provenance.ship({"dec": tables}, tmp_path, {})
+    found = pd.read_csv(tmp_path / "dec-cells.csv.gz")
+    assert found[["item", "n_iter"]].to_numpy().tolist() == [["a; b", 3], ["c", 9]]
 
 
 def test_every_printed_claim_has_an_item_a_rule_and_what_its_verdict_rests_on():

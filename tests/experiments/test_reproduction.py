@@ -88,6 +88,13 @@ def test_numbers_of_the_tables_are_means_of_the_shipped_cells():
                 assert float(row["ours"]) == pytest.approx(1 - value if row["measure"] == "error" else value, abs=2e-4)
 
 
+def test_shipped_cells_belong_to_items():
+    """Every item that fits estimators has its cells, and no cell is without one."""
+    for paper in PAPERS:
+        found = {name for names in cells(paper)["item"].unique() for name in names.split("; ")}
+        assert found == {one.name for one in ITEMS if one.paper == paper and one.cells}
+
+
 def test_provenance_is_told_and_cells_are_small():
     known = json.loads((FOLDER / "provenance.json").read_text())
     for paper in (*PAPERS, "all"):

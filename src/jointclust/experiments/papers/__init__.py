@@ -350,7 +350,7 @@ def _made(wanted: Sequence[Item], lab: Lab, around: Callable[..., AbstractContex
     found: dict[Item, Findings] = {}
     while True:
         for item in (one for one in wanted if one not in found):
-            lab.paper = item.paper
+            lab.paper, lab.item = item.paper, item.name
             with suppress(UnfinishedError):
                 found[item] = _honest(item, item.run(lab))
                 if item.name == "theory":

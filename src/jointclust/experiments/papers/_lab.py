@@ -61,8 +61,9 @@ class Lab:
     alone: list[Cell] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
     known: Known = field(default_factory=dict)
-    # The paper whose items are made, and the tables that they were given, for those who want to see the cells.
+    # The item that is made, and the tables that each paper's items were given, for those who want to see the cells.
     paper: str = ""
+    item: str = ""
     given: dict[str, list[DataFrame]] = field(default_factory=dict)
     # What one cell is asked by: data set, method and seed; then nothing else is, and no item is made.
     one: tuple[str, str, int] | None = None
@@ -139,7 +140,7 @@ class Lab:
         for plan, table in zip(plans, tables, strict=True):
             prepared = {name: function.__name__ for name, function in plan.prepare.items()}
             table.insert(1, "prepared", table["dataset"].map(prepared).fillna(""))
-            self.given.setdefault(self.paper, []).append(table)
+            self.given.setdefault(self.paper, []).append(table.assign(item=self.item))
         return tables
 
     def computed(self, what: str, compute: Callable[[], _T]) -> _T:
