@@ -12,7 +12,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 import jointclust as jc
-from jointclust.experiments import Journal, papers
+from jointclust.experiments import Journal, papers, provenance
 from jointclust.experiments.findings import Findings
 from jointclust.experiments.papers import (
     ITEMS,
@@ -121,6 +121,12 @@ def test_column_of_plain_kmeans():
     assert np.isnan(table["k-means"].iloc[3])
 
 
+def test_plain_kmeans_is_that_of_the_same_preparation():
+    rows = [("90%", "k", 0.5), ("90%", "m", 0.7), ("80%", "k", 0.4), ("80%", "m", 0.6)]
+    given = pd.DataFrame(rows, columns=["rows", "method", "ours"]).assign(dataset="a", measure="nmi")
+    assert _lab.with_baseline(given, "k")["k-means"].tolist() == [0.5, 0.5, 0.4, 0.4]
+
+
 def test_differences_by_hand():
     names = {"dataset": ["gt", "gt", "gt", "gt (other)"], "low": 0.0, "rows": "90%"}
     table = pd.DataFrame(names | {"measure": [*["accuracy"] * 2, "seconds", "nmi"], "difference": [0.1, -0.3, 50, 9]})
@@ -170,6 +176,7 @@ def test_reproduce_writes_page_tables_figures_and_cells(tmp_path):
         assert {row["item"] for row in csv.DictReader(file)} == {"figure 4", "table 2"}
     # A number of the table is the mean of shipped cells, and one of these can be had alone.
     cells = pd.read_csv(tmp_path / "odc-cells.csv.gz", keep_default_na=False)
+    assert set(cells["item"]) == {"table 2"}
     own = cells[(cells["method"] == "ODC") & (cells["parameters"] == row["parameters"])]
     own = own[own["prepared"] == "unit_features"]
     assert own["nmi"].astype(float).mean() == pytest.approx(row["ours"], abs=1e-4)
@@ -181,6 +188,15 @@ def test_reproduce_writes_page_tables_figures_and_cells(tmp_path):
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     reproduce(wanted, tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_shipped_cells_name_their_items_and_keep_namesakes(tmp_path):
+    """One cell of two items is one row; another one of the same name is its own."""
+    known = dict.fromkeys(provenance._COLUMNS, 0) | {"method": "LDAKM", "seconds": 1.0}
+    tables = [pd.DataFrame([known | {"item": item, "n_iter": n}]) for item, n in (("a", 3), ("b", 3), ("c", 9))]
+    provenance.ship({"dec": tables}, tmp_path, {})
+    found = pd.read_csv(tmp_path / "dec-cells.csv.gz")
+    assert found[["item", "n_iter"]].to_numpy().tolist() == [["a; b", 3], ["c", 9]]
 
 
 def test_every_printed_claim_has_an_item_a_rule_and_what_its_verdict_rests_on():
@@ -209,8 +225,10 @@ def test_one_cell_of_each_paper(paper, dataset, method):
 
 
 def test_an_unknown_cell_is_answered():
-    with pytest.raises(ValueError, match="No item of the papers has data set 'iris', method 'magic' and seed 0"):
-        cells_of("iris", "magic", 0, quick=True)
+    with pytest.raises(ValueError, match="method 'magic' and seed 0 here. Methods there: DisCluster; .*; ODC"):
+        cells_of("iris", "magic", 0, paper="odc", quick=True)
+    with pytest.raises(ValueError, match="data set 'toy', method 'DEC' .* Data sets there: .*draw 0;"):
+        cells_of("toy", "DEC", 0, paper="dec", quick=True)
 
 
 def made(paper, item):

@@ -161,6 +161,20 @@ def test_exact_equality_of_rules_is_a_tie():
     assert found["dec-rule-objective"] == found["dec-rule-accuracy"] == "holds"
 
 
+@pytest.mark.parametrize(
+    ("history", "rests"),
+    [
+        ([1.0, 1.5, 1.8, 2.0], True),  # the labels were found again
+        ([1.0, 2.0, *[1.5, 1.0] * 5], False),  # ended, because ten steps found nothing better
+        ([1.0, 2.0, 1.5, 1.0, 1.0001], True),
+        (list(range(1, 101)), False),  # the limit
+    ],
+)
+def test_a_run_rests_when_it_ends_at_its_best_or_stands_still(history, rests):
+    """'fixed' ends where its labels do, however large its last step was."""
+    assert _dec.rested(history) == rests
+
+
 def test_range_is_best_less_worst():
     wide = pd.DataFrame({1.0: [0.1, 0.2], 2.0: [0.5, 0.7], 3.0: [0.2, 0.2]})
     np.testing.assert_allclose(_dec._range(wide, [1.0, 2.0, 9.0]), [0.4, 0.5])

@@ -88,6 +88,13 @@ def test_numbers_of_the_tables_are_means_of_the_shipped_cells():
                 assert float(row["ours"]) == pytest.approx(1 - value if row["measure"] == "error" else value, abs=2e-4)
 
 
+def test_shipped_cells_belong_to_items():
+    """Every item that fits estimators has its cells, and no cell is without one."""
+    for paper in PAPERS:
+        found = {name for names in cells(paper)["item"].unique() for name in names.split("; ")}
+        assert found == {one.name for one in ITEMS if one.paper == paper and one.cells}
+
+
 def test_provenance_is_told_and_cells_are_small():
     known = json.loads((FOLDER / "provenance.json").read_text())
     for paper in (*PAPERS, "all"):
@@ -135,7 +142,7 @@ def test_collapsed_fits_have_a_column_and_no_number_where_they_are_half():
 
 
 def test_plain_kmeans_is_the_row_of_plain_kmeans():
-    for slug, name in (("odc-table-2", "K-means"), ("rurr-table-1", "k-means")):
+    for slug, name in (("odc-table-2", "K-means"), ("rurr-table-1", "k-means"), ("ec-table-1", "k-means")):
         own = table(slug)
         own = own[own["method"] == name]
         np.testing.assert_array_equal(own["ours"].astype(float), own["k-means"].astype(float))

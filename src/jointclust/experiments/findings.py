@@ -43,7 +43,8 @@ class Part:
     """One data set, draw or point that a claim is about: on which side it is, and by how much.
 
     ``mean`` is what the claim says is positive (or small), ``low`` to ``high`` its 95% interval over ``n`` paired runs,
-    and ``p`` the probability of such a mean where there is no difference.
+    and ``p`` the probability of such a mean where the difference is nothing, or the least that a claim of a size asks
+    for.
     """
 
     name: str

@@ -48,13 +48,18 @@ def facts(kind: str) -> dict[str, str]:
 
 
 def ship(given: Mapping[str, Sequence[DataFrame]], folder: Path, told: Mapping[str, str]) -> None:
-    """Write the cells of each paper (``dec-cells.csv.gz``), and what is told of them (``provenance.json``)."""
+    """Write the cells of each paper (``dec-cells.csv.gz``), and what is told of them (``provenance.json``).
+
+    Tables have a column "item", the table or figure that asked for them.
+    """
     path = folder / _NAME
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     for paper, tables in given.items():
         table = pandas().concat(tables, ignore_index=True)
         columns = [*_COLUMNS, *(name for name in ("seconds", "weight_ratio_", "scale_") if name in table)]
-        table = table[columns].drop_duplicates(columns[:5], ignore_index=True)
+        # What two items share is one cell; what only has the same name in them, such as LDAKM, is two.
+        grouped = table.groupby(columns, dropna=False, sort=False)["item"]
+        table = grouped.agg(lambda items: "; ".join(dict.fromkeys(items))).reset_index()[["item", *columns]]
         text = table.to_csv(index=False, float_format="%.5g", lineterminator="\n")
         with replacing(folder / f"{paper}-cells.csv.gz") as temporary:
             temporary.write_bytes(_compressed(text))

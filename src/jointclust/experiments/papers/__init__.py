@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -195,7 +195,7 @@ def _strips(found: Sequence[Findings]) -> list[Findings]:
         if claims:
             note = (
                 "For each claim that the paper leaves a choice in, the mean of what it says is positive (or small) "
-                "at each value, with 95% intervals; parts of a data set are averaged, without an interval. Above "
+                "at each value, with 95% intervals; parts of a data set are averaged, without an interval. Below "
                 "each value: its verdict."
             )
             table = frame(
@@ -225,15 +225,6 @@ def _strip_figure(claims: Sequence[Claim]) -> Figure:
                 mean = float(np.mean([part.mean for part in own]))
                 low, high = (own[0].low, own[0].high) if len(own) == 1 else (mean, mean)
                 lines.setdefault(name, []).append((place, mean, low, high))
-            ax.annotate(
-                one.verdict(claim.rule),
-                (place, 1.0),
-                xycoords=("data", "axes fraction"),
-                fontsize=6,
-                ha="center",
-                va="bottom",
-                rotation=20,
-            )
         for index, (name, points) in enumerate(lines.items()):
             x, y, low, high = np.array(points).T
             colour = colours[index % len(colours)]
@@ -242,8 +233,13 @@ def _strip_figure(claims: Sequence[Claim]) -> Figure:
                 x + shift, y, np.abs([y - low, high - y]), fmt="o-", ms=3, lw=0.9, capsize=2, color=colour, label=name
             )
         ax.axhline(0, color="0.6", lw=0.8)
-        ax.set_xticks(range(len(readings)), [one.choice for one in readings], rotation=35, ha="right", fontsize=6)
-        ax.set_title("\n".join([*wrap(claim.text, 60)[:3], ""]), fontsize=7)
+        many = len(readings) > 4
+        width = 40 if many else 20
+        ticks = ["\n".join([*wrap(one.choice, width), one.verdict(claim.rule).upper()]) for one in readings]
+        turned: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if many else {}
+        ax.set_xticks(range(len(readings)), ticks, fontsize=6, **turned)
+        ax.margins(x=0.12)
+        ax.set_title("\n".join(wrap(claim.text, 60)[:3]), fontsize=7)
         if len(lines) <= len(colours):
             ax.legend(fontsize=5)
     return figure
@@ -286,10 +282,13 @@ def cells_of(
     True
     """
     asked: dict[str, tuple[Cell, list[str]]] = {}
+    offered: dict[str, set[str]] = {}
     for item in (one for one in items(paper) if one.cells and one.paper != "all"):
         lab = Lab(quick=quick, data_home=data_home, one=(dataset, method, seed))
         with suppress(UnfinishedError):
             item.run(lab)
+        for name, methods in lab.offered.items():
+            offered.setdefault(name, set()).update(methods)
         for cell in (*lab.together, *lab.alone):
             asked.setdefault(cell.key, (cell, []))[1].append(f"{item.paper} {item.name}")
     rows = [
@@ -300,9 +299,12 @@ def cells_of(
     ]
     found = frame(rows)
     if not len(found):
+        drawn_again = re.compile(r"draw [1-9]")
+        there = offered.get(dataset) or {name for name in offered if not drawn_again.search(name)}
+        what = "Methods" if dataset in offered else "Data sets"
         raise ValueError(
-            f"No item of {paper or 'the papers'} has data set {dataset!r}, method {method!r} and seed {seed} here: see "
-            "`jointclust reproduce --list` for the data sets, and the tables of the pages for the methods."
+            f"No item of {paper or 'the papers'} has data set {dataset!r}, method {method!r} and seed {seed} here. "
+            f"{what} there: {'; '.join(sorted(there))}."
         )
     return found
 
@@ -348,7 +350,7 @@ def _made(wanted: Sequence[Item], lab: Lab, around: Callable[..., AbstractContex
     found: dict[Item, Findings] = {}
     while True:
         for item in (one for one in wanted if one not in found):
-            lab.paper = item.paper
+            lab.paper, lab.item = item.paper, item.name
             with suppress(UnfinishedError):
                 found[item] = _honest(item, item.run(lab))
                 if item.name == "theory":

@@ -61,11 +61,14 @@ class Lab:
     alone: list[Cell] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
     known: Known = field(default_factory=dict)
-    # The paper whose items are made, and the tables that they were given, for those who want to see the cells.
+    # The item that is made, and the tables that each paper's items were given, for those who want to see the cells.
     paper: str = ""
+    item: str = ""
     given: dict[str, list[DataFrame]] = field(default_factory=dict)
     # What one cell is asked by: data set, method and seed; then nothing else is, and no item is made.
     one: tuple[str, str, int] | None = None
+    # The methods that items ask for, by data set.
+    offered: dict[str, set[str]] = field(default_factory=dict)
 
     def runs(self, full: int) -> int:
         """The paper's number of runs, or the quick one."""
@@ -108,6 +111,8 @@ class Lab:
             options["prepare"] = dict.fromkeys(data, prepare)
         if self.one is not None:
             name, method, seed = self.one
+            for known in data:
+                self.offered.setdefault(known if isinstance(known, str) else known.name, set()).update(methods)
             data = [one for one in data if (one if isinstance(one, str) else one.name) == name]  # type: ignore[assignment]
             methods = {known: given for known, given in methods.items() if known.lower() == method.lower()}
             if not data or not methods or seed not in range(self.runs(runs)):
@@ -135,7 +140,7 @@ class Lab:
         for plan, table in zip(plans, tables, strict=True):
             prepared = {name: function.__name__ for name, function in plan.prepare.items()}
             table.insert(1, "prepared", table["dataset"].map(prepared).fillna(""))
-            self.given.setdefault(self.paper, []).append(table)
+            self.given.setdefault(self.paper, []).append(table.assign(item=self.item))
         return tables
 
     def computed(self, what: str, compute: Callable[[], _T]) -> _T:
@@ -236,9 +241,10 @@ def by_method(table: DataFrame, measure: str) -> DataFrame:
 
 def with_baseline(table: DataFrame, baseline: str) -> DataFrame:
     """The table with a column 'k-means' behind 'ours': plain k-means on the same rows, by the same measure."""
-    plain = table[table["method"] == baseline].drop_duplicates(["dataset", "measure"])
-    values = plain.set_index(["dataset", "measure"])["ours"].to_dict()
-    column = [values.get(key) for key in zip(table["dataset"], table["measure"], strict=True)]
+    keys = [name for name in ("rows", "dataset", "measure") if name in table]
+    plain = table[table["method"] == baseline].drop_duplicates(keys)
+    values = plain.set_index(keys)["ours"].to_dict()
+    column = [values.get(key) for key in table[keys].itertuples(index=False, name=None)]
     table = table.copy()
     table.insert(list(table.columns).index("ours") + 1, "k-means", column)
     return table
