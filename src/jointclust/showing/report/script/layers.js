@@ -4,7 +4,7 @@ const leaves = page.tree ? page.tree.joins.length + 1 : 0;
 const fitted = clusters.names.length;
 const afterLayer = []; // what is drawn anew when the clusters change
 // A test that finds no gap does not show that there is none.
-const SPLITS = { separated: "is separated", overlapping: "may be overlapping: no gap is certain" };
+const SPLITS = { separated: "is separated", overlapping: "may be overlapping" };
 
 // Number of the cluster that each leaf is in when the tree is cut into so many.
 function cutInto(count) {
