@@ -96,3 +96,12 @@ def test_predict_hints_at_a_column_of_another_name(tmp_path, capsys):
     assert call("fit", tmp_path / "x.csv", *FIT, "--out", tmp_path / "run") == 0
     _, message = failure(capsys, "predict", tmp_path / "run", tmp_path / "y.csv", "-o", tmp_path / "l.csv")
     assert "Did you mean 'baskets' for 'basket'?" in message
+
+
+def test_clusters_of_images_have_the_same_names_everywhere(tmp_path):
+    rng = np.random.RandomState(0)
+    np.save(tmp_path / "x.npy", np.repeat([0.0, 9.0], 30)[:, None] * [1, 0, 0, 1] + rng.rand(60, 4))
+    method = ("--method", "ldakm", "--resamples", 0, "-k", 2, "--quiet")
+    assert call("fit", tmp_path / "x.npy", "--image-shape", "2x2", *method, "--out", tmp_path / "run") == 0
+    assert {row["name"] for row in rows_of(tmp_path / "run" / "labels.csv")} == {"cluster 0", "cluster 1"}
+    assert '"names":["cluster 0","cluster 1"' in (tmp_path / "run" / "report.html").read_text()

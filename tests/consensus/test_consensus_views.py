@@ -186,6 +186,13 @@ def test_rows_beyond_all_measure_have_a_label_and_no_confidence(wine, kind):
         assert np.isfinite(model.transform(sp.csr_array(far) if sp.issparse(X) else far)).all()
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_sparse_rows_of_single_precision_are_within_limits():
+    rows = sp.csr_array(np.eye(3, dtype=np.float32))
+    assert projection._within_limits(rows) is rows
+    assert np.isfinite(projection._within_limits(rows * np.float32(np.inf)).data).all()
+
+
 def test_a_sparse_matrix_without_values():
     empty = sp.csr_array((50, 20))
     assert "every cell is zero" in str(jc.describe(empty))

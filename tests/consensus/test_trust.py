@@ -171,7 +171,7 @@ NUMBER = {"has_structure": True, "confidence": 0.9, "at_edge": False, "verdict":
         ({"n_separate": 3}, "fairly sure", "into 3 groups"),
         ({"n_separate": 1}, "fairly sure", "No two clusters have a gap"),
         ({"n_separate": 1, "reproducibility": 0.74}, "not sure", "No structure found"),
-        ({"cluster_reproducibility": np.array([0.9, 0.5, 0.9, 0.4])}, "sure", "Clusters 1 (50%), 3 (40%)"),
+        ({"cluster_reproducibility": np.array([0.9, 0.5, 0.9, 0.4])}, "sure", "2 of the 4 clusters (1, 3) are hardly"),
         ({"number": SimpleNamespace(**NUMBER)}, "sure", "gaps between"),
         ({"number": SimpleNamespace(**NUMBER | {"at_edge": True})}, "fairly sure", "edge of the range"),
         ({"number": SimpleNamespace(**NUMBER | {"confidence": 0.4})}, "fairly sure", "is uncertain"),

@@ -42,11 +42,11 @@ def test_a_name_is_made_of_columns_and_values_in_few_digits(customers):
     is_rich_in_app = (kind == 1).astype(int)
     found = group_names(features_in(frame[["basket", "channel"]], None, None, None), is_rich_in_app, flat([0, 1]))
     assert found[1] in ("basket > 200, app", "app, basket > 200")
-    # "yes" says nothing without its column.
-    found = group_names(
-        features_in(frame[["newsletter"]], None, None, None), np.isin(kind, [1, 2]).astype(int), flat([0, 1])
-    )
-    assert found == ["newsletter = yes", "newsletter = no"]
+    # "yes" says nothing without its column, in no language.
+    for words in ({}, {"yes": "ja", "no": "nein"}):
+        letters = features_in(frame[["newsletter"]].replace(words), None, None, None)
+        found = group_names(letters, np.isin(kind, [1, 2]).astype(int), flat([0, 1]))
+        assert found == [f"newsletter = {words.get(word, word)}" for word in ("yes", "no")]
 
 
 def test_long_questions_are_told_apart_by_what_they_ask():

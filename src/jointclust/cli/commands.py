@@ -108,7 +108,9 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
     model, names = preparing.joined(steps, estimator, source.table.names), source.table.names
     if given["cut_into"] is not None:
         model = cut_model(model, given["cut_into"], X, rows)
-    fitted = Fitted(model, X, names, prepared=rows, coded=coded, embedded=embedding, looked_at=looked_at)
+    are_images = image_of(source, given)[0] is not None
+    found_on = {"prepared": rows, "coded": coded, "embedded": embedding, "looked_at": looked_at}
+    fitted = Fitted(model, X, names, **found_on, numbered=are_images)
     finish(Outcome(voice, Path(out), source, fitted, context, messages, found))
 
 
@@ -164,13 +166,14 @@ def cut(
         raise click.UsageError(
             f"{source.path} is not the data of {run}: its content differs. Give the data with --data."
         )
-    image_of(source, given)
+    are_images = image_of(source, given)[0] is not None
     with voice.step("cut", f"Cutting into {cut_into} clusters"), collected() as messages:
         model = cut_model(saved.model, cut_into, X, None)
     claim_folder(folder, force=given["force"])  # once it is sure that there is such a layer
     # How the data are read goes on with the run: it can be cut again, and label new rows.
     context.params |= {name: before[name] for name in before.keys() - context.params.keys() - {"clusters"}}
-    finish(Outcome(voice, folder, source, Fitted(model, X, source.table.names), context, messages))
+    fitted = Fitted(model, X, source.table.names, numbered=are_images)
+    finish(Outcome(voice, folder, source, fitted, context, messages))
 
 
 def cut_model(model: Any, n_clusters: int, X: Any, prepared: Any) -> Any:
@@ -217,7 +220,8 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     table = {key: results[key] for key in ("estimator", "params", "score", "seconds", "warnings")}
     table["params"] = [", ".join(f"{key}={value}" for key, value in row.items()) for row in table["params"]]
     model = preparing.joined(steps, search.best_estimator_, names)
-    fitted = Fitted(model, X, names, prepared=rows, coded=coded, looked_at=looked_at)
+    are_images = image_of(source, given)[0] is not None
+    fitted = Fitted(model, X, names, prepared=rows, coded=coded, looked_at=looked_at, numbered=are_images)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}
     # By another criterion the number is that of the candidate which it prefers.

@@ -277,7 +277,8 @@ def _sheets(run: Outcome, stability: Float | None, clusters: dict[str, list[Any]
     ]
     names, values = zip(*facts, strict=True)
     summary = {"what": list(names), "value": list(values)}
-    return {"labels": label_columns(fitted, run.source.table), "clusters": clusters, "summary": summary}
+    labels = label_columns(fitted, run.source.table) | shown_columns(run)
+    return {"labels": labels, "clusters": clusters, "summary": summary}
 
 
 def _save_model(run: Outcome, path: Path) -> None:
@@ -387,7 +388,8 @@ def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: l
     lines = [f"{result['rows']} rows in {counted(result['clusters'], 'cluster')} of {', '.join(sizes)}"]
     if result["clusters"] > 1:
         called = zip(run.fitted.cluster_names[:_NAMED], result["sizes"], strict=False)
-        more = f"; {result['clusters'] - _NAMED} more are in clusters.csv" if result["clusters"] > _NAMED else ""
+        n_more = result["clusters"] - _NAMED
+        more = f"; {n_more} more {'is' if n_more == 1 else 'are'} in clusters.csv" if n_more > 0 else ""
         lines.append(f"They are: {'; '.join(f'{name} ({size})' for name, size in called)}{more}")
     lines.append(str(run.fitted.verdict(stability)))
     lines += [f"Since {run.given['like']}: {told}" for told in run.changes]

@@ -177,9 +177,10 @@ def _anchors(near: Any, number: int, mass: Array, rng: np.random.RandomState) ->
 def _within_limits(rows: Any) -> Any:
     """Rows whose squares can be added up; they are the same rows unless a value is larger than any measurement."""
     if sp.issparse(rows):
-        if np.abs(rows.data).max(initial=0) <= _LARGEST:
+        if float(np.abs(rows.data).max(initial=0)) <= _LARGEST:
             return rows
-        return rows._with_data(np.clip(rows.data, -_LARGEST, _LARGEST), copy=False)
+        limit = min(_LARGEST, float(np.finfo(rows.dtype).max))
+        return rows._with_data(np.clip(rows.data, -limit, limit), copy=False)
     xp = namespace(rows)
     if rows.shape[0] == 0 or (float(xp.max(rows)) <= _LARGEST and float(xp.min(rows)) >= -_LARGEST):
         return rows

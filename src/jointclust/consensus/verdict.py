@@ -55,7 +55,7 @@ class Verdict:
     level : str
         "sure", "fairly sure" or "not sure".
     reasons : list of str
-        Sentences, what is found again on other rows first.
+        Sentences, what speaks most against the clusters first.
     """
 
     level: str
@@ -106,8 +106,8 @@ def verdict(
         _few(n_rows, n_clusters),
         _empty(missing),
     ]
-    told = [one for one in found if one is not None]
-    return Verdict(LEVELS[min(level for level, _ in told)], [reason for _, reason in told])
+    told = sorted((one for one in found if one is not None), key=lambda one: one[0])
+    return Verdict(LEVELS[told[0][0]], [reason for _, reason in told])
 
 
 def _found_again(value: float | None) -> tuple[int, str]:
@@ -126,10 +126,12 @@ def _of_clusters(values: Float | None) -> tuple[int, str] | None:
     doubtful = [] if values is None else np.flatnonzero(values < DOUBTFUL).tolist()
     if values is None or not doubtful:
         return None
-    listed = ", ".join(f"{cluster} ({values[cluster]:.0%})" for cluster in doubtful[:_LISTED])
+    if len(doubtful) == 1:
+        return _SURE, f"Cluster {doubtful[0]} is hardly found again on other rows ({values[doubtful[0]]:.0%})."
+    listed = ", ".join(map(str, doubtful[:_LISTED]))
     more = f" and {len(doubtful) - _LISTED} more" if len(doubtful) > _LISTED else ""
-    word = "Cluster" if len(doubtful) == 1 else "Clusters"
-    return _SURE, f"{word} {listed}{more}: hardly found again on other rows (less than {DOUBTFUL:.0%})."
+    told = f"{len(doubtful)} of the {len(values)} clusters ({listed}{more}) are hardly found again on other rows"
+    return _SURE, f"{told} (less than {DOUBTFUL:.0%})."
 
 
 def _gaps(n_clusters: int, n_separate: int | None, value: float | None, number: Any) -> tuple[int, str] | None:
@@ -140,7 +142,7 @@ def _gaps(n_clusters: int, n_separate: int | None, value: float | None, number: 
     if n_separate < 2 and value < _WITHOUT_GAPS:
         return (
             _NOT,
-            "No structure found: no two clusters have a gap between them, they are pieces of one cloud of rows.",
+            "No structure found: no two clusters have a gap between them; they are pieces of one cloud of rows.",
         )
     if n_separate < 2:
         return _FAIRLY, "No two clusters have a gap between them: they touch, or are pieces of one cloud of rows."

@@ -88,6 +88,7 @@ class Fitted:
     embedded: Any = None
     explained: Explanation | None = None  # what is known already of what makes each cluster
     looked_at: Described | None = None  # the columns that a step before the clusterer looked at
+    numbered: bool = False  # clusters have numbers for names: of images, whose pixels mean little one by one
 
     @cached_property
     def clusterer(self) -> Any:
@@ -244,7 +245,9 @@ class Fitted:
         """What makes each cluster, in words."""
         if self.explained is not None:
             return self.explained
-        known = dict(enumerate(map(str, getattr(self.clusterer, "classes_", ()))))
+        numbers = range(int(self.labels.max()) + 1) if self.numbered else ()
+        known = {cluster: f"cluster {cluster}" for cluster in numbers}
+        known |= dict(enumerate(map(str, getattr(self.clusterer, "classes_", ()))))
         return self.explained_by(self.labels, known | getattr(self.clusterer, "cluster_names_", {}))
 
     def explained_by(self, labels: Labels, known: Mapping[int, str] | None = None) -> Explanation:

@@ -34,6 +34,8 @@ _SHYNESS = 0.03
 _WORDS, _MOST_WORDS, _LEAST_WEIGHT = 3, 6, 0.3
 # Letters after which two words are forms of one.
 _STEM = 5
+# Letters of the two levels of a column, up to which they say little without it.
+_SHORT = 4
 # Letters of a column or level that are shown.
 _LETTERS = 30
 _UNREMARKABLE = "others"
@@ -259,9 +261,11 @@ class _Spoken(NamedTuple):
 
     @classmethod
     def of(cls, features: Sequence[Feature]) -> _Spoken:
-        """Levels of several columns are ambiguous, and truths and numbers are."""
+        """Levels of several columns are ambiguous, and truths, numbers and one of two short words ("ja") are."""
         levels = Counter(text for one in features for text in (one.level, one.other) if text is not None)
         truths = {word for words in TRUTHS for word in words}
+        pairs = [(one.level or "", one.other) for one in features if one.other is not None]
+        truths |= {word.lower() for pair in pairs if max(map(len, pair)) <= _SHORT for word in pair}
         return cls(
             {
                 text

@@ -495,10 +495,10 @@ def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verd
     numeric = np.isin(kinds, _NUMERIC)
     coded = np.isin(kinds, ["category", "date"])
     if coded.any():
-        number = Counter(kinds[coded].tolist())
-        plural = {"category": "categories", "date": "dates"}
-        held = ", ".join(f"{plural[kind]} ({count})" for kind, count in number.most_common())
-        reasons = [f"there are columns of {held} beside those of numbers ({numeric.sum()})"]
+        number = Counter({"numbers": int(numeric.sum())})
+        number.update({"category": "categories", "date": "dates"}[kind] for kind in kinds[coded].tolist())
+        held = [f"{count} of {what}" for what, count in number.items() if count]
+        reasons = [f"the columns are of several kinds: {', '.join(held)}"]
         return Verdict("mixed", reasons + carried(A, names[numeric]))
     if numeric.any():
         return kind_of_numbers(A, names[numeric])

@@ -28,21 +28,21 @@ VIEWS: dict[str, View] = {
         View(
             "as is",
             "jointclust.views.scaling:AsIs",
-            "the rows as they are keep what their scale means",
+            "the values as they are, as their scale may mean something",
             {"table": 3, "mixed": 3, "features": 1, "unit rows": 1},
             scale="none",
         ),
         View(
             "standardised",
             "jointclust.views.scaling:Standardised",
-            "columns in units of their own count the same when each has spread 1",
+            "each column on the same scale, so that units do not matter",
             {"table": 1, "mixed": 1},
             scale="standard",
         ),
         View(
             "rank-normal",
             "jointclust.views.scaling:RankNormal",
-            "neither units nor outliers count, only the order in each column",
+            "each column by the order of its values, so that neither units nor outliers matter",
             {"table": 2, "mixed": 2, "features": 3},
         ),
         View(

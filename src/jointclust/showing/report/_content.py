@@ -140,7 +140,8 @@ class Content:
         return found
 
     def _of_clusters(self, clusters: NDArray[np.intp], of_one: str, of_more: str) -> str:
-        named = [f"{cluster} ({self.names[self.layers.fitted[cluster]]})" for cluster in clusters[:_TOLD]]
+        called = {cluster: self.names[self.layers.fitted[cluster]] for cluster in clusters[:_TOLD].tolist()}
+        named = [str(one) if name == f"cluster {one}" else f"{one} ({name})" for one, name in called.items()]
         listed = ", ".join(named) + (f" and {clusters.size - _TOLD} more" if clusters.size > _TOLD else "")
         return f"Cluster {listed} {of_one}" if clusters.size == 1 else f"Clusters {listed} {of_more}"
 
@@ -206,13 +207,16 @@ class Content:
 
     @cached_property
     def names(self) -> list[str]:
-        """What each node is called; of images, whose pixels mean little one by one, by numbers of clusters."""
+        """What each node is called; of images, whose pixels mean little one by one, by numbers if nobody has."""
         layers = self.layers
         if self.image is None:
             return layers.names
-        found = []
-        for own in layers.member:
+        found, given = list[str](), getattr(self.fitted.clusterer, "cluster_names_", {})
+        for node, own in enumerate(layers.member):
             inside = [cluster for cluster, node in enumerate(layers.fitted) if (own & layers.member[node]).any()]
+            if [node] == [layers.fitted[cluster] for cluster in inside]:
+                found.append(given.get(inside[0], f"cluster {inside[0]}"))
+                continue
             listed = " and ".join(", ".join(map(str, inside)).rsplit(", ", 1))
             is_part = len(inside) == 1 and not (own == layers.member[layers.fitted[inside[0]]]).all()
             found.append(f"cluster{'s' * (len(inside) > 1)} {listed}{', a part' * is_part}")

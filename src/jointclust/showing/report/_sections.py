@@ -107,7 +107,8 @@ def phrase(content: Content, node: int) -> str:
         return "" if main is None else f"{main[1]:.0%} are of class {main[0]}"
     rule = next(iter(found.rules), None)
     if rule is not None and found.features and found.features[0].kind == "word":
-        return f"{rule}: {rule_told(rule, found, 'of it', 'of the rest')}"
+        here, elsewhere = _shares(rule, found)
+        return f"{rule}: {here} (others {elsewhere})"
     means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in found.features[:2])
     return ", ".join(f"{name}: {here} (others {rest})" for name, here, rest in means) or "no feature sets it apart"
 
@@ -315,8 +316,8 @@ def number(content: Content) -> str:
     if content.layers.of_number:
         tree = (
             '<figure class="js layered" data-chart="tree" hidden><figcaption>How clusters join '
-            f"({term('layer', 'layers')}): thick lines are splits with a gap between the two sides (separated), thin "
-            "ones have none (overlapping); the dashed line is where the slider cuts.</figcaption>"
+            f"({term('layer', 'layers')}): thick lines are splits with a gap that is certain (separated), thin "
+            "ones may be overlapping; the dashed line is where the slider cuts.</figcaption>"
             '<div id="dendrogram"></div></figure>'
         )
     body += f'<div class="side">{tree}{curve}</div>' if tree or curve else ""
@@ -537,17 +538,18 @@ def _rules(found: ClusterExplanation, most: int = _RULES) -> str:
     rules = [rule for rule in found.rules[:most] if rule.precision >= _TELLING]
     return "".join(
         f'<span class="rule">{"or " * bool(number)}<b>{escape(str(rule))}</b> holds for '
-        f"{rule_told(rule, found, 'of these rows', 'of all others')}.</span>"
+        f"{here} of these rows and {elsewhere} of all others.</span>"
         for number, rule in enumerate(rules)
+        for here, elsewhere in [_shares(rule, found)]
     )
 
 
-def rule_told(rule: Rule, found: ClusterExplanation, here: str, elsewhere: str) -> str:
-    """Of how many rows of a cluster a rule holds, and of how many others."""
+def _shares(rule: Rule, found: ClusterExplanation) -> tuple[str, str]:
+    """The shares of a cluster's rows, and of all others, for which a rule holds."""
     inside = rule.coverage * found.size
     others = inside / rule.precision - inside if rule.precision else 0.0
     n_others = found.size / found.share - found.size if found.share else 0.0
-    return f"{percent(rule.coverage)} {here} and {percent(others / n_others if n_others else 0.0)} {elsewhere}"
+    return percent(rule.coverage), percent(others / n_others if n_others else 0.0)
 
 
 def _features(content: Content, found: ClusterExplanation) -> str:

@@ -91,7 +91,7 @@ const valueAt = (column, code) => column.min + code * column.step;
 // A cluster is a node of the tree: it has the same name, colour and card at every number of clusters.
 const nodeName = (node) => names.get(node) ?? page.names[node];
 const clusterName = (k) => nodeName(clusters.nodes[k]);
-const nameAt = (column, k) => (column === clusters ? clusterName(k) : column.names[k]);
+const nameAt = (column, k) => (column === clusters ? clusterName(k) : column.names[k] || "(empty)");
 
 // A value in the words of its column: dates as such, and whether a row has a level.
 function spoken(column, value) {

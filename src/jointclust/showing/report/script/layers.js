@@ -3,6 +3,8 @@
 const leaves = page.tree ? page.tree.joins.length + 1 : 0;
 const fitted = clusters.names.length;
 const afterLayer = []; // what is drawn anew when the clusters change
+// A test that finds no gap does not show that there is none.
+const SPLITS = { separated: "is separated", overlapping: "may be overlapping" };
 
 // Number of the cluster that each leaf is in when the tree is cut into so many.
 function cutInto(count) {
@@ -130,7 +132,7 @@ function drawTree(count) {
 
 function tellSplit(count) {
   const [word, p] = page.tree.splits[leaves - count] ?? [];
-  by("split").textContent = word ? `the split from ${count - 1} to ${count} is ${word} (${probability(p)})` : "";
+  by("split").textContent = word ? `the split from ${count - 1} to ${count} ${SPLITS[word]} (${probability(p)})` : "";
   by("split").className = word ? `tag ${word}` : "";
   by("layer-count").textContent = count === fitted ? `${count}, as fitted` : `${count} (fitted: ${fitted})`;
 }
