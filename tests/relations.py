@@ -4,6 +4,7 @@ Each takes the drawn numbers, rows with clear clusters and their fitted model, a
 """
 
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -111,11 +112,11 @@ def interrupts(rng, X, model, folder):
         "fit_transform": lambda one: one.fit_transform(other),
     }
     name = rng.choice(list(methods))
-    n_calls = cut_short(lambda: methods[name](again(model, X)), 0)
+    n_calls = cut_short(partial(methods[name], again(model, X)), 0)
     for at in rng.randint(1, n_calls, size=3):
         before, labels, sure = dict(vars(fitted)), fitted.labels_.copy(), fitted.confidence(X)
         try:
-            cut_short(lambda: methods[name](fitted), at)
+            cut_short(partial(methods[name], fitted), at)
         except KeyboardInterrupt:
             after = vars(fitted)
             changed = [key for key in {**before, **after} if before.get(key) is not after.get(key)]
