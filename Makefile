@@ -23,10 +23,11 @@ test: venv
 test-slow: venv
 	SCIPY_ARRAY_API=1 $(BIN)/pytest -m slow
 
-# Random fits for ten minutes; prints the seeds that fail.
+# Damaged files, ten minutes for each part; prints the seeds that fail.
 test-fuzz: venv
 	$(BIN)/python tests/fuzz.py
 
+# Random fits for ten minutes; prints the seeds that fail.
 test-soak: venv
 	SCIPY_ARRAY_API=1 $(BIN)/python tests/soak.py
 

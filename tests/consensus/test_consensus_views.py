@@ -189,8 +189,19 @@ def test_rows_beyond_all_measure_have_a_label_and_no_confidence(wine, kind):
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_sparse_rows_of_single_precision_are_within_limits():
     rows = sp.csr_array(np.eye(3, dtype=np.float32))
-    assert projection._within_limits(rows) is rows
-    assert np.isfinite(projection._within_limits(rows * np.float32(np.inf)).data).all()
+    assert projection.within_limits(rows) is rows
+    assert np.isfinite(projection.within_limits(rows * np.float32(np.inf)).data).all()
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_counts_beyond_all_measure_have_no_confidence(rng):
+    """Also where a view looks at shares, which say nothing of the size."""
+    X = sp.csr_array(rng.poisson(np.exp(rng.uniform(-3, 1, (3, 60)))[np.arange(90) % 3]).astype(float))
+    model = Consensus(3, effort="quick", trust=False, random_state=0).fit(X)
+    far = X[:2].toarray()
+    for size in (1e100, 1.7e308):
+        far[0] = size
+        np.testing.assert_allclose(model.confidence(sp.csr_array(far)), [0.0, model.confidence_[1]], atol=1e-9)
 
 
 def test_a_sparse_matrix_without_values():

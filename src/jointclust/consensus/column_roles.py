@@ -46,7 +46,7 @@ def column_roles(
         together = np.concatenate([one.drives for one in roles.values()])
         return ColumnRoles(together, None if first is None or alone is None else in_block(first, alone))
     if looked_at is None or not looked_at.columns:
-        return ColumnRoles(np.full(0 if looked_at is None else len(looked_at.description.columns), np.nan), None)
+        return ColumnRoles(np.full(0 if looked_at is None else looked_at.description.used.size, np.nan), None)
     columns = looked_at.columns
     own = labels if looked_at.positions is None else labels[looked_at.positions]
     labels = np.unique(own, return_inverse=True)[1].astype(np.int32)

@@ -857,8 +857,7 @@ def told_of_unused(found: Description) -> str:
     """Which columns are not used: ids, long text beside other columns, empty ones, unrelated ones."""
     if found.kind == "documents":
         return ""
-    kinds = ("id", "text")
-    unused = [one.name for one in found.columns if (one.kind in kinds and not one.used) or one.missing == 1]
+    unused = found.left_out
     told = [f"{listed(unused)} left out: ids, long text or empty (see description_)"] if unused else []
     told += [reason for reason in found.reasons if "--text-column" in reason or reason in found.unrelated]
     return f"{'. '.join(told)}." if told else ""

@@ -29,7 +29,7 @@ _FEW_FOR_EACH, _STEPS = 2, 2
 _NEAREST = 5
 # Share of the usual distance up to which a row is the landmark itself, which is rounded.
 _SAME = 1e-3
-# Values beyond this count as this: squares of larger ones may overflow.
+# Values from here on count as this, and are far from all others: squares of larger ones may overflow.
 _LARGEST = 1e100
 
 
@@ -119,10 +119,13 @@ class ViewProjection:
 
 
 class ProjectedRows:
-    """Rows of a view under its projection; each quantity that the members ask for is computed once."""
+    """Rows of a view under its projection; each quantity that the members ask for is computed once.
 
-    def __init__(self, projection: ViewProjection, rows: Any):
-        self.projection, self.rows = projection, _within_limits(rows)
+    Rows that are beyond all measurements are far from all landmarks, also where the view compares directions only.
+    """
+
+    def __init__(self, projection: ViewProjection, rows: Any, is_beyond: NDArray[np.bool_] | None = None):
+        self.projection, self.rows, self.is_beyond = projection, within_limits(rows), is_beyond
 
     @cached_property
     def leading(self) -> Any:
@@ -145,7 +148,8 @@ class ProjectedRows:
     @cached_property
     def distance(self) -> Float:
         """Distance to the last of the nearest landmarks, what lies outside the leading directions included."""
-        return self._distance_to(self.nearest[:, -1])
+        found = self._distance_to(self.nearest[:, -1])
+        return found if self.is_beyond is None else namespace(found).where(self.is_beyond, np.inf, found)
 
     @property
     def distance_to_others(self) -> Float:
@@ -174,15 +178,30 @@ def _anchors(near: Any, number: int, mass: Array, rng: np.random.RandomState) ->
     return lloyd(near, to_host(rows_at(near, chosen)), mass, max_iter=_STEPS).centers
 
 
-def _within_limits(rows: Any) -> Any:
+def within_limits(rows: Any) -> Any:
     """Rows whose squares can be added up; they are the same rows unless a value is larger than any measurement."""
+    if not _exceeds(rows):
+        return rows
     if sp.issparse(rows):
-        if float(np.abs(rows.data).max(initial=0)) <= _LARGEST:
-            return rows
         limit = min(_LARGEST, float(np.finfo(rows.dtype).max))
         return rows._with_data(np.clip(rows.data, -limit, limit), copy=False)
     xp = namespace(rows)
-    if rows.shape[0] == 0 or (float(xp.max(rows)) <= _LARGEST and float(xp.min(rows)) >= -_LARGEST):
-        return rows
     limit = min(_LARGEST, float(xp.finfo(rows.dtype).max))
     return xp.clip(rows, -limit, limit)
+
+
+def are_beyond(rows: Any) -> Any:
+    """Which rows hold a value that is larger than any measurement; None if no row does."""
+    if not _exceeds(rows):
+        return None
+    if sp.issparse(rows):
+        return (abs(rows) >= _LARGEST).sum(axis=1) > 0
+    xp = namespace(rows)
+    return xp.any(xp.abs(rows) >= _LARGEST, axis=1)
+
+
+def _exceeds(rows: Any) -> bool:
+    if sp.issparse(rows):
+        return float(np.abs(rows.data).max(initial=0)) >= _LARGEST
+    xp = namespace(rows)
+    return rows.shape[0] > 0 and (float(xp.max(rows)) >= _LARGEST or float(xp.min(rows)) <= -_LARGEST)

@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
 from jointclust.consensus.kept_rows import KeptRows
-from jointclust.consensus.projection import ProjectedRows, ViewProjection, n_values
+from jointclust.consensus.projection import ProjectedRows, ViewProjection, are_beyond, n_values, within_limits
 from jointclust.consensus.remote import RemoteRows
 from jointclust.estimators.base import TakesRows
 from jointclust.numerics.groups import Groups
@@ -93,7 +93,8 @@ class ViewRows:
         n_wanted = len(range(n_rows)[index]) if isinstance(index, slice) else index.size
         if self.projected is not None and n_wanted == n_rows:
             return self.projected
-        return ProjectedRows(projection, self.take(index))
+        is_beyond = None if self.scaler is None else are_beyond(rows_at(self.rows, index))
+        return ProjectedRows(projection, self.take(index), is_beyond)
 
     def take(self, index: NDArray[np.intp] | slice) -> Matrix:
         """Some of the rows in the view."""
@@ -101,7 +102,7 @@ class ViewRows:
             return rows_at(self.rows, index)
         if self.rows.shape[0] <= 2 * MOST_ROWS and self.rows.shape[0] * self.rows.shape[1] <= _KEPT_VALUES:
             return rows_at(self._scaled, index)
-        return self.scaler.transform(rows_at(self.rows, index))
+        return self.scaler.transform(within_limits(rows_at(self.rows, index)))
 
     def block(self, rows: slice) -> ViewRows:
         """Some of the rows, of which each is needed once: those that are scaled are not kept."""
@@ -109,7 +110,7 @@ class ViewRows:
 
     @cached_property
     def _scaled(self) -> Matrix:
-        return self.scaler.transform(self.rows)
+        return self.scaler.transform(within_limits(self.rows))
 
 
 def are_numeric(preparations: list[Any]) -> bool:

@@ -105,6 +105,12 @@ class Description:
         return [Column(*cell) for cell in cells]
 
     @property
+    def left_out(self) -> list[str]:
+        """Names of the columns of ids, long text, or nothing at all."""
+        without_use = np.isin(self._kinds, ["id", "text"]) & ~self.used
+        return self._names[without_use | (self._missing == 1)].tolist()
+
+    @property
     def groups(self) -> list[list[str]]:
         """Columns that depend on each other and on none of those that are used."""
         return [] if self._usage is None else self._usage.groups
