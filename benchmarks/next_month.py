@@ -4,10 +4,11 @@
 
 "year": each month of a simulated year (batches.py) is fitted like the month before, with the number of clusters found
 in the data and with the number of segments of more than 60 rows given. Of the rows whose cluster's majority is their
-segment, the share that has the number of that segment's first month (of its largest cluster there, if it has several),
-in all months and in those after the segment's first; the months in which the split and the new segment are reported by
-``changes_``, and those in which they exceed 60 rows; the month in which ``check`` of January's model reports drift.
-Writes next_month.csv.
+segment, the share that has the number of that segment's first month. A segment may have several clusters there: "kept"
+counts the number of the largest, "kept later" does so after the first month, in which nothing can be kept yet, and
+"kept one of several" counts the numbers of all of them. Further the months in which the split and the new segment are
+reported by ``changes_``, and those in which they exceed 60 rows; the month in which ``check`` of January's model
+reports drift. Writes next_month.csv.
 
 "unchanged": 100 batches drawn as January's, checked by January's model. Writes unchanged.csv.
 
@@ -51,18 +52,19 @@ def majorities(labels, segment):
 def year(seed, is_given):
     """One year, month by month, each fitted like the one before."""
     before, first, reported, due = None, {}, {}, {}
-    kept, total = np.zeros(2), np.zeros(2)  # of all months, and of those after a segment's first
+    kept, total = np.zeros(3), np.zeros(3)
     for month in range(1, MONTHS + 1):
         table, segment = customers(month, seed)
         large = [name for name in np.unique(segment) if np.sum(segment == name) > LARGE]
         model = jc.cluster(table, len(large) if is_given else None, random_state=0, like=before)
         found, known = majorities(model.labels_, segment), set(first)
         for cluster, (name, _) in sorted(found.items(), key=lambda one: -one[1][1]):
-            first.setdefault(name, cluster)
+            if name not in known:
+                first.setdefault(name, []).append(cluster)
         for cluster, (name, size) in found.items():
-            rows = size * np.array([1, name in known])
+            rows, is_largest = size * np.array([1, name in known, 1]), first[name][0] == cluster
             total += rows
-            kept += rows * (first[name] == cluster)
+            kept += rows * np.array([is_largest, is_largest, cluster in first[name]])
         changes = [] if before is None else model.changes_
         told = {number for one in changes if one["kind"] in ("split", "new") for number in one["clusters"]}
         for name in (SPLIT, NEW):
@@ -90,7 +92,7 @@ def years(folder):
             rows.append([seed, number, *(f"{share:.4f}" for share in shares), *months, drift])
             print(rows[-1], file=sys.stderr, flush=True)
     due = ["split due", "split reported", "new due", "new reported", "drift reported"]
-    head = ["seed", "number of clusters", "kept", "kept later", *due]
+    head = ["seed", "number of clusters", "kept", "kept later", "kept one of several", *due]
     write(folder / "next_month.csv", head, rows)
 
 
