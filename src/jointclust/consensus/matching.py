@@ -24,8 +24,6 @@ from jointclust.types import Float, Labels
 _MOST = 0.5
 # Share of the rows to be expected of a cluster below which it is gone, wherever its last rows are.
 _LEFT = 0.2
-# Share of the rows of either of two clusters that both have, from which on one is the other again.
-_AGAIN = 2 / 3
 # Rows of those kept that tell the number of a row.
 _NEAREST = 5
 _IN_WORDS = ("no", "one", "two", "three", "four", "five", "six")
@@ -235,9 +233,9 @@ def _counted(
 
 
 def _again(table: Float) -> dict[int, int]:
-    """Clusters that are an earlier one again, by their column."""
+    """Clusters that are an earlier one again, by their column: more than half of the rows of either are of both."""
     union = table.sum(axis=0) + table.sum(axis=1)[:, None] - table
-    return {int(new): int(old) for old, new in np.argwhere(table > _AGAIN * union)}
+    return {int(new): int(old) for old, new in np.argwhere(table > _MOST * union)}
 
 
 def _apart_again(pairs: dict[int, int], old: int, again: dict[int, int]) -> dict[int, int]:
