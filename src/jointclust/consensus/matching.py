@@ -132,7 +132,8 @@ class Before:
         own = pairs = _by_largest(_pairs(table), wholes, before)
         for old in (old for old, several in parts.items() if len(several) > 1):
             inside = _counted(self.numbers, after, weight, held & (self.labels == old), table.shape)
-            own = _apart_again(own, old, {new: one for new, one in _again(inside).items() if new in parts[old]})
+            again = {new: one for new, one in _again(inside).items() if pairs.get(new, old) == old}
+            own = _apart_again(own, old, {new: one for new, one in again.items() if new in parts[old]})
         numbers = _numbers(own, n_before, sizes)
         counts = np.bincount(after[after >= 0], minlength=n_after)
         story = _Story(numbers, pairs, parts, wholes, sizes / max(sizes.sum(), 1e-300), before, counts)
