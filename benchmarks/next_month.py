@@ -4,8 +4,10 @@
 
 "year": each month of a simulated year (batches.py) is fitted like the month before, with the number of clusters found
 in the data and with the number of segments of more than 60 rows given. Of the rows whose cluster's majority is their
-segment, the share that has the number of that segment's first month; the months in which the split and the new segment
-are reported by ``changes_``, and those in which they exceed 60 rows; the month in which ``check`` of January's model
+segment, the share that has the number of that segment's first month. A segment may have several clusters there: "kept"
+counts the number of the largest, "kept later" does so after the first month, in which nothing can be kept yet, and
+"kept one of several" counts the numbers of all of them. Further the months in which the split and the new segment are
+reported by ``changes_``, and those in which they exceed 60 rows; the month in which ``check`` of January's model
 reports drift. Writes next_month.csv.
 
 "unchanged": 100 batches drawn as January's, checked by January's model. Writes unchanged.csv.
@@ -49,16 +51,20 @@ def majorities(labels, segment):
 
 def year(seed, is_given):
     """One year, month by month, each fitted like the one before."""
-    before, first, kept, total, reported, due = None, {}, 0, 0, {}, {}
+    before, first, reported, due = None, {}, {}, {}
+    kept, total = np.zeros(3), np.zeros(3)
     for month in range(1, MONTHS + 1):
         table, segment = customers(month, seed)
         large = [name for name in np.unique(segment) if np.sum(segment == name) > LARGE]
         model = jc.cluster(table, len(large) if is_given else None, random_state=0, like=before)
-        found = majorities(model.labels_, segment)
+        found, known = majorities(model.labels_, segment), set(first)
         for cluster, (name, _) in sorted(found.items(), key=lambda one: -one[1][1]):
-            first.setdefault(name, cluster)
-        kept += sum(size for cluster, (name, size) in found.items() if first[name] == cluster)
-        total += sum(size for _, size in found.values())
+            if name not in known:
+                first.setdefault(name, []).append(cluster)
+        for cluster, (name, size) in found.items():
+            rows, is_largest = size * np.array([1, name in known, 1]), first[name][0] == cluster
+            total += rows
+            kept += rows * np.array([is_largest, is_largest, cluster in first[name]])
         changes = [] if before is None else model.changes_
         told = {number for one in changes if one["kind"] in ("split", "new") for number in one["clusters"]}
         for name in (SPLIT, NEW):
@@ -81,12 +87,12 @@ def years(folder):
     for seed in SEEDS:
         drift = first_drift(seed)
         for number in ("found", "given"):
-            share, reported, due = year(seed, number == "given")
+            shares, reported, due = year(seed, number == "given")
             months = [value.get(name, "") for name in (SPLIT, NEW) for value in (due, reported)]
-            rows.append([seed, number, f"{share:.4f}", *months, drift])
+            rows.append([seed, number, *(f"{share:.4f}" for share in shares), *months, drift])
             print(rows[-1], file=sys.stderr, flush=True)
     due = ["split due", "split reported", "new due", "new reported", "drift reported"]
-    head = ["seed", "number of clusters", "kept", *due]
+    head = ["seed", "number of clusters", "kept", "kept later", "kept one of several", *due]
     write(folder / "next_month.csv", head, rows)
 
 

@@ -1,5 +1,7 @@
 """A model in use: clusters that keep their numbers, whether the model still fits, rows that are added."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ import jointclust as jc
 from jointclust.consensus.drift import corrected, shift_of_levels, shift_of_numbers
 from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.matching import Before
+from jointclust.consensus.renumbering import remembering
 
 MODELS_0_2 = "tests/models_0_2_0"
 CENTERS = 9 * np.random.RandomState(3).standard_normal((6, 5))
@@ -104,13 +107,51 @@ def test_split_merged_and_apart_again(first):
     assert {number_of(again, z, 2), number_of(again, z, 3)} == {one, other}
 
 
+def known(labels, shares, sure=1.0, numbers=None):
+    """What an earlier model says of rows."""
+    numbers = labels if numbers is None else numbers
+    sure = np.broadcast_to(sure, labels.shape)
+    return Before(
+        labels, sure, np.zeros(labels.size, bool), np.array(shares), None, {}, numbers, lambda X: (labels, numbers)
+    )
+
+
 def test_matching_is_an_optimal_assignment():
     """Counted by confidence; each row of the new cluster 1 is unsure, and the pair (0, 1) has most rows but one."""
     labels, after = np.repeat([0, 0, 1, 1], [6, 5, 4, 2]), np.repeat([0, 1, 1, 0], [6, 5, 4, 2])
-    sure = np.where(after == 1, 0.9, 1.0)
-    known = Before(labels, sure, np.zeros(17, bool), np.array([0.6, 0.4]), None, {0: "loyal"}, labels, lambda X: labels)
-    np.testing.assert_array_equal(known.match(after).numbers, [0, 1])
-    np.testing.assert_array_equal(known.match(1 - after).numbers, [1, 0])
+    before = known(labels, [0.6, 0.4], np.where(after == 1, 0.9, 1.0))
+    np.testing.assert_array_equal(before.match(after).numbers, [0, 1])
+    np.testing.assert_array_equal(before.match(1 - after).numbers, [1, 0])
+
+
+def test_merged_clusters_have_the_number_of_the_largest():
+    """Of the largest as it was, whichever has more of the new rows; one that is another cluster gives no number."""
+    labels, after = np.repeat([0, 1, 2], [40, 45, 30]), np.repeat([0, 0, 1], [40, 45, 30])
+    assert known(labels, [0.5, 0.2, 0.3]).match(after).numbers.tolist() == [0, 2]
+    labels, after = np.repeat([0, 0, 1], [36, 34, 30]), np.repeat([0, 1, 0], [36, 34, 30])
+    assert sorted(known(labels, [0.7, 0.3]).match(after).numbers.tolist()) == [0, 1]
+
+
+def test_numbers_are_recalled_only_where_a_cluster_splits():
+    """Cluster 0 has merged from 0 and 2: as long as it is one, it is 0, and a part is 2 if it has the rows of 2."""
+    labels, numbers = np.repeat([0, 0, 1], [40, 60, 50]), np.repeat([0, 2, 1], [40, 60, 50])
+    before = known(labels, [0.7, 0.3], numbers=numbers)
+    assert before.match(labels).numbers.tolist() == [0, 1]
+    assert before.match(numbers).numbers.tolist() == [0, 1, 2]
+    elsewhere = np.repeat([0, 2, 0, 2, 1], [20, 20, 40, 20, 50])  # parts of either: the largest keeps the number
+    assert before.match(elsewhere).numbers.tolist() == [0, 1, 3]
+
+
+def test_rows_remember_the_number_before_the_last_merger():
+    """Row by row: stays; merges; had another number and stays; had one and merges; goes elsewhere; a new cluster."""
+    labels = np.array([0, 1, 0, 1, 1, 0])
+    before = known(labels, [0.5, 0.5], numbers=np.array([0, 1, 5, 6, 6, 5]))
+    after = np.array([0, 0, 0, 0, 3, 4])
+    fitted = SimpleNamespace(_agreement=SimpleNamespace(judge=lambda rows: after[:, None]))
+    kept = KeptRows.of(np.zeros((6, 1)), None, 6)
+    assert remembering(before, fitted, [], kept).numbers.tolist() == [0, 0, 5, 0, 3, 4]
+    merged = [{"kind": "merged", "before": [0, 1], "clusters": [0]}]
+    assert remembering(before, fitted, merged, kept).numbers.tolist() == [0, 1, 0, 1, 3, 4]
 
 
 def test_another_kind_of_model_and_a_pipeline(first):

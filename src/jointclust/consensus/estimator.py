@@ -407,7 +407,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         if before is not None:
             fitted, more["changes_"] = numbered_like(before, fitted)
             more["cluster_names_"] = before.names_of(more["changes_"])
-            more["_kept"] = remembering(before, fitted, viewed.kept)
+            more["_kept"] = remembering(before, fitted, more["changes_"], viewed.kept)
         self._publish(fitted, viewed, classes, more)
         context.call_on_fit_task_end(estimator=self)
         return self

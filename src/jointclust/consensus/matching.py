@@ -60,7 +60,7 @@ class Before:
     numbers : array of shape (n_rows,)
         The cluster of each row by the latest number that it had, where clusters have merged; else the labels.
     recall : function of rows
-        Those numbers for other rows.
+        Clusters and those numbers of other rows.
     """
 
     labels: Labels
@@ -70,7 +70,7 @@ class Before:
     weights: Float | None
     names: Mapping[int, str]
     numbers: Labels
-    recall: Callable[[Any], Labels]
+    recall: Callable[[Any], tuple[Labels, Labels]]
 
     @classmethod
     def of(cls, model: Any, X: Any, weights: ArrayLike | None = None) -> Before:
@@ -92,7 +92,7 @@ class Before:
         mass = None if weights is None else to_host(computed(weights, "sample_weight")).astype(np.float64)
         names: Mapping[int, str] = getattr(model, "cluster_names_", {})
         recall = partial(recalled, model)
-        return cls(labels, sure, unlike, cluster_shares(model, labels), mass, names, recall(X, labels), recall)
+        return cls(labels, sure, unlike, cluster_shares(model, labels), mass, names, recall(X, labels)[1], recall)
 
     @property
     def n_clusters(self) -> int:
@@ -108,8 +108,10 @@ class Before:
         """The numbers of clusters of the same rows.
 
         The table of the pairs of clusters counts rows by confidence. The pairs of an optimal assignment that share most
-        of either's rows are the same cluster. A cluster is new if most of its rows are unlike any that the model knows,
-        and the model is not sure where they belong.
+        of either's rows are the same cluster. Of clusters that have merged the largest gives its number, as most
+        earlier rows had it; of the parts of one the largest keeps it, unless another is an earlier cluster again. A
+        cluster is new if most of its rows are unlike any that the model knows, and the model is not sure where they
+        belong.
         """
         held = (self.labels >= 0) & (after >= 0)
         n_before = max(self.shares.size, int(self.labels.max()) + 1, int(self.numbers.max()) + 1)
@@ -120,23 +122,21 @@ class Before:
             for one in (np.ones(held.size), self.unlike, self.sure)
         )
         strange = (unlike >= _MOST * np.maximum(sizes, 1e-300)) & (sure < _MOST * sizes)
-        weight = np.where(strange[after], 0.0, mass * np.maximum(self.sure, 1e-9))[held]
-        table, remembered = np.zeros((n_before, n_after)), np.zeros((n_before, n_after))
-        np.add.at(table, (self.labels[held], after[held]), weight)
-        np.add.at(remembered, (self.numbers[held], after[held]), weight)
-        expected = np.pad(self.shares, (0, n_before - self.shares.size)) * mass[held].sum()
-        is_left = np.bincount(self.labels[held], mass[held], n_before) >= _LEFT * expected
+        weight = np.where(strange[after], 0.0, mass * np.maximum(self.sure, 1e-9))
+        table = _counted(self.labels, after, weight, held, (n_before, n_after))
+        before = np.pad(self.shares, (0, n_before - self.shares.size))
+        is_left = np.bincount(self.labels[held], mass[held], n_before) >= _LEFT * before * mass[held].sum()
         is_part, is_whole = _shares(table, 0) >= _MOST, (_shares(table, 1) >= _MOST) & is_left[:, None]
-        numbers = _numbers(_pairs(remembered), n_before, sizes)
-        story = _Story(
-            numbers,
-            _pairs(table),
-            {old: np.flatnonzero(is_part[old]).tolist() for old in range(n_before)},
-            {new: np.flatnonzero(is_whole[:, new]).tolist() for new in range(n_after)},
-            sizes / max(sizes.sum(), 1e-300),
-            np.pad(self.shares, (0, n_before - self.shares.size)),
-            np.bincount(after[after >= 0], minlength=n_after),
-        )
+        parts = {old: np.flatnonzero(is_part[old]).tolist() for old in range(n_before)}
+        wholes = {new: np.flatnonzero(is_whole[:, new]).tolist() for new in range(n_after)}
+        own = pairs = _by_largest(_pairs(table), wholes, before)
+        for old in (old for old, several in parts.items() if len(several) > 1):
+            inside = _counted(self.numbers, after, weight, held & (self.labels == old), table.shape)
+            again = {new: one for new, one in _again(inside).items() if pairs.get(new, old) == old}
+            own = _apart_again(own, old, {new: one for new, one in again.items() if new in parts[old]})
+        numbers = _numbers(own, n_before, sizes)
+        counts = np.bincount(after[after >= 0], minlength=n_after)
+        story = _Story(numbers, pairs, parts, wholes, sizes / max(sizes.sum(), 1e-300), before, counts)
         return Matching(numbers, max(n_before, int(numbers.max()) + 1), story.told(self.names))
 
 
@@ -165,17 +165,17 @@ def judged(model: Any, X: Any) -> tuple[Labels, Float, NDArray[np.bool_]]:
     return columns[:, 0].astype(np.int32), columns[:, 1], columns[:, 2] > 0
 
 
-def recalled(model: Any, X: Any, labels: Labels | None = None) -> Labels:
-    """The cluster of rows by a model and, where clusters have merged, by the number that most of the nearest rows had.
+def recalled(model: Any, X: Any, labels: Labels | None = None) -> tuple[Labels, Labels]:
+    """The clusters of rows by a model and, where clusters have merged, by the number that most of the nearest rows had.
 
-    So a cluster that shows again has its number again.
+    So a cluster that shows again can have its number again.
     """
     if isinstance(model, Pipeline):
         return recalled(model[-1], model[:-1].transform(X) if len(model) > 1 else X, labels)
     labels = judged(model, X)[0] if labels is None else labels
     kept = vars(model).get("_kept")
     if kept is None or kept.numbers is None or is_elsewhere(loaded(X)):
-        return labels
+        return labels, labels
     own = judged(model, kept.rows)[0]
     found, agreement = labels.copy(), model._agreement
     places, known = (to_host(agreement.panel.leading(agreement.sources(rows))) for rows in (X, kept.rows))
@@ -184,7 +184,7 @@ def recalled(model: Any, X: Any, labels: Labels | None = None) -> Labels:
         if rows.size:
             nearest = neighbors(places[rows], known[near], min(_NEAREST, near.size))
             found[rows] = [np.bincount(one).argmax() for one in kept.numbers[near][nearest]]
-    return found
+    return labels, found
 
 
 def cluster_shares(model: Any, predicted: Labels) -> Float:
@@ -212,6 +212,41 @@ def _pairs(table: Float) -> dict[int, int]:
     most = np.maximum(_shares(table, 0), _shares(table, 1)) >= _MOST
     pairs = zip(*linear_sum_assignment(-table), strict=True)
     return {int(new): int(old) for old, new in pairs if table[old, new] > 0 and most[old, new]}
+
+
+def _by_largest(pairs: dict[int, int], wholes: dict[int, list[int]], before: Float) -> dict[int, int]:
+    """The pairs, after each cluster that others have merged in is that of them which was the largest."""
+    found = dict(pairs)
+    for new, old in pairs.items():
+        free = [one for one in wholes[new] if one == old or one not in found.values()]
+        if old in free:
+            found[new] = max(free, key=lambda one: before[one])
+    return found
+
+
+def _counted(
+    rows: Labels, columns: Labels, weight: Float, held: NDArray[np.bool_], shape: tuple[int, int]
+) -> NDArray[np.float64]:
+    """The weight of each pair of clusters."""
+    table = np.zeros(shape)
+    np.add.at(table, (rows[held], columns[held]), weight[held])
+    return table
+
+
+def _again(table: Float) -> dict[int, int]:
+    """Clusters that are an earlier one again, by their column: more than half of the rows of either are of both."""
+    union = table.sum(axis=0) + table.sum(axis=1)[:, None] - table
+    return {int(new): int(old) for old, new in np.argwhere(table > _MOST * union)}
+
+
+def _apart_again(pairs: dict[int, int], old: int, again: dict[int, int]) -> dict[int, int]:
+    """The pairs, after the parts of a cluster that are earlier ones again have the numbers of these."""
+    holder = next((new for new, number in again.items() if number == old), None)
+    holder = next((new for new, number in pairs.items() if number == old), None) if holder is None else holder
+    kept = {new: number for new, number in pairs.items() if number != old}
+    taken = {*kept.values(), old}
+    found = {new: number for new, number in again.items() if new not in kept and number not in taken}
+    return kept | found | ({} if holder is None else {holder: old})
 
 
 def _numbers(pairs: dict[int, int], n_before: int, sizes: NDArray) -> NDArray[np.intp]:

@@ -39,11 +39,17 @@ def renumbered(fitted: FittedConsensus, numbers: NDArray[np.intp], n_clusters: i
     )
 
 
-def remembering(before: Before, fitted: FittedConsensus, kept: KeptRows | None) -> KeptRows | None:
-    """Kept rows with the numbers that clusters had before they merged, if any did."""
+def remembering(
+    before: Before, fitted: FittedConsensus, changes: list[Change], kept: KeptRows | None
+) -> KeptRows | None:
+    """Kept rows with the numbers that clusters had before they merged the last time, if any did."""
     if kept is None:
         return None
     rows = kept.rows
-    numbers, known = before.recall(rows), fitted._agreement.judge(rows)[:, 0].astype(np.int32)
-    free = ~np.isin(numbers, np.unique(known)) & (numbers >= 0)
-    return replace(kept, numbers=np.where(free, numbers, known)) if free.any() else kept
+    (labels, numbers), known = before.recall(rows), fitted._agreement.judge(rows)[:, 0].astype(np.int32)
+    numbers = np.where(labels == known, numbers, known)
+    for change in (one for one in changes if one["kind"] == "merged"):
+        part = np.isin(labels, change["before"]) & (known == change["clusters"][0])
+        numbers[part] = labels[part]
+    numbers = np.where(np.isin(numbers, np.unique(known)), known, numbers)
+    return kept if (numbers == known).all() else replace(kept, numbers=numbers)
