@@ -188,16 +188,16 @@ def warn_of_scale(estimator: Clusterer, dominant: tuple[int, float] | None) -> N
 
 def warn_if_fewer(estimator: Clusterer, is_constant: bool) -> bool:
     """Say so when fewer clusters were found than asked for."""
-    found = np.count_nonzero(cluster_sizes(estimator.labels_, estimator.n_clusters))
+    filled = np.count_nonzero(cluster_sizes(estimator.labels_, estimator.n_clusters))
     if is_constant:
         tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
-    elif found < estimator.n_clusters:
+    elif filled < estimator.n_clusters:
         tell(
-            f"{found} clusters were found instead of n_clusters={estimator.n_clusters}: X has fewer distinct rows than "
-            "that in the embedding. Lower n_clusters.",
+            f"{filled} clusters were found instead of n_clusters={estimator.n_clusters}: X has fewer distinct rows "
+            "than that in the embedding. Lower n_clusters.",
             CollapseWarning,
         )
-    return is_constant or bool(found < estimator.n_clusters)
+    return is_constant or bool(filled < estimator.n_clusters)
 
 
 @dataclass(eq=False, repr=False)

@@ -180,9 +180,9 @@ class SoftClusterer(AlternatingClusterer):
             shared = groups.averaged(sweep(lambda y: Swept(rows=[rule.evidence(y)]), Y, width=width).rows[0])
 
         def visit(y: Array, own: Array | None, evidence: Array | None) -> Swept:
-            found = blocks.kept_soft(rule.soft(rule.evidence(y) if evidence is None else evidence), own)
-            labels = namespace(y).astype(namespace(y).argmax(found, axis=1), namespace(y).int32)
-            return Swept(rows=[found, labels] if soft else [labels])
+            soft_labels = blocks.kept_soft(rule.soft(rule.evidence(y) if evidence is None else evidence), own)
+            labels = namespace(y).astype(namespace(y).argmax(soft_labels, axis=1), namespace(y).int32)
+            return Swept(rows=[soft_labels, labels] if soft else [labels])
 
         return sweep(visit, Y, known, shared, width=width).rows
 

@@ -151,17 +151,17 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         for name in PUBLISHED:
             self.__dict__.pop(name, None)
         data, weights = self._seen(X, sample_weight, rng)
-        found = self._mode.fit(self, data, weights, rng)
-        shrinkage = found.shrinkage
-        for name in found.embedding.published():
-            setattr(self, name, getattr(found.embedding, name))
+        fitted = self._mode.fit(self, data, weights, rng)
+        shrinkage = fitted.shrinkage
+        for name in fitted.embedding.published():
+            setattr(self, name, getattr(fitted.embedding, name))
         self.ridge_, self.eigenvalues_, self._penalty = shrinkage.ridge, shrinkage.eigenvalues, shrinkage.penalty
         self.objective_, self.variance_share_ = shrinkage.objective, shrinkage.variance_share
-        Y = self._normalized(found.values)
+        Y = self._normalized(fitted.values)
         present = Y.shape[0] if weights is None else n_present(weights)
         constant = bool(self.eigenvalues_[0] == 0)
         swept = data.rows if isinstance(data, Coordinates) else None
-        return Embedded(Y, weights, constant, found.doubt or shrinkage.doubt(present), swept=swept)
+        return Embedded(Y, weights, constant, fitted.doubt or shrinkage.doubt(present), swept=swept)
 
     def _seen(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState
