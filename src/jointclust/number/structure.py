@@ -36,15 +36,15 @@ def excess(Z: Float, rows: Matrix, rng: np.random.RandomState) -> float:
     Rows without clusters are Gaussian rows of the same covariance, and rows in which the values of each column are in
     another order: these have the same columns, independent of each other. The smaller excess counts.
     """
-    modularity = _modularity(Z)
+    measured = _modularity(Z)
     spread = Z.std(axis=0)
-    above = _excess(modularity, lambda: rng.standard_normal(Z.shape) * spread, len(Z))
+    above = _excess(measured, lambda: rng.standard_normal(Z.shape) * spread, len(Z))
     if above < SOME or sp.issparse(rows):
         return above
     columns = np.asarray(to_host(rows), dtype=np.float64)
     if columns.shape[1] > _MOST_COLUMNS:
         columns = columns[:, np.sort(rng.choice(columns.shape[1], _MOST_COLUMNS, replace=False))]
-    return min(above, _excess(modularity, lambda: _leading(_permuted(columns, rng)), len(Z)))
+    return min(above, _excess(measured, lambda: _leading(_permuted(columns, rng)), len(Z)))
 
 
 def is_levels_of_a_column(rows: Matrix, labels: Labels) -> bool:
