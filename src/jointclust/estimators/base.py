@@ -89,7 +89,7 @@ class TakesRows(BaseEstimator):
         """Raise where rows lie in a place that they cannot be fitted in."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Nothing that is with Dask's workers, where nobody may find it later."""
+        """The attributes to save; those on Dask's workers are brought here, as the workers may be gone later."""
         return {name: computed(value, name) for name, value in super().__getstate__().items()}
 
     def _coordinates_of(
@@ -136,7 +136,7 @@ class TakesRows(BaseEstimator):
 
 
 class LooksAtPairs(TakesRows):
-    """The same for what fits others, to pairs of rows too: rows have to lie in memory, and elsewhere some are taken.
+    """The same for estimators that fit others: they need rows in memory, and take a sample of rows elsewhere.
 
     The others see rows without names, when they are fitted and when they predict: the names are compared once, here.
     """

@@ -105,7 +105,7 @@ def _apart(function: Callable[..., Array], chunk: Any) -> Array:
 
 
 def mapped(function: Callable[..., Array], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
-    """``function`` of each chunk, when it is asked for."""
+    """``function`` of each chunk, computed when the result is needed."""
     import dask.array as da
 
     if isinstance(X, Frame):
@@ -153,7 +153,7 @@ def sweep(task: Visit, sources: Sequence[Sweepable | None]) -> Swept:
 
 
 def check_workers(X: Any) -> None:
-    """Refuse what workers of the cluster in use would only pause on, or die of, again and again."""
+    """Refuse workers that lack the package, or the memory for a chunk: they would be killed again and again."""
     try:
         from distributed import get_client
 

@@ -105,7 +105,7 @@ def _cut(array: Any, block: slice) -> Any:
 
 
 def _put_together(n: int, parts: Iterable[tuple[int, Swept]]) -> Swept:
-    """What blocks gave, by their first rows, as one; sums are added in order."""
+    """The results of all blocks in one; each has the number of its first row, and sums are added in order."""
     rows: list[Any] = []
     sums: list[Any] = []
     pieces: list[list[Any]] = []
@@ -148,7 +148,7 @@ def _stretch(sources: Sequence[Sweepable | None], width: int, budget: int) -> in
 
 
 def _pooled(function: Visit, sources: Sequence[Sweepable | None], width: int, budget: int, step: int) -> Swept:
-    """The pass by threads: each reads a stretch of rows, computes and lets go of it; sums are added in order."""
+    """The pass by threads: each reads and computes one stretch of rows at a time; sums are added in order."""
     n = next(source for source in sources if source is not None).shape[0]
 
     def one(start: int) -> Swept:

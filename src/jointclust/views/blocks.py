@@ -69,7 +69,7 @@ def about_block(name: str) -> Iterator[None]:
 
 
 def checked_blocks(X: object) -> dict[str, Any] | None:
-    """Blocks in memory, of as many rows each and, where rows have names, of the same names; None where X is none."""
+    """Blocks in memory, checked to have the same number and names of rows; None if X is no dict of blocks."""
     blocks = blocks_in(X)
     if blocks is None:
         return None
@@ -89,7 +89,7 @@ def checked_blocks(X: object) -> dict[str, Any] | None:
 
 
 def _plain(blocks: Mapping[str, Any]) -> list[Any]:
-    """The blocks that are lists or arrays; something that is none, if there are others."""
+    """The blocks that are lists or arrays; if there are other blocks, one empty array in place of all."""
     plain = [block for block in blocks.values() if isinstance(block, list | tuple | np.ndarray)]
     return plain if len(plain) == len(blocks) else [np.empty((0, 0))]
 
@@ -208,7 +208,7 @@ def in_block(block: str, column: str) -> str:
 
 
 def by_block(preparations: Sequence[Any]) -> dict[str, list[Any]] | None:
-    """The preparations of each block; None where the data are one block without a name."""
+    """The preparations of each block; None if the data were no dict of blocks."""
     grouped: dict[str, list[Any]] = {}
     for one in preparations:
         if not isinstance(one, BlockView):

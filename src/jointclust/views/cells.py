@@ -1,4 +1,4 @@
-"""The cells of one column: as numbers, as days, as levels; each an error that names the column where they are not."""
+"""The cells of one column as numbers, days or levels; an error names the column if they are something else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jointclust.views.written import Reading, is_unknown, reading_of
 
 Level = str | float | int | bool
 
-# What a timestamp of nanoseconds can hold; beyond are mistakes and marks for "never".
+# The range of timestamps in nanoseconds; dates outside are mistakes or mean "never".
 _FIRST, _LAST = np.datetime64("1678-01-01", "us"), np.datetime64("2262-01-01", "us")
 
 
@@ -52,7 +52,7 @@ class Cells:
 
     @cached_property
     def reading(self) -> Reading:
-        """How text is read: as fit has learned, else as what all of it is."""
+        """How text is read: as in fit, else by what all cells have in common."""
         if self.known_reading is not None:
             return self.known_reading
         if self.is_category or self.values.dtype.kind != "O" or self._holds_booleans:
@@ -117,7 +117,7 @@ class Cells:
         return float(reading.converter(value) if isinstance(value, str) else value)
 
     def _each(self, convert: Callable[[Any], Any], gap: Any, what: str, advice: str) -> list[Any]:
-        """The values converted one by one, gaps to what stands for them; an error names one that is not of the kind."""
+        """The values converted one by one, and ``gap`` for gaps; an error names a value that cannot be converted."""
         converted = []
         for value, missing in zip(self.values, self._gaps, strict=True):
             missing |= isinstance(value, str) and is_unknown(value)
@@ -264,7 +264,7 @@ def _date(value: Any) -> np.datetime64:
 
 
 def _is_missing(value: object) -> bool:
-    """None, NaN, and what pandas has for them; its NA is equal to nothing and not different from anything."""
+    """Whether a value is None, NaN, NaT or NA; a comparison with NA has no truth value."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 

@@ -177,7 +177,7 @@ class Preparation(Transformer):
         return rows, looked_at
 
     def _check_memory(self, data: Any) -> None:
-        """Rows as numbers, once with gaps and once without, and what is computed from them, find room."""
+        """Refuse tables that need more memory than is free: coded rows are held three times."""
         if isinstance(self.encoder_, MixedEncoder):
             width = self.encoder_.get_feature_names_out().size
             what = f"To code {data.shape[0]:,} rows as {width:,} columns of numbers"
@@ -185,7 +185,7 @@ class Preparation(Transformer):
             check_memory(3 * 8.0 * data.shape[0] * width, what, remedy)
 
     def _warn_of_sentinels(self, elsewhere: bool) -> None:
-        """Say which numbers are taken for gaps: whoever means them as numbers has to know. Elsewhere none are."""
+        """Warn which numbers are taken for gaps. Of rows outside memory none are."""
         where: dict[float, list[str]] = {}
         for position, value in self.description_._sentinels:
             where.setdefault(value, []).append(self.description_.columns[position].name)
@@ -201,7 +201,7 @@ class Preparation(Transformer):
             self.description_ = replace(self.description_, _sentinels=())
 
     def _warn_of_gaps(self, rows: Float) -> None:
-        """Say where so few cells are filled that the rest is made up."""
+        """Warn of rows with hardly any value, and of a table that is mostly gaps."""
         gaps = np.isnan(rows[:, self._first_of_each()])
         empty, share = int(np.sum(gaps.mean(axis=1) >= EMPTY_ROW)), float(gaps.mean())
         sentences = []
@@ -282,7 +282,7 @@ class Preparation(Transformer):
         return self.scaler_.get_feature_names_out(self.coded_names())
 
     def coded_names(self, columns: Sequence[str] | None = None) -> NDArray:
-        """Names of the columns of :meth:`encode`, where those of the data are called so, if they had no names."""
+        """Names of the columns of :meth:`encode`; the argument names the columns of data that had no names."""
         check_is_fitted(self)
         names = None if columns is None else np.asarray(columns, dtype=object)
         if self.encoder_ is not None:
@@ -408,7 +408,7 @@ class Preparation(Transformer):
         return rows
 
     def _columns_of_codes(self, encoder: MixedEncoder) -> NDArray[np.intp]:
-        """The place, among the columns that are used, of the one from which each coded column comes."""
+        """For each coded column, the position of its source among the columns that are used."""
         widths = [
             encoder.shares_[name].size if name in encoder.levels_ else name in encoder.mean_ for name in encoder.kinds_
         ]

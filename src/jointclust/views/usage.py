@@ -104,12 +104,12 @@ def _check_levels(column: Facts, name: str) -> None:
 
 
 def named_beside_related(names: Sequence[str], wanted: Sequence[object]) -> bool:
-    """Whether a list asks for the related columns and for others beside them; a column of that name is a column."""
+    """Whether a list has "related" beside names of columns; a column of that name counts as a column."""
     return RELATED in wanted and RELATED not in names
 
 
 def related_and_given(facts: Sequence[Facts], names: Sequence[str], wanted: Sequence[object]) -> Usage:
-    """Columns that depend on others, and those that a user names whatever they depend on."""
+    """The related columns, and those that a user names, related or not."""
     related = related_columns(facts, names)
     others = [name for name in wanted if name != RELATED]
     if not others:
@@ -128,7 +128,7 @@ def related_and_given(facts: Sequence[Facts], names: Sequence[str], wanted: Sequ
 
 
 def _distinct_rows(columns: Sequence[Facts]) -> NDArray[np.intp] | slice:
-    """The first of equal rows, if a column of numbers tells rows apart: then equal rows are one, written again.
+    """The first of equal rows, if a column of numbers differs in most rows: then equal rows are copies.
 
     Without such a column rows are equal because there are few levels, and how many of them are is what counts.
     """
