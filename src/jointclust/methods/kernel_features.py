@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from jointclust._sklearn import CallbackContext, Interval, StrOptions
+from jointclust._sklearn import CallbackContext
 from jointclust.estimators.base import Clusterer, Limits, check_n_clusters, warn_of_scale
 from jointclust.estimators.joint import AlternatingClusterer
 from jointclust.estimators.known import KnownRows
@@ -21,6 +20,7 @@ from jointclust.methods.scoring_embeddings import (
     EXACT_GRAPH,
     EXACT_KERNEL,
     GRAPH_LANDMARKS,
+    KERNEL_LIMITS,
     LANDMARKS,
     PUBLISHED,
     Embedding,
@@ -37,8 +37,6 @@ from jointclust.types import Float
 _GRAPH_FEATURES, _GRAPH_PER_CLUSTER = 50, 4
 # Arrays of an embedding that have a row, or a column, for each component.
 _ROWS, _COLUMNS = ("dual_coef_", "_unit_components"), ("landmark_embedding_",)
-
-KERNELS = StrOptions({"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"})
 
 
 def turned(embedding: Embedding, matrix: Float) -> Embedding:
@@ -83,15 +81,7 @@ def feature_coordinates(
 class KernelClusterer(AlternatingClusterer):
     """Base of linear methods that kernels make curved; with ``kernel="linear"`` it does nothing."""
 
-    _limits: ClassVar[Limits] = {
-        "kernel": [KERNELS, callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 2, None, closed="left")],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "landmarks": [StrOptions({"k-means", "random"})],
-    }
+    _limits: ClassVar[Limits] = KERNEL_LIMITS
 
     kernel: str | Callable[[Any, Any], NDArray] = "linear"
     gamma: float | str = "scale"

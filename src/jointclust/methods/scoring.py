@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jointclust._sklearn import CallbackContext, Interval, StrOptions
+from jointclust._sklearn import CallbackContext, StrOptions
 from jointclust.estimators.base import Limits, check_n_clusters, warn_of_scale
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
-from jointclust.methods.scoring_embeddings import PUBLISHED, Embedding, mode_of
+from jointclust.methods.scoring_embeddings import KERNEL_LIMITS, PUBLISHED, Embedding, mode_of
 from jointclust.rows import Rows, as_rows, blocks, materialised, n_present, total_weight
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, dominant_column
@@ -101,16 +100,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     0.9
     """
 
-    _limits: ClassVar[Limits] = {
-        "kernel": [StrOptions({"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"}), callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 2, None, closed="left")],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "landmarks": [StrOptions({"k-means", "random"})],
-        "normalize_rows": ["boolean", StrOptions({"auto"})],
-    }
+    _limits: ClassVar[Limits] = {**KERNEL_LIMITS, "normalize_rows": ["boolean", StrOptions({"auto"})]}
     variance = None  # not a parameter: only the leading components are used anyway
 
     ridge: float | str = "auto"

@@ -6,12 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from jointclust._sklearn import Interval, StrOptions
+from jointclust.estimators.base import Limits
 from jointclust.estimators.embedding_first import EmbeddingClusterer, LinearMap
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.graph import distinct_rows, graph_spectrum, neighbors
@@ -34,6 +37,15 @@ EXACT_GRAPH, GRAPH_LANDMARKS = 50_000, 5_000
 _ANCHOR_RANK = 50
 # "auto" ridge, as a share of the variance per component: good on faces; more is a little better in the mean.
 RIDGE_SHARE = 0.1
+KERNEL_LIMITS: Limits = {
+    "kernel": [StrOptions({"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"}), callable],
+    "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "coef0": [Interval(Real, 0, None, closed="left")],
+    "n_neighbors": [Interval(Integral, 2, None, closed="left")],
+    "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+    "landmarks": [StrOptions({"k-means", "random"})],
+}
 
 Matrix: TypeAlias = NDArray | sp.csr_array
 KernelFunction = Callable[[Any, Any], NDArray]

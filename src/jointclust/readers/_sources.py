@@ -22,7 +22,7 @@ import numpy as np
 
 from jointclust.readers._sheet import CellSource, Read, Sheet
 from jointclust.readers._table import Options, ReadError, Table, most_unpacked, needed, unpacks_to
-from jointclust.views.written import is_gap, number
+from jointclust.views.written import is_gap, is_number
 
 if TYPE_CHECKING:
     import _csv
@@ -247,15 +247,7 @@ def _is_aside(line: str) -> bool:
 
 
 def _holds_words_only(row: list[str]) -> bool:
-    return not any(_is_number(cell) for cell in row) and not all(map(is_gap, row))
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        number(cell)
-    except ValueError:
-        return False
-    return True
+    return not any(is_number(cell) for cell in row) and not all(map(is_gap, row))
 
 
 class Lines(CellSource):

@@ -284,7 +284,7 @@ def reading_of(cells: Sequence[str]) -> Reading:
 
 def _numbers_written(cells: Sequence[str]) -> Reading | None:
     """How numbers are written; None where some cell is none, as text where "1,234" may be either of two."""
-    if all(_is_plain(cell) for cell in cells):
+    if all(is_number(cell) for cell in cells):
         return Reading("number")
     points = commas = True
     example, sign = None, _unsigned(cells[0])[1]
@@ -299,7 +299,8 @@ def _numbers_written(cells: Sequence[str]) -> Reading | None:
     return Reading("number", "." if points else ",", sign)
 
 
-def _is_plain(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number, written with a decimal point."""
     try:
         number(cell)
     except ValueError:
