@@ -22,3 +22,9 @@ CLUSTERERS = [
     if entry.cls is not JointConsensus
     for estimator in estimators_of(entry, 4)
 ]
+# One of each class, and of each kernel or criterion it has: for what does not depend on other settings.
+ONE_EACH = list(
+    {
+        (type(one), getattr(one, "kernel", None), getattr(one, "method", None)): one for one in reversed(CLUSTERERS)
+    }.values()
+)[::-1]

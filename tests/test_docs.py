@@ -7,6 +7,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import load_digits
+from sklearn.utils import Bunch
 
 from jointclust import cli
 from jointclust.datasets import _everyday
@@ -49,6 +51,9 @@ def test_guide_runs(page, tmp_path, monkeypatch):
     """Every block of a page of the guide runs, commands too, on fewer rows than people draw."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(_everyday, "TABLES", {name: (draw, 240) for name, (draw, _) in _everyday.TABLES.items()})
+    digits = load_digits()
+    few = Bunch(**digits | {"data": digits.data[:300], "target": digits.target[:300], "images": digits.images[:300]})
+    monkeypatch.setattr("sklearn.datasets.load_digits", lambda **_: few)
     namespace = {}
     for language, code in blocks_of(page):
         if language == "python":

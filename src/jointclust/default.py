@@ -166,25 +166,25 @@ def comparable(number: ClusterNumber, before: int) -> ClusterNumber:
         return number
     scores = number.scores
     most = max(scores, key=lambda one: scores[one])
-    found = (
+    names = (
         before
         if scores[before] >= _STAYS * scores[most]
         else min(number.n_clusters, most, key=lambda k: abs(k - before))
     )
-    if found == number.n_clusters:
+    if names == number.n_clusters:
         return number
     repeats = np.array(number.table["repeats"])
     best = np.array(number.table["n_clusters"])[repeats.argmax(axis=0)]
-    others = [one for one in number.suggestions if one != found]
-    told = f"{found} clusters compare with the {before} of the model before; {number.n_clusters} would be another view"
+    others = [one for one in number.suggestions if one != names]
+    why = f"{names} clusters compare with the {before} of the model before; {number.n_clusters} would be another view"
     return replace(
         number,
-        n_clusters=found,
-        suggestions=[found, *others][: len(number.suggestions)],
-        confidence=float(np.mean(best == found)),
+        n_clusters=names,
+        suggestions=[names, *others][: len(number.suggestions)],
+        confidence=float(np.mean(best == names)),
         n_repeats=int(best.size),
         at_edge=False,
-        why=told,
+        why=why,
     )
 
 
@@ -196,6 +196,6 @@ def counted(
 ) -> tuple[Coordinates, ClusterNumber]:
     """Coordinates of X, to be fitted, and how many clusters they show; a warning says so where that is uncertain."""
     coordinates = decompose(X, random_state=check_random_state(random_state))
-    found = count(ViewedData.of_coordinates(coordinates), coordinates.present, among, report)
-    found.warn()
-    return coordinates, found
+    number = count(ViewedData.of_coordinates(coordinates), coordinates.present, among, report)
+    number.warn()
+    return coordinates, number

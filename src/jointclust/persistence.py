@@ -110,9 +110,9 @@ def on_host(model: BaseEstimator) -> BaseEstimator:
             changed["steps"] = steps
     if not changed:
         return model
-    found = copy.copy(model)
-    vars(found).update(changed)
-    return found
+    copied = copy.copy(model)
+    vars(copied).update(changed)
+    return copied
 
 
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:

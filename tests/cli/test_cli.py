@@ -376,9 +376,9 @@ def test_files_as_they_come(tmp_path, capsys, rng):
     assert len({path.read_text() for path in paths}) == 1
 
 
-def test_rows_that_stay_on_the_disk(tmp_path, digits, monkeypatch):
-    np.save(tmp_path / "x.npy", digits.data)
-    fit = ("fit", tmp_path / "x.npy", "-k", 10, "--method", "ldakm", "--resamples", 2, "--quiet")
+def test_rows_that_stay_on_the_disk(tmp_path, blobs, monkeypatch):
+    np.save(tmp_path / "x.npy", blobs[0])
+    fit = ("fit", tmp_path / "x.npy", "-k", 4, "--method", "ldakm", "--resamples", 2, "--quiet")
     assert call(*fit, "--out", tmp_path / "memory") == 0
     monkeypatch.setattr(_table, "available_memory", lambda: 1000.0)
     assert call(*fit, "--out", tmp_path / "disk") == 0

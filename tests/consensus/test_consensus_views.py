@@ -372,7 +372,7 @@ def test_rows_as_they_are_have_the_same_members(rng):
 @pytest.mark.filterwarnings("ignore")
 def test_many_clusters_need_few_finer_ones(monkeypatch):
     """Beyond a number of clusters (200) there is one finer partition of each kind."""
-    monkeypatch.setattr(members, "_MANY", 20)
+    monkeypatch.setattr(members, "MANY", 20)
     rng = np.random.RandomState(0)
     truth = np.arange(800) % 40
     X = 10 * rng.standard_normal((40, 12))[truth] + rng.standard_normal((800, 12))

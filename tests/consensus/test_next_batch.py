@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2_contingency, ks_2samp, kstwobign, mannwhitneyu
+from scipy.stats import chi2, chi2_contingency, ks_2samp, kstwobign, mannwhitneyu
 from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
@@ -303,6 +303,18 @@ def test_one_stratum_is_the_usual_test(rng):
     found = shift_of_levels(*codes, 4, one)
     assert found.p_value == pytest.approx(chi.pvalue, rel=0.02)  # n - 1 in place of n
     assert found.distance == pytest.approx(np.abs(table[0] / 300 - table[1] / 500).sum() / 2)
+
+
+def test_levels_in_strata_are_the_test_of_mantel_and_haenszel(rng):
+    strata = rng.randint(3, size=200), rng.choice(3, 150, p=[0.6, 0.3, 0.1])
+    codes = [rng.binomial(1, 0.2 + 0.2 * one) for one in strata]
+    excess = variance = 0.0
+    for stratum in range(3):
+        old, new = (one[own == stratum] for one, own in zip(codes, strata, strict=True))
+        share, n = np.r_[old, new].mean(), old.size + new.size
+        excess += new.sum() - new.size * share
+        variance += old.size * new.size / (n - 1) * share * (1 - share)
+    assert shift_of_levels(*codes, 2, strata).p_value == pytest.approx(chi2.sf(excess**2 / variance, 1))
 
 
 def test_strata_that_grow_are_no_shift(rng):

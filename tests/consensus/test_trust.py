@@ -99,6 +99,7 @@ def test_groups_between_which_there_are_gaps(rng):
     X = rng.uniform(size=(2000, 2))
     strips = (4 * X[:, 0]).astype(np.int32)
     assert n_separate(X[::2], strips[::2], X[1::2], strips[1::2], 4) == 1
+    assert n_separate(X[::2], strips[::2] // 2, X[1::2], strips[1::2] // 2, 2) == 1
     X[:, 0] += strips >= 2  # a gap between the second and the third
     assert n_separate(X[::2], strips[::2], X[1::2], strips[1::2], 4) == 2
     X[:, 0] += 5 * strips

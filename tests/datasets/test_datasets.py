@@ -203,6 +203,7 @@ def test_data_home_has_to_be_a_folder(tmp_path, home):
 @pytest.mark.parametrize("value", ["missing", "file", "~nosuchuser", "x" * 300])
 def test_variables_that_name_no_folder(tmp_path, monkeypatch, variable, value):
     (tmp_path / "file").touch()
+    monkeypatch.delenv("JOINTCLUST_DATA", raising=False)
     value = value if value.startswith("~") else str(tmp_path / value)
     monkeypatch.setenv(variable, value)
     assert datasets.load("digits").n_classes == 10

@@ -19,7 +19,7 @@ from jointclust.numerics import kmeans, partitions
 from jointclust.rows import sample_known
 from jointclust.rows.arrays import to_host
 from jointclust.subspace import decomposition
-from registered import CLUSTERERS
+from registered import ONE_EACH
 
 X, Y = jc.datasets.mixture(240, 12, 4, separation=5, n_nuisance=2, nuisance_scale=2, random_state=0)
 NAMES = np.array(["d", "c", "b", "a"])[Y]  # in another order than the numbers
@@ -28,8 +28,7 @@ FEW[np.flatnonzero(NAMES == "c")[:2]] = "b"  # wrong, and still kept
 KNOWN = FEW != None  # noqa: E711
 CLASSES = ["a", "b", "d"]
 METHODS = [
-    *[estimator.set_params(random_state=0) for estimator in clone(CLUSTERERS)],
-    jc.OptimalDiscriminantClustering(4, kernel="cosine", random_state=0),
+    *[estimator.set_params(random_state=0) for estimator in clone(ONE_EACH)],
     jc.OptimalDiscriminantClustering(4, kernel=lambda a, b: (a @ b.T) ** 3, random_state=0),
     jc.DiscriminativeEmbeddedClustering(4, update_rule="fixed", n_init=3, random_state=0),
     jc.DiscriminativeEmbeddedClustering(4, update_rule="minimization", random_state=0),

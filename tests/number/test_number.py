@@ -125,6 +125,13 @@ def test_methods_find_what_is_apart():
     assert np.unique(np.column_stack([y, *parts]), axis=0).shape[0] == 4
 
 
+def test_two_rings_are_two_parts_in_any_number_of_directions():
+    steps = np.array([0, *(side * step for step in range(1, 9) for side in (1, -1))])
+    ring = (np.arange(40)[:, None] + steps) % 40
+    for few_directions in (False, True):
+        assert neighbor_graph.parts_with_gaps([np.vstack([ring, ring + 40])], few_directions=few_directions) == (2, 2)
+
+
 def test_an_answer_at_the_end_of_a_range_is_marked():
     """Numbers beyond it might be better; 2 is no such end, nor is a number inside."""
     X = jc.decompose(jc.datasets.mixture(200, 30, 6, n_nuisance=0, separation=12, random_state=0)[0])
@@ -135,6 +142,7 @@ def test_an_answer_at_the_end_of_a_range_is_marked():
     with pytest.warns(UserWarning, match="an end of the range"):
         found.warn()
     assert not jc.number_of_clusters(X, n_clusters=(2, 8)).at_edge
+    assert jc.number_of_clusters(X, n_clusters=(6, 8)).at_edge
 
 
 def test_a_candidate_of_more_agreement_is_not_passed_over_without_a_reason():
@@ -166,12 +174,13 @@ def test_likeness_counts_clusters_that_both_have():
     """Against a naive mean over clusters of the best squared Jaccard index; empty clusters are none."""
     rng = np.random.RandomState(0)
     one, other = rng.randint(0, 4, 60).astype(np.int32), rng.randint(1, 7, 60).astype(np.int32)
+    one[0], other[1] = 5, 8  # clusters of one row
     sets = [[set(np.flatnonzero(labels == k)) for k in np.unique(labels)] for labels in (one, other)]
     best = [
         np.mean([max(len(a & b) / len(a | b) for b in others) ** 2 for a in own]) for own, others in (sets, sets[::-1])
     ]
     assert curve.likeness(one, other) == pytest.approx((curve.agreement_of(one, other) + np.mean(best)) / 2)
-    assert curve.likeness(one, one) == curve.likeness(one, 3 - one) == 1
+    assert curve.likeness(one, one) == curve.likeness(one, 5 - one) == 1
 
 
 @pytest.mark.parametrize(
@@ -261,3 +270,5 @@ def test_a_layer_of_separated_splits_is_among_the_first_three():
     assert [layer["split"] for layer in model.layers_[1:3]] == ["separated", "separated"]
     assert 3 in model.number_.suggestions[:3]
     assert model.number_.with_suggestion(1).suggestions == model.number_.suggestions
+    found = number.ClusterNumber(3, {}, [3, 9, 30], {}, 0.4, True, 10)
+    assert found.with_suggestion(2).suggestions == [3, 9, 2, 30]

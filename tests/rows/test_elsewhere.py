@@ -33,7 +33,7 @@ TAKING = [model for model in DEFAULTS if model._refusal("dask") is None]
 # Every method on every kind of rows; weights, and settings other than the defaults, where these differ most.
 CASES = [
     *((model, kind, False) for model in DEFAULTS for kind in KINDS),
-    *((model, kind, True) for model in TAKING for kind in ("torch float32", "memory map", "dask")),
+    *((model, kind, True) for model in TAKING for kind in ("torch float32", "dask")),
     *((model, *case) for model in OTHERS for case in (("torch", False), ("zarr", False), ("dask csr", True))),
 ]
 

@@ -41,9 +41,9 @@ def _check_same(found, expected, name):
 def test_gaps_are_filled(place, tmp_path):
     X = ROWS.copy()
     X[17, 3] = X[200, 5] = np.nan
-    host = jc.JointConsensus(3, random_state=0).fit(X)
+    host = jc.JointConsensus(3, trust=False, random_state=0).fit(X)
     with rows_in(place, X, tmp_path) as there:
-        model = jc.JointConsensus(3, random_state=0).fit(there)
+        model = jc.JointConsensus(3, trust=False, random_state=0).fit(there)
         np.testing.assert_array_equal(to_host(model.labels_), host.labels_)
         np.testing.assert_array_equal(to_host(model.predict(there)), host.labels_)
         assert jc.describe(there).kind == host.description_.kind
@@ -56,8 +56,8 @@ def test_gaps_outside_the_sample(place, tmp_path, monkeypatch):
     X, _ = jc.datasets.mixture(400, 60, 3, separation=25, n_nuisance=1, random_state=0)
     X[7, 3] = np.nan
     with rows_in(place, X, tmp_path) as there:
-        model = jc.JointConsensus(3, random_state=0).fit(there)
-        whole = jc.JointConsensus(3, random_state=0).fit(torch.tensor(X[8:]))
+        model = jc.JointConsensus(3, trust=False, random_state=0).fit(there)
+        whole = jc.JointConsensus(3, trust=False, random_state=0).fit(torch.tensor(X[8:]))
         with pytest.raises(ValueError, match="missing cells, which views=None does not fill"):
             jc.JointConsensus(3, views=None).fit(there)
     assert model.description_.kind == "features"

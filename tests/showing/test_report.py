@@ -309,16 +309,16 @@ def written(tmp_path, model, X, **options):
 
 
 def test_a_small_page_carries_the_most_telling_features(rng, tmp_path):
-    X = rng.standard_normal((2000, 60))
-    X[:1000, 42] += 9
+    X = rng.standard_normal((600, 160))
+    X[:300, 42] += 9
     model = jc.LDAKMeans(2, random_state=0).fit(X)
     whole = written(tmp_path, model, X)
-    assert len(data_of(tmp_path / "r.html")["features"]) == 60
+    assert len(data_of(tmp_path / "r.html")["features"]) == 160
     small = written(tmp_path, model, X, most_megabytes=0.2)
     carried = [feature["name"] for feature in data_of(tmp_path / "r.html")["features"]]
     assert len(small) <= 200_000 < len(whole)
     assert carried[0] == "x42"
-    assert 5 < len(carried) < 60
+    assert 5 < len(carried) < 160
 
 
 def test_nothing_is_nothing(tmp_path):

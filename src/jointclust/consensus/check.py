@@ -163,13 +163,13 @@ class _Side(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A line of the table, what it is about, how it is told, and what a shift of it is at the least."""
+    """A line of the table, what it is about, its sentence, and what a shift of it is at the least."""
 
     what: str
     before: float
     now: float
     shift: Shift
-    told: str
+    sentence: str
     least: float = _SHIFT
 
 
@@ -179,8 +179,8 @@ def _columns(model: JointConsensus, X: Any) -> list[UsedColumn]:
     if of_blocks is None:
         return used_columns(model.preparations[0], X)
     given = checked_blocks(X) or {}
-    found = {name: used_columns(preparations[0], given[name]) for name, preparations in of_blocks.items()}
-    return [column._replace(name=f"{name}: {column.name}") for name, columns in found.items() for column in columns]
+    columns_of = {name: used_columns(preparations[0], given[name]) for name, preparations in of_blocks.items()}
+    return [one._replace(name=f"{name}: {one.name}") for name, columns in columns_of.items() for one in columns]
 
 
 def _known_columns(model: JointConsensus, X: Any) -> tuple[Any, list[str], list[str]]:
@@ -218,22 +218,22 @@ def _sizes(before: _Side, now: _Side) -> _Row:
     shift = shift_of_levels(before.labels, now.labels, n_clusters, strata)
     old, new = (np.bincount(side.labels, minlength=n_clusters) / side.labels.size for side in (before, now))
     most = int(np.abs(new - old).argmax())
-    told = (
+    sentence = (
         f"The sizes of clusters have shifted: cluster {most} has {new[most]:.0%} of the rows, {old[most]:.0%} before."
     )
-    return _Row(f"share of cluster {most}", float(old[most]), float(new[most]), shift, told)
+    return _Row(f"share of cluster {most}", float(old[most]), float(new[most]), shift, sentence)
 
 
 def _unlike(before: _Side, now: _Side) -> _Row:
     old, new = float(before.far.mean()), float(now.far.mean())
-    told = f"More rows are unlike any of the fit: {new:.1%}, {old:.1%} of those before."
-    return _Row("rows unlike any", old, new, rise(before.far, now.far), told, _UNLIKE)
+    sentence = f"More rows are unlike any of the fit: {new:.1%}, {old:.1%} of those before."
+    return _Row("rows unlike any", old, new, rise(before.far, now.far), sentence, _UNLIKE)
 
 
 def _confidence(before: _Side, now: _Side) -> _Row:
     old, new = float(before.sure.mean()), float(now.sure.mean())
-    told = f"The confidence has fallen: {new:.2f} in the mean, {old:.2f} before."
-    return _Row("confidence", old, new, fall(before.sure, now.sure), told, _FALL)
+    sentence = f"The confidence has fallen: {new:.2f} in the mean, {old:.2f} before."
+    return _Row("confidence", old, new, fall(before.sure, now.sure), sentence, _FALL)
 
 
 def _of_column(one: UsedColumn, other: UsedColumn, strata: tuple[Labels, Labels]) -> list[_Row]:
@@ -243,8 +243,8 @@ def _of_column(one: UsedColumn, other: UsedColumn, strata: tuple[Labels, Labels]
         old, new = (
             float(np.nanmedian(part)) if np.isfinite(part).any() else np.nan for part in (one.numbers, other.numbers)
         )
-        told = f"Column {name!r} has shifted: its median is {new:.4g}, {old:.4g} before."
-        rows = [_Row(f"column {name!r}", old, new, shift_of_numbers(one.numbers, other.numbers, strata), told)]
+        sentence = f"Column {name!r} has shifted: its median is {new:.4g}, {old:.4g} before."
+        rows = [_Row(f"column {name!r}", old, new, shift_of_numbers(one.numbers, other.numbers, strata), sentence)]
         gaps = [np.isnan(part).astype(np.intp) for part in (one.numbers, other.numbers)]
     else:
         levels = sorted({*(one.levels or ()), *(other.levels or ())}, key=str)
@@ -252,14 +252,14 @@ def _of_column(one: UsedColumn, other: UsedColumn, strata: tuple[Labels, Labels]
         shares = [np.bincount(part[part >= 0], minlength=len(levels)) / max(part.size, 1) for part in codes]
         most = int(np.abs(shares[1] - shares[0]).argmax())
         old, new = float(shares[0][most]), float(shares[1][most])
-        told = f"Column {name!r} has shifted: {levels[most]!r} in {new:.0%} of the rows, {old:.0%} before."
+        sentence = f"Column {name!r} has shifted: {levels[most]!r} in {new:.0%} of the rows, {old:.0%} before."
         shift = shift_of_levels(codes[0], codes[1], len(levels), strata)
-        rows = [_Row(f"column {name!r} = {levels[most]!r}", old, new, shift, told)]
+        rows = [_Row(f"column {name!r} = {levels[most]!r}", old, new, shift, sentence)]
         gaps = [(part < 0).astype(np.intp) for part in codes]
     if gaps[0].any() or gaps[1].any():
         old, new = (float(part.mean()) for part in gaps)
-        told = f"Column {name!r} has {new:.0%} of its cells empty, {old:.0%} before."
-        rows.append(_Row(f"gaps in {name!r}", old, new, shift_of_levels(gaps[0], gaps[1], 2, strata), told))
+        sentence = f"Column {name!r} has {new:.0%} of its cells empty, {old:.0%} before."
+        rows.append(_Row(f"gaps in {name!r}", old, new, shift_of_levels(gaps[0], gaps[1], 2, strata), sentence))
     return rows
 
 
@@ -279,13 +279,13 @@ def _of_levels(one: UsedColumn, other: UsedColumn) -> list[tuple[str, bool]]:
     if other.codes is None or other.levels is None:
         return []
     counts = np.bincount(other.codes[other.codes >= 0], minlength=len(other.levels))
-    found = []
+    sentences = []
     for level, count in zip(other.levels, counts.tolist(), strict=True):
         if level not in other.known and count:
             matters = count >= max(_NEW_LEVEL_ROWS, _NEW_LEVEL * other.codes.size)
             rows = "one row" if count == 1 else f"{count:,} rows"
-            found.append((f"Column {one.name!r} has a new level, {level!r}, in {rows}.", matters))
-    return found
+            sentences.append((f"Column {one.name!r} has a new level, {level!r}, in {rows}.", matters))
+    return sentences
 
 
 def _cluster_of_own(agreement: Agreement, known: Any, X: Any, far: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -306,8 +306,8 @@ def _cluster_of_own(agreement: Agreement, known: Any, X: Any, far: NDArray[np.bo
     graph = sp.coo_array((np.ones(first.size), (first, fellows[first, place])), shape=shape)
     part = np.where(together, connected_components(graph, directed=False)[1], -1)
     largest = np.bincount(part[part >= 0], minlength=1).argmax()
-    found = rows[part == largest]
-    return found if found.size >= max(_CLUSTER, _CLUSTER_SHARE * far.size) else rows[:0]
+    cluster = rows[part == largest]
+    return cluster if cluster.size >= max(_CLUSTER, _CLUSTER_SHARE * far.size) else rows[:0]
 
 
 def _judged(
@@ -322,14 +322,14 @@ def _judged(
         own.size > 0,
     ]
     grave = [f"{own.size:,} rows that fit nothing form a cluster of their own."] if own.size else []
-    found = sorted(
+    drifted = sorted(
         (row for row, shift in zip(rows, shifted, strict=True) if shift), key=lambda row: -row.shift.distance
     )
-    first = [row.told for place in (1, 2) for row in [rows[place]] if shifted[place] and graves[place - 1]]
-    others = [row.told for row in found if row.told not in first]
-    drifts = bool(found) or any(matters for _, matters in levels)
+    first = [row.sentence for place in (1, 2) for row in [rows[place]] if shifted[place] and graves[place - 1]]
+    others = [row.sentence for row in drifted if row.sentence not in first]
+    drifts = bool(drifted) or any(matters for _, matters in levels)
     verdict = "refit" if any(graves) else "drifts" if drifts else "fits"
-    reasons = [*grave, *first, *_in_short(found, others), *(told for told, matters in levels if matters)]
+    reasons = [*grave, *first, *_in_short(drifted, others), *(sentence for sentence, matters in levels if matters)]
     if verdict == "fits":
         reasons = [
             f"The {n_new:,} rows are like those of the fit: {rows[1].now:.1%} are unlike any of them "
@@ -337,16 +337,16 @@ def _judged(
         ]
         if n_new < _FEW:
             reasons.append(f"There are only {n_new} rows, which show large changes only.")
-    reasons += [told for told, matters in levels if not matters]
+    reasons += [sentence for sentence, matters in levels if not matters]
     return ModelCheck(verdict, [*reasons, *notes], _table(rows, p_values, shifted), own)
 
 
-def _in_short(found: list[_Row], told: list[str]) -> list[str]:
+def _in_short(shifted: list[_Row], sentences: list[str]) -> list[str]:
     """What has shifted: some of it in sentences, the rest by name."""
-    if len(told) <= _NAMED:
-        return told
-    names = [row.what for row in found if row.told in told[_NAMED:]]
-    return [*told[:_NAMED], f"So have {len(names)} more: {', '.join(names[: 2 * _NAMED])}."]
+    if len(sentences) <= _NAMED:
+        return sentences
+    names = [row.what for row in shifted if row.sentence in sentences[_NAMED:]]
+    return [*sentences[:_NAMED], f"So have {len(names)} more: {', '.join(names[: 2 * _NAMED])}."]
 
 
 def _table(rows: list[_Row], p_values: Sequence[float] | Float = (), shifted: Sequence[bool] = ()) -> Columns:

@@ -13,7 +13,7 @@ from jointclust.exceptions import ColumnWarning, tell
 from jointclust.numerics.partitions import centers_of
 from jointclust.types import Float, Labels
 from jointclust.views.blocks import DescribedBlocks, in_block
-from jointclust.views.columns import Found
+from jointclust.views.columns import Facts
 from jointclust.views.kinds import Described, Description
 from jointclust.views.relations import Coded
 from jointclust.views.usage import LEFT_OUT, MOST_COLUMNS, coded
@@ -100,15 +100,15 @@ def columns_with_roles(description: Description | None, roles: ColumnRoles) -> l
     columns = [] if description is None else description.columns
     drives = roles.drives.tolist() or [np.nan] * len(columns)
     names = ("name", "kind", "used", "related", "why")
-    found = [{name: getattr(column, name) for name in names} for column in columns]
-    for one, drive in zip(found, drives, strict=True):
+    entries = [{name: getattr(column, name) for name in names} for column in columns]
+    for one, drive in zip(entries, drives, strict=True):
         if one["name"] == roles.decisive:
             one["why"] = "the clusters are (nearly) its values, and no other column shows them"
         one["drives"] = drive
-    return found
+    return entries
 
 
-def _decisive(columns: Sequence[Found], codes: dict[int, Coded], labels: Labels) -> int | None:
+def _decisive(columns: Sequence[Facts], codes: dict[int, Coded], labels: Labels) -> int | None:
     """The column of which the clusters are a function, if the others do not show the clusters without it."""
     k = int(labels.max()) + 1
     if k < 2 or len(codes) < 2:
@@ -122,7 +122,7 @@ def _decisive(columns: Sequence[Found], codes: dict[int, Coded], labels: Labels)
     return best if share_shown(others, labels) < SHOWN else None
 
 
-def _cells(column: Found, k: int) -> NDArray[np.intp]:
+def _cells(column: Facts, k: int) -> NDArray[np.intp]:
     """The level of each row, or the cell of its number; gaps are a cell."""
     if column.numbers is None:
         return np.asarray(column.codes)

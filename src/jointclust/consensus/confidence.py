@@ -78,10 +78,10 @@ class ConfidenceRule:
         shares, clusters = _smoothed(repeats), np.unique(labels)
 
         def levels(slope: float) -> Float:
-            found = self.levels.copy()
+            best = self.levels.copy()
             for cluster in clusters:
-                found[cluster] = _level(slope * ratio[labels == cluster], float(shares[cluster]))
-            return found
+                best[cluster] = _level(slope * ratio[labels == cluster], float(shares[cluster]))
+            return best
 
         def loss(log_slope: float) -> float:
             slope = float(np.exp(log_slope))
@@ -89,8 +89,8 @@ class ConfidenceRule:
             likelihood = same @ np.log(likely) + (unseen - same) @ np.log(1 - likely)
             return float(_PRIOR * (log_slope - np.log(_USUAL_SLOPE)) ** 2 - likelihood)
 
-        found = minimize_scalar(loss, bounds=np.log(_SLOPES), method="bounded", options={"xatol": 0.1})
-        slope = float(np.exp(found.x))
+        best = minimize_scalar(loss, bounds=np.log(_SLOPES), method="bounded", options={"xatol": 0.1})
+        slope = float(np.exp(best.x))
         return replace(self, levels=levels(slope), slope=slope)
 
     def confidence(self, votes: Float, scores: Float) -> Float:

@@ -115,9 +115,9 @@ def corrected(p_values: Float) -> Float:
     """Holm's correction: the probability that any of so many tests shows as much by chance."""
     order = np.argsort(p_values)
     factors = np.arange(p_values.size, 0, -1)
-    found = np.empty_like(p_values)
-    found[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
-    return found
+    adjusted = np.empty_like(p_values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
+    return adjusted
 
 
 def _sizes(stratum: NDArray, is_new: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Float, Float]:

@@ -853,11 +853,11 @@ class _OfBlocks:
         return self.function(self.agreement, self.agreement.reachable(block))
 
 
-def told_of_unused(found: Description) -> str:
+def told_of_unused(description: Description) -> str:
     """Which columns are not used: ids, long text beside other columns, empty ones, unrelated ones."""
-    if found.kind == "documents":
+    if description.kind == "documents":
         return ""
-    unused = found.left_out
-    told = [f"{listed(unused)} left out: ids, long text or empty (see description_)"] if unused else []
-    told += [reason for reason in found.reasons if "--text-column" in reason or reason in found.unrelated]
-    return f"{'. '.join(told)}." if told else ""
+    unused = description.left_out
+    sentences = [f"{listed(unused)} left out: ids, long text or empty (see description_)"] if unused else []
+    sentences += [one for one in description.reasons if "--text-column" in one or one in description.unrelated]
+    return f"{'. '.join(sentences)}." if sentences else ""

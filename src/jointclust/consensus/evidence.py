@@ -105,11 +105,11 @@ def _evidence(Z: Float, weights: Float | None, numbers: NDArray[np.intp], rng: n
     def measured(draw: Callable[[], Float]) -> Float:
         return np.array([[_agreement(draw(), weights, int(k), rng) for k in numbers] for _ in range(_REPEATS)])
 
-    found, none = measured(lambda: Z), measured(lambda: rng.standard_normal(Z.shape) * spread)
+    separated, none = measured(lambda: Z), measured(lambda: rng.standard_normal(Z.shape) * spread)
     usual, others = none.mean(axis=0), (none.sum(axis=0) - none) / (_REPEATS - 1)
     room = np.maximum(1.0 - usual, _LEAST_ROOM)
     chance = float(np.mean(((none - others) / room).max(axis=1)))
-    return float(np.max((found.mean(axis=0) - usual) / room)) - chance
+    return float(np.max((separated.mean(axis=0) - usual) / room)) - chance
 
 
 def _agreement(Z: Float, weights: Float | None, n_clusters: int, rng: np.random.RandomState) -> float:

@@ -111,15 +111,15 @@ def low_members(
     Z = _without_steps(view.landmarks.astype(np.float64), view.basis.astype(np.float64), rng)
     number = min(n_clusters, len(Z))
     trees = [_Cuts.of(Z, mass, n_near) for n_near in _REACHES[: _n_trees(n_starts)]]
-    found = [_Named("spanning tree", cuts.informative(number)) for cuts in trees]
+    candidates = [_Named("spanning tree", cuts.informative(number)) for cuts in trees]
     unit = trees[0].tree.usual_length
-    best = int(np.argmin([_uninformed(Z, one.labels, mass, unit) for one in found]))
-    chosen = _mixture(Z, mass, number, [one.labels for one in found], n_starts, rng) or _gaps(trees[-1], number)
+    best = int(np.argmin([_uninformed(Z, one.labels, mass, unit) for one in candidates]))
+    chosen = _mixture(Z, mass, number, [one.labels for one in candidates], n_starts, rng) or _gaps(trees[-1], number)
     if chosen is None:
-        chosen, found[best] = found[best], _Named("fair linkage", trees[best].fair(number))
+        chosen, candidates[best] = candidates[best], _Named("fair linkage", trees[best].fair(number))
     finer_parts = [trees[best].informative(min(size, len(Z))) for size in finer]
     split = [_Named(f"{chosen.kind}, split", _both(chosen.labels, parts)) for parts in finer_parts]
-    members = [one.member(view) for one in (chosen, *split, *found)]
+    members = [one.member(view) for one in (chosen, *split, *candidates)]
     for _ in members:
         report()
     return members

@@ -177,14 +177,14 @@ def recalled(model: Any, X: Any, labels: Labels | None = None) -> tuple[Labels, 
     if kept is None or kept.numbers is None or is_elsewhere(loaded(X)):
         return labels, labels
     own = judged(model, kept.rows)[0]
-    found, agreement = labels.copy(), model._agreement
+    numbers, agreement = labels.copy(), model._agreement
     places, known = (to_host(agreement.panel.leading(agreement.sources(rows))) for rows in (X, kept.rows))
     for cluster in np.unique(own[own != kept.numbers]):
         rows, near = np.flatnonzero(labels == cluster), np.flatnonzero(own == cluster)
         if rows.size:
             nearest = neighbors(places[rows], known[near], min(_NEAREST, near.size))
-            found[rows] = [np.bincount(one).argmax() for one in kept.numbers[near][nearest]]
-    return labels, found
+            numbers[rows] = [np.bincount(one).argmax() for one in kept.numbers[near][nearest]]
+    return labels, numbers
 
 
 def cluster_shares(model: Any, predicted: Labels) -> Float:
@@ -281,14 +281,14 @@ class _Story:
         of_splits = {new for parts in splits.values() for new in parts}
         of_merges = {old for wholes in merges.values() for old in wholes}
         kept = [(new, old) for new, old in self.pairs.items() if new not in of_splits | set(merges)]
-        found = [("kept", [new], [old]) for new, old in sorted(kept, key=lambda pair: pair[1])]
-        found += [("split", parts, [old]) for old, parts in splits.items()]
-        found += [("merged", [new], wholes) for new, wholes in merges.items()]
+        changes = [("kept", [new], [old]) for new, old in sorted(kept, key=lambda pair: pair[1])]
+        changes += [("split", parts, [old]) for old, parts in splits.items()]
+        changes += [("merged", [new], wholes) for new, wholes in merges.items()]
         held = np.flatnonzero(self.counts).tolist()
-        found += [("new", [new], []) for new in held if new not in {*self.pairs, *of_splits, *merges}]
+        changes += [("new", [new], []) for new in held if new not in {*self.pairs, *of_splits, *merges}]
         gone = set(np.flatnonzero(self.shares_before).tolist()) - set(partner) - of_merges - set(splits)
-        found += [("gone", [], [old]) for old in sorted(gone)]
-        return [self._change(*one, names) for one in found]
+        changes += [("gone", [], [old]) for old in sorted(gone)]
+        return [self._change(*one, names) for one in changes]
 
     def _change(self, kind: str, new: list[int], old: list[int], names: Mapping[int, str]) -> Change:
         change: Change = {
@@ -324,8 +324,8 @@ def sentence(change: Change, names: Mapping[int, str] | None = None) -> str:
         return f"{old[0]} is gone ({before} of the rows before)"
     if change["kind"] == "split":
         n_parts = len(change["clusters"])
-        told = _IN_WORDS[n_parts] if n_parts < len(_IN_WORDS) else n_parts
-        return f"{old[0]} split in {told}: {new} ({share}, {before} before)"
+        parts = _IN_WORDS[n_parts] if n_parts < len(_IN_WORDS) else n_parts
+        return f"{old[0]} split in {parts}: {new} ({share}, {before} before)"
     if change["kind"] == "merged":
         return f"{', '.join(old[:-1])} and {old[-1]} merged: {new} ({share}, {before} before)"
     return f"{old[0]} kept ({share}, {before} before)"

@@ -157,10 +157,10 @@ class ProjectedRows:
         landmarks = self.projection.landmarks.astype(np.float64)
         if len(landmarks) <= _NEAREST:
             return self.distance
-        found = neighbors(self.near, landmarks, _NEAREST + 1)
-        is_own = self._distance_to(found[:, 0]) <= _SAME * self.projection.reach
+        nearest = neighbors(self.near, landmarks, _NEAREST + 1)
+        is_own = self._distance_to(nearest[:, 0]) <= _SAME * self.projection.reach
         xp = namespace(self.near)
-        return self._distance_to(xp.where(is_own, found[:, _NEAREST], found[:, _NEAREST - 1]))
+        return self._distance_to(xp.where(is_own, nearest[:, _NEAREST], nearest[:, _NEAREST - 1]))
 
     def _distance_to(self, landmark: NDArray[np.intp]) -> Float:
         length = squared_distances(self.rows, self.projection.mean)

@@ -76,10 +76,10 @@ class Repeats:
         return np.mean([_jaccard(*one, self.n_clusters) for one in owns], axis=0)
 
 
-def _jaccard(labels: Labels, found: Labels, n_clusters: int) -> Float:
+def _jaccard(labels: Labels, again: Labels, n_clusters: int) -> Float:
     """The index of each cluster with that of its number in another partition."""
     both, one, other = (
-        np.bincount(part, minlength=n_clusters)[:n_clusters] for part in (labels[labels == found], labels, found)
+        np.bincount(part, minlength=n_clusters)[:n_clusters] for part in (labels[labels == again], labels, again)
     )
     return both / np.maximum(one + other - both, 1)
 

@@ -16,10 +16,10 @@ _VOTES, _VOTES_OF_CLUSTER, _REFITS_OF_FEW, _REFITS, _ROWS, _MANY = 0.05, 0.02, 0
 
 def stage_weights(settings: Settings, viewed: ViewedData, n_rows: int) -> dict[str, float]:
     """The stages in their order: members fitted to so many rows, their votes, refits, votes on all rows."""
-    found = {"members": 1.0, "votes": _VOTES + _VOTES_OF_CLUSTER * settings.n_clusters * n_rows / _MANY}
+    costs = {"members": 1.0, "votes": _VOTES + _VOTES_OF_CLUSTER * settings.n_clusters * n_rows / _MANY}
     if settings.trust:
-        found["refits"] = _REFITS + (_REFITS_OF_FEW - _REFITS) * (1.0 - min(n_rows / _MANY, 1.0))
+        costs["refits"] = _REFITS + (_REFITS_OF_FEW - _REFITS) * (1.0 - min(n_rows / _MANY, 1.0))
     if viewed.n_samples > n_rows or viewed.remote is not None:
         n_all = viewed.n_samples if viewed.remote is None else viewed.remote.n_samples
-        found["rows"] = _ROWS * n_all / max(n_rows, 1)
-    return found
+        costs["rows"] = _ROWS * n_all / max(n_rows, 1)
+    return costs

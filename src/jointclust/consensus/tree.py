@@ -404,16 +404,16 @@ def split_p_values(agreement: Agreement, tree: Tree, probe: Probe) -> Float:
     split above it: so the probability of any wrong split is that of one.
     """
     leaves, rows = leaves_of(agreement, tree, probe.codes), probe.rows.astype(np.float64)
-    found, above = np.ones(len(tree.joins)), dict[int, float]()
+    p_values, above = np.ones(len(tree.joins)), dict[int, float]()
     for step in range(len(tree.joins) - 1, -1, -1):
         numbers = tree.numbers(tree.n_leaves - step)[leaves]
         first, second = tree.numbers(tree.n_leaves - step)[tree.joins[step]]
         here = (numbers == first) | (numbers == second)
         p = valley_p_value(rows[here], numbers[here] == second) if here.any() else 1.0
         parent = above.get(int(tree.joins[step, 0]), 0.0)
-        found[step] = min(1.0, max(parent, p * len(rows) / max(int(here.sum()), 1)))
-        above[int(tree.joins[step, 0])] = above[int(tree.joins[step, 1])] = float(found[step])
-    return found
+        p_values[step] = min(1.0, max(parent, p * len(rows) / max(int(here.sum()), 1)))
+        above[int(tree.joins[step, 0])] = above[int(tree.joins[step, 1])] = float(p_values[step])
+    return p_values
 
 
 def check_layer(tree: Tree, n_clusters: int) -> int:

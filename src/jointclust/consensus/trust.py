@@ -76,9 +76,9 @@ class _Sample:
         )
         others = to_host(panel.label(self._at(rest), scored=False)[0]).T
         places = [_places(names, column) for (names, _), column in zip(coded, others, strict=True)]
-        found = mean_votes(np.column_stack(places), votes, partitions.shares).argmax(axis=1).astype(np.int32)
-        self.separate.append(n_separate(self.joint[own], agreed, self.joint[rest], found, self.n_clusters))
-        return found
+        predicted = mean_votes(np.column_stack(places), votes, partitions.shares).argmax(axis=1).astype(np.int32)
+        self.separate.append(n_separate(self.joint[own], agreed, self.joint[rest], predicted, self.n_clusters))
+        return predicted
 
     def _at(self, rows: NDArray[np.intp]) -> list[ViewRows]:
         return [ViewRows(rows_at(one, rows), None) for one in self.sources]

@@ -62,8 +62,8 @@ class Verdict:
     reasons: list[str]
 
     def __str__(self) -> str:
-        told = "; ".join(reason[0].lower() + reason[1:].removesuffix(".") for reason in self.reasons)
-        return f"{self.level.capitalize()}: {told}."
+        reasons = "; ".join(reason[0].lower() + reason[1:].removesuffix(".") for reason in self.reasons)
+        return f"{self.level.capitalize()}: {reasons}."
 
 
 def verdict(
@@ -97,7 +97,7 @@ def verdict(
     if n_clusters == 1:
         why = "there is nothing to tell apart" if number is None else number.verdict
         return Verdict(LEVELS[_NOT], [f"All rows are in one cluster: {why}."])
-    found = [
+    facts = [
         _found_again(reproducibility),
         _of_clusters(cluster_reproducibility),
         _gaps(n_clusters, n_separate, reproducibility, number),
@@ -106,19 +106,19 @@ def verdict(
         _few(n_rows, n_clusters),
         _empty(missing),
     ]
-    told = sorted((one for one in found if one is not None), key=lambda one: one[0])
-    return Verdict(LEVELS[told[0][0]], [reason for _, reason in told])
+    known = sorted((one for one in facts if one is not None), key=lambda one: one[0])
+    return Verdict(LEVELS[known[0][0]], [reason for _, reason in known])
 
 
 def _found_again(value: float | None) -> tuple[int, str]:
     if value is None:
         return _NOT, "Whether the clusters are found again on other rows was not measured."
-    told = f"(reproducibility {value:.2f}; 1 is the same, 0 is chance)"
+    score = f"(reproducibility {value:.2f}; 1 is the same, 0 is chance)"
     if value >= FOUND_AGAIN:
-        return _SURE, f"The same clusters are found again on other rows {told}."
+        return _SURE, f"The same clusters are found again on other rows {score}."
     if value >= ABOUT_SAME:
-        return _FAIRLY, f"Much the same clusters are found again on other rows {told}."
-    return _NOT, f"Other clusters are found on other rows {told}."
+        return _FAIRLY, f"Much the same clusters are found again on other rows {score}."
+    return _NOT, f"Other clusters are found on other rows {score}."
 
 
 def _of_clusters(values: Float | None) -> tuple[int, str] | None:

@@ -141,13 +141,13 @@ def _blocks_in_views(preparations: dict[str, list[Any]], given: dict[str, Any] |
     """Each block in its views."""
     names = list(preparations)
     if given is None:
-        told = f"pass a dict with these, as to fit; got {type(X).__name__}."
-        raise TypeError(f"The model was fitted to the blocks {', '.join(map(repr, names))}: {told}")
-    found: dict[str, list[ViewRows]] = {}
+        advice = f"pass a dict with these, as to fit; got {type(X).__name__}."
+        raise TypeError(f"The model was fitted to the blocks {', '.join(map(repr, names))}: {advice}")
+    of_blocks: dict[str, list[ViewRows]] = {}
     for name, block in as_fitted(given, names).items():
         with about_block(name):
-            found[name] = rows_in_views(preparations[name], block)
-    return [source for sources in found.values() for source in sources]
+            of_blocks[name] = rows_in_views(preparations[name], block)
+    return [source for sources in of_blocks.values() for source in sources]
 
 
 def _indexable(rows: Any) -> Matrix:
@@ -279,18 +279,18 @@ class ViewedData:
     ) -> ViewedData:
         """Blocks side by side, each in its views."""
         views, columns = (_of_each(given, blocks, name) for given, name in ((views, "views"), (columns, "columns")))
-        found: dict[str, ViewedData] = {}
+        of_blocks: dict[str, ViewedData] = {}
         for name, block in blocks.items():
             with about_block(name):
-                found[name] = cls.of(block, views[name], sample_weight, max_rank, columns=columns[name])
-        check_lengths({name: one.n_samples for name, one in found.items()})
-        looked_at = {name: one.looked_at for name, one in found.items() if isinstance(one.looked_at, Described)}
+                of_blocks[name] = cls.of(block, views[name], sample_weight, max_rank, columns=columns[name])
+        check_lengths({name: one.n_samples for name, one in of_blocks.items()})
+        looked_at = {name: one.looked_at for name, one in of_blocks.items() if isinstance(one.looked_at, Described)}
         return cls(
-            [BlockView(name, preparation) for name, one in found.items() for preparation in one.preparations],
-            [source for one in found.values() for source in one.sources],
-            next(iter(found.values())).weights,
+            [BlockView(name, preparation) for name, one in of_blocks.items() for preparation in one.preparations],
+            [source for one in of_blocks.values() for source in one.sources],
+            next(iter(of_blocks.values())).weights,
             max_rank,
-            looked_at=described_blocks(looked_at) if len(looked_at) == len(found) else None,
+            looked_at=described_blocks(looked_at) if len(looked_at) == len(of_blocks) else None,
         )
 
     def as_sample_of(self, remote: RemoteRows) -> ViewedData:
@@ -365,14 +365,14 @@ class ViewedData:
         weights = None if self.weights is None else self.weights[sample]
         known = None if self.known is None else self.known[sample]
         sources = [ViewRows(rows_at(one.rows, sample), one.scaler) for one in self.sources]
-        found = {
+        sampled = {
             view: (np.arange(sample.size), coordinates)
             for view, (index, coordinates) in self.decompositions.items()
             if np.array_equal(index, sample)
         }
         numbers = np.arange(self.n_samples)[:, None]
         whole = RowsInViews(numbers, self.weights, self.known, self.groups, sources=self.sources)
-        return ViewedData(self.preparations, sources, weights, self.max_rank, "", found, whole, known)
+        return ViewedData(self.preparations, sources, weights, self.max_rank, "", sampled, whole, known)
 
     def coordinates(self, view: int, index: NDArray[np.intp]) -> Coordinates:
         """Coordinates of some rows in one view, computed once for the same rows."""

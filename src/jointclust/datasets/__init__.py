@@ -264,8 +264,8 @@ def load(
 def cached(name: str) -> Path | None:
     """The file of a set that was downloaded."""
     folder = cache_folder()
-    found = () if folder is None else _local.possible_files(folder, name, None)
-    return next((path for path in found if path.suffix == ".npz"), None)
+    paths = () if folder is None else _local.possible_files(folder, name, None)
+    return next((path for path in paths if path.suffix == ".npz"), None)
 
 
 def fetch(name: str, *, force: bool = False, quiet: bool = False) -> Path:

@@ -98,11 +98,11 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
 
 
 def _check(entry: Entry, X: Matrix, y: ArrayLike) -> None:
-    found = (*X.shape, np.unique(y).size)
+    counted = (*X.shape, np.unique(y).size)
     expected = (entry.n_samples, entry.n_features, entry.n_classes)
-    if found != expected:
+    if counted != expected:
         counts = "{} rows, {} columns and {} classes"
-        raise ReadError(f"it has {counts.format(*found)}, and {counts.format(*expected)} were expected.")
+        raise ReadError(f"it has {counts.format(*counted)}, and {counts.format(*expected)} were expected.")
     if entry.exact and (digest := fingerprint(X, y)) != entry.sha256:
         raise ReadError(f"its contents have the checksum {digest}, and {entry.sha256} was expected.")
 

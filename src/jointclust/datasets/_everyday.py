@@ -61,8 +61,8 @@ def survey(n_samples: int, rng: np.random.RandomState) -> Planted:
             table[question] = np.clip((opinion[y] + person + rng.normal(0, 0.8, n_samples)).round(), 1, 5)
     table["region"] = rng.choice(["north", "east", "south", "west"], n_samples)
     table["age group"] = rng.choice(["18-29", "30-44", "45-59", "60+"], n_samples)
-    asked = {question: 0.06 for subject in subjects for question in questions[subject]}
-    return _with_gaps(table, asked, rng), y
+    gap_shares = {question: 0.06 for subject in subjects for question in questions[subject]}
+    return _with_gaps(table, gap_shares, rng), y
 
 
 # What a message is made of: a subject's things and what is wrong with them, and words that all messages share.

@@ -60,25 +60,25 @@ def read(
     path: Path, entry: Entry | None, dtype: DTypeLike, shape: tuple[int, int] | None, order: str
 ) -> dict[str, Any]:
     """What a file or folder holds: ``data``, ``target`` and, where known, ``feature_names``; images in this form."""
-    found: tuple[Any, ...]
+    parts: tuple[Any, ...]
     try:
         if path.is_dir():
-            found = read_images(path, shape or _DEFAULT_SHAPE, order)
+            parts = read_images(path, shape or _DEFAULT_SHAPE, order)
         elif path.suffix == ".npz":
-            found = _read_npz(path)
+            parts = _read_npz(path)
         elif path.suffix == ".csv" and entry is not None and entry.label_column is not None:
-            found = _read_mixed(path, entry.label_column)
+            parts = _read_mixed(path, entry.label_column)
         elif entry is not None and path.name == entry.file_name:
-            found = read_source(path, entry)
+            parts = read_source(path, entry)
         else:
-            found = rows_and_labels(path)
+            parts = rows_and_labels(path)
     except (ReadError, MemoryError):
         raise
     except ImportError as error:
         raise ReadError(f"{path}: {error}") from error
     except Exception as error:  # whatever a library says of a damaged file
         raise ReadError(f"{path} cannot be read: {error}") from error
-    data, *rest = found
+    data, *rest = parts
     if 0 in data.shape:
         raise ReadError(f"{path} is empty: it holds {data.shape[0]} rows of {data.shape[1]} columns.")
     # Numbers get the type that is asked for; text stays text.
@@ -171,13 +171,13 @@ def _pillow() -> ModuleType:
 
 def _faces(path: Path, entry: Entry) -> Labelled:
     """A stack of images, height x width x number, made as small as the papers have them."""
-    found = variables(path)
-    stack = pick(found, ROWS, lambda value: getattr(value, "ndim", 0) == 3 and value.dtype.kind in "fiub")
+    content = variables(path)
+    stack = pick(content, ROWS, lambda value: getattr(value, "ndim", 0) == 3 and value.dtype.kind in "fiub")
     if stack is None:  # someone's own file of the same name
         return rows_and_labels(path)
-    labels = pick(found, LABELS, lambda value: n_labels(value) == stack.shape[2])
+    labels = pick(content, LABELS, lambda value: n_labels(value) == stack.shape[2])
     if labels is None:
-        raise ReadError(f"{path} holds {described(found)}: x (height x width x number) and label are expected.")
+        raise ReadError(f"{path} holds {described(content)}: x (height x width x number) and label are expected.")
     image = _pillow()
     height, width = entry.image_shape or _DEFAULT_SHAPE
     pixels = np.clip(np.round(stack), 0, 255).astype(np.uint8)
@@ -188,8 +188,8 @@ def _faces(path: Path, entry: Entry) -> Labelled:
 
 def _usps(path: Path, entry: Entry) -> Labelled:
     """One matrix: pixels, and the digit as the last column."""
-    found = variables(path)
-    table = found.get("usps_all")
+    content = variables(path)
+    table = content.get("usps_all")
     if table is None:
         return rows_and_labels(path)
     return table[:, :-1], as_labels(path, table[:, -1])

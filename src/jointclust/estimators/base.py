@@ -89,7 +89,7 @@ class TakesRows(BaseEstimator):
         """Raise where rows lie in a place that they cannot be fitted in."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Nothing that is with Dask's workers, where nobody may find it later."""
+        """The attributes to save; those on Dask's workers are brought here, as the workers may be gone later."""
         return {name: computed(value, name) for name, value in super().__getstate__().items()}
 
     def _coordinates_of(
@@ -136,7 +136,7 @@ class TakesRows(BaseEstimator):
 
 
 class LooksAtPairs(TakesRows):
-    """The same for what fits others, to pairs of rows too: rows have to lie in memory, and elsewhere some are taken.
+    """The same for estimators that fit others: they need rows in memory, and take a sample of rows elsewhere.
 
     The others see rows without names, when they are fitted and when they predict: the names are compared once, here.
     """
@@ -188,16 +188,16 @@ def warn_of_scale(estimator: Clusterer, dominant: tuple[int, float] | None) -> N
 
 def warn_if_fewer(estimator: Clusterer, is_constant: bool) -> bool:
     """Say so when fewer clusters were found than asked for."""
-    found = np.count_nonzero(cluster_sizes(estimator.labels_, estimator.n_clusters))
+    filled = np.count_nonzero(cluster_sizes(estimator.labels_, estimator.n_clusters))
     if is_constant:
         tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
-    elif found < estimator.n_clusters:
+    elif filled < estimator.n_clusters:
         tell(
-            f"{found} clusters were found instead of n_clusters={estimator.n_clusters}: X has fewer distinct rows than "
-            "that in the embedding. Lower n_clusters.",
+            f"{filled} clusters were found instead of n_clusters={estimator.n_clusters}: X has fewer distinct rows "
+            "than that in the embedding. Lower n_clusters.",
             CollapseWarning,
         )
-    return is_constant or bool(found < estimator.n_clusters)
+    return is_constant or bool(filled < estimator.n_clusters)
 
 
 @dataclass(eq=False, repr=False)

@@ -50,7 +50,7 @@ def weight_options(estimator: Any, weights: Float | None) -> dict[str, Any]:
 
 
 def training_labels(member: Any, X: Any) -> NDArray:
-    """Labels of the rows that a member was fitted on; they equal its ``predict`` unless some labels are known."""
+    """Labels of a member's training rows; known labels aside, they equal its ``predict``."""
     last = member.steps[-1][1] if isinstance(member, Pipeline) else member
     own = isinstance(last, TakesRows) or not hasattr(member, "predict")
     return np.asarray(last.labels_ if own else member.predict(X))

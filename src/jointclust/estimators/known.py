@@ -127,7 +127,7 @@ def _values(name: str, given: ArrayLike, n_samples: int) -> NDArray:
 
 
 def _numbered(values: NDArray, present: NDArray[np.bool_] | None) -> tuple[Labels, NDArray]:
-    """Numbers for the labels, and the classes in that order: those that a row with weight has."""
+    """Each row's class as a number, and the classes: those of rows that have weight."""
     known = ~_gaps(values, -1)
     _tell_of_texts(values[~known])
     classes, numbers = _unique("known_labels", values[known])

@@ -84,10 +84,10 @@ _NAMES = re.compile(r"^    (\w+(?:, \w+)*)$(?!\n {8})", re.MULTILINE)
 def completed(docstring: str | None) -> str | None:
     """Write the shared entries in place of each line that only names them, such as ``max_iter, tol, n_jobs``."""
 
-    def entries(found: re.Match[str]) -> str:
-        names = found[1].split(", ")
+    def entries(match: re.Match[str]) -> str:
+        names = match[1].split(", ")
         if not all(name in _BY_NAME for name in names):
-            return found[0]
+            return match[0]
         return "\n".join(indent(_BY_NAME[name], "    ") for name in names)
 
     return None if docstring is None else _NAMES.sub(entries, docstring)

@@ -28,7 +28,7 @@ class SoftRule(Protocol):
     """How rows in an embedding get soft labels, for the parameters that a step or a fit found."""
 
     def evidence(self, y: Array) -> Array:
-        """What the soft labels of rows follow from: a number for each cluster. Groups of rows have the mean of it."""
+        """One number for each row and cluster, from which its soft labels follow; rows of a group share the mean."""
 
     def soft(self, evidence: Array) -> Array:
         """The soft labels."""
@@ -129,7 +129,7 @@ class SoftClusterer(AlternatingClusterer):
             Y = self._embedded(coordinates.rows)
         self.soft_labels_, self.labels_ = soft, _ = self._labels_of(Y, known, groups)
         self.objective_ = self._objective(Y, soft, weights)
-        # What a run tried after the state that is published does not belong to it.
+        # Objectives after the published state belong to steps that were undone.
         self.objective_history_ = np.array([*run.history[: run.best], self.objective_])
         self.n_iter_, self.converged_ = self.objective_history_.size, run.ending is Ending.CONVERGED
         return Y
@@ -180,9 +180,9 @@ class SoftClusterer(AlternatingClusterer):
             shared = groups.averaged(sweep(lambda y: Swept(rows=[rule.evidence(y)]), Y, width=width).rows[0])
 
         def visit(y: Array, own: Array | None, evidence: Array | None) -> Swept:
-            found = blocks.kept_soft(rule.soft(rule.evidence(y) if evidence is None else evidence), own)
-            labels = namespace(y).astype(namespace(y).argmax(found, axis=1), namespace(y).int32)
-            return Swept(rows=[found, labels] if soft else [labels])
+            soft_labels = blocks.kept_soft(rule.soft(rule.evidence(y) if evidence is None else evidence), own)
+            labels = namespace(y).astype(namespace(y).argmax(soft_labels, axis=1), namespace(y).int32)
+            return Swept(rows=[soft_labels, labels] if soft else [labels])
 
         return sweep(visit, Y, known, shared, width=width).rows
 

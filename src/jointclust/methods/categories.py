@@ -44,13 +44,13 @@ class Coding:
     @property
     def level_names(self) -> list[str]:
         """What each coded column stands for."""
-        found: list[str] = []
+        names: list[str] = []
         for name in self.column_names_:
             if name in self.numbers_:
-                found.append(name)
+                names.append(name)
             for level in self.levels_.get(name, ()):
-                found.append(f"{name} = {self._interval(name, int(level)) if name in self.cuts_ else level}")
-        return found
+                names.append(f"{name} = {self._interval(name, int(level)) if name in self.cuts_ else level}")
+        return names
 
     def _interval(self, name: str, number: int) -> str:
         cuts = self.cuts_[name]

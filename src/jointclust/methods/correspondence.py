@@ -68,9 +68,9 @@ class _ReducedKMeans(_Discriminative):
             other[self.rng.randint(n_clusters)] = T[first[place]]
             clusters = state.clusters.relabelled(lloyd(T, other, weights).labels)
             projection = self.project(clusters)
-            found = State(clusters, projection, self.objective(clusters, projection))
-            if found.objective > state.objective * (1 + 1e-9):
-                return found
+            swapped = State(clusters, projection, self.objective(clusters, projection))
+            if swapped.objective > state.objective * (1 + 1e-9):
+                return swapped
         return state
 
 
@@ -403,9 +403,9 @@ def divisor(model: CorrespondenceClustering, coding: Coding) -> int:
 
 def point_scales(coding: Coding, n_columns: int) -> Float:
     """Factors from directions to points of levels; 1 for numbers."""
-    found = [
+    scales = [
         [1.0] if name in coding.numbers_ else np.sqrt(n_columns / coding.shares_[name])
         for name in coding.column_names_
         if name in coding.numbers_ or name in coding.levels_
     ]
-    return np.concatenate(found) if found else np.ones(1)
+    return np.concatenate(scales) if scales else np.ones(1)

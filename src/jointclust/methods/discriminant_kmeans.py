@@ -87,8 +87,8 @@ class DisKMeans(EmbeddingClusterer):
         self.ridge_ = relative_ridge(self.ridge, _DISKMEANS_SHARE, coordinates.total_variance, self.n_clusters - 1)
         shifted = np.where(values + self.ridge_ > 0, values + self.ridge_, 1.0)
         self.rank_, self.variance_kept_ = coordinates.rank, coordinates.variance_kept
-        found = LinearMap.from_coordinates(coordinates, np.eye(coordinates.rank, q) / np.sqrt(shifted)[:, None])
-        self.mean_, self.components_, self.exact_ = found.mean_, found.components_, found.exact_
+        linear = LinearMap.from_coordinates(coordinates, np.eye(coordinates.rank, q) / np.sqrt(shifted)[:, None])
+        self.mean_, self.components_, self.exact_ = linear.mean_, linear.components_, linear.exact_
         doubt: str | None = None
         notes: tuple[Warning, ...] = ()
         # Share of the whitened spectrum: 1 is none left of the data's own, 0 is all.
@@ -100,7 +100,7 @@ class DisKMeans(EmbeddingClusterer):
         if self.ridge_ > 1e4 * values[0] and q == coordinates.rank and not coordinates.is_constant:
             message = "DisKMeans is plain k-means here: ridge is far above the data's variance. Lower it."
             notes = (PlainKMeansWarning(message),)
-        Y = found.fitted_values(coordinates.rows)
+        Y = linear.fitted_values(coordinates.rows)
         return Embedded(Y, coordinates.weights, coordinates.is_constant, doubt, notes, coordinates.rows)
 
     def _publish_objective(self, embedded: Embedded) -> None:

@@ -291,8 +291,8 @@ class FuzzyKMeans(CenterClusterer):
         meeting = int(np.sum(between.min(axis=1) < 1e-6 * weighted_median(nearest, weights)))
 
         def squares(soft: Array, w: Array | None) -> Swept:
-            found = namespace(soft).sum(soft**2, axis=1)
-            return Swept(sums=[namespace(soft).sum(found if w is None else found * w)])
+            squared = namespace(soft).sum(soft**2, axis=1)
+            return Swept(sums=[namespace(soft).sum(squared if w is None else squared * w)])
 
         total = float(sweep(squares, self.soft_labels_, weights, width=self.n_clusters).sums[0])
         sharpness = total / coordinates.mass

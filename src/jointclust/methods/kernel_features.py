@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from jointclust._sklearn import CallbackContext, Interval, StrOptions
+from jointclust._sklearn import CallbackContext
 from jointclust.estimators.base import Clusterer, Limits, check_n_clusters, warn_of_scale
 from jointclust.estimators.joint import AlternatingClusterer
 from jointclust.estimators.known import KnownRows
@@ -21,11 +20,12 @@ from jointclust.methods.scoring_embeddings import (
     EXACT_GRAPH,
     EXACT_KERNEL,
     GRAPH_LANDMARKS,
+    KERNEL_LIMITS,
     LANDMARKS,
     PUBLISHED,
     Embedding,
-    Found,
     GraphEmbedding,
+    Result,
     mode_of,
 )
 from jointclust.rows import Rows, as_rows
@@ -38,8 +38,6 @@ _GRAPH_FEATURES, _GRAPH_PER_CLUSTER = 50, 4
 # Arrays of an embedding that have a row, or a column, for each component.
 _ROWS, _COLUMNS = ("dual_coef_", "_unit_components"), ("landmark_embedding_",)
 
-KERNELS = StrOptions({"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"})
-
 
 def turned(embedding: Embedding, matrix: Float) -> Embedding:
     """An embedding followed by a linear map: ``Z -> Z matrix``."""
@@ -48,33 +46,33 @@ def turned(embedding: Embedding, matrix: Float) -> Embedding:
     return replace(embedding, **rows, **columns)  # type: ignore[type-var]
 
 
-def kernel_features(model: Any, X: Any, weights: Float | None, rng: np.random.RandomState) -> tuple[Found, NDArray]:
+def kernel_features(model: Any, X: Any, weights: Float | None, rng: np.random.RandomState) -> tuple[Result, NDArray]:
     """ODC's embedding without a ridge in as many components as there are, scaled to be features; those of the rows.
 
     The leading eigenvectors U of the centred kernel times the roots of their eigenvalues: kernel PCA.
     """
     mode, n = mode_of(model.kernel), X.shape[0]
     most, usual = (EXACT_GRAPH, GRAPH_LANDMARKS) if mode is GraphEmbedding else (EXACT_KERNEL, LANDMARKS)
-    asked = model.n_landmarks or (usual if n > most else n)
+    n_features = model.n_landmarks or (usual if n > most else n)
     if n > EXACT_LIMIT:
-        asked = min(asked, model.max_rank)
+        n_features = min(n_features, model.max_rank)
     if mode is GraphEmbedding:
-        asked = min(asked, max(_GRAPH_FEATURES, _GRAPH_PER_CLUSTER * model.n_clusters))
+        n_features = min(n_features, max(_GRAPH_FEATURES, _GRAPH_PER_CLUSTER * model.n_clusters))
     given = {name: getattr(model, name) for name in (*KernelClusterer._limits, "max_rank", "n_clusters")}
-    proxy: Any = SimpleNamespace(**given, n_components=None, ridge=0.0, _asked=max(min(asked, n - 1), 1))
-    found = mode.fit(proxy, X, weights, rng)
-    scale = np.sqrt(found.shrinkage.eigenvalues)
-    return replace(found, embedding=turned(found.embedding, np.diag(scale))), found.values * scale
+    proxy: Any = SimpleNamespace(**given, n_components=None, ridge=0.0, _asked=max(min(n_features, n - 1), 1))
+    fitted = mode.fit(proxy, X, weights, rng)
+    scale = np.sqrt(fitted.shrinkage.eigenvalues)
+    return replace(fitted, embedding=turned(fitted.embedding, np.diag(scale))), fitted.values * scale
 
 
 def feature_coordinates(
-    found: Found, features: NDArray, weights: Float | None, rng: np.random.RandomState, **options: Any
+    fitted: Result, features: NDArray, weights: Float | None, rng: np.random.RandomState, **options: Any
 ) -> Coordinates:
     """Coordinates of features: these themselves, but for rows that stand amid landmarks of a graph."""
-    if isinstance(found.embedding, GraphEmbedding):
+    if isinstance(fitted.embedding, GraphEmbedding):
         return replace(coordinates_of(as_rows(features), weights, rng=rng, **options), dominant=None)
-    values, n_features = found.shrinkage.eigenvalues, features.shape[1]
-    mean, basis, trace = np.zeros(n_features), np.eye(n_features), found.shrinkage.trace
+    values, n_features = fitted.shrinkage.eigenvalues, features.shape[1]
+    mean, basis, trace = np.zeros(n_features), np.eye(n_features), fitted.shrinkage.trace
     whole = Coordinates(as_rows(features), mean, weights, values, trace, True, scores=features, basis=basis)
     return whole.keep(options.get("variance"))
 
@@ -83,15 +81,7 @@ def feature_coordinates(
 class KernelClusterer(AlternatingClusterer):
     """Base of linear methods that kernels make curved; with ``kernel="linear"`` it does nothing."""
 
-    _limits: ClassVar[Limits] = {
-        "kernel": [KERNELS, callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 2, None, closed="left")],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "landmarks": [StrOptions({"k-means", "random"})],
-    }
+    _limits: ClassVar[Limits] = KERNEL_LIMITS
 
     kernel: str | Callable[[Any, Any], NDArray] = "linear"
     gamma: float | str = "scale"
@@ -159,12 +149,12 @@ def is_linear(model: KernelClusterer) -> bool:
 
 def publish_dual(model: Any) -> None:
     """What the fit found of the features, published of the rows: ``dual_coef_`` in place of ``components_``."""
-    found, components = model.__dict__.pop("_found"), model.__dict__.pop("components_")
+    fitted, components = model.__dict__.pop("_found"), model.__dict__.pop("components_")
     model._squared_length, model._offset = float(np.sum(components.astype(np.float64) ** 2)), components @ model.mean_
     del model.mean_
-    embedding = turned(found.embedding, components.T)
+    embedding = turned(fitted.embedding, components.T)
     for name in embedding.published():
         value = getattr(embedding, name)
         setattr(model, name, np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value)
-    if found.doubt is not None:
-        tell(found.doubt, CollapseWarning)
+    if fitted.doubt is not None:
+        tell(fitted.doubt, CollapseWarning)

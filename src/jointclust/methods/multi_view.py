@@ -117,8 +117,8 @@ class _ViewSteps(RobustSteps):
             parts = [blocks.sums_and_sizes(y[:, columns], block, n_clusters, d, None) for columns, d in pairs]
             return Swept(sums=[xp.stack([xp.sum(one) for one in losses]), *(part for pair in parts for part in pair)])
 
-        found = sweep(visit, Y, labels, self.coordinates.weights, width=Y.shape[1], budget=2**20)
-        totals, *parts = found.sums
+        swept = sweep(visit, Y, labels, self.coordinates.weights, width=Y.shape[1], budget=2**20)
+        totals, *parts = swept.sums
         return totals, parts[::2], parts[1::2]
 
     def _labels(self, Y: Sweepable, centers: Float, weights: Float) -> Labels:
@@ -258,8 +258,8 @@ class MultiViewKMeans(RobustKMeans):
         if reset:
             self.view_names_, self._ends = list(given), tuple(np.cumsum([one.shape[1] for one in arrays]).tolist())
         elif (widths := np.diff([0, *self._ends]).tolist()) != [one.shape[1] for one in arrays]:
-            found = ", ".join(f"{name!r} {one.shape[1]}" for name, one in zip(given, arrays, strict=True))
-            raise ValueError(f"The blocks have columns {found}; those of fit had {widths}.")
+            new_widths = ", ".join(f"{name!r} {one.shape[1]}" for name, one in zip(given, arrays, strict=True))
+            raise ValueError(f"The blocks have columns {new_widths}; those of fit had {widths}.")
         return super()._validated(np.hstack(arrays), reset=reset, ensure_min_samples=ensure_min_samples, **options)
 
     def _coordinates_of(
@@ -286,8 +286,8 @@ class MultiViewKMeans(RobustKMeans):
 
     def inverse_transform(self, Y: ArrayLike) -> NDArray:
         """Rows in the original units of the views, side by side."""
-        found = super().inverse_transform(Y)
-        return found / scaled(np.ones((1, found.shape[1]), found.dtype), self) if several(self) else found
+        rows = super().inverse_transform(Y)
+        return rows / scaled(np.ones((1, rows.shape[1]), rows.dtype), self) if several(self) else rows
 
     # -- fit and use --------------------------------------------------------------------------------------------
 
@@ -341,8 +341,8 @@ def row_losses(model: MultiViewKMeans, Y: Sweepable) -> Sequence[Array]:
 
     def visit(y: Array, labels: Array) -> Swept:
         residuals = zip(views.factors.tolist(), views.residuals(y, labels, centers), strict=True)
-        found = namespace(y).clip(sum(factor * one for factor, one in residuals), floor, None)
-        return Swept(rows=[found, 0.5 / found])
+        losses = namespace(y).clip(sum(factor * one for factor, one in residuals), floor, None)
+        return Swept(rows=[losses, 0.5 / losses])
 
     return sweep(visit, Y, model.labels_, width=Y.shape[1]).rows
 

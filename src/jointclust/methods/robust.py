@@ -91,8 +91,8 @@ def middle_distance(clusters: Clusters, projection: Float) -> float:
     """The median distance of rows from their centers in an embedding."""
     Y, centers = clusters.coordinates.embed(projection), clusters.centers(projection)
     visit = lambda y, own: Swept(rows=[blocks.residuals(y, own, centers)])  # noqa: E731
-    found = sweep(visit, Y, clusters.labels, width=Y.shape[1])
-    return weighted_median(found.rows[0], clusters.coordinates.weights)
+    swept = sweep(visit, Y, clusters.labels, width=Y.shape[1])
+    return weighted_median(swept.rows[0], clusters.coordinates.weights)
 
 
 def weigh(y: Array, labels: Array, centers: Float, own: Array | None, loss: Loss) -> tuple[Array, Array]:
@@ -180,8 +180,8 @@ class RobustSteps(Method):
             total, weights = weigh(y, block, centers, own, loss)
             return Swept(rows=[weights], sums=[total])
 
-        found = sweep(visit, Y, labels, self.coordinates.weights, width=Y.shape[1], budget=2**19)
-        return float(found.sums[0]), found.rows[0]
+        swept = sweep(visit, Y, labels, self.coordinates.weights, width=Y.shape[1], budget=2**19)
+        return float(swept.sums[0]), swept.rows[0]
 
     def _lost_one(self, labels: Labels, sizes: Float) -> bool:
         """Whether a cluster has no rows left; one whose rows have no weight is none."""
@@ -227,8 +227,8 @@ class _Subspace(RobustSteps):
         here = coordinates
         if here.groups is not None:  # a block does not hold all rows of a group: the labels are found before
             here = replace(here, known=self.label(here.embed(projection), centers))
-        found = here.sweep(visit, projection, budget=2**20)
-        (labels, *weights), (total, sums, sizes, *scatters) = found.rows, found.sums
+        swept = here.sweep(visit, projection, budget=2**20)
+        (labels, *weights), (total, sums, sizes, *scatters) = swept.rows, swept.sums
         if self._lost_one(labels, sizes):
             labels, total, own = self._repaired(coordinates.embed(projection), labels, centers)
             if not loss.robust:
@@ -272,11 +272,11 @@ class RobustClusterer(JointClusterer):
         loss, centers = published_loss(self), self.cluster_centers_
 
         def scores(y: Array, block: Labels) -> Swept:
-            found = namespace(y).clip(blocks.residuals(y, block, centers), loss.floor, None)
-            return Swept(rows=[found, loss.row_weights(found)])
+            residuals = namespace(y).clip(blocks.residuals(y, block, centers), loss.floor, None)
+            return Swept(rows=[residuals, loss.row_weights(residuals)])
 
-        found = sweep(scores, Y, self.labels_, width=Y.shape[1], budget=2**19)
-        self.outlier_scores_, self.sample_weights_ = found.rows
+        swept = sweep(scores, Y, self.labels_, width=Y.shape[1], budget=2**19)
+        self.outlier_scores_, self.sample_weights_ = swept.rows
         return Y
 
     def _score(self, Y: NDArray, labels: Labels, weights: Float | None) -> float:

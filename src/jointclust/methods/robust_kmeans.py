@@ -40,8 +40,8 @@ class _FixedEmbedding(RobustSteps):
             return Swept(rows=[labels, weights], sums=[total, *sums])
 
         known = self.coordinates.known if self.coordinates.groups is None else self.label(Y, centers)
-        found = sweep(visit, Y, self.coordinates.weights, known, width=Y.shape[1], budget=2**20)
-        (labels, weights), (total, sums, sizes) = found.rows, found.sums
+        swept = sweep(visit, Y, self.coordinates.weights, known, width=Y.shape[1], budget=2**20)
+        (labels, weights), (total, sums, sizes) = swept.rows, swept.sums
         if self._lost_one(labels, sizes):
             labels, total, weights = self._repaired(Y, labels, centers)
             sizes = cluster_sizes(labels, n_clusters, weights)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from jointclust._sklearn import CallbackContext, Interval, StrOptions
+from jointclust._sklearn import CallbackContext, StrOptions
 from jointclust.estimators.base import Limits, check_n_clusters, warn_of_scale
 from jointclust.estimators.embedding_first import Embedded, EmbeddingClusterer
-from jointclust.methods.scoring_embeddings import PUBLISHED, Embedding, mode_of
+from jointclust.methods.scoring_embeddings import KERNEL_LIMITS, PUBLISHED, Embedding, mode_of
 from jointclust.rows import Rows, as_rows, blocks, materialised, n_present, total_weight
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, dominant_column
@@ -101,16 +100,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     0.9
     """
 
-    _limits: ClassVar[Limits] = {
-        "kernel": [StrOptions({"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"}), callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, 0, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 2, None, closed="left")],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "landmarks": [StrOptions({"k-means", "random"})],
-        "normalize_rows": ["boolean", StrOptions({"auto"})],
-    }
+    _limits: ClassVar[Limits] = {**KERNEL_LIMITS, "normalize_rows": ["boolean", StrOptions({"auto"})]}
     variance = None  # not a parameter: only the leading components are used anyway
 
     ridge: float | str = "auto"
@@ -151,17 +141,17 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         for name in PUBLISHED:
             self.__dict__.pop(name, None)
         data, weights = self._seen(X, sample_weight, rng)
-        found = self._mode.fit(self, data, weights, rng)
-        shrinkage = found.shrinkage
-        for name in found.embedding.published():
-            setattr(self, name, getattr(found.embedding, name))
+        fitted = self._mode.fit(self, data, weights, rng)
+        shrinkage = fitted.shrinkage
+        for name in fitted.embedding.published():
+            setattr(self, name, getattr(fitted.embedding, name))
         self.ridge_, self.eigenvalues_, self._penalty = shrinkage.ridge, shrinkage.eigenvalues, shrinkage.penalty
         self.objective_, self.variance_share_ = shrinkage.objective, shrinkage.variance_share
-        Y = self._normalized(found.values)
+        Y = self._normalized(fitted.values)
         present = Y.shape[0] if weights is None else n_present(weights)
         constant = bool(self.eigenvalues_[0] == 0)
         swept = data.rows if isinstance(data, Coordinates) else None
-        return Embedded(Y, weights, constant, found.doubt or shrinkage.doubt(present), swept=swept)
+        return Embedded(Y, weights, constant, fitted.doubt or shrinkage.doubt(present), swept=swept)
 
     def _seen(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState

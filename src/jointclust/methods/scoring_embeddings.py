@@ -6,12 +6,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from jointclust._sklearn import Interval, StrOptions
+from jointclust.estimators.base import Limits
 from jointclust.estimators.embedding_first import EmbeddingClusterer, LinearMap
 from jointclust.exceptions import CollapseWarning, tell
 from jointclust.numerics.graph import distinct_rows, graph_spectrum, neighbors
@@ -34,6 +37,15 @@ EXACT_GRAPH, GRAPH_LANDMARKS = 50_000, 5_000
 _ANCHOR_RANK = 50
 # "auto" ridge, as a share of the variance per component: good on faces; more is a little better in the mean.
 RIDGE_SHARE = 0.1
+KERNEL_LIMITS: Limits = {
+    "kernel": [StrOptions({"linear", "rbf", "poly", "cosine", "nearest_neighbors", "precomputed"}), callable],
+    "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"scale"})],
+    "degree": [Interval(Integral, 1, None, closed="left")],
+    "coef0": [Interval(Real, 0, None, closed="left")],
+    "n_neighbors": [Interval(Integral, 2, None, closed="left")],
+    "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+    "landmarks": [StrOptions({"k-means", "random"})],
+}
 
 Matrix: TypeAlias = NDArray | sp.csr_array
 KernelFunction = Callable[[Any, Any], NDArray]
@@ -150,7 +162,7 @@ class Shrinkage:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Result:
     """What a fit found: the embedding, the fitted values XW of the rows, the ridge at work, a doubt if there is one."""
 
     embedding: Embedding
@@ -175,7 +187,7 @@ class Embedding(ABC):
 
     @classmethod
     @abstractmethod
-    def fit(cls, model: EmbeddingClusterer, X: Any, weights: Float | None, rng: np.random.RandomState) -> Found:
+    def fit(cls, model: EmbeddingClusterer, X: Any, weights: Float | None, rng: np.random.RandomState) -> Result:
         """The embedding that is best for validated rows; Coordinates of them, where it is linear."""
 
     @abstractmethod
@@ -201,11 +213,11 @@ class LinearEmbedding(LinearMap, Embedding):
     is_linear = True
 
     @classmethod
-    def fit(cls, model: EmbeddingClusterer, X: Coordinates, weights: Float | None, rng: np.random.RandomState) -> Found:
+    def fit(cls, model: Any, X: Coordinates, weights: Float | None, rng: np.random.RandomState) -> Result:
         q = resolve_n_components(model.n_components, model._asked, X)
         shrinkage = shrinkage_of(model, X.eigenvalues[:q], X.total_variance)
         embedding = cls.from_coordinates(X, shrinkage.axes(X.rank))
-        return Found(embedding, embedding.fitted_values(X.rows), shrinkage)
+        return Result(embedding, embedding.fitted_values(X.rows), shrinkage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +231,7 @@ class CosineEmbedding(Embedding):
     _unit_mean: NDArray
 
     @classmethod
-    def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found:
+    def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Result:
         mean, _ = _mean_and_variance(X, weights)
         rows = as_rows(X, unit=True)
         coordinates = coordinates_of(rows, weights, max_rank=model.max_rank, leading=model._asked, rng=rng)
@@ -239,7 +251,7 @@ class CosineEmbedding(Embedding):
             _unit_components=(loadings * signs).T.astype(X.dtype),
             _unit_mean=coordinates.mean.astype(X.dtype),
         )
-        return Found(embedding, values, shrinkage)
+        return Result(embedding, values, shrinkage)
 
     def fitted_values(self, rows: Rows) -> NDArray:
         return as_rows(rows.X, unit=True).project(self._unit_components.T, self._unit_mean)
@@ -257,13 +269,13 @@ class MatrixEmbedding(Embedding):
     is_pairwise = True
 
     @classmethod
-    def fit(cls, model: EmbeddingClusterer, X: NDArray, weights: Float | None, rng: np.random.RandomState) -> Found:
+    def fit(cls, model: EmbeddingClusterer, X: NDArray, weights: Float | None, rng: np.random.RandomState) -> Result:
         return cls.fit_matrix(model, X, weights, checked=True, width=None)
 
     @classmethod
     def fit_matrix(
         cls, model: EmbeddingClusterer, matrix: NDArray, weights: Float | None, *, checked: bool, width: float | None
-    ) -> Found:
+    ) -> Result:
         """The kernel form on the whole kernel matrix."""
         kernel, mean = centred_kernel(matrix, weights, checked=checked)
         root = np.ones(1) if weights is None else np.sqrt(weights)
@@ -284,7 +296,7 @@ class MatrixEmbedding(Embedding):
             exact_=True,
         )
         doubt = _kernel_doubt(values[0], trace, len(matrix), width)
-        return Found(embedding, embedding.fitted_values(as_rows(matrix)), shrinkage, doubt)
+        return Result(embedding, embedding.fitted_values(as_rows(matrix)), shrinkage, doubt)
 
     def fitted_values(self, rows: Rows) -> NDArray:
         return project_kernel(rows.X, self.kernel_mean_, self.dual_coef_.T, sum_to_zero=self.exact_)
@@ -308,7 +320,7 @@ class KernelEmbedding(Embedding):
     checked: ClassVar[bool] = False
 
     @classmethod
-    def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found:
+    def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Result:
         mean, total = _mean_and_variance(X, weights)
         mass = X.shape[0] if weights is None else float(weights.sum())
         gamma = float(mass / (total or mass)) if model.gamma == "scale" else float(model.gamma)
@@ -321,14 +333,14 @@ class KernelEmbedding(Embedding):
             if first.size < X.shape[0]:
                 own = np.bincount(which, weights=weights, minlength=first.size).astype(np.float64)
             matrix = kernel(landmarks, landmarks)
-            found = MatrixEmbedding.fit_matrix(model, matrix, own, checked=cls.checked, width=kernel.width)
-            found = replace(found, values=found.values[which])
+            result = MatrixEmbedding.fit_matrix(model, matrix, own, checked=cls.checked, width=kernel.width)
+            result = replace(result, values=result.values[which])
         else:
             landmarks = chosen.rows
-            found = _fit_features(model, kernel, landmarks, X, weights, rng, checked=cls.checked)
+            result = _fit_features(model, kernel, landmarks, X, weights, rng, checked=cls.checked)
         given = {name: getattr(model, name) for name in ("kernel", "degree", "coef0")}
-        fitted = {**attributes_of(found.embedding, MatrixEmbedding), "gamma_": gamma, "mean_": mean}
-        return Found(cls(**given, **fitted, landmarks_=landmarks), found.values, found.shrinkage, found.doubt)
+        fitted = {**attributes_of(result.embedding, MatrixEmbedding), "gamma_": gamma, "mean_": mean}
+        return Result(cls(**given, **fitted, landmarks_=landmarks), result.values, result.shrinkage, result.doubt)
 
     def fitted_values(self, rows: Rows) -> NDArray:
         kernel = Kernel(self.kernel, self.gamma_, self.degree, self.coef0, self.mean_)
@@ -358,7 +370,7 @@ class GraphEmbedding(Embedding):
     on_sphere = True
 
     @classmethod
-    def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Found:
+    def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Result:
         mean, _ = _mean_and_variance(X, weights)
         chosen = chosen_landmarks(model, X, weights, rng, most=EXACT_GRAPH, usual=GRAPH_LANDMARKS)
         # Rows that are equal are one node of the graph, by their weight.
@@ -395,7 +407,7 @@ class GraphEmbedding(Embedding):
                 f"The neighbour graph falls into {spectrum.n_parts} parts, more than n_clusters="
                 f"{model.n_clusters}: some clusters hold parts that nothing links. Raise n_neighbors."
             )
-        return Found(embedding, values, shrinkage, doubt)
+        return Result(embedding, values, shrinkage, doubt)
 
     def fitted_values(self, rows: Rows) -> NDArray:
         """The mean embedding of the nearest landmarks; that of the landmark itself where the row is one."""
@@ -441,7 +453,7 @@ def _fit_features(
     rng: np.random.RandomState,
     *,
     checked: bool,
-) -> Found:
+) -> Result:
     """The linear form on the Nystroem features ``k(x, landmarks) K^-1/2``, which are rows like any others."""
     matrix = kernel(landmarks, landmarks)
     between, _ = centred_kernel(matrix, None, checked=checked)
@@ -460,7 +472,7 @@ def _fit_features(
         kernel_mean_=(coordinates.mean @ np.linalg.pinv(transform.astype(np.float64))).astype(X.dtype),
         exact_=False,
     )
-    return Found(embedding, features.project(projection, coordinates.mean), shrinkage, doubt)
+    return Result(embedding, features.project(projection, coordinates.mean), shrinkage, doubt)
 
 
 def _kernel_doubt(largest: float, trace: float, n: int, width: float | None) -> str | None:

@@ -131,8 +131,8 @@ class DiscriminantProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         coordinates = coordinates_of(as_rows(data), weights, rng=rng, variance=self.variance, max_rank=self.max_rank)
         for name in ("ridge_", "scale_", "intercept_"):
             self.__dict__.pop(name, None)
-        asked = None if self.criterion == "ridge" else self.n_components
-        n_components = resolve_n_components(asked, self.classes_.size - 1, coordinates)
+        wanted = None if self.criterion == "ridge" else self.n_components
+        n_components = resolve_n_components(wanted, self.classes_.size - 1, coordinates)
         clusters = coordinates.clusters(labels.astype(np.int32), self.classes_.size)
         if self.criterion in ("lda", "scoring", "ridge"):
             self.ridge_ = automatic_ridge(self.ridge, coordinates)

@@ -167,12 +167,12 @@ class AgreementCurve:
         """The agreement in each comparison; 0 where there are too few rows to disagree."""
         if number > self.graph.links.shape[0] // 2 or self._spectrum is None:
             return np.zeros(2 * len(self.views))
-        found = [view.discriminant(number) for view in self.views]
+        partitions = [view.discriminant(number) for view in self.views]
         return np.array(
             [
                 likeness(one, other)
                 for one in (spectral(self._spectrum, number), self.graph.joined(number))
-                for other in found
+                for other in partitions
             ]
         )
 

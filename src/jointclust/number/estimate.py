@@ -415,11 +415,11 @@ def is_preferred(
     separated: SeparatedClusters, number: int, scores: dict[int, float], expected: float, parts: int
 ) -> bool:
     """Whether the number of separated clusters is taken in place of that of the curve, or of parts."""
-    found = separated.n_clusters
-    if parts > found:
+    n_found = separated.n_clusters
+    if parts > n_found:
         return False
-    hardly = scores[number] < _HARDLY and separated.agreement >= _SURER and expected < _TIMES * found
-    return is_sure(separated) and found in scores and (found > number or same(found, number) or hardly)
+    hardly = scores[number] < _HARDLY and separated.agreement >= _SURER and expected < _TIMES * n_found
+    return is_sure(separated) and n_found in scores and (n_found > number or same(n_found, number) or hardly)
 
 
 def distinct_numbers(numbers: NDArray) -> list[int]:
@@ -459,19 +459,19 @@ def reasons(
         return f"{number}: {communities}{wider}; {climbing}, which tells no number"
     else:
         first = f"graph, tree and k-means agree to {scores[number]:.2f}"
-    told = [f"{number}: {first}", communities]
+    sentences = [f"{number}: {first}", communities]
     if scores[more] > scores[number] + _CLOSE:
-        told.append(f"{more} has more agreement ({scores[more]:.2f}), but is farther from the communities")
+        sentences.append(f"{more} has more agreement ({scores[more]:.2f}), but is farther from the communities")
     others = [one for one in suggestions if one not in (1, number, more)]
     close = [one for one in others if scores[one] > scores[number] - _CLOSE]
-    return "; ".join([*told, *(f"{one} is the other candidate" for one in close[:1])])
+    return "; ".join([*sentences, *(f"{one} is the other candidate" for one in close[:1])])
 
 
 def told_counts(counts: tuple[int, ...]) -> str:
     """Numbers of communities, in words."""
     few, many = min(counts), max(counts)
-    found = f"{few}" if few == many else f"{few} to {many}"
-    return f"{found} communit{'y' if few == many == 1 else 'ies'}"
+    number = f"{few}" if few == many else f"{few} to {many}"
+    return f"{number} communit{'y' if few == many == 1 else 'ies'}"
 
 
 def same(one: int, other: int) -> bool:

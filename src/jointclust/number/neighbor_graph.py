@@ -59,13 +59,13 @@ def parts_with_gaps(nearest: list[NDArray[np.intp]], *, few_directions: bool) ->
 
     In more than a few directions gaps are wide: more neighbours show the same number.
     """
-    found = []
+    parts = []
     for index in nearest:
         (number, share), (again, _) = (parts_of(index, size) for size in PART_NEIGHBORS)
-        found.append((number, again) if share >= _IN_PARTS and (few_directions or number == again) else (1, 1))
-    numbers = [number for number, _ in found]
-    most = max(found, key=lambda one: numbers.count(one[0]))
-    return most if 2 * numbers.count(most[0]) > len(found) else (1, 1)
+        parts.append((number, again) if share >= _IN_PARTS and (few_directions or number == again) else (1, 1))
+    numbers = [number for number, _ in parts]
+    most = max(parts, key=lambda one: numbers.count(one[0]))
+    return most if 2 * numbers.count(most[0]) > len(parts) else (1, 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,15 +36,15 @@ def excess(Z: Float, rows: Matrix, rng: np.random.RandomState) -> float:
     Rows without clusters are Gaussian rows of the same covariance, and rows in which the values of each column are in
     another order: these have the same columns, independent of each other. The smaller excess counts.
     """
-    found = _modularity(Z)
+    measured = _modularity(Z)
     spread = Z.std(axis=0)
-    above = _excess(found, lambda: rng.standard_normal(Z.shape) * spread, len(Z))
+    above = _excess(measured, lambda: rng.standard_normal(Z.shape) * spread, len(Z))
     if above < SOME or sp.issparse(rows):
         return above
     columns = np.asarray(to_host(rows), dtype=np.float64)
     if columns.shape[1] > _MOST_COLUMNS:
         columns = columns[:, np.sort(rng.choice(columns.shape[1], _MOST_COLUMNS, replace=False))]
-    return min(above, _excess(found, lambda: _leading(_permuted(columns, rng)), len(Z)))
+    return min(above, _excess(measured, lambda: _leading(_permuted(columns, rng)), len(Z)))
 
 
 def is_levels_of_a_column(rows: Matrix, labels: Labels) -> bool:
@@ -60,13 +60,13 @@ def is_levels_of_a_column(rows: Matrix, labels: Labels) -> bool:
     return False
 
 
-def _excess(found: float, draw: Callable[[], Float], n_rows: int) -> float:
+def _excess(value: float, draw: Callable[[], Float], n_rows: int) -> float:
     """The excess over draws, in standard deviations: over one where it is clear, over five where it is not."""
     noise, drawn = _NOISE / np.sqrt(n_rows), [_modularity(draw())]
-    if abs(found - drawn[0]) > _CLEAR * noise:
-        return float((found - drawn[0]) / noise)
+    if abs(value - drawn[0]) > _CLEAR * noise:
+        return float((value - drawn[0]) / noise)
     drawn += [_modularity(draw()) for _ in range(_DRAWS - 1)]
-    return float((found - np.mean(drawn)) / (np.std(drawn) + _ADDED))
+    return float((value - np.mean(drawn)) / (np.std(drawn) + _ADDED))
 
 
 def _modularity(Z: Float) -> float:

@@ -34,7 +34,7 @@ _RIDGE = 1e-3
 
 
 class SeparatedClusters(NamedTuple):
-    """The number of clusters that either half of the rows forms, the agreement of their partitions, rows and labels."""
+    """For each half of the rows the number of its clusters; the agreement of both partitions; the rows and labels."""
 
     numbers: tuple[int, int]
     agreement: float

@@ -79,12 +79,12 @@ class Clock:
             measured += self._weights[name] * done
         if whole <= 0.0 or measured <= 0.0:
             return None
-        rate, found = sum(self._spent.get(n, 0.0) for n in self._done if self._weights[n] > 0) / measured, spent
+        rate, seconds = sum(self._spent.get(n, 0.0) for n in self._done if self._weights[n] > 0) / measured, spent
         for name, weight in self._weights.items():
             done = self._done.get(name, 0.0)
             own = self._spent.get(name, 0.0)
             if 0.0 < done < 1.0 and own > 0.0:
-                found += own * (1.0 - done) / done
+                seconds += own * (1.0 - done) / done
             elif done < 1.0:
-                found += weight * rate
-        return found
+                seconds += weight * rate
+        return seconds

@@ -133,10 +133,10 @@ def _unpacked_size(path: Path, kind: str) -> float:
             stored = scipy.io.whosmat(path)
             return sum(8.0 * np.prod(shape, dtype=float) for _, shape, what in stored if what != "sparse")
         if kind == "h5ad":
-            found: list[float] = []
+            sizes: list[float] = []
             with needed("h5py", "reading .h5ad").File(path) as file:
-                file.visititems(lambda _, stored: found.append(getattr(stored, "nbytes", 0)))
-            return sum(found)
+                file.visititems(lambda _, stored: sizes.append(getattr(stored, "nbytes", 0)))
+            return sum(sizes)
         if kind == "parquet":
             known = needed("pyarrow.parquet", "reading Parquet").read_metadata(path)
             return 8.0 * known.num_rows * known.num_columns

@@ -79,8 +79,8 @@ def _table(path: Path, schema: Any, n_rows: int, read: Reader, options: Options)
     if keep:
         arrays = {name: _typed(table.column(name), kinds[name]) for name in other}
         return Table(*shared.side_by_side(matrix, numeric, arrays, list(options.wanted or features)), **beside)
-    data, found = shared.assembled(path, names, matrix, numeric, text, options)
-    return Table(data, found, **beside, notes=shared.dropped(left_out, options))
+    data, column_names = shared.assembled(path, names, matrix, numeric, text, options)
+    return Table(data, column_names, **beside, notes=shared.dropped(left_out, options))
 
 
 def _is_list(kind: Any) -> bool:
@@ -94,12 +94,12 @@ def _is_list(kind: Any) -> bool:
 def _unfolded(path: Path, schema: Any, read: Reader, options: Options) -> tuple[Any, Reader, Options]:
     """A file whose columns of lists are one column for each place, with what reads them and what is asked of them."""
     pa = needed("pyarrow", "reading lists")
-    asked = None if options.columns is None else {name.rpartition("[")[0] or name for name in options.columns}
+    wanted = None if options.columns is None else {name.rpartition("[")[0] or name for name in options.columns}
     unused = {*(options.drop or ()), *options.special.values()}
     folded = [
         field.name
         for field in schema
-        if _is_list(field.type) and field.name not in unused and (asked is None or field.name in asked)
+        if _is_list(field.type) and field.name not in unused and (wanted is None or field.name in wanted)
     ]
     places: dict[str, dict[str, NDArray[Any]]] = {}
     for name in folded:

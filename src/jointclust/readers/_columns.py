@@ -131,12 +131,12 @@ def as_column(values: Sequence[Any], kind: str) -> NDArray[Any]:
 
 
 def _kind(known: list[str], numerals: Numerals) -> str:
-    said = [level for level in known if not is_unknown(level)]
-    if (said or not known) and all(numerals.sign_of(level) == "" for level in said):  # also where there is none at all
+    levels = [level for level in known if not is_unknown(level)]
+    if (levels or not known) and all(numerals.sign_of(level) == "" for level in levels):  # or none at all
         return "number"
     if any({level.strip().lower() for level in known} <= words.keys() for words in TRUTHS):
         return "boolean"
-    return "date" if said and date_order(said) is not None else "text"
+    return "date" if levels and date_order(levels) is not None else "text"
 
 
 def near_dates(column: NDArray[Any]) -> str | None:

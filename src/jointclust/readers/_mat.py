@@ -25,13 +25,13 @@ def variables(path: Path) -> dict[str, Any]:
         if stream.read(8) == b"\x89HDF\r\n\x1a\n":
             raise ReadError(f"{path} is an HDF5 file, but none of MATLAB's: save X and y in a .npz file.")
     try:
-        found = scipy.io.loadmat(path)
+        content = scipy.io.loadmat(path)
     except NotImplementedError:  # version 7.3 is HDF5
         with needed("h5py", "reading .mat files of version 7.3").File(path) as file:
             stored = {name: value for name, value in file.items() if not name.startswith("#")}
             check_memory(path, sum(getattr(value, "size", None) or 0 for value in stored.values()))
             return {name: _from_hdf5(file, value) for name, value in stored.items()}
-    return {name: value for name, value in found.items() if not name.startswith("__")}
+    return {name: value for name, value in content.items() if not name.startswith("__")}
 
 
 def _from_hdf5(file: Any, stored: Any) -> Any:
@@ -58,37 +58,37 @@ def _from_hdf5(file: Any, stored: Any) -> Any:
     return "complex" if stored.dtype.names else kind or str(stored.dtype)
 
 
-def pick(found: dict[str, Any], names: tuple[str, ...], usable: Callable[[Any], bool]) -> Any:
+def pick(content: dict[str, Any], names: tuple[str, ...], usable: Callable[[Any], bool]) -> Any:
     """The variable under the first of these names, in any case, that is usable, or None."""
-    lower = {name.lower(): value for name, value in reversed(found.items())}
+    lower = {name.lower(): value for name, value in reversed(content.items())}
     return next((lower[name] for name in names if name in lower and usable(lower[name])), None)
 
 
 def rows_and_labels(path: Path) -> tuple[Any, NDArray[Any]]:
     """Rows by features, and a label for each row: 0, 1, ... in the order of the labels' values."""
-    found = variables(path)
-    sizes = {n_labels(value) for name, value in found.items() if name.lower() in LABELS}
-    X = pick(found, ROWS, lambda value: is_matrix(value) and not sizes.isdisjoint(value.shape))
-    y = None if X is None else pick(found, LABELS, lambda value: n_labels(value) in X.shape)
+    content = variables(path)
+    sizes = {n_labels(value) for name, value in content.items() if name.lower() in LABELS}
+    X = pick(content, ROWS, lambda value: is_matrix(value) and not sizes.isdisjoint(value.shape))
+    y = None if X is None else pick(content, LABELS, lambda value: n_labels(value) in X.shape)
     if y is not None:
         labels = as_labels(path, y)
         return _rows_first(X, labels.size), labels
     raise ReadError(
-        f"{path} holds {described(found)}: a matrix X (or {', '.join(ROWS[1:])}) of rows by features is expected, and "
-        f"a vector y (or {', '.join(LABELS[1:])}) with a label for each row."
+        f"{path} holds {described(content)}: a matrix X (or {', '.join(ROWS[1:])}) of rows by features is expected, "
+        f"and a vector y (or {', '.join(LABELS[1:])}) with a label for each row."
     )
 
 
 def read_mat(path: Path, options: Options) -> Table:
     """Read X, or the only matrix; vectors of its length are columns."""
-    found = variables(path)
-    matrices = [value for value in found.values() if is_matrix(value) and min(value.shape) > 1]
-    X = pick(found, ROWS, is_matrix)
+    content = variables(path)
+    matrices = [value for value in content.values() if is_matrix(value) and min(value.shape) > 1]
+    X = pick(content, ROWS, is_matrix)
     if X is None:
         if len(matrices) != 1:
-            raise ReadError(f"{path} holds {described(found)}: name the matrix of rows X.")
+            raise ReadError(f"{path} holds {described(content)}: name the matrix of rows X.")
         X = matrices[0]
-    arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray) and value is not X}
+    arrays = {name: value for name, value in content.items() if isinstance(value, np.ndarray) and value is not X}
     vectors = {name: value.ravel() for name, value in arrays.items() if value.ndim == 1 or 1 in value.shape}
     labels = pick(vectors, LABELS, lambda value: value.size in X.shape)
     data = X if labels is None else _rows_first(X, labels.size)
@@ -137,9 +137,9 @@ def as_labels(path: Path, y: Any) -> NDArray[Any]:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def described(found: dict[str, Any]) -> str:
+def described(content: dict[str, Any]) -> str:
     """Names, shapes and kinds of variables, for messages."""
-    return ", ".join(f"{name} ({_kind(value)})" for name, value in found.items()) or "no variable that can be read"
+    return ", ".join(f"{name} ({_kind(value)})" for name, value in content.items()) or "no variable that can be read"
 
 
 def _kind(value: Any) -> str:

@@ -89,8 +89,8 @@ def npz_parts(path: Path) -> tuple[Any, list[str] | None, dict[str, Any]]:
             f"{path} holds {', '.join(parts) or 'nothing'}: name the array of rows X, or save a sparse matrix with "
             "scipy.sparse.save_npz."
         )
-    found = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
-    names = None if found is None else [str(name) for name in np.ravel(found)]
+    stored_names = next((parts[key] for key in ("feature_names", "words", "genes") if key in parts), None)
+    names = None if stored_names is None else [str(name) for name in np.ravel(stored_names)]
     _check_names(path, names, data.shape[1])
     return data, names, parts
 
@@ -110,9 +110,9 @@ def _compressed(kind: str, parts: Any, shape: Any) -> sp.csr_array:
     """A sparse matrix by rows, from the arrays of one that is compressed by rows or by columns."""
     make = sp.csc_array if kind.startswith("csc") else sp.csr_array
     arrays = tuple(parts[name][:] for name in ("data", "indices", "indptr"))
-    found = make(arrays, shape=tuple(int(size) for size in shape))
-    found.check_format(full_check=True)
-    return sp.csr_array(found)
+    matrix = make(arrays, shape=tuple(int(size) for size in shape))
+    matrix.check_format(full_check=True)
+    return sp.csr_array(matrix)
 
 
 def read_npz(path: Path, options: Options) -> Table:
@@ -253,5 +253,5 @@ def told_apart(names: list[str]) -> list[str]:
 
 
 def _strings(values: Any) -> NDArray[Any]:
-    found = [value.decode() if isinstance(value, bytes) else str(value) for value in np.asarray(values).tolist()]
-    return np.asarray(found, dtype=object)
+    strings = [value.decode() if isinstance(value, bytes) else str(value) for value in np.asarray(values).tolist()]
+    return np.asarray(strings, dtype=object)

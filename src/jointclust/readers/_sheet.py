@@ -83,11 +83,11 @@ class Sheet:
             self.notes.append("The first column has no name: it is taken as the names of the rows.")
         shared.check_columns(self.path, self.names, options)
         self.special = set(options.special.values())
-        asked = set(shared.features_of(self.path, self.names, options, numbered=options.header is False))
-        self.features = [index for index, name in enumerate(self.names) if name in asked]
-        self.carried = shared.carried(self.names, list(asked), options)
+        chosen = set(shared.features_of(self.path, self.names, options, numbered=options.header is False))
+        self.features = [index for index, name in enumerate(self.names) if name in chosen]
+        self.carried = shared.carried(self.names, list(chosen), options)
         wanted, guessed = set(options.wanted or ()), options.header is None and source.has_header
-        if options.header is False and not wanted <= asked:  # no names: the model's, by position
+        if options.header is False and not wanted <= chosen:  # no names: the model's, by position
             self.notes.append(shared.by_position(self.path, len(self.features), options))
             for index, name in zip(self.features, options.wanted or (), strict=True):
                 self.names[index] = name
@@ -111,8 +111,8 @@ class Sheet:
 
     def _check_names(self) -> None:
         """Names that look like one more row are asked about, unless someone calls a column by one of them."""
-        asked = (self.options.columns, self.options.drop, self.options.wanted, self.options.kinds)
-        called = self.special.union(*(names or () for names in asked))
+        lists = (self.options.columns, self.options.drop, self.options.wanted, self.options.kinds)
+        called = self.special.union(*(names or () for names in lists))
         numbers = [name for name in self.names if any(readings(name))]
         if not numbers or any(name and name in called for name in self.names):
             return
@@ -135,7 +135,7 @@ class Sheet:
     @cached_property
     def evidence(self) -> dict[str, Place]:
         """The first cell that has a decimal point for certain, a comma for certain, a comma that may be either."""
-        found: dict[str, Place] = {}
+        places: dict[str, Place] = {}
         for index in self.features:
             if self.forced.get(self.names[index], "number") != "number":
                 continue
@@ -146,10 +146,10 @@ class Sheet:
             for line, cell, way in ways:
                 point, comma = way
                 if point != comma:
-                    found.setdefault("point" if point else "comma", (line, index, cell))
+                    places.setdefault("point" if point else "comma", (line, index, cell))
                 elif point and "," in cell:
-                    found.setdefault("either", (line, index, cell))
-        return found
+                    places.setdefault("either", (line, index, cell))
+        return places
 
     def _numerals(self, words: list[str]) -> Numerals:
         """How the file writes numbers, by what is no plain number in its first rows."""
@@ -157,23 +157,23 @@ class Sheet:
             return Numerals(self.options.decimal, certain=True)
         if not any("," in word for word in words):
             return Numerals(".", certain=False)
-        found = self.evidence
-        if {"point", "comma"} <= found.keys():
+        places = self.evidence
+        if {"point", "comma"} <= places.keys():
             raise ReadError(
-                f"{self._place(*found['comma'])} has a decimal comma, and {self.source.unit} {found['point'][0]}: "
-                f"{found['point'][2]!r} a decimal point. Say which it is: --decimal , or --decimal ."
+                f"{self._place(*places['comma'])} has a decimal comma, and {self.source.unit} {places['point'][0]}: "
+                f"{places['point'][2]!r} a decimal point. Say which it is: --decimal , or --decimal ."
             )
-        if "comma" in found:
+        if "comma" in places:
             self.notes.append(
-                f"Numbers are read with a decimal comma ({found['comma'][2].strip()!r}). Else: --decimal ."
+                f"Numbers are read with a decimal comma ({places['comma'][2].strip()!r}). Else: --decimal ."
             )
             return Numerals(",", certain=True)
-        if "either" in found and "point" not in found:
+        if "either" in places and "point" not in places:
             raise ReadError(
-                f"{self._place(*found['either'])} has a comma for thousands or for decimals, and nothing in the file "
+                f"{self._place(*places['either'])} has a comma for thousands or for decimals, and nothing in the file "
                 "tells. Say which it is: --decimal . or --decimal ,"
             )
-        return Numerals(".", certain="point" in found)
+        return Numerals(".", certain="point" in places)
 
     def _kinds(self) -> tuple[list[int], list[int]]:
         """Columns to read as numbers, and as text."""
@@ -209,10 +209,10 @@ class Sheet:
 
     def _words(self) -> dict[int, list[tuple[int, str]]]:
         """Cells of every feature that are neither gaps nor plain numbers."""
-        found: dict[int, list[tuple[int, str]]] = {}
+        words_of: dict[int, list[tuple[int, str]]] = {}
         plain = Numerals(".", certain=True).plain
         for index in self.features:
-            words = found[index] = []
+            words = words_of[index] = []
             marks = self.marks[index] = {}
             for line, row in self.sample:
                 try:
@@ -222,7 +222,7 @@ class Sheet:
                         words.append((line, row[index]))
                     elif row[index].strip():
                         marks[row[index]] = None
-        return found
+        return words_of
 
     def _kind(self, index: int, candidates: list[tuple[int, str]]) -> str:
         """Whether a column holds numbers (or should, but for a few errors) or text; or is left out."""
@@ -276,10 +276,10 @@ class Sheet:
             room = room_for(len(self.sample) * (len(numeric) + _OF_TEXT * len(text)))
             self.source.most = min(self.source.most, n_bytes * room)
         # Where gaps are refused, an empty cell is an error, which the careful reader explains.
-        gaps, found = ["", *self.gaps] if self.options.missing == "keep" else [], None
+        gaps, parsed = ["", *self.gaps] if self.options.missing == "keep" else [], None
         if not self.signs and self.numerals.grouped is None:
-            found = self.source.fast(numeric, text, gaps, self.numerals.decimal)
-        matrix, kept = found or self._by_hand(numeric, text)
+            parsed = self.source.fast(numeric, text, gaps, self.numerals.decimal)
+        matrix, kept = parsed or self._by_hand(numeric, text)
         columns = {self.names[index]: column for index, column in kept.items()}
         beside = shared.beside_features(self.options, lambda name: np.asarray(columns[name], dtype=object))
         texts = {name: column for name, column in columns.items() if name not in self.special}
@@ -372,18 +372,18 @@ class Sheet:
     def _tell_order(self, name: str, cells: list[str], given: str | None) -> None:
         """Which of day and month comes first, remembered, and said where nobody has."""
         written = [cell for cell in cells if not DATE.fullmatch(cell.strip())]
-        found = date_order(written, given)
-        if not written or found is None:
+        order = date_order(written, given)
+        if not written or order is None:
             return
-        self.date_orders[name] = found.order
-        other = MONTH_FIRST if found.order == DAY_FIRST else DAY_FIRST
-        if found.doubtful is not None:
+        self.date_orders[name] = order.order
+        other = MONTH_FIRST if order.order == DAY_FIRST else DAY_FIRST
+        if order.doubtful is not None:
             self.notes.append(
-                f"Dates of {name!r} may have either order ({found.doubtful!r}): they are read {found.order}. "
+                f"Dates of {name!r} may have either order ({order.doubtful!r}): they are read {order.order}. "
                 f"Else: --dates {other}"
             )
         elif given is None:
-            self.notes.append(f"Dates of {name!r} are read {found.order} ({written[0].strip()!r}).")
+            self.notes.append(f"Dates of {name!r} are read {order.order} ({written[0].strip()!r}).")
 
     # -- what is said of them ---------------------------------------------------------------------------------
 
@@ -416,7 +416,7 @@ def tell_kinds(columns: Columns) -> list[str]:
     notes = []
     kinds = columns.kinds
     for kind, words in (("date", "dates"), ("boolean", "what is true or false")):
-        names = [name for name, found in kinds.items() if found == kind]
+        names = [name for name, known in kinds.items() if known == kind]
         if names:
             notes.append(f"Found {words} in {listed(names)}.")
     for name, kind in kinds.items():

@@ -22,7 +22,7 @@ import numpy as np
 
 from jointclust.readers._sheet import CellSource, Read, Sheet
 from jointclust.readers._table import Options, ReadError, Table, most_unpacked, needed, unpacks_to
-from jointclust.views.written import is_gap, number
+from jointclust.views.written import is_gap, is_number
 
 if TYPE_CHECKING:
     import _csv
@@ -100,9 +100,9 @@ def encoding_of(path: Path, given: str) -> tuple[str, str | None]:
         return given, None
     with opened(path) as (_, content):
         start = content.read(1024)
-    found = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
-    if found is not None:
-        return found, f"The file is marked as {found.upper()}, and read as such."
+    marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+    if marked is not None:
+        return marked, f"The file is marked as {marked.upper()}, and read as such."
     if b"\0" in start:
         raise ReadError(f"{path} is no text in UTF-8: it holds null bytes. If it is UTF-16: --encoding utf-16-le.")
     return given, None
@@ -247,15 +247,7 @@ def _is_aside(line: str) -> bool:
 
 
 def _holds_words_only(row: list[str]) -> bool:
-    return not any(_is_number(cell) for cell in row) and not all(map(is_gap, row))
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        number(cell)
-    except ValueError:
-        return False
-    return True
+    return not any(is_number(cell) for cell in row) and not all(map(is_gap, row))
 
 
 class Lines(CellSource):
@@ -266,10 +258,10 @@ class Lines(CellSource):
         self.encoding, self.has_header = encoding_of(path, options.encoding)[0], False
         names: dict[str, None] = {}
         lacking: int | None = None
-        for line, found in self._objects():
-            if lacking is None and names and found.keys() != names.keys():
+        for line, value in self._objects():
+            if lacking is None and names and value.keys() != names.keys():
                 lacking = line
-            names |= dict.fromkeys(found)
+            names |= dict.fromkeys(value)
         if not names:
             raise ReadError(f"{path} holds no object with a value in it.")
         if lacking is not None:
@@ -277,8 +269,8 @@ class Lines(CellSource):
         self.names = list(names)
 
     def rows(self) -> Generator[tuple[int, list[str]]]:
-        for line, found in self._objects():
-            yield line, [self._cell(line, name, found.get(name)) for name in self.names]
+        for line, value in self._objects():
+            yield line, [self._cell(line, name, value.get(name)) for name in self.names]
 
     def _objects(self) -> Iterator[tuple[int, dict[str, Value]]]:
         n_rows = 0
@@ -289,15 +281,15 @@ class Lines(CellSource):
                 n_rows += 1
                 self.advance(n_rows, raw.tell)
                 try:
-                    found = json.loads(line, object_pairs_hook=_once)
+                    value = json.loads(line, object_pairs_hook=_once)
                 except ValueError as error:
                     raise ReadError(f"{self.path}: line {number} is no JSON: {error}.") from error
-                if not isinstance(found, dict):
+                if not isinstance(value, dict):
                     raise ReadError(
                         f"{self.path}: line {number} holds no JSON object: one such as "
                         '{"age": 31, "city": "Oslo"} is expected on each line.'
                     )
-                yield number, found
+                yield number, value
 
     def _cell(self, line: int, name: str, value: Value) -> str:
         if value is None:
@@ -311,10 +303,10 @@ class Lines(CellSource):
 
 
 def _once(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return fields
 
 
 class Worksheet(CellSource):

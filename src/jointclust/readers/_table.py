@@ -137,26 +137,26 @@ def features_of(path: Path, names: Sequence[str], options: Options, *, numbered:
     """Names of the features, in the file's order; where the file is ``numbered``, numbers from 0 name columns, too."""
     if options.columns is not None and options.drop is not None:
         raise ReadError("--columns and --drop exclude each other: name the columns to take, or those to leave out.")
-    option, asked = ("--columns", options.columns) if options.drop is None else ("--drop", options.drop)
+    option, listed_names = ("--columns", options.columns) if options.drop is None else ("--drop", options.drop)
     if options.text_column is not None:
-        option, asked = "--text-column", [options.text_column]
+        option, listed_names = "--text-column", [options.text_column]
     chosen, known = set(), set(names)
     for name in options.show:
         if name not in known:
             raise no_such_column(path, name, "--show", names)
-        if option != "--drop" and name in (asked or ()):
+        if option != "--drop" and name in (listed_names or ()):
             raise ReadError(f"{option} and --show both name {name!r}: it is clustered, or only shown.")
-    for name in asked or ():
+    for name in listed_names or ():
         at = int(name) if numbered and name.isdecimal() else -1
-        found = names[at] if 0 <= at < len(names) else name
-        if found not in known:
+        named = names[at] if 0 <= at < len(names) else name
+        if named not in known:
             raise no_such_column(path, name, option, names)
         for other, value in options.special.items():
-            if value == found:
+            if value == named:
                 raise ReadError(f"{option} and {other} both name {name!r}, which is no feature then: take it from one.")
-        chosen.add(found)
+        chosen.add(named)
     kept = [name for name in names if name not in {*options.special.values(), *options.show}]
-    return kept if asked is None else [name for name in kept if (name in chosen) == (option != "--drop")]
+    return kept if listed_names is None else [name for name in kept if (name in chosen) == (option != "--drop")]
 
 
 def carried(names: Sequence[str], features: Sequence[str], options: Options) -> list[str]:
@@ -217,13 +217,13 @@ def text_columns(names: Sequence[str], wanted: Sequence[str]) -> dict[str, list[
     >>> text_columns(["age", "city"], ["age", "city=Oslo", "city=Paris"])
     {'city': ['Oslo', 'Paris']}
     """
-    found: dict[str, list[str]] = {}
+    features: dict[str, list[str]] = {}
     known = set(names)
     for feature in wanted:
         column = _encoded_column(feature, known)
         if feature not in known and column is not None:
-            found.setdefault(column, []).append(feature[len(column) + 1 :])
-    return found
+            features.setdefault(column, []).append(feature[len(column) + 1 :])
+    return features
 
 
 def _encoded_column(feature: str, known: set[str]) -> str | None:
@@ -266,8 +266,8 @@ def refuse_text(path: Path, name: str, example: str) -> ReadError:
 
 def dropped(names: Sequence[str], options: Options) -> list[str]:
     """A line that says which columns were left out for their text, where there are some."""
-    told = bool(names) and options.wanted is None
-    return [f"Left out for their text (--categories drop): {listed(names)}."] if told else []
+    is_new = bool(names) and options.wanted is None
+    return [f"Left out for their text (--categories drop): {listed(names)}."] if is_new else []
 
 
 def assembled(
@@ -277,10 +277,10 @@ def assembled(
     values = {} if options.wanted is None else text_columns(names, options.wanted)
     if options.wanted is None and options.categories == "onehot":
         values = {name: sorted(set(column)) for name, column in text.items() if not names_rows(column)}
-    for name, found in values.items():
-        if options.wanted is None and len(found) > max(50, len(matrix) // 2):
+    for name, levels in values.items():
+        if options.wanted is None and len(levels) > max(50, len(matrix) // 2):
             raise ReadError(
-                f"{path}: column {name!r} holds {len(found)} different texts, too many for one column each. "
+                f"{path}: column {name!r} holds {len(levels)} different texts, too many for one column each. "
                 f"Is it --id-column {name!r}? Else leave text out with --categories drop."
             )
     if values:
@@ -353,22 +353,22 @@ def room_for(n_values: int) -> float:
 
 def available_memory() -> float | None:
     """Bytes that can be had without swapping, as far as the system and the process's limit tell."""
-    found = []
+    limits = []
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
-        found.append(next(int(line.split()[1]) * 1024.0 for line in lines if line.startswith("MemAvailable")))
+        limits.append(next(int(line.split()[1]) * 1024.0 for line in lines if line.startswith("MemAvailable")))
     except (OSError, StopIteration):
         if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-            found.append(float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE"))
+            limits.append(float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE"))
     try:
         import resource
 
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
         if limit != resource.RLIM_INFINITY:
-            found.append(float(limit))
+            limits.append(float(limit))
     except ImportError:  # Windows
         pass
-    return min(found, default=None)
+    return min(limits, default=None)
 
 
 def check_finite(path: Path, table: Table, options: Options) -> None:

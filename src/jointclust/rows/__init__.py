@@ -208,8 +208,8 @@ def total_weight(weights: Array) -> float:
 
 def n_present(weights: Array) -> int:
     """The number of rows that have weight."""
-    found = sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w > 0))]), weights)
-    return int(found.sums[0])
+    swept = sweep(lambda w: Swept(sums=[namespace(w).sum(blocks.float64(w > 0))]), weights)
+    return int(swept.sums[0])
 
 
 def materialised(Y: Sweepable) -> Any:
@@ -224,8 +224,8 @@ def weight_limits(weights: Array) -> tuple[float, float]:
         xp = namespace(w)
         return Swept(sums=[xp.sum(w)], pieces=[xp.reshape(xp.min(w), (1,))])
 
-    found = sweep(limits, weights)
-    return float(found.pieces[0].min()), float(found.sums[0])
+    swept = sweep(limits, weights)
+    return float(swept.pieces[0].min()), float(swept.sums[0])
 
 
 def sample(
@@ -270,8 +270,8 @@ def sample_known(
 
 def _shares_of_known(known: Array, size: int) -> Float:
     """Chances of a row by its label, -1 first, with which each of the known ones has its share of the sample."""
-    found = sweep(lambda k: Swept(pieces=list(np.unique(to_host(k), return_counts=True))), known).pieces
-    counts = np.bincount(found[0] + 1, weights=found[1])
+    counted = sweep(lambda k: Swept(pieces=list(np.unique(to_host(k), return_counts=True))), known).pieces
+    counts = np.bincount(counted[0] + 1, weights=counted[1])
     return np.where(np.arange(counts.size) > 0, np.minimum(1.0, size / counts.size / np.maximum(counts, 1.0)), 0.0)
 
 
@@ -324,14 +324,14 @@ def each_row(function: Callable[[Any], Any], X: Any, tail: tuple[int, ...], dtyp
     if _dask.is_dask(X):
         return _dask.mapped(function, as_frame(X), tail, dtype)
     X, _ = check_with_gaps(X, min_samples=1)
-    found = sweep(lambda x: Swept(rows=[function(x)]), X, width=width, budget=_SOME * width)
-    return as_rows(X).here(found.rows[0])
+    swept = sweep(lambda x: Swept(rows=[function(x)]), X, width=width, budget=_SOME * width)
+    return as_rows(X).here(swept.rows[0])
 
 
 def loaded(X: Any) -> Any:
     """Rows in a small file, in memory; anything else as it is."""
-    found = as_store(X)
-    return found if isinstance(found, np.ndarray) else X
+    stored = as_store(X)
+    return stored if isinstance(stored, np.ndarray) else X
 
 
 def host_block(x: Any) -> Any:

@@ -105,7 +105,7 @@ def _apart(function: Callable[..., Array], chunk: Any) -> Array:
 
 
 def mapped(function: Callable[..., Array], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
-    """``function`` of each chunk, when it is asked for."""
+    """``function`` of each chunk, computed when the result is needed."""
     import dask.array as da
 
     if isinstance(X, Frame):
@@ -153,7 +153,7 @@ def sweep(task: Visit, sources: Sequence[Sweepable | None]) -> Swept:
 
 
 def check_workers(X: Any) -> None:
-    """Refuse what workers of the cluster in use would only pause on, or die of, again and again."""
+    """Refuse workers that lack the package, or the memory for a chunk: they would be killed again and again."""
     try:
         from distributed import get_client
 
@@ -161,11 +161,11 @@ def check_workers(X: Any) -> None:
     except (ImportError, ValueError):
         return  # no cluster: the threads of this process
     # Not a function of ours: a worker that lacks the package could not even read it.
-    found = client.run(eval, "bool(__import__('importlib').util.find_spec('jointclust'))", on_error="return")
-    lacking = [address for address, has_it in found.items() if has_it is not True]
+    answers = client.run(eval, "bool(__import__('importlib').util.find_spec('jointclust'))", on_error="return")
+    lacking = [address for address, has_it in answers.items() if has_it is not True]
     if lacking:
         raise ModuleNotFoundError(
-            f"{len(lacking)} of {len(found)} Dask workers lack jointclust ({lacking[0]}): install the version there "
+            f"{len(lacking)} of {len(answers)} Dask workers lack jointclust ({lacking[0]}): install the version there "
             "that is here, for example with client.register_plugin(distributed.PipInstall(['jointclust']))."
         )
     largest = max(X.chunks[0]) * X.shape[1] * X.dtype.itemsize
@@ -191,8 +191,8 @@ def _chunks_of(source: Any, lead: Any) -> list[Any]:
     return [source[start:stop] for start, stop in itertools.pairwise(edges)]
 
 
-def _small_part(found: Swept) -> Small:
-    return list(found.sums), list(found.pieces), [(part.shape[1:], part.dtype) for part in found.rows]
+def _small_part(swept: Swept) -> Small:
+    return list(swept.sums), list(swept.pieces), [(part.shape[1:], part.dtype) for part in swept.rows]
 
 
 def _add(level: Sequence[Small]) -> Small:

@@ -17,7 +17,7 @@ IN_MEMORY = 2**28
 
 
 class Store:
-    """A matrix of which stretches of rows are read; ``read`` leaves nothing of them in this process but the result."""
+    """A matrix in a file, read by stretches of rows; of these, ``read`` keeps only the result in memory."""
 
     def __init__(self, source: Any):
         self.source = source
@@ -46,7 +46,7 @@ class Store:
         return rows
 
     def _let_go(self, block: slice) -> None:
-        """Mapped pages count as this process's memory until it says that it needs them no more."""
+        """Release mapped pages, which count as this process's memory until then."""
         source, mapped = self.source, self._map
         assert mapped is not None
         first = source.__array_interface__["data"][0] - np.frombuffer(mapped._mmap, np.uint8, 1).ctypes.data
@@ -59,7 +59,7 @@ class Store:
 
 
 def memory_map(array: object) -> Any:
-    """The memory map that an array is a view of by whole rows, if there is one."""
+    """The memory map of which an array shows whole rows; None for other arrays."""
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.strides[0] <= 0:
         return None
     base: object = array
@@ -71,7 +71,7 @@ def memory_map(array: object) -> Any:
 
 
 def check_whole(mapped: Any) -> None:
-    """A map of a file that has been cut since would end the process when it is read (SIGBUS)."""
+    """Refuse a map whose file has become shorter: reading it would end the process (SIGBUS)."""
     if mapped is not None and mapped._mmap.size() < len(mapped._mmap):
         raise ValueError(
             f"X is a map of {mapped.filename}, of which {len(mapped._mmap):,} bytes were mapped and "
@@ -85,7 +85,7 @@ def is_large_map(X: object) -> bool:
 
 
 def is_file(X: object) -> bool:
-    """Whether this is a matrix in a file of which stretches of rows can be read, as HDF5 and Zarr have them."""
+    """Whether this is a matrix in a file (HDF5, Zarr) from which stretches of rows can be read."""
     return all(hasattr(X, name) for name in ("chunks", "dtype", "shape", "__getitem__")) and not hasattr(X, "dask")
 
 

@@ -104,12 +104,12 @@ def _cut(array: Any, block: slice) -> Any:
     return array[block] if sp.issparse(array) else array[block, ...]  # some libraries want every axis named
 
 
-def _put_together(n: int, found: Iterable[tuple[int, Swept]]) -> Swept:
-    """What blocks gave, by their first rows, as one; sums are added in order."""
+def _put_together(n: int, parts: Iterable[tuple[int, Swept]]) -> Swept:
+    """The results of all blocks in one; each has the number of its first row, and sums are added in order."""
     rows: list[Any] = []
     sums: list[Any] = []
     pieces: list[list[Any]] = []
-    for start, part in found:
+    for start, part in parts:
         if start == 0:
             rows = [_empty(n, block) for block in part.rows]
             sums, pieces = list(part.sums), [[] for _ in part.pieces]
@@ -130,10 +130,10 @@ def _empty(n: int, like: Array) -> Array:
     return namespace(like).empty((n, *like.shape[1:]), dtype=like.dtype, device=device(like))
 
 
-def _on_host(found: Swept) -> Swept:
+def _on_host(swept: Swept) -> Swept:
     """Sums and pieces on the host; blocks of one pass are added up before they cross."""
-    pieces = [part if sp.issparse(part) or is_table(part) else to_host(part) for part in found.pieces]
-    return Swept(found.rows, [to_host(part) for part in found.sums], pieces)
+    pieces = [part if sp.issparse(part) or is_table(part) else to_host(part) for part in swept.pieces]
+    return Swept(swept.rows, [to_host(part) for part in swept.sums], pieces)
 
 
 def _stretch(sources: Sequence[Sweepable | None], width: int, budget: int) -> int:
@@ -148,7 +148,7 @@ def _stretch(sources: Sequence[Sweepable | None], width: int, budget: int) -> in
 
 
 def _pooled(function: Visit, sources: Sequence[Sweepable | None], width: int, budget: int, step: int) -> Swept:
-    """The pass by threads: each reads a stretch of rows, computes and lets go of it; sums are added in order."""
+    """The pass by threads: each reads and computes one stretch of rows at a time; sums are added in order."""
     n = next(source for source in sources if source is not None).shape[0]
 
     def one(start: int) -> Swept:

@@ -244,8 +244,8 @@ def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Any:
     if isinstance(labels, np.ndarray):
         n_sets = 1 if labels.ndim == 1 else labels.shape[1]
         repeated = None if weights is None else np.repeat(np.asarray(weights), n_sets)
-        found = np.bincount(_stacked(labels, n_clusters), weights=repeated, minlength=n_clusters * n_sets)
-        return found.astype(np.float64)
+        sizes = np.bincount(_stacked(labels, n_clusters), weights=repeated, minlength=n_clusters * n_sets)
+        return sizes.astype(np.float64)
     parts = [namespace(labels).sum(hot, axis=0) for _, hot in _hot_stretches(labels, n_clusters, weights)]
     return sum(parts[1:], parts[0])
 
@@ -340,8 +340,8 @@ def interpolated(x: Array, points: Float, values: Float) -> Array:
     )
     share = xp.clip(share, 0.0, 1.0)
     below = xp.take(wanted, above - 1, axis=0)
-    found = below + share * (xp.take(wanted, above, axis=0) - below)
-    return xp.astype(xp.reshape(found, y.shape), x.dtype)
+    between = below + share * (xp.take(wanted, above, axis=0) - below)
+    return xp.astype(xp.reshape(between, y.shape), x.dtype)
 
 
 def largest(values: Array, k: int) -> Array:
@@ -394,15 +394,15 @@ def _are_at(y: Array, labels: Array, points: NDArray, own: NDArray) -> Array:
 
 def mass_at(y: Array, labels: Array, points: NDArray, own: NDArray, weights: Array | None) -> Array:
     """Total weight of the rows at each of the points."""
-    found = float64(_are_at(y, labels, points, own))
-    return namespace(y).sum(found if weights is None else found * float64(weights)[:, None], axis=0)
+    there = float64(_are_at(y, labels, points, own))
+    return namespace(y).sum(there if weights is None else there * float64(weights)[:, None], axis=0)
 
 
 def moved_to(y: Array, labels: Array, points: NDArray, own: NDArray, target: NDArray) -> Array:
     """Labels, with those of the rows at the points changed to the target."""
-    found, xp = _are_at(y, labels, points, own), namespace(y)
+    there, xp = _are_at(y, labels, points, own), namespace(y)
     for index, label in enumerate(target):
-        labels = xp.where(found[:, index], like(np.asarray(label), labels), labels)
+        labels = xp.where(there[:, index], like(np.asarray(label), labels), labels)
     return labels
 
 

@@ -10,8 +10,8 @@ _SHARE = 0.8
 
 def free_memory() -> int | None:
     """Bytes that this process can still get, by the machine and by the limits of its container; None if unknown."""
-    found = [of_machine(Path("/proc/meminfo")), of_container(Path("/sys/fs/cgroup"))]
-    known = [one for one in found if one is not None]
+    limits = [of_machine(Path("/proc/meminfo")), of_container(Path("/sys/fs/cgroup"))]
+    known = [one for one in limits if one is not None]
     return min(known) if known else None
 
 

@@ -116,7 +116,7 @@ def _is_multimodal(data: object) -> bool:
 
 def modalities_of(mdata: Any) -> dict[str, Any]:
     """The modalities of MuData by name, the cells of each in the order of all."""
-    found, names = {}, mdata.obs.index
+    modalities, names = {}, mdata.obs.index
     for name, cells in mdata.mod.items():
         if not cells.obs.index.is_unique:
             raise ValueError(f"Modality {name!r} has cells of the same name: call its obs_names_make_unique().")
@@ -127,10 +127,10 @@ def modalities_of(mdata: Any) -> dict[str, Any]:
                 f"Modality {name!r} lacks {lacking.sum():,} of the {len(names):,} cells ({names[lacking][0]!r}, ...). "
                 "Keep those that all modalities have, for example with muon.pp.intersect_obs(mdata)."
             )
-        found[str(name)] = cells if (places == np.arange(cells.n_obs)).all() else cells[places]
-    if not found:
+        modalities[str(name)] = cells if (places == np.arange(cells.n_obs)).all() else cells[places]
+    if not modalities:
         raise ValueError("MuData holds no modality: there is nothing to cluster.")
-    return found
+    return modalities
 
 
 def _of_modality(given: str | dict[str, str] | None, name: str, modalities: dict[str, Any]) -> str | None:
@@ -282,9 +282,9 @@ def annotate(
         adata.uns[key]["reproducibility"] = model.reproducibility_
         adata.uns[key]["cluster_reproducibility"] = model.cluster_reproducibility_
     if hasattr(model, "number_"):
-        found = model.number_
+        count = model.number_
         adata.uns[key]["number"] = {
-            "suggestions": np.array(found.suggestions),
-            "confidence": found.confidence,
-            "verdict": found.verdict,
+            "suggestions": np.array(count.suggestions),
+            "confidence": count.confidence,
+            "verdict": count.verdict,
         }

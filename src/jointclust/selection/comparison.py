@@ -36,7 +36,7 @@ def usual_methods(n_clusters: int, n_rows: int, n_columns: int, *, sparse: bool)
     """The methods of the library with their defaults, then common alternatives, by name."""
     q = max(1, min(n_clusters - 1, n_columns - 1, n_rows - 1))
     pca = TruncatedSVD if sparse else PCA
-    found: dict[str, Any] = {
+    methods: dict[str, Any] = {
         "k-means": KMeans(n_clusters, n_init=10),
         _PREPARED: prepared_kmeans(n_clusters),
         "PCA + k-means": make_pipeline(pca(q), KMeans(n_clusters, n_init=10)),
@@ -46,12 +46,12 @@ def usual_methods(n_clusters: int, n_rows: int, n_columns: int, *, sparse: bool)
         for setting in entry.settings:
             estimator = entry.cls(n_clusters, **{**setting.params, **setting.compared_with})
             if setting.compared is not None and (not sparse or get_tags(estimator).input_tags.sparse):
-                found[setting.compared] = estimator
+                methods[setting.compared] = estimator
     if n_rows <= _QUADRATIC:
-        found["spectral clustering"] = SpectralClustering(n_clusters, affinity="nearest_neighbors")
+        methods["spectral clustering"] = SpectralClustering(n_clusters, affinity="nearest_neighbors")
         if not sparse:
-            found["HDBSCAN"] = HDBSCAN(min_cluster_size=max(2, min(15, n_rows // (4 * n_clusters))), copy=True)
-    return found
+            methods["HDBSCAN"] = HDBSCAN(min_cluster_size=max(2, min(15, n_rows // (4 * n_clusters))), copy=True)
+    return methods
 
 
 def compare(
@@ -133,8 +133,8 @@ def compare(
     }
     if truth is not None:
         for name, metric in (("accuracy", clustering_accuracy), ("NMI", normalized_mutual_info)):
-            found = [np.nan if one.labels is None else metric(truth, one.labels) for one in tried]
-            table[f"{name} (with y_true)"] = found
+            scores = [np.nan if one.labels is None else metric(truth, one.labels) for one in tried]
+            table[f"{name} (with y_true)"] = scores
     return table
 
 

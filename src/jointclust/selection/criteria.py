@@ -44,12 +44,12 @@ def whitened_scatter(coordinates: Coordinates, labels: Labels, shares: Float) ->
 
 def calinski_harabasz(coordinates: Coordinates, labels: Labels) -> float:
     """Between- over within-cluster scatter, per degree of freedom (Calinski and Harabasz, 1974), in whitened rows."""
-    found = np.unique(labels).size
-    if found < 2 or found >= labels.size:
+    n_clusters = np.unique(labels).size
+    if n_clusters < 2 or n_clusters >= labels.size:
         return -np.inf
     shares = whitening(coordinates, int(labels.max()) + 1)
     between, within = whitened_scatter(coordinates, labels, shares)
-    return (between / (found - 1)) / (within / (coordinates.mass - found))
+    return (between / (n_clusters - 1)) / (within / (coordinates.mass - n_clusters))
 
 
 def gap(coordinates: Coordinates, labels: Labels, references: list[tuple[Coordinates, Labels]]) -> float:
@@ -59,9 +59,9 @@ def gap(coordinates: Coordinates, labels: Labels, references: list[tuple[Coordin
     gain of any partition of a Gaussian is subtracted.
     """
 
-    def log_within(rows: Coordinates, found: Labels) -> float:
+    def log_within(rows: Coordinates, partition: Labels) -> float:
         # A ridge of the mean eigenvalue: one space for all numbers of clusters.
-        between, within = whitened_scatter(rows, found, whitening(rows, rows.rank + 1))
+        between, within = whitened_scatter(rows, partition, whitening(rows, rows.rank + 1))
         return float(np.log(within / (between + within)))
 
     return float(np.mean([log_within(*pair) for pair in references])) - log_within(coordinates, labels)
@@ -75,11 +75,11 @@ def structureless(coordinates: Coordinates, rng: np.random.RandomState) -> Coord
 
 def silhouette(coordinates: Coordinates, labels: Labels, rng: np.random.RandomState) -> float:
     """Mean silhouette (Rousseeuw, 1987) in whitened rows, on a sample of them."""
-    found = np.unique(labels).size
-    if found < 2 or found >= labels.size:
+    n_clusters = np.unique(labels).size
+    if n_clusters < 2 or n_clusters >= labels.size:
         return -1.0
     present = coordinates.present
-    rows, labels = whitened_rows(coordinates, found)[present], labels[present]
+    rows, labels = whitened_rows(coordinates, n_clusters)[present], labels[present]
     size = min(_SILHOUETTE_ROWS, labels.size)
     return float(silhouette_score(rows, labels, sample_size=size, random_state=rng))
 

@@ -388,8 +388,8 @@ def best_candidate(tried: list[Candidate]) -> Candidate:
 def number_of(tried: list[Candidate]) -> int:
     """The number of clusters of the fitted candidates, or the largest number of labels where none has the parameter."""
     given = [candidate.n_clusters for candidate in tried if candidate.labels is not None]
-    found = (int(candidate.labels.max()) + 1 for candidate in tried if candidate.labels is not None)
-    return next((number for number in given if number is not None), None) or max(found)
+    sizes = (int(candidate.labels.max()) + 1 for candidate in tried if candidate.labels is not None)
+    return next((number for number in given if number is not None), None) or max(sizes)
 
 
 def agreements(tried: list[Candidate], references: list[Labels], coordinates: Coordinates) -> None:

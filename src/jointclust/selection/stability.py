@@ -40,11 +40,11 @@ def half_stability(
     present = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
     scores = []
     for _ in range(n_pairs):
-        order, found = rng.permutation(present), []
+        order, partitions = rng.permutation(present), []
         for rows in (order[: order.size // 2], order[order.size // 2 :]):
             options = weight_options(estimator, None if weights is None else weights[rows])
-            found.append(clone(estimator).fit(rows_of(X, rows), **options).predict(rows_of(X, present)))
-        scores.append(adjusted_rand(*found) if any(np.ptp(labels) > 0 for labels in found) else 0.0)
+            partitions.append(clone(estimator).fit(rows_of(X, rows), **options).predict(rows_of(X, present)))
+        scores.append(adjusted_rand(*partitions) if any(np.ptp(labels) > 0 for labels in partitions) else 0.0)
     return float(np.mean(scores))
 
 
@@ -98,7 +98,7 @@ def found_again(
 
     def refit(own: NDArray[np.intp], rest: NDArray[np.intp]) -> Labels:
         with collected():
-            found = np.asarray(clone(estimator).fit(X[kept[own]]).predict(X[kept[rest]])).astype(np.int32)
-        return np.where(found < 0, max(int(found.max()) + 1, 0), found)
+            predicted = np.asarray(clone(estimator).fit(X[kept[own]]).predict(X[kept[rest]])).astype(np.int32)
+        return np.where(predicted < 0, max(int(predicted.max()) + 1, 0), predicted)
 
     return Repeats.of(labels[kept], n_clusters, refit, n_resamples, rng).of_clusters()

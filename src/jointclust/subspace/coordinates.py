@@ -263,8 +263,8 @@ class Coordinates:
             labels = block.nearest(centers)
             return Swept(rows=[labels], sums=block.cluster_sums(labels, len(centers), block.weights)[:1])
 
-        found = self.sweep(visit, projection)
-        return Clusters(self, found.rows[0], len(centers), self.inside(found.sums[0]))
+        swept = self.sweep(visit, projection)
+        return Clusters(self, swept.rows[0], len(centers), self.inside(swept.sums[0]))
 
     def scatter(self, weights: Array | None) -> Float:
         """``sum_i w_i t_i t_i'`` over the rows' coordinates t, for other weights than their own."""

@@ -46,8 +46,8 @@ def to_start_from(coordinates: Coordinates, n_clusters: int, rng: np.random.Rand
     size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters, _SAMPLE_PER_COLUMN * rank)
     X, weights, known = sample_known(coordinates.rows.X, size, rng, coordinates.weights, coordinates.known)
     coordinates.rows.n_passes += 1
-    found = coordinates_of(as_rows(X), weights, max_rank=rank, rng=rng)
-    return replace(found.first(rank), known=known)
+    sample = coordinates_of(as_rows(X), weights, max_rank=rank, rng=rng)
+    return replace(sample.first(rank), known=known)
 
 
 @validate_params(
@@ -193,8 +193,8 @@ def coordinates_of(
     # The null space of the scatter is left out; what it would hold is zero for every row.
     rank = max(1, int(np.sum(values[:leading] > floor)))
     parts = {name: None if part is None else part[..., :rank] for name, part in parts.items()}
-    found = Coordinates(rows, mean, weights, total_variance=total, exact=exact, dominant=dominant, **parts)
-    return found.keep(variance)
+    coordinates = Coordinates(rows, mean, weights, total_variance=total, exact=exact, dominant=dominant, **parts)
+    return coordinates.keep(variance)
 
 
 def dominant_column(variances: Float) -> tuple[int, float] | None:

@@ -151,27 +151,27 @@ def wanted_components(n_clusters: int, rank: int) -> int:
     return min(n_clusters - 1, MOST_COMPONENTS, max(FEW, 3 * rank // 4))
 
 
-def resolve_n_components(asked: int | None, default: int, coordinates: Coordinates) -> int:
+def resolve_n_components(wanted: int | None, default: int, coordinates: Coordinates) -> int:
     """The number of components the data allow; says so when it is less than asked for."""
     rank, n_features = coordinates.rank, coordinates.rows.n_features
-    if asked is None:
+    if wanted is None:
         return min(max(default, 1), rank)
-    if asked > n_features:
+    if wanted > n_features:
         raise ValueError(
-            f"n_components={asked} exceeds the number of features ({n_features}): lower it or leave it None."
+            f"n_components={wanted} exceeds the number of features ({n_features}): lower it or leave it None."
         )
-    if asked > rank:
+    if wanted > rank:
         if not coordinates.exact:
             message = (
-                f"n_components={asked} exceeds the rank of the randomised decomposition ({rank}), so {rank} are used. "
+                f"n_components={wanted} exceeds the rank of the randomised decomposition ({rank}), so {rank} are used. "
                 "Raise max_rank, or lower n_components."
             )
         else:
             kept = coordinates.variance_kept
             share = "" if kept > 1 - 1e-9 else f" at {kept:.3g} of the variance"
             message = (
-                f"n_components={asked} exceeds the rank of the data ({rank}{share}): every row would map to 0 in the "
+                f"n_components={wanted} exceeds the rank of the data ({rank}{share}): every row would map to 0 in the "
                 f"other directions, so {rank} are used. Lower n_components or leave it None."
             )
         tell(message, CollapseWarning)
-    return min(asked, rank)
+    return min(wanted, rank)

@@ -25,26 +25,26 @@ def blocks_in(X: object) -> dict[str, Any] | None:
         return None
     if not X:
         raise ValueError("X is a dict without blocks: give at least one, by name.")
-    found = {str(name): block for name, block in X.items()}
-    if len(found) < len(X):
+    blocks = {str(name): block for name, block in X.items()}
+    if len(blocks) < len(X):
         raise ValueError(f"Two blocks have the same name: {listed([str(name) for name in X])}.")
-    return found
+    return blocks
 
 
 def as_fitted(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Blocks in the order of fit."""
     lacking, unknown = [name for name in names if name not in given], [name for name in given if name not in names]
-    told = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"has {listed(unknown)} beside them"] * bool(unknown)
-    if told:
-        raise ValueError(f"The blocks of fit were {listed(list(names))}: X {' and '.join(told)}. Pass the same ones.")
+    faults = [f"lacks {listed(lacking)}"] * bool(lacking) + [f"has {listed(unknown)} beside them"] * bool(unknown)
+    if faults:
+        raise ValueError(f"The blocks of fit were {listed(list(names))}: X {' and '.join(faults)}. Pass the same ones.")
     return {name: given[name] for name in names}
 
 
 def check_lengths(lengths: Mapping[str, int]) -> None:
     """Blocks have the same rows."""
     if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{name!r} {length}" for name, length in lengths.items())
-        raise ValueError(f"The blocks must have the same rows, but their numbers differ: {found}.")
+        sizes = ", ".join(f"{name!r} {length}" for name, length in lengths.items())
+        raise ValueError(f"The blocks must have the same rows, but their numbers differ: {sizes}.")
 
 
 def n_rows_of(X: Any) -> int:
@@ -69,29 +69,29 @@ def about_block(name: str) -> Iterator[None]:
 
 
 def checked_blocks(X: object) -> dict[str, Any] | None:
-    """Blocks in memory, of as many rows each and, where rows have names, of the same names; None where X is none."""
+    """Blocks in memory, checked to have the same number and names of rows; None if X is no dict of blocks."""
     blocks = blocks_in(X)
     if blocks is None:
         return None
-    found = {name: loaded(block) for name, block in blocks.items()}
-    for name, block in found.items():
+    in_memory = {name: loaded(block) for name, block in blocks.items()}
+    for name, block in in_memory.items():
         if blocks_in(block) is not None:
             raise TypeError(f"Block {name!r} is a dict: give a table, an array or texts for each block.")
         if is_elsewhere(block):
             raise TypeError(f"Block {name!r} is not in memory ({type(block).__name__}): load it, or a sample of rows.")
         if not hasattr(block, "shape") and not hasattr(block, "__len__"):
             raise TypeError(f"Block {name!r} is {type(block).__name__}: give a table, an array or texts.")
-    if all(np.ndim(block) == 1 and not any(isinstance(cell, str) for cell in block) for block in _plain(found)):
+    if all(np.ndim(block) == 1 and not any(isinstance(cell, str) for cell in block) for block in _plain(in_memory)):
         raise TypeError("X is a dict of columns, not of blocks: pass them as one table, pandas.DataFrame(X).")
-    check_lengths({name: n_rows_of(block) for name, block in found.items()})
-    _check_names(found)
-    return found
+    check_lengths({name: n_rows_of(block) for name, block in in_memory.items()})
+    _check_names(in_memory)
+    return in_memory
 
 
 def _plain(blocks: Mapping[str, Any]) -> list[Any]:
-    """The blocks that are lists or arrays; something that is none, if there are others."""
-    found = [block for block in blocks.values() if isinstance(block, list | tuple | np.ndarray)]
-    return found if len(found) == len(blocks) else [np.empty((0, 0))]
+    """The blocks that are lists or arrays; if there are other blocks, one empty array in place of all."""
+    plain = [block for block in blocks.values() if isinstance(block, list | tuple | np.ndarray)]
+    return plain if len(plain) == len(blocks) else [np.empty((0, 0))]
 
 
 def _check_names(blocks: Mapping[str, Any]) -> None:
@@ -172,17 +172,17 @@ class PreparedBlocks:
     def description_(self) -> Description | None:
         """What the blocks are, if all were described."""
         parts = {name: getattr(one, "description_", None) for name, one in self.preparations.items()}
-        found = {name: part for name, part in parts.items() if part is not None}
-        return description_of(found) if len(found) == len(parts) else None
+        described = {name: part for name, part in parts.items() if part is not None}
+        return description_of(described) if len(described) == len(parts) else None
 
     def encode(self, X: object) -> dict[str, Any]:
         """Rows of numbers of each block."""
         given = as_fitted(checked_blocks(X) or {}, list(self.preparations))
-        found = {}
+        coded = {}
         for name, one in self.preparations.items():
             with about_block(name):
-                found[name] = one.encode(given[name]) if hasattr(one, "encode") else one.transform(given[name])
-        return found
+                coded[name] = one.encode(given[name]) if hasattr(one, "encode") else one.transform(given[name])
+        return coded
 
     def readable(self, coded: dict[str, Any]) -> Any:
         """Coded rows as people read them, side by side."""
@@ -194,12 +194,12 @@ class PreparedBlocks:
 
     def coded_names(self, coded: dict[str, Any]) -> list[str]:
         """Names of the columns, side by side."""
-        found = []
+        names = []
         for name, one in self.preparations.items():
             numbered = [f"x{number}" for number in range(coded[name].shape[1])]
             own = one.coded_names() if hasattr(one, "coded_names") else getattr(one, "feature_names_in_", numbered)
-            found += [in_block(name, str(column)) for column in own]
-        return found
+            names += [in_block(name, str(column)) for column in own]
+        return names
 
 
 def in_block(block: str, column: str) -> str:
@@ -208,13 +208,13 @@ def in_block(block: str, column: str) -> str:
 
 
 def by_block(preparations: Sequence[Any]) -> dict[str, list[Any]] | None:
-    """The preparations of each block; None where the data are one block without a name."""
-    found: dict[str, list[Any]] = {}
+    """The preparations of each block; None if the data were no dict of blocks."""
+    grouped: dict[str, list[Any]] = {}
     for one in preparations:
         if not isinstance(one, BlockView):
             return None
-        found.setdefault(one.block, []).append(one.preparation)
-    return found
+        grouped.setdefault(one.block, []).append(one.preparation)
+    return grouped
 
 
 def described_blocks(looked_at: Mapping[str, Described]) -> DescribedBlocks:
@@ -266,5 +266,5 @@ def description_of(parts: Mapping[str, Description]) -> Description:
 
 def _usage(part: Description) -> Usage:
     n_columns = len(part._names)
-    found = part._usage or Usage(part.used, np.full(n_columns, np.nan), [""] * n_columns, [])
-    return found._replace(used=part.used)
+    usage = part._usage or Usage(part.used, np.full(n_columns, np.nan), [""] * n_columns, [])
+    return usage._replace(used=part.used)

@@ -1,4 +1,4 @@
-"""The cells of one column: as numbers, as days, as levels; each an error that names the column where they are not."""
+"""The cells of one column as numbers, days or levels; an error names the column if they are something else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jointclust.views.written import Reading, is_unknown, reading_of
 
 Level = str | float | int | bool
 
-# What a timestamp of nanoseconds can hold; beyond are mistakes and marks for "never".
+# The range of timestamps in nanoseconds; dates outside are mistakes or mean "never".
 _FIRST, _LAST = np.datetime64("1678-01-01", "us"), np.datetime64("2262-01-01", "us")
 
 
@@ -52,7 +52,7 @@ class Cells:
 
     @cached_property
     def reading(self) -> Reading:
-        """How text is read: as fit has learned, else as what all of it is."""
+        """How text is read: as in fit, else by what all cells have in common."""
         if self.known_reading is not None:
             return self.known_reading
         if self.is_category or self.values.dtype.kind != "O" or self._holds_booleans:
@@ -75,11 +75,11 @@ class Cells:
         if self.values.dtype.kind != "O" or self.codes is None:
             return {}
         sizes = np.bincount(self.codes, minlength=self.values.size)
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for value, size in zip(self.values, sizes.tolist(), strict=True):
             if value is not None and not _is_blank(value) and self._says_nothing(value):
-                found[value.strip()] = found.get(value.strip(), 0) + size
-        return found
+                counts[value.strip()] = counts.get(value.strip(), 0) + size
+        return counts
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -103,30 +103,30 @@ class Cells:
         values = self.values
         if values.dtype.kind == "O":
             values = np.array(self._each(self._number, np.nan, "numbers", "correct it"), dtype=np.float64)
-        found = self._expand(values)
+        numbers = self._expand(values)
         if np.isinf(values).any():
-            row = int(np.flatnonzero(np.isinf(found))[0])
+            row = int(np.flatnonzero(np.isinf(numbers))[0])
             raise ValueError(
-                f"Input X contains infinity: column {self.name!r} has {found[row]} in row {row} (from 0). Correct it, "
+                f"Input X contains infinity: column {self.name!r} has {numbers[row]} in row {row} (from 0). Correct it "
                 "or make it a gap (NaN)."
             )
-        return found
+        return numbers
 
     def _number(self, value: Any) -> float:
         reading = self.reading if self.reading.kind in ("number", "boolean") else Reading("number")
         return float(reading.converter(value) if isinstance(value, str) else value)
 
     def _each(self, convert: Callable[[Any], Any], gap: Any, what: str, advice: str) -> list[Any]:
-        """The values converted one by one, gaps to what stands for them; an error names one that is not of the kind."""
-        found = []
+        """The values converted one by one, and ``gap`` for gaps; an error names a value that cannot be converted."""
+        converted = []
         for value, missing in zip(self.values, self._gaps, strict=True):
             missing |= isinstance(value, str) and is_unknown(value)
             try:
-                found.append(gap if missing else convert(value))
+                converted.append(gap if missing else convert(value))
             except ValueError as error:
-                told = f"Column {self.name!r} is to hold {what}, and holds {value!r}"
-                raise ValueError(f"{told}: {advice}, or encode it as a category.") from error
-        return found
+                problem = f"Column {self.name!r} is to hold {what}, and holds {value!r}"
+                raise ValueError(f"{problem}: {advice}, or encode it as a category.") from error
+        return converted
 
     def _date(self, value: Any) -> np.datetime64:
         reading = self.reading if self.reading.kind == "date" else Reading("date")
@@ -218,8 +218,8 @@ def _of_one_type(values: NDArray, name: str) -> NDArray:
     first = {_type_of(value): value for value in reversed(values) if value is not None}
     kinds = first.keys()
     if "other" in kinds:
-        told = f"Column {name!r} holds {first['other']!r}"
-        raise TypeError(f"{told}: the argument must be a string, a number, a boolean or a date.")
+        problem = f"Column {name!r} holds {first['other']!r}"
+        raise TypeError(f"{problem}: the argument must be a string, a number, a boolean or a date.")
     if len(kinds) > 1 and (text := _as_text(values, kinds)) is not None:
         return text
     if len(kinds) > 1:
@@ -264,7 +264,7 @@ def _date(value: Any) -> np.datetime64:
 
 
 def _is_missing(value: object) -> bool:
-    """None, NaN, and what pandas has for them; its NA is equal to nothing and not different from anything."""
+    """Whether a value is None, NaN, NaT or NA; a comparison with NA has no truth value."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or bool(value != value)
 
 

@@ -65,7 +65,7 @@ class Column(NamedTuple):
     why: str = ""
 
 
-class Found(NamedTuple):
+class Facts(NamedTuple):
     """What a column is, and why: the share of its cells that are missing; its numbers or days, or codes of its levels.
 
     ``sentinels`` are numbers that stand for gaps, with their rows; ``notes`` say what was read into the cells.
@@ -200,32 +200,32 @@ def numbers_in(column: Any, name: object) -> Float:
     return cells.numbers()
 
 
-def found_in(cells: Cells, positions: NDArray | None) -> Found:
+def facts_of(cells: Cells, positions: NDArray | None) -> Facts:
     """What a column holds, from the rows at some positions; None where the positions are unknown."""
     if cells.kind == "number":
-        return _found_in_numbers(cells, positions)
+        return _facts_of_numbers(cells, positions)
     missing = float(cells.missing.mean())
     levels, codes = cells.levels()
     present = codes[codes >= 0]
     n_different = np.unique(present).size
     if n_different < 2:
-        return Found("constant", missing)
+        return Facts("constant", missing)
     if cells.kind == "boolean":
-        return Found("boolean", missing, numbers=cells.numbers(), notes=_read_as(cells, "what is true or false"))
+        return Facts("boolean", missing, numbers=cells.numbers(), notes=_read_as(cells, "what is true or false"))
     if cells.kind == "date":
-        return Found("date", missing, numbers=cells.days(), notes=_read_as(cells, "dates"))
+        return Facts("date", missing, numbers=cells.days(), notes=_read_as(cells, "dates"))
     words = np.array([len(str(level).split()) for level in levels])[present]
     kind, reason = _kind_of_text(cells.name, n_different, words)
-    return Found(kind, missing, reason, notes=_doubts(cells, kind, n_different, present.size), codes=codes)
+    return Facts(kind, missing, reason, notes=_doubts(cells, kind, n_different, present.size), codes=codes)
 
 
-def _found_in_numbers(cells: Cells, positions: NDArray | None) -> Found:
+def _facts_of_numbers(cells: Cells, positions: NDArray | None) -> Facts:
     values = cells.numbers()
-    found = tuple((value, int(np.sum(values == value))) for value in sentinels_in(values))
-    if found:
-        values = np.where(np.isin(values, [value for value, _ in found]), np.nan, values)
+    sentinels = tuple((value, int(np.sum(values == value))) for value in sentinels_in(values))
+    if sentinels:
+        values = np.where(np.isin(values, [value for value, _ in sentinels]), np.nan, values)
     kind, reason = _kind_of_numbers(values, cells.name, positions)
-    return Found(kind, float(np.isnan(values).mean()), reason, values, found, _read_as(cells, "numbers"))
+    return Facts(kind, float(np.isnan(values).mean()), reason, values, sentinels, _read_as(cells, "numbers"))
 
 
 def _read_as(cells: Cells, what: str) -> tuple[str, ...]:
@@ -262,15 +262,15 @@ def sentinels_in(values: Float) -> tuple[float, ...]:
     cells are others.
     """
     present = values[~np.isnan(values)]
-    found: list[float] = []
-    while present.size and len(found) < _MOST_SENTINELS:
+    sentinels: list[float] = []
+    while present.size and len(sentinels) < _MOST_SENTINELS:
         ends = [float(end) for end in (present.min(), present.max()) if is_nines(end)]
         value = next((end for end in ends if _is_far(end, present)), None)
         if value is None:
             break
-        found.append(value)
+        sentinels.append(value)
         present = present[present != value]
-    return tuple(found) if 2 * present.size >= np.sum(~np.isnan(values)) else ()
+    return tuple(sentinels) if 2 * present.size >= np.sum(~np.isnan(values)) else ()
 
 
 def is_nines(values: Any) -> Any:

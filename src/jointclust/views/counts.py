@@ -59,9 +59,9 @@ class TermWeights(Counts):
     """
 
     def _learn(self, X: Any, weights: Float | None) -> None:
-        found = sweep(lambda x, w: Swept(sums=[blocks.column_sums(_is_filled(x), w)]), X, weights, width=X.shape[1])
+        swept = sweep(lambda x, w: Swept(sums=[blocks.column_sums(_is_filled(x), w)]), X, weights, width=X.shape[1])
         total = X.shape[0] if weights is None else total_weight(weights)
-        self.idf_ = 1.0 + np.log((1.0 + total) / (1.0 + found.sums[0]))
+        self.idf_ = 1.0 + np.log((1.0 + total) / (1.0 + swept.sums[0]))
 
     def _change(self, x: Any) -> Any:
         _refuse_negative(x)
@@ -123,8 +123,8 @@ class LogCounts(Counts):
         self.n_columns = n_columns
 
     def _learn(self, X: Any, weights: Float | None) -> None:
-        found = sweep(lambda x: Swept(pieces=[_totals(x)]), X, width=X.shape[1])
-        self.total_ = _median(found.pieces[0], None if weights is None else to_host(weights))
+        swept = sweep(lambda x: Swept(pieces=[_totals(x)]), X, width=X.shape[1])
+        self.total_ = _median(swept.pieces[0], None if weights is None else to_host(weights))
         self.kept_ = np.arange(X.shape[1])
         if self.n_columns is not None and self.n_columns < X.shape[1]:
             excess = _excess(*moments(X, weights))

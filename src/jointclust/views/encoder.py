@@ -141,7 +141,7 @@ class MixedEncoder(Transformer):
         }
         self.notes_: list[str] = []
         given = self._given_kinds(labels)
-        told = []
+        notes = []
         for name, kind, column in zip(self._names, given, columns_of(X), strict=True):
             if kind in _LEFT_OUT:
                 self.kinds_[name] = kind
@@ -151,14 +151,14 @@ class MixedEncoder(Transformer):
             dropped = self._learn(cells, kind, weights)
             if dropped:
                 self.kinds_[name], reason = dropped
-                told.append(f"Column {name!r} is left out: {reason}.")
+                notes.append(f"Column {name!r} is left out: {reason}.")
             elif cells.n_blank:
-                told.append(f"Column {name!r}: {cells.n_blank} empty strings are taken as gaps.")
-        self.notes_ += told
+                notes.append(f"Column {name!r}: {cells.n_blank} empty strings are taken as gaps.")
+        self.notes_ += notes
         if not self.levels_ and not self.mean_:
             raise ValueError("No column of X tells rows apart: " + " ".join(self.notes_ or ["all are left out."]))
-        if told:
-            tell(" ".join(told), UserWarning)
+        if notes:
+            tell(" ".join(notes), UserWarning)
         return self
 
     @property
@@ -202,8 +202,8 @@ class MixedEncoder(Transformer):
 
         def position_of(parameter: str, key: object) -> int:
             if str(key) not in positions:
-                told = f"{parameter} names {key!r}, which X has not"
-                raise ValueError(f"{told}: its columns are {', '.join(labels[:20])}.")
+                problem = f"{parameter} names {key!r}, which X has not"
+                raise ValueError(f"{problem}: its columns are {', '.join(labels[:20])}.")
             return positions[str(key)]
 
         return position_of
@@ -302,25 +302,25 @@ class MixedEncoder(Transformer):
         position |= dict.fromkeys(self.rare_.get(cells.name, []), shares.size - 1)
         levels, codes = cells.levels()
         rows = np.array([position.get(level, shares.size) for level in levels] + [shares.size + 1])
-        found = rows[codes]
+        of_rows = rows[codes]
         # Of a type that declares its levels, some may have no row.
         new = [repr(levels[code]) for code in np.unique(codes) if code >= 0 and levels[code] not in position]
         if new:
             more = ", ..." if len(new) > 5 else ""
             unknown.append(
-                f"column {cells.name!r} has {', '.join(new[:5])}{more} in {(found == shares.size).sum()} rows"
+                f"column {cells.name!r} has {', '.join(new[:5])}{more} in {(of_rows == shares.size).sum()} rows"
             )
-        return table[found]
+        return table[of_rows]
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
-        found: list[str] = []
+        names: list[str] = []
         for name, shown in zip(self._names, super().get_feature_names_out(input_features), strict=True):
             if name in self.mean_:
-                found.append(str(shown))
+                names.append(str(shown))
             elif name in self.levels_:
                 levels = [str(level) for level in self.levels_[name]]
                 pooled = "other levels"
                 while pooled in levels:
                     pooled = f"({pooled})"
-                found += [f"{shown} = {level}" for level in levels + [pooled] * (name in self.rare_)]
-        return np.array(found, dtype=object)
+                names += [f"{shown} = {level}" for level in levels + [pooled] * (name in self.rare_)]
+        return np.array(names, dtype=object)

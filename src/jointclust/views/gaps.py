@@ -204,8 +204,8 @@ class LowRankImputer(Transformer):
         missing = np.flatnonzero(~observed.any(axis=0))
         if missing.size and len(observed) > 1:
             listed = ", ".join(repr(str(names[j])) for j in missing[:10]) + (", ..." if missing.size > 10 else "")
-            told = f"No row has a value in {missing.size} of {observed.shape[1]} columns ({listed})"
-            tell(f"{told}: they are told from the others alone.", UserWarning)
+            problem = f"No row has a value in {missing.size} of {observed.shape[1]} columns ({listed})"
+            tell(f"{problem}: they are told from the others alone.", UserWarning)
         model = _Model(self.mean_, self.loadings_, self.noise_variance_)
         for rows, expected, _ in model.expected(np.nan_to_num(filled[gappy] - self.mean_), observed[gappy]):
             rows = gappy[rows]

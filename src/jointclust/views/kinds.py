@@ -19,9 +19,9 @@ from jointclust.types import Float
 from jointclust.views.cells import cells_of
 from jointclust.views.columns import (
     Column,
-    Found,
+    Facts,
     columns_of,
-    found_in,
+    facts_of,
     is_nines,
     is_table,
     is_whole,
@@ -159,8 +159,8 @@ class Description:
         lines += [f"- {reason}" for reason in self.reasons]
         lines.append(f"views: {', '.join(self.views)}")
         if n_columns:
-            found = Counter(self._kinds.tolist())
-            lines.append("columns: " + ", ".join(f"{number:,} {kind}" for kind, number in found.most_common()))
+            counts = Counter(self._kinds.tolist())
+            lines.append("columns: " + ", ".join(f"{number:,} {kind}" for kind, number in counts.most_common()))
         if n_columns <= _SHOWN:
             lines += [_shown(column) for column in self.columns]
         return "\n".join(lines)
@@ -170,14 +170,14 @@ class Description:
     def _repr_html_(self) -> str:
         """The same for notebooks, with the columns as a table that opens."""
         title, *lines = (html.escape(line) for line in str(self).splitlines())
-        told = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines if not line.startswith("  "))
+        items = "".join(f"<li>{line.removeprefix('- ')}</li>" for line in lines if not line.startswith("  "))
         rows = [(one.name, one.kind, f"{one.spread:.3g}", percent(one.missing)) for one in self.columns[:_LISTED]]
         cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
         head = "<tr><th>column</th><th>kind</th><th>spread</th><th>missing</th></tr>"
         table = f"<table>{head}{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
         which = "columns" if len(self._names) <= _LISTED else f"the first {_LISTED} columns"
         columns = f"<details><summary>{which}</summary>{table}</details>" if rows else ""
-        return f"<b>{title}</b><ul>{told}</ul>{columns}"
+        return f"<b>{title}</b><ul>{items}</ul>{columns}"
 
 
 def _shown(column: Column) -> str:
@@ -224,7 +224,7 @@ class Described(NamedTuple):
     """A description, with the columns that it was made from and the positions of their rows; None is all of them."""
 
     description: Description
-    columns: list[Found]
+    columns: list[Facts]
     positions: NDArray | None = None
 
     def two_valued(self) -> NDArray[np.bool_]:
@@ -244,8 +244,8 @@ def described(X: Any, columns: Any = "related", n_samples: int | None = None) ->
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict of blocks: describe each of them by itself.")
     if is_annotated(X):
-        found = described(X.X, columns).description
-        return Described(replace(found, _names=np.array([str(name) for name in X.var.index])), [])
+        description = described(X.X, columns).description
+        return Described(replace(description, _names=np.array([str(name) for name in X.var.index])), [])
     X = unfolded(X)
     if n_samples is not None and X.shape[0] < n_samples:
         return _described(n_samples, X, None, columns)
@@ -259,7 +259,7 @@ def naming_column(X: Any) -> Any | None:
     if len(names) == 1:
         return None
     cells = ((name, cells_of(column, name)) for name, column in zip(names, columns_of(rows), strict=True))
-    return next((name for name, one in cells if found_in(one, positions).kind == "id"), None)
+    return next((name for name, one in cells if facts_of(one, positions).kind == "id"), None)
 
 
 def _described(n_samples: int, rows: Any, positions: NDArray | None, columns: Any) -> Described:
@@ -274,14 +274,14 @@ def _described(n_samples: int, rows: Any, positions: NDArray | None, columns: An
             if not isinstance(columns, str):
                 raise ValueError("columns is for tables: the columns of a sparse matrix have no names.")
             return Described(_of_sparse(sp.csr_array(rows), n_samples, reasons), [])
-        found, names = _found_in_matrix(rows, positions), np.arange(rows.shape[1]).astype(str)
-        if all(column.kind == "constant" for column in found) and not np.isnan(rows).all():
-            return Described(_of_constants(found, names, n_samples, reasons), [])
+        facts, names = _facts_of_matrix(rows, positions), np.arange(rows.shape[1]).astype(str)
+        if all(column.kind == "constant" for column in facts) and not np.isnan(rows).all():
+            return Described(_of_constants(facts, names, n_samples, reasons), [])
     else:
         names = np.array([str(name) for name in names_of(rows)])
         cells = zip(columns_of(rows), names.tolist(), strict=True)
-        found = [found_in(cells_of(column, name), positions) for column, name in cells]
-    return Described(_of_columns(found, names, n_samples, reasons, columns), found, positions)
+        facts = [facts_of(cells_of(column, name), positions) for column, name in cells]
+    return Described(_of_columns(facts, names, n_samples, reasons, columns), facts, positions)
 
 
 def is_documents(X: Any) -> bool:
@@ -379,55 +379,55 @@ def _of_sparse(A: sp.csr_array, n_samples: int, reasons: list[str]) -> Descripti
     return _description(verdict, n_samples, (names, kinds, np.zeros(len(names)), spread), A)
 
 
-def _found_in_matrix(A: Float, positions: NDArray | None) -> list[Found]:
+def _facts_of_matrix(A: Float, positions: NDArray | None) -> list[Facts]:
     """What dense columns are; most columns of wide data are plainly numbers, found at once rather than one by one."""
     lowest, highest = np.fmin.reduce(A, axis=0), np.fmax.reduce(A, axis=0)
     plain = (highest > lowest) & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
     plain &= ~(is_nines(lowest) | is_nines(highest))
-    found = [
-        Found("number", missing, numbers=column) if known else found_in(cells_of(column, str(name)), positions)
+    facts = [
+        Facts("number", missing, numbers=column) if known else facts_of(cells_of(column, str(name)), positions)
         for name, (column, missing, known) in enumerate(
             zip(A.T, np.isnan(A).mean(axis=0).tolist(), plain.tolist(), strict=True)
         )
     ]
-    if all(column.kind in LEFT_OUT for column in found):  # numbers that are all there is name nothing
-        found = [column._replace(kind="number") if column.kind == "id" else column for column in found]
-    return found
+    if all(column.kind in LEFT_OUT for column in facts):  # numbers that are all there is name nothing
+        facts = [column._replace(kind="number") if column.kind == "id" else column for column in facts]
+    return facts
 
 
-def _of_constants(found: list[Found], names: NDArray[np.str_], n_samples: int, reasons: list[str]) -> Description:
+def _of_constants(facts: list[Facts], names: NDArray[np.str_], n_samples: int, reasons: list[str]) -> Description:
     verdict = Verdict("table", ["all columns are constant: the rows are equal", *reasons])
-    missing = np.array([column.missing for column in found])
+    missing = np.array([column.missing for column in facts])
     return _description(verdict, n_samples, (names, np.full(len(names), "constant"), missing, 0.0 * missing))
 
 
 def _of_columns(
-    found: list[Found], names: NDArray[np.str_], n_samples: int, reasons: list[str], columns: Any
+    facts: list[Facts], names: NDArray[np.str_], n_samples: int, reasons: list[str], columns: Any
 ) -> Description:
     """The description of dense columns, by those of them that are used."""
-    missing = np.array([column.missing for column in found])
+    missing = np.array([column.missing for column in facts])
     if missing.min() == 1:
         raise ValueError("All cells of X are missing: there is nothing to describe.")
     if not isinstance(columns, str):
-        found = [
+        facts = [
             _as_wanted(column) if str(name) in set(map(str, columns)) else column
-            for column, name in zip(found, names, strict=True)
+            for column, name in zip(facts, names, strict=True)
         ]
-    usage, verdict, A = _use(found, names, columns)
-    kinds = np.array([column.kind for column in found])
+    usage, verdict, A = _use(facts, names, columns)
+    kinds = np.array([column.kind for column in facts])
     # What is true or false is 1 or 0, however it is written.
     numeric = np.isin(kinds, _NUMERIC)
-    spread = _spreads([column.numbers if use else None for column, use in zip(found, numeric, strict=True)])
-    told = _told(found, names, kinds, missing)
+    spread = _spreads([column.numbers if use else None for column, use in zip(facts, numeric, strict=True)])
+    remarks = _remarks(facts, names, kinds, missing)
     if verdict.kind == "documents":  # of the text, which is not left out
-        told = [line for line in told if "--text-column" not in line]
-    reasons = verdict.reasons + told_of_use(usage, names) + told + reasons
+        remarks = [line for line in remarks if "--text-column" not in line]
+    reasons = verdict.reasons + told_of_use(usage, names) + remarks + reasons
     if verdict.kind not in ("counts", "mixed", "table"):
         kinds = np.where(kinds == "count", "number", kinds)
     elif verdict.kind == "counts":
         kinds = np.where(numeric, "count", kinds)
-    sentinels = tuple((index, value) for index, column in enumerate(found) for value, _ in column.sentinels)
-    notes = tuple(_few_of([note for column in found for note in column.notes]))
+    sentinels = tuple((index, value) for index, column in enumerate(facts) for value, _ in column.sentinels)
+    notes = tuple(_few_of([note for column in facts for note in column.notes]))
     description = _description(verdict._replace(reasons=reasons), n_samples, (names, kinds, missing, spread), A)
     description = replace(description, _sentinels=sentinels, _notes=notes, _usage=usage)
     if verdict.kind != "mixed":
@@ -448,35 +448,35 @@ def _spreads(columns: list[Float | None]) -> Float:
     return spreads
 
 
-def _as_wanted(column: Found) -> Found:
+def _as_wanted(column: Facts) -> Facts:
     """A column that a user names is no id."""
     kinds = {"id": "category" if column.numbers is None else "number"}
     return column._replace(kind=kinds.get(column.kind, column.kind))
 
 
-def _use(found: list[Found], names: NDArray[np.str_], columns: Any) -> tuple[Usage, Verdict, Float]:
+def _use(facts: list[Facts], names: NDArray[np.str_], columns: Any) -> tuple[Usage, Verdict, Float]:
     """Which columns are used, the kind of data that these are, and their numbers."""
-    every = all_columns(found)
-    verdict, A = _kind_of_used(found, names, every.used)
+    every = all_columns(facts)
+    verdict, A = _kind_of_used(facts, names, every.used)
     usage = every
     if isinstance(columns, str) and verdict.kind in ("table", "mixed"):
-        tested = related_columns(found, names.tolist())
+        tested = related_columns(facts, names.tolist())
         # In two or three columns density shows what each of them adds: all are used.
         drops_few = verdict.kind == "table" and view_of_few(A) is not None and tested.used.sum() < every.used.sum()
         usage = tested if columns == "related" and not drops_few else every._replace(related=tested.related)
     elif not isinstance(columns, str) and not named_beside_related(names.tolist(), columns):
-        usage = given_columns(found, names.tolist(), list(columns))
+        usage = given_columns(facts, names.tolist(), list(columns))
     elif not isinstance(columns, str) and verdict.kind in ("table", "mixed"):
-        usage = related_and_given(found, names.tolist(), list(columns))
+        usage = related_and_given(facts, names.tolist(), list(columns))
     if np.array_equal(usage.used, every.used):
         return usage, verdict, A
-    return usage, *_kind_of_used(found, names, usage.used)
+    return usage, *_kind_of_used(facts, names, usage.used)
 
 
-def _kind_of_used(found: list[Found], names: NDArray[np.str_], used: NDArray[np.bool_]) -> tuple[Verdict, Float]:
+def _kind_of_used(facts: list[Facts], names: NDArray[np.str_], used: NDArray[np.bool_]) -> tuple[Verdict, Float]:
     """The kind of data of the columns that are used, all if these are none; and the numbers among them."""
     used = used if used.any() else np.ones_like(used)
-    some = [column for column, use in zip(found, used, strict=True) if use]
+    some = [column for column, use in zip(facts, used, strict=True) if use]
     numbers = [column.numbers for column in some if column.kind in _NUMERIC and column.numbers is not None]
     A = np.column_stack(numbers) if numbers else np.empty((1, 0))
     return _verdict(A, names[used], np.array([column.kind for column in some])), A
@@ -518,16 +518,16 @@ def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verd
 def told_of_use(usage: Usage, names: NDArray[np.str_]) -> list[str]:
     """Which columns are not used because of what they depend on."""
     alone = [str(name) for name, why in zip(names, usage.why, strict=True) if why.startswith(ALONE)]
-    told = []
+    sentences = []
     if alone:
         what = "is not used: it depends" if len(alone) == 1 else "are not used: each depends"
-        told.append(f"{listed(alone)} {what} on no other column")
+        sentences.append(f"{listed(alone)} {what} on no other column")
     for group in usage.groups:
         own = f"{listed(group)} depend on each other and on none of the columns used: another grouping of the rows"
-        told.append(f"{own}, which columns={group!r} shows" if len(group) < 6 else own)
+        sentences.append(f"{own}, which columns={group!r} shows" if len(group) < 6 else own)
     if ALL_USED in usage.why:
-        told.append(ALL_USED)
-    return told
+        sentences.append(ALL_USED)
+    return sentences
 
 
 def listed(names: list[str], most: int = 5) -> str:
@@ -543,18 +543,18 @@ def listed(names: list[str], most: int = 5) -> str:
     return ", ".join(map(repr, names[:most])) + more
 
 
-def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], missing: Float) -> list[str]:
+def _remarks(facts: list[Facts], names: NDArray[np.str_], kinds: NDArray[np.str_], missing: Float) -> list[str]:
     """What else a user should know: ids, gaps, text and constants; a few by name, more as a number."""
-    told = []
+    remarks = []
     for kind in ("id", "text", "constant"):
         of_kind = np.flatnonzero(kinds == kind)
-        reasons = [found[index].reason or f"column {str(names[index])!r} is constant" for index in of_kind]
-        told += reasons if len(reasons) <= 3 else [f"{len(reasons)} columns are {'ids' if kind == 'id' else kind}"]
-    told += _few_of([note for column in found for note in column.notes])
-    told += _few_of(
+        reasons = [facts[index].reason or f"column {str(names[index])!r} is constant" for index in of_kind]
+        remarks += reasons if len(reasons) <= 3 else [f"{len(reasons)} columns are {'ids' if kind == 'id' else kind}"]
+    remarks += _few_of([note for column in facts for note in column.notes])
+    remarks += _few_of(
         [
             f"column {str(name)!r}: {value:.10g} in {number:,} rows is taken as a gap"
-            for column, name in zip(found, names, strict=True)
+            for column, name in zip(facts, names, strict=True)
             for value, number in column.sentinels
         ]
     )
@@ -562,15 +562,15 @@ def _told(found: list[Found], names: NDArray[np.str_], kinds: NDArray[np.str_], 
     if used.any() and missing[used].max() > 0:
         worst = int(np.where(used, missing, 0.0).argmax())
         share = percent(float(missing[used].mean()))
-        told.append(
+        remarks.append(
             f"{share} of the cells are missing, most in column {str(names[worst])!r} ({percent(missing[worst])})"
         )
     few = len(names) <= _SHOWN
-    codes = [name for column, name in zip(found, names, strict=True) if few and _may_be_codes(column)]
+    codes = [name for column, name in zip(facts, names, strict=True) if few and _may_be_codes(column)]
     if 0 < len(codes) < len(names):
         listed = ", ".join(repr(str(name)) for name in codes[:3]) + (", ..." if len(codes) > 3 else "")
-        told.append(f"few whole numbers in {listed}: if they are codes, make these columns categories")
-    return told
+        remarks.append(f"few whole numbers in {listed}: if they are codes, make these columns categories")
+    return remarks
 
 
 def _few_of(notes: list[str], most: int = 5) -> list[str]:
@@ -578,7 +578,7 @@ def _few_of(notes: list[str], most: int = 5) -> list[str]:
     return notes if len(notes) <= most else [*notes[: most - 1], f"{len(notes) - most + 1} more columns likewise"]
 
 
-def _may_be_codes(column: Found) -> bool:
+def _may_be_codes(column: Facts) -> bool:
     """Whether a column of numbers has three to ten values, whole ones from 0 or 1: an order, or codes."""
     if column.kind != "number" or column.numbers is None:
         return False

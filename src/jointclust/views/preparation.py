@@ -177,7 +177,7 @@ class Preparation(Transformer):
         return rows, looked_at
 
     def _check_memory(self, data: Any) -> None:
-        """Rows as numbers, once with gaps and once without, and what is computed from them, find room."""
+        """Refuse tables that need more memory than is free: coded rows are held three times."""
         if isinstance(self.encoder_, MixedEncoder):
             width = self.encoder_.get_feature_names_out().size
             what = f"To code {data.shape[0]:,} rows as {width:,} columns of numbers"
@@ -185,7 +185,7 @@ class Preparation(Transformer):
             check_memory(3 * 8.0 * data.shape[0] * width, what, remedy)
 
     def _warn_of_sentinels(self, elsewhere: bool) -> None:
-        """Say which numbers are taken for gaps: whoever means them as numbers has to know. Elsewhere none are."""
+        """Warn which numbers are taken for gaps. Of rows outside memory none are."""
         where: dict[float, list[str]] = {}
         for position, value in self.description_._sentinels:
             where.setdefault(value, []).append(self.description_.columns[position].name)
@@ -195,28 +195,28 @@ class Preparation(Transformer):
         ]
         if listed:
             how = "stay numbers, as X is not in memory" if elsewhere else "are gaps"
-            told = f"Numbers that stand far outside, as marks for missing cells do, {how}"
-            tell(f"{told}: {'; '.join(listed)}.", UserWarning)
+            problem = f"Numbers that stand far outside, as marks for missing cells do, {how}"
+            tell(f"{problem}: {'; '.join(listed)}.", UserWarning)
         if elsewhere:
             self.description_ = replace(self.description_, _sentinels=())
 
     def _warn_of_gaps(self, rows: Float) -> None:
-        """Say where so few cells are filled that the rest is made up."""
+        """Warn of rows with hardly any value, and of a table that is mostly gaps."""
         gaps = np.isnan(rows[:, self._first_of_each()])
         empty, share = int(np.sum(gaps.mean(axis=1) >= EMPTY_ROW)), float(gaps.mean())
-        told = []
+        sentences = []
         if empty:
-            told.append(
+            sentences.append(
                 f"{empty:,} of {len(gaps):,} rows have no value in {EMPTY_ROW:.0%} of the columns or more: where they "
                 "belong is a guess; leave them out"
             )
         if share > _MOSTLY_GAPS:
-            told.append(
+            sentences.append(
                 f"{percent(share)} of the cells are gaps: what fills them is mostly the mean; "
                 "leave out columns and rows that are nearly empty"
             )
-        if told:
-            tell(f"{'. '.join(told)}.", UserWarning)
+        if sentences:
+            tell(f"{'. '.join(sentences)}.", UserWarning)
 
     def _first_of_each(self) -> Any:
         """Positions of coded columns, one for each column of the data."""
@@ -282,7 +282,7 @@ class Preparation(Transformer):
         return self.scaler_.get_feature_names_out(self.coded_names())
 
     def coded_names(self, columns: Sequence[str] | None = None) -> NDArray:
-        """Names of the columns of :meth:`encode`, where those of the data are called so, if they had no names."""
+        """Names of the columns of :meth:`encode`; the argument names the columns of data that had no names."""
         check_is_fitted(self)
         names = None if columns is None else np.asarray(columns, dtype=object)
         if self.encoder_ is not None:
@@ -342,35 +342,35 @@ class Preparation(Transformer):
 
     def _learn_columns(self, data: Any) -> None:
         """What makes numbers of the data, and which columns are used."""
-        found = self.description_
-        if found.kind == "documents":
+        description = self.description_
+        if description.kind == "documents":
             self.encoder_ = Words()
             return
-        if is_elsewhere(data) and found.kind == "mixed":
+        if is_elsewhere(data) and description.kind == "mixed":
             raise TypeError(
                 f"Categories, booleans and dates are coded in memory; X is {type(data).__name__}: load it first."
             )
-        if not found.used.all() and (is_lazy(data) or not is_elsewhere(data)):
-            self.kept_ = np.flatnonzero(found.used)
-        if is_table(data) and not is_elsewhere(data) and found.kind in ("table", "mixed"):
+        if not description.used.all() and (is_lazy(data) or not is_elsewhere(data)):
+            self.kept_ = np.flatnonzero(description.used)
+        if is_table(data) and not is_elsewhere(data) and description.kind in ("table", "mixed"):
             self.encoder_ = self._encoder()
         what = "is left out" if self.kept_ is not None else "looks like it should be left out, and is not"
-        dropped = [column for column in found.columns if not column.used]
+        dropped = [column for column in description.columns if not column.used]
         self.notes_ += [f"column {one.name!r} {what} ({one.kind}): {one.why}" for one in dropped[:5]]
         if len(dropped) > 5:
             self.notes_.append(f"{len(dropped) - 5} more columns likewise")
 
     def _encoder(self) -> MixedEncoder:
         """What codes the columns that are used."""
-        found = self.description_
-        used = [column for column in found.columns if column.used]
+        description = self.description_
+        used = [column for column in description.columns if column.used]
         if isinstance(getattr(self, "feature_names_in_", None), np.ndarray):
             names = [column.name for column in used]
         else:
             names = [str(place) for place in range(len(used))]  # of an array, whose columns are counted anew
         sentinels: dict[str, list[float]] = {}
-        for place, position in enumerate(np.flatnonzero(found.used)):
-            values = [value for where, value in found._sentinels if where == position]
+        for place, position in enumerate(np.flatnonzero(description.used)):
+            values = [value for where, value in description._sentinels if where == position]
             sentinels |= {names[place]: values} if values else {}
         kinds = {name: column.kind for name, column in zip(names, used, strict=True)}
         return MixedEncoder(kinds, numbers="keep", sentinels=sentinels or None)
@@ -381,11 +381,11 @@ class Preparation(Transformer):
             return self.encoder_.transform(data)
         if is_elsewhere(data):
             return data
-        found, used = self.description_, self.kept_ if self.kept_ is not None else range(data.shape[1])
+        description, used = self.description_, self.kept_ if self.kept_ is not None else range(data.shape[1])
         if is_table(data):
             read = [numbers_in(column, name) for column, name in zip(columns_of(data), names_of(data), strict=True)]
-            return np.column_stack([found.without_sentinels(one, at) for one, at in zip(read, used, strict=True)])
-        dense, marks = not sp.issparse(data), {position for position, _ in found._sentinels}
+            return np.column_stack([description.without_sentinels(one, at) for one, at in zip(read, used, strict=True)])
+        dense, marks = not sp.issparse(data), {position for position, _ in description._sentinels}
         marked = [(place, at) for place, at in enumerate(used) if at in marks] if marks else []
         data = check_array(
             data,
@@ -395,7 +395,7 @@ class Preparation(Transformer):
             copy=bool(marked),
         )
         for place, at in marked:
-            data[:, place] = found.without_sentinels(data[:, place], at)
+            data[:, place] = description.without_sentinels(data[:, place], at)
         return data
 
     def _filled(self, rows: Any) -> Any:
@@ -408,7 +408,7 @@ class Preparation(Transformer):
         return rows
 
     def _columns_of_codes(self, encoder: MixedEncoder) -> NDArray[np.intp]:
-        """The place, among the columns that are used, of the one from which each coded column comes."""
+        """For each coded column, the position of its source among the columns that are used."""
         widths = [
             encoder.shares_[name].size if name in encoder.levels_ else name in encoder.mean_ for name in encoder.kinds_
         ]

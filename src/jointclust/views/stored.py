@@ -116,9 +116,9 @@ _SAID = {"number": "numbers", "date": "dates", "text": "text", "boolean": "what 
 
 
 def _objects(values: Sequence[Any]) -> NDArray:
-    found = np.empty(len(values), dtype=object)
-    found[:] = list(values)
-    return found
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = list(values)
+    return objects
 
 
 def _packed(values: NDArray) -> tuple[str, NDArray, NDArray[np.int32]]:

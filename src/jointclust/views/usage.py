@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.types import Float
-from jointclust.views.columns import Found
+from jointclust.views.columns import Facts
 from jointclust.views.modes import has_modes
 from jointclust.views.relations import FEWEST_ROWS, Coded, Relations, coded_levels, coded_numbers, relations_of
 
@@ -37,7 +37,7 @@ class Usage(NamedTuple):
     has_related: bool = False
 
 
-def coded(column: Found) -> Coded:
+def coded(column: Facts) -> Coded:
     """A column as the test of relations takes it."""
     if column.numbers is not None:
         return coded_numbers(column.numbers)
@@ -46,35 +46,35 @@ def coded(column: Found) -> Coded:
     return coded_levels(column.codes)
 
 
-def all_columns(found: Sequence[Found]) -> Usage:
+def all_columns(facts: Sequence[Facts]) -> Usage:
     """All columns that can be compared."""
-    used = np.array([column.kind not in LEFT_OUT for column in found])
-    why = ["all columns are used" if use else _left_out(column) for use, column in zip(used, found, strict=True)]
-    return Usage(used, np.full(len(found), np.nan), why, [])
+    used = np.array([column.kind not in LEFT_OUT for column in facts])
+    why = ["all columns are used" if use else _left_out(column) for use, column in zip(used, facts, strict=True)]
+    return Usage(used, np.full(len(facts), np.nan), why, [])
 
 
-def related_columns(found: Sequence[Found], names: Sequence[str]) -> Usage:
+def related_columns(facts: Sequence[Facts], names: Sequence[str]) -> Usage:
     """Columns that depend on others: the main group of them. All are used where none depend on each other."""
-    every = all_columns(found)
+    every = all_columns(facts)
     tested = np.flatnonzero(every.used).tolist()
-    n_rows = max(part.size for column in found for part in (column.numbers, column.codes) if part is not None)
+    n_rows = max(part.size for column in facts for part in (column.numbers, column.codes) if part is not None)
     untested = _untested(len(tested), n_rows)
     if untested is not None:
         return every._replace(why=[untested if use else text for use, text in zip(every.used, every.why, strict=True)])
-    rows = _distinct_rows([found[index] for index in tested])
-    relations = relations_of([coded(_some_rows(found[index], rows)) for index in tested])
+    rows = _distinct_rows([facts[index] for index in tested])
+    relations = relations_of([coded(_some_rows(facts[index], rows)) for index in tested])
     main = relations.groups[0] if relations.groups else range(len(tested))
     used, related, why = np.zeros_like(every.used), every.related.copy(), list(every.why)
     used[[tested[place] for place in main]] = True
     related[tested] = relations.related
     labels = [str(names[index]) for index in tested]
     for place, index in enumerate(tested):
-        why[index] = _why(place, found[index], relations, labels)
+        why[index] = _why(place, facts[index], relations, labels)
     groups = [[labels[place] for place in group] for group in relations.groups[1:]]
     return Usage(used, related, why, groups, bool(relations.groups))
 
 
-def given_columns(found: Sequence[Found], names: Sequence[str], wanted: Sequence[object]) -> Usage:
+def given_columns(facts: Sequence[Facts], names: Sequence[str], wanted: Sequence[object]) -> Usage:
     """The columns that a user names, and no others."""
     known = {str(name): index for index, name in enumerate(names)}
     unknown = [name for name in wanted if str(name) not in known]
@@ -83,20 +83,20 @@ def given_columns(found: Sequence[Found], names: Sequence[str], wanted: Sequence
         what = f"columns names {unknown[0]!r}, which X has not" if unknown else "columns is an empty list"
         raise ValueError(f"{what}: its columns are {shown}.")
     for name in wanted:
-        _check_levels(found[known[str(name)]], str(name))
+        _check_levels(facts[known[str(name)]], str(name))
     chosen = np.isin(np.arange(len(names)), [known[str(name)] for name in wanted])
-    is_text = len(wanted) == 1 and found[known[str(wanted[0])]].kind == "text"
-    usable = np.array([column.kind not in LEFT_OUT or (column.kind == "text" and is_text) for column in found])
+    is_text = len(wanted) == 1 and facts[known[str(wanted[0])]].kind == "text"
+    usable = np.array([column.kind not in LEFT_OUT or (column.kind == "text" and is_text) for column in facts])
     if not (chosen & usable).any():
         raise ValueError(f"No rows differ in {', '.join(map(repr, wanted))}: name other columns.")
     why = [
         (NAMED if can else _left_out(column)) if chose else "you named others"
-        for chose, can, column in zip(chosen, usable, found, strict=True)
+        for chose, can, column in zip(chosen, usable, facts, strict=True)
     ]
-    return Usage(chosen & usable, np.full(len(found), np.nan), why, [])
+    return Usage(chosen & usable, np.full(len(facts), np.nan), why, [])
 
 
-def _check_levels(column: Found, name: str) -> None:
+def _check_levels(column: Facts, name: str) -> None:
     """Refuse a category that no two rows share."""
     present = np.empty(0) if column.codes is None or column.kind != "category" else column.codes[column.codes >= 0]
     if present.size > 1 and np.unique(present).size == present.size:
@@ -104,17 +104,17 @@ def _check_levels(column: Found, name: str) -> None:
 
 
 def named_beside_related(names: Sequence[str], wanted: Sequence[object]) -> bool:
-    """Whether a list asks for the related columns and for others beside them; a column of that name is a column."""
+    """Whether a list has "related" beside names of columns; a column of that name counts as a column."""
     return RELATED in wanted and RELATED not in names
 
 
-def related_and_given(found: Sequence[Found], names: Sequence[str], wanted: Sequence[object]) -> Usage:
-    """Columns that depend on others, and those that a user names whatever they depend on."""
-    related = related_columns(found, names)
+def related_and_given(facts: Sequence[Facts], names: Sequence[str], wanted: Sequence[object]) -> Usage:
+    """The related columns, and those that a user names, related or not."""
+    related = related_columns(facts, names)
     others = [name for name in wanted if name != RELATED]
     if not others:
         return related
-    given = given_columns(found, names, others)
+    given = given_columns(facts, names, others)
     kept = [group for group in related.groups if not set(group) & set(map(str, others))]
     why = list(related.why)
     for index, name in enumerate(names):
@@ -127,8 +127,8 @@ def related_and_given(found: Sequence[Found], names: Sequence[str], wanted: Sequ
     return related._replace(used=related.used | given.used, why=why, groups=kept)
 
 
-def _distinct_rows(columns: Sequence[Found]) -> NDArray[np.intp] | slice:
-    """The first of equal rows, if a column of numbers tells rows apart: then equal rows are one, written again.
+def _distinct_rows(columns: Sequence[Facts]) -> NDArray[np.intp] | slice:
+    """The first of equal rows, if a column of numbers differs in most rows: then equal rows are copies.
 
     Without such a column rows are equal because there are few levels, and how many of them are is what counts.
     """
@@ -141,7 +141,7 @@ def _distinct_rows(columns: Sequence[Found]) -> NDArray[np.intp] | slice:
     return np.sort(first) if 2 * most > first.size else slice(None)
 
 
-def _some_rows(column: Found, rows: NDArray[np.intp] | slice) -> Found:
+def _some_rows(column: Facts, rows: NDArray[np.intp] | slice) -> Facts:
     if column.numbers is not None:
         return column._replace(numbers=column.numbers[rows])
     return column if column.codes is None else column._replace(codes=column.codes[rows])
@@ -156,12 +156,12 @@ def _untested(n_columns: int, n_rows: int) -> str | None:
     return f"{n_rows} rows are too few to test it" if n_rows < FEWEST_ROWS else None
 
 
-def _left_out(column: Found) -> str:
+def _left_out(column: Facts) -> str:
     named = {"id": "it names the rows", "constant": "it is constant", "text": "it is long text"}
     return column.reason or named[column.kind]
 
 
-def _why(place: int, column: Found, relations: Relations, names: list[str]) -> str:
+def _why(place: int, column: Facts, relations: Relations, names: list[str]) -> str:
     group = relations.group_of(place)
     if not relations.groups:
         return ALL_USED

@@ -62,10 +62,10 @@ def _number_with_comma(cell: str) -> float:
 
 def _unsigned(cell: str) -> tuple[str, str]:
     """The number in a cell, and the per cent or currency sign beside it."""
-    found = _SIGNED.fullmatch(cell.strip().replace(_MINUS, "-"))
-    if found is None:  # a line break inside
+    match = _SIGNED.fullmatch(cell.strip().replace(_MINUS, "-"))
+    if match is None:  # a line break inside
         return cell, ""
-    minus, before, body, after = found.groups()
+    minus, before, body, after = match.groups()
     return minus + body, before + after
 
 
@@ -105,8 +105,8 @@ class Numerals:
                 return self.plain(cell)
             except ValueError:
                 pass
-        body, found = _unsigned(cell)
-        if found != sign:
+        body, own_sign = _unsigned(cell)
+        if own_sign != sign:
             raise ValueError(cell)
         return float(self._bare(cell, body) + ("e-2" if sign == "%" else ""))
 
@@ -147,14 +147,14 @@ def date(cell: str, order: str = DAY_FIRST) -> np.datetime64:
     >>> print(date("1.2.2020", "day-first"), date("1/2/2020 1:30 PM", "month-first"))
     2020-02-01T00:00:00.000000 2020-01-02T13:30:00.000000
     """
-    found = DATE.fullmatch(cell.strip())
-    if found is not None:
-        year, _, month, day, time, half, *zone = found.groups()
+    match = DATE.fullmatch(cell.strip())
+    if match is not None:
+        year, _, month, day, time, half, *zone = match.groups()
     else:
-        found = OTHER_DATE.fullmatch(cell.strip())
-        if found is None:
+        match = OTHER_DATE.fullmatch(cell.strip())
+        if match is None:
             raise ValueError(cell)
-        day, _, month, year, time, half, *zone = found.groups()
+        day, _, month, year, time, half, *zone = match.groups()
         if order == MONTH_FIRST:
             day, month = month, day
     if len(year) == 2:
@@ -198,12 +198,12 @@ def date_order(cells: Iterable[str], given: str | None = None) -> DateOrder | No
     for cell in cells:
         if DATE.fullmatch(cell.strip()):
             continue
-        found = OTHER_DATE.fullmatch(cell.strip())
-        if found is None:
+        match = OTHER_DATE.fullmatch(cell.strip())
+        if match is None:
             return None
-        first, second = max(first, int(found[1])), max(second, int(found[3]))
-        if found[1] != found[3]:
-            example, sign = example or cell.strip(), found[2]
+        first, second = max(first, int(match[1])), max(second, int(match[3]))
+        if match[1] != match[3]:
+            example, sign = example or cell.strip(), match[2]
     if max(first, second) > 31 or (first > 12 and second > 12):
         return None
     if given is not None:
@@ -278,13 +278,13 @@ def reading_of(cells: Sequence[str]) -> Reading:
     words = {cell.strip().lower() for cell in cells if not is_gap(cell)} if len(cells) <= 2 + len(GAPS) else set()
     if any(words == truths.keys() for truths in TRUTHS):
         return Reading("boolean")
-    found = date_order(known)
-    return Reading("text") if found is None else Reading("date", dates=found.order, doubtful=found.doubtful)
+    order = date_order(known)
+    return Reading("text") if order is None else Reading("date", dates=order.order, doubtful=order.doubtful)
 
 
 def _numbers_written(cells: Sequence[str]) -> Reading | None:
     """How numbers are written; None where some cell is none, as text where "1,234" may be either of two."""
-    if all(_is_plain(cell) for cell in cells):
+    if all(is_number(cell) for cell in cells):
         return Reading("number")
     points = commas = True
     example, sign = None, _unsigned(cells[0])[1]
@@ -299,7 +299,8 @@ def _numbers_written(cells: Sequence[str]) -> Reading | None:
     return Reading("number", "." if points else ",", sign)
 
 
-def _is_plain(cell: str) -> bool:
+def is_number(cell: str) -> bool:
+    """Whether a cell is a number, written with a decimal point."""
     try:
         number(cell)
     except ValueError:
