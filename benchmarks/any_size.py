@@ -149,7 +149,8 @@ def main(folder, parts):
             print(*row, flush=True)
             table[tuple(map(str, row[:4]))] = row
         with path.open("w", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerows([HEADER, *table.values()])
+            lines = ([*row, *[""] * (len(HEADER) - len(row))] for row in table.values())
+            csv.writer(stream, lineterminator="\n").writerows([HEADER, *lines])
 
 
 if __name__ == "__main__":
