@@ -56,7 +56,25 @@ def test_a_worker_is_killed(method, client, rows):
 
 @pytest.mark.parametrize("method", [pytest.param(jc.LDAKMeans, marks=pytest.mark.slow), jc.JointConsensus])
 def test_a_cancelled_fit_leaves_nothing_running(method, client, rows):
-    X = da.from_array(rows, chunks=(50, 20)).map_blocks(slowly, dtype=rows.dtype, meta=np.empty((0, 0)))
+    slow = da.from_array(rows, chunks=(50, 20)).map_blocks(slowly, dtype=rows.dtype, meta=np.empty((0, 0)))
+    is_left_while(lambda: method(4, random_state=0).fit(slow), client)
+
+
+class Slow(jc.LDAKMeans):
+    def fit(self, X, y=None, sample_weight=None):
+        time.sleep(2)
+        return super().fit(X, sample_weight=sample_weight)
+
+
+def test_cancelled_fits_of_members_leave_nothing_running(client, rows):
+    X = da.from_array(rows, chunks=(500, 20))
+    model = jc.JointConsensus(4, members=[Slow(4) for _ in range(20)], trust=False, random_state=0)
+    is_left_while(lambda: model.fit(X), client)
+    assert not hasattr(model, "labels_")
+
+
+def is_left_while(fit, client):
+    """Interrupt a fit after a second, and look at what the workers still do."""
 
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -65,7 +83,7 @@ def test_a_cancelled_fit_leaves_nothing_running(method, client, rows):
     signal.setitimer(signal.ITIMER_REAL, 1.0)
     try:
         with pytest.raises(KeyboardInterrupt):
-            method(4, random_state=0).fit(X)
+            fit()
     finally:
         signal.signal(signal.SIGALRM, before)
     gc.collect()
@@ -77,6 +95,38 @@ def test_a_cancelled_fit_leaves_nothing_running(method, client, rows):
     while client.run_on_scheduler(processing) and time.time() < deadline:
         time.sleep(0.1)
     assert client.run_on_scheduler(processing) == 0
+
+
+class Fragile(jc.LDAKMeans):
+    """A member whose first fit kills the process, and which knows the process of the last."""
+
+    def __init__(self, n_clusters=4, *, flag=None, random_state=None):
+        super().__init__(n_clusters, random_state=random_state)
+        self.flag = flag
+
+    def fit(self, X, y=None, sample_weight=None):
+        if self.flag is not None and not self.flag.exists():
+            self.flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.pid_ = os.getpid()
+        return super().fit(X, sample_weight=sample_weight)
+
+
+def test_workers_fit_the_members(client, rows, tmp_path, monkeypatch):
+    """Ours and given ones; a worker that dies of it takes no fit with it."""
+    X = da.from_array(rows, chunks=(500, 20))
+    host = jc.JointConsensus(4, random_state=0).fit(rows)
+    given = [jc.LDAKMeans(4), Fragile(flag=tmp_path / "killed")]
+    of_given = jc.JointConsensus(4, members=[jc.LDAKMeans(4), Fragile()], trust=False, random_state=0).fit(rows)
+    monkeypatch.setattr("jointclust.rows.threads.each", None)  # a member that is fitted here
+    model = jc.JointConsensus(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.labels_.compute(), host.labels_)
+    assert model.reproducibility_ == host.reproducibility_
+    assert all(member.view is model._agreement.panel.projections[0] for member in model.members_[:4])
+    model = jc.JointConsensus(4, members=given, trust=False, random_state=0).fit(X)
+    assert (tmp_path / "killed").exists()
+    assert model.members_[1].pid_ in client.run(os.getpid).values()
+    np.testing.assert_array_equal(model.labels_.compute(), of_given.labels_)
 
 
 @pytest.mark.slow

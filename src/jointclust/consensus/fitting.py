@@ -31,7 +31,7 @@ from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.exceptions import CollapseWarning, collected, tell
 from jointclust.numerics.diffusion import MANY
 from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes, keep
-from jointclust.rows import as_rows, threads
+from jointclust.rows import as_rows, each, threads
 from jointclust.rows.arrays import is_on_gpu, to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Array, Float, Labels
@@ -176,7 +176,7 @@ def fit_consensus(
     """Fit members to a sample of the rows in each view, and find what they agree on for all rows."""
     looked_at, whole, viewed = viewed.looked_at, viewed, viewed.learned_from(sample)
     sample = sample if viewed is whole else np.arange(sample.size)
-    panel, viewed, columns, seed, is_constant = _fit_panel(viewed, settings, sample, rng, report)
+    panel, viewed, columns, seed, is_constant = _fit_panel(viewed, settings, sample, rng, report, viewed.workers_of)
     labels, scores = panel.label(viewed.sources, scored=True, labelled=columns is None)
     progress.advance("votes", 1, 3)
     remote, rng = viewed.remote, np.random.RandomState(seed)
@@ -269,7 +269,7 @@ def _trust_in(
         def report() -> None:
             progress.advance("refits", number + min(next(done) / n_members, 1.0), refits)
 
-        panel, half, columns, seed, _ = _fit_panel(half, refit, everything, rng, report)
+        panel, half, columns, seed, _ = _fit_panel(half, refit, everything, rng, report, viewed.workers_of)
         return panel, half, columns, seed
 
     is_given = settings.members is not None
@@ -312,8 +312,9 @@ def _fit_panel(
     sample: NDArray[np.intp],
     rng: np.random.RandomState,
     report: Callable[[], object],
+    workers_of: Any,
 ) -> tuple[Panel, ViewedData, NDArray | None, int, bool]:
-    """Fit the members on each view.
+    """Fit the members on each view, by the Dask workers of some rows if these have any.
 
     Returns the panel, the data with their projections, the labels of given members, a seed, and whether all rows are
     equal.
@@ -326,9 +327,9 @@ def _fit_panel(
         if settings.members is None:
             projection, landmarks = ViewProjection.fit(coordinates, settings.n_clusters, rng)
             seed = int(rng.randint(_MAX_SEED))
-            new = _fit_own(projection, landmarks, coordinates, viewed, settings, rng, report)
+            new = _fit_own(projection, landmarks, coordinates, viewed, settings, rng, report, workers_of)
         else:
-            new, columns, seed = _fit_given(settings.members, coordinates, rng, settings.n_jobs, report)
+            new, columns, seed = _fit_given(settings, coordinates, rng, report, workers_of)
             projection, landmarks = ViewProjection.fit(coordinates, settings.n_clusters, rng)
             labels += columns
         if landmarks is not None and landmarks.mass.size == viewed.n_samples and viewed.remote is None:
@@ -348,35 +349,34 @@ def _fit_own(
     settings: Settings,
     rng: np.random.RandomState,
     report: Callable[[], object],
+    workers_of: Any,
 ) -> list[Any]:
     """Fit our own members on one view, on the device of remote rows if there is one."""
     Z, weights = projection.project(coordinates.rows.X).leading, coordinates.weights
     if viewed.remote is not None:
         Z, weights = viewed.remote.beside(Z), viewed.remote.beside(weights)
-    n_clusters, n_jobs = settings.n_clusters, settings.n_jobs
+    n_clusters, effort, n_jobs = settings.n_clusters, settings.effort, settings.n_jobs
     with collected(), threads.suited_to(Z.shape[1], n_jobs):
-        return list(members_on(projection, landmarks, Z, weights, n_clusters, settings.effort, rng, n_jobs, report))
+        return members_on(projection, landmarks, Z, weights, n_clusters, effort, rng, n_jobs, report, workers_of)
 
 
 def _fit_given(
-    members: list[Any],
+    settings: Settings,
     coordinates: Coordinates,
     rng: np.random.RandomState,
-    n_jobs: int | None,
     report: Callable[[], object],
+    workers_of: Any,
 ) -> tuple[list[Any], list[NDArray], int]:
-    """Fit clones of estimators on one view: with their labels, and a seed."""
-    unfitted, rows = [clone(member) for member in members], coordinates.rows.X
-    seeds = rng.randint(_MAX_SEED, size=len(unfitted) + 1)
+    """Fit clones of the given estimators on one view: with their labels, and a seed."""
+    unfitted, rows = [clone(member) for member in settings.members or []], coordinates.rows.X
+    seeds, n_jobs = rng.randint(_MAX_SEED, size=len(unfitted) + 1), settings.n_jobs
 
     def fit(index: int) -> Any:
-        member = fit_member(unfitted[index], rows, coordinates, coordinates.weights, int(seeds[index]))
-        report()
-        return member
+        return fit_member(unfitted[index], rows, coordinates, coordinates.weights, int(seeds[index]))
 
     # The others outvote a member that errs; agreement_ shows how they differ.
     with collected(), threads.suited_to(coordinates.rank, n_jobs):
-        fitted = threads.each(fit, len(unfitted), n_jobs)
+        fitted = each(fit, len(unfitted), n_jobs, workers_of, lambda _: report())
     return fitted, [training_labels(member, rows) for member in fitted], int(seeds[-1])
 
 

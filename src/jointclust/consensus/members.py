@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +21,7 @@ from jointclust.numerics.diffusion import MANY, diffused
 from jointclust.numerics.graph import GraphSpectrum, balanced_spectrum, distinct_rows, neighbor_graph, neighbors
 from jointclust.numerics.kmeans import fewer_restarts, kmeans_on
 from jointclust.numerics.partitions import is_same_partition
-from jointclust.rows import as_rows, blocks, threads
+from jointclust.rows import as_rows, blocks, each
 from jointclust.rows.arrays import is_on_gpu, like, namespace, to_host
 from jointclust.subspace.alternating import Ending, Run, State, alternate, best_of
 from jointclust.subspace.coordinates import Clusters, Coordinates
@@ -95,11 +96,12 @@ def members_on(
     rng: np.random.RandomState,
     n_jobs: int | None,
     report: Callable[[], object],
+    workers_of: Any = None,
 ) -> list[Member]:
     """Fitted members on the projected rows of a view: LDA k-means and a neighbour graph, at several scales.
 
     A finer partition shows which rows belong together; the other members decide which of its groups to join. Rows of
-    two or three columns have members of their own.
+    two or three columns have members of their own. ``workers_of`` are rows whose Dask workers do the fits.
     """
     if is_low(view.mean.size) and rows is not None:
         finer = finer_numbers(n_clusters, len(view.landmarks), effort.finer)
@@ -125,11 +127,14 @@ def members_on(
         else:
             columns = _scored(coordinates, n_clusters)[: landmarks.shape[1]]
             found = graph(columns, [n_clusters], "neighbour graph of ODC", seed)
-        for _ in found:
-            report()
         return found
 
-    return [member for found in threads.each(fit, seeds.size, n_jobs) for member in found]
+    def done(found: list[Member]) -> None:
+        for _ in found:
+            report()
+
+    fitted = each(fit, seeds.size, n_jobs, workers_of, done)
+    return [replace(member, view=view) for found in fitted for member in found]
 
 
 def n_members_on(n_clusters: int, n_rows: int, n_columns: int, effort: Effort) -> int:

@@ -308,6 +308,11 @@ class ViewedData:
         scaled = [remote.beside(source.take(slice(None))) for source in self.sources]
         return replace(self, sources=[ViewRows(rows, None) for rows in scaled])
 
+    @property
+    def workers_of(self) -> Any:
+        """All rows, if they are elsewhere: Dask workers that hold them fit members, too."""
+        return None if self.remote is None else self.remote.rows
+
     def in_memory(self) -> ViewedData:
         """The same data in memory, where they lie on a device: what looks at few rows gives one answer everywhere."""
         if not is_device_array(self.sources[0].rows):

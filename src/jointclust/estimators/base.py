@@ -76,9 +76,9 @@ class TakesRows(BaseEstimator):
 
     @property
     def _parameter_constraints(self) -> Limits:
-        """The limits of the parameters that this estimator has, as scikit-learn reads them."""
+        """The limits of this estimator's parameters, as scikit-learn reads them; a user's subclass may add others."""
         limits = ChainMap(*(vars(cls).get("_limits", {}) for cls in type(self).__mro__))
-        return {name: limits[name] for name in self.get_params(deep=False)}
+        return {name: limits[name] for name in self.get_params(deep=False) if name in limits}
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Complete the docstring: it only names the parameters and attributes that other estimators have too."""

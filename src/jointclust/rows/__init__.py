@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.exceptions import tell
-from jointclust.rows import _dask, blocks
+from jointclust.rows import _dask, blocks, threads
 from jointclust.rows._inputs import (
     check_elsewhere,
     check_weights_elsewhere,
@@ -30,6 +30,7 @@ from jointclust.rows.blocks import joined as joined
 from jointclust.rows.memory import has_memory
 from jointclust.types import Array, Float, Labels, Sweepable
 
+_T = TypeVar("_T")
 # Rows among which pairs are looked at.
 _MOST_PAIRED = 10_000
 # Rows that a function of rows in memory sees at a time.
@@ -199,6 +200,23 @@ def as_plain(X: Any) -> Any:
 def is_remote(array: object) -> bool:
     """Whether an array with one row per row is read from a file, or lives with Dask."""
     return isinstance(array, Store | Projected) or _dask.is_dask(array)
+
+
+def each(
+    run: Callable[[int], _T], n_runs: int, n_jobs: int | None, workers_of: Any, done: Callable[[_T], object]
+) -> list[_T]:
+    """``run(0)`` to ``run(n_runs - 1)``, ``done(result)`` after each: by the workers that hold Dask's rows, or threads.
+
+    Warnings of workers are not told here.
+    """
+
+    def run_here(index: int) -> _T:
+        result = run(index)
+        done(result)
+        return result
+
+    by_workers = _dask.each(run, n_runs, done) if _dask.is_dask(workers_of) else None
+    return threads.each(run_here, n_runs, n_jobs) if by_workers is None else by_workers
 
 
 def total_weight(weights: Array) -> float:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from jointclust.rows import threads
 from jointclust.rows.blocks import Swept, Visit, joined
 from jointclust.types import Array, Sweepable
 
+_T = TypeVar("_T")
 # Copies of a chunk that a task holds at the most, some of them in float64.
 _COPIES = 4
 # Sums, pieces, and the shape and precision of what there is per row.
@@ -98,10 +100,10 @@ def brought_here(array: Any) -> Any:
     return da.from_array(np.asarray(array), chunks=array.chunks)
 
 
-def _apart(function: Callable[..., Array], chunk: Any) -> Array:
-    """A function of a chunk, in one thread: the scheduler has the others."""
+def _apart(function: Callable[[Any], _T], value: Any) -> _T:
+    """A function of a chunk or a number, in one thread: the scheduler has the others."""
     with threads.apart():
-        return function(chunk)
+        return function(value)
 
 
 def mapped(function: Callable[..., Array], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
@@ -135,16 +137,10 @@ def sweep(task: Visit, sources: Sequence[Sweepable | None]) -> Swept:
     level = [first(part) for part in parts]
     while len(level) > 1:
         level = [add(level[i : i + 8]) for i in range(0, len(level), 8)]
-    try:
+    where = f"on the same chunk of X (the largest has {max(lead.chunks[0])} rows)"
+    with _as_memory_error(where, "Rechunk X to fewer rows, or give workers more memory."):
         *kept, total = dask.persist(*[part.rows for part in parts], level[0])
         sums, pieces, shapes = dask.compute(total)[0]
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":
-            raise
-        raise MemoryError(
-            f"Workers died again and again on the same chunk of X (the largest has {max(lead.chunks[0])} rows), most "
-            "likely for want of memory. Rechunk X to fewer rows, or give workers more memory."
-        ) from error
     rows = []
     for k, (tail, dtype) in enumerate(shapes):
         pairs = zip(kept, lead.chunks[0], strict=True)
@@ -152,14 +148,57 @@ def sweep(task: Visit, sources: Sequence[Sweepable | None]) -> Swept:
     return Swept(rows, sums, pieces)
 
 
-def check_workers(X: Any) -> None:
-    """Refuse workers that lack the package, or the memory for a chunk: they would be killed again and again."""
+@contextmanager
+def _as_memory_error(where: str, remedy: str) -> Iterator[None]:
+    """Say what workers died of that were started again until Dask gave up."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":
+            raise
+        raise MemoryError(f"Workers died again and again {where}, most likely for want of memory. {remedy}") from error
+
+
+def each(run: Callable[[int], _T], n_runs: int, done: Callable[[_T], object]) -> list[_T] | None:
+    """``run(0)`` to ``run(n_runs - 1)`` by the workers, ``done(result)`` as each arrives; None without a cluster.
+
+    What ``run`` holds travels once. A worker that dies takes nothing with it: its runs are made again.
+    """
+    client = _client()
+    if client is None:
+        return None
+    import dask
+    from distributed import as_completed
+
+    work = dask.delayed(partial(_apart, run), traverse=False, pure=False)
+    call = dask.delayed(operator.call, pure=False)
+    futures = client.compute([call(work, index) for index in range(n_runs)])
+    results: dict[str, _T] = {}
+    try:
+        with _as_memory_error("in the fit to the sample", "Give workers more memory."):
+            for future, result in as_completed(futures, with_results=True):
+                results[future.key] = result
+                done(result)
+    finally:
+        client.cancel([future for future in futures if future.key not in results])
+    return [results[future.key] for future in futures]
+
+
+def _client() -> Any:
+    """The cluster of this process, if there is one; otherwise Dask uses threads."""
     try:
         from distributed import get_client
 
-        client = get_client()
+        return get_client()
     except (ImportError, ValueError):
-        return  # no cluster: the threads of this process
+        return None
+
+
+def check_workers(X: Any) -> None:
+    """Refuse workers that lack the package, or the memory for a chunk: they would be killed again and again."""
+    client = _client()
+    if client is None:
+        return
     # Not a function of ours: a worker that lacks the package could not even read it.
     answers = client.run(eval, "bool(__import__('importlib').util.find_spec('jointclust'))", on_error="return")
     lacking = [address for address, has_it in answers.items() if has_it is not True]
