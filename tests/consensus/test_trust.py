@@ -43,7 +43,7 @@ def test_halves_leave_every_row_out():
 
 
 def test_reproducibility_is_that_of_scikit_learn(repeats):
-    pairs = [(repeats.labels[own >= 0], own[own >= 0]) for own in repeats.found]
+    pairs = [(repeats.labels[own >= 0], own[own >= 0]) for own in repeats.refits]
     assert repeats.reproducibility() == pytest.approx(np.mean([adjusted_rand_score(*pair) for pair in pairs]))
     indices = [jaccard_score(*pair, average=None, labels=[0, 1, 2]) for pair in pairs]
     np.testing.assert_allclose(repeats.of_clusters(), np.mean(indices, axis=0))

@@ -30,14 +30,14 @@ _OF_TABLES = ("columns", "keep")
 
 def block_files(pairs: tuple[str, ...]) -> dict[str, str]:
     """Files by the names of their blocks."""
-    found = models.named("--block", pairs, "NAME=FILE")
+    files = models.named("--block", pairs, "NAME=FILE")
     wrong = [pair for pair in pairs if not all(pair.partition("=")[::2])]
     if wrong:
         raise click.UsageError(f"--block {wrong[0]}: write it as NAME=FILE.")
-    if len(found) < len(pairs):
+    if len(files) < len(pairs):
         twice = Counter(pair.partition("=")[0] for pair in pairs).most_common(1)[0][0]
         raise click.UsageError(f"--block {twice}: two blocks have this name.")
-    return found
+    return files
 
 
 def check_data(data: str | None, blocks: tuple[str, ...]) -> None:
@@ -60,21 +60,21 @@ def arranged_data(voice: Voice, data: str | None, given: dict[str, Any]) -> Inpu
             raise click.UsageError(f"--{option} is for one table, not for --block: leave columns out with --drop.")
     if given["scale"] != "auto":
         raise click.UsageError("--scale is for one table: with --block each block has the views that suit it.")
-    asked = _Asked(given, list(files))
-    source = joined({name: _read(voice, name, file, asked) for name, file in files.items()}, voice)
-    asked.check()
+    chosen = _Names(given, list(files))
+    source = joined({name: _read(voice, name, file, chosen) for name, file in files.items()}, voice)
+    chosen.check()
     return replace(
         source, table=with_known_rows(source.table, given), used="all" if given["all_columns"] else source.used
     )
 
 
-class _Asked:
+class _Names:
     """What the user names, of which each file has a part; what none of them has is an error in the end."""
 
     def __init__(self, given: dict[str, Any], blocks: list[str]):
         self.given, self.dropped, self.blocks = given, options.names_of(given["drop"]) or [], blocks
         self.missed: dict[str, NoColumnError] = {}
-        self.found: set[str] = set()
+        self.present: set[str] = set()
 
     def of(self, block: str) -> dict[str, Any]:
         """The options for one block; a column may be named with its block before it."""
@@ -85,13 +85,13 @@ class _Asked:
     def check(self) -> None:
         """Names that no file has."""
         for name, error in self.missed.items():
-            if name not in self.found:
+            if name not in self.present:
                 raise error
 
 
-def _read(voice: Voice, block: str, file: str, asked: _Asked) -> InputFile:
+def _read(voice: Voice, block: str, file: str, chosen: _Names) -> InputFile:
     """A file by those of the options that are about it."""
-    given = asked.of(block)
+    given = chosen.of(block)
     lacking: set[str] = set()
     while True:
         try:
@@ -102,11 +102,11 @@ def _read(voice: Voice, block: str, file: str, asked: _Asked) -> InputFile:
             if name is None or less == given:
                 raise
             lacking.add(name)
-            asked.missed.setdefault(name, error)
+            chosen.missed.setdefault(name, error)
             given = less
         else:
             named = {*(given[option] for option in _OF_ONE), *(options.names_of(given["drop"]) or [])}
-            asked.found |= {name for name in named if name is not None}
+            chosen.present |= {name for name in named if name is not None}
             return replace(source, text_column=given["text_column"])
 
 
@@ -177,11 +177,11 @@ def _order(sources: dict[str, InputFile], first: str, name: str) -> NDArray[np.i
     known = set(ids[first])
     beside = [value for value in ids[name] if value not in known]
     if lacking or beside:
-        told = (
+        lacks = (
             [f"lacks {len(lacking):,} of the {len(known):,} ids of {first!r} ({listed(lacking, 3)})"] if lacking else []
         )
-        told += [f"has {len(beside):,} that {first!r} lacks ({listed(beside, 3)})"] if beside else []
-        raise ReadError(f"--block {name}: {sources[name].path} {' and '.join(told)}. Give files with the same rows.")
+        lacks += [f"has {len(beside):,} that {first!r} lacks ({listed(beside, 3)})"] if beside else []
+        raise ReadError(f"--block {name}: {sources[name].path} {' and '.join(lacks)}. Give files with the same rows.")
     return np.array([places[value] for value in ids[first]])
 
 
@@ -191,8 +191,8 @@ def read_for_blocks(
     """New rows for a model of blocks, read block by block; ``read`` takes the name of a block and its file."""
     lacking, unknown = [name for name in names if name not in files], [name for name in files if name not in names]
     if lacking or unknown:
-        told = [f"--block {name}=FILE is missing" for name in lacking[:1]] + [
+        wrong = [f"--block {name}=FILE is missing" for name in lacking[:1]] + [
             f"there is no block {name!r}" for name in unknown[:1]
         ]
-        raise click.UsageError(f"The model was fitted to the blocks {listed(names)}: {', and '.join(told)}.")
+        raise click.UsageError(f"The model was fitted to the blocks {listed(names)}: {', and '.join(wrong)}.")
     return joined({name: read(name, files[name]) for name in names}, voice)

@@ -27,50 +27,50 @@ _LEFT_OUT = {"id": ("an id", "ids"), "constant": ("constant", "constant")}
 _NAMED, _GROUPS = 8, 2
 
 
-def in_short(found: Description, views: Sequence[str] | None = None) -> list[str]:
+def in_short(description: Description, views: Sequence[str] | None = None) -> list[str]:
     """What is clustered, what is not used and why, and how to change it, in a few lines.
 
     ``views`` are those that were taken, if they are not the ones that suit the data.
     """
     change = "To change this: --keep NAME, --drop NAME, --all-columns. More: jointclust look DATA"
-    is_open = any(is_left_aside(column) for column in found.columns)
-    aside = f"{unused(found)}. {change}" if is_open and unused(found) else unused(found)
-    lines = [f"Clustered {clustered(found, views)}", aside, other_groupings(found), of_texts(found)]
+    is_open = any(is_left_aside(column) for column in description.columns)
+    aside = f"{unused(description)}. {change}" if is_open and unused(description) else unused(description)
+    lines = [f"Clustered {clustered(description, views)}", aside, other_groupings(description), of_texts(description)]
     return [line for line in lines if line]
 
 
-def of_texts(found: Description) -> str:
+def of_texts(description: Description) -> str:
     """That there are texts which are not clustered, and how to cluster them."""
-    texts = [column.name for column in found.columns if column.kind == "text" and not column.used]
-    if not texts or found.kind == "documents":
+    texts = [column.name for column in description.columns if column.kind == "text" and not column.used]
+    if not texts or description.kind == "documents":
         return ""
-    used = listed([column.name for column in found.columns if column.used], _NAMED)
+    used = listed([column.name for column in description.columns if column.used], _NAMED)
     holds = f"Column {texts[0]!r} holds texts" if len(texts) == 1 else f"Columns {listed(texts, _NAMED)} hold texts"
     how = as_option("--text-column", texts[:1])
     return f"{holds}, which have no part in these clusters: they are of {used} alone. To cluster the texts: {how}"
 
 
-def other_groupings(found: Description) -> str:
+def other_groupings(description: Description) -> str:
     """The options that show other groupings of the rows, if there are any."""
-    groups = [as_option("--columns", group) for group in found.groups[:_GROUPS]]
-    more = f" (and {len(found.groups) - _GROUPS} more)" if found.groups[_GROUPS:] else ""
-    what = "Another grouping" if len(found.groups) == 1 else "Other groupings"
+    groups = [as_option("--columns", group) for group in description.groups[:_GROUPS]]
+    more = f" (and {len(description.groups) - _GROUPS} more)" if description.groups[_GROUPS:] else ""
+    what = "Another grouping" if len(description.groups) == 1 else "Other groupings"
     return f"{what} of the same rows: {', '.join(groups)}{more}" if groups else ""
 
 
-def clustered(found: Description, views: Sequence[str] | None = None) -> str:
+def clustered(description: Description, views: Sequence[str] | None = None) -> str:
     """As what the data are clustered: their kind, the columns that are used, the views."""
-    names = found.views if views is None else views
-    what, seen = _KINDS[found.kind], f"{'view' if len(names) == 1 else 'views'}: {', '.join(names)}"
-    if found.kind == "documents":
+    names = description.views if views is None else views
+    what, seen = _KINDS[description.kind], f"{'view' if len(names) == 1 else 'views'}: {', '.join(names)}"
+    if description.kind == "documents":
         return f"as {what}; {seen}"
-    used = [column for column in found.columns if column.used]
+    used = [column for column in description.columns if column.used]
     kinds = ", ".join(_counted(kind, number) for kind, number in Counter(one.kind for one in used).most_common())
-    n_columns = len(found.columns)
+    n_columns = len(description.columns)
     every = {1: "its one column", 2: "both columns"}.get(n_columns, f"all {n_columns:,} columns")
     size = every if len(used) == n_columns else f"{len(used):,} of {n_columns:,} columns"
-    told = f"as {what} by {size} ({kinds}); {seen}"
-    return f"{told}; {ALL_USED}" if any(column.why == ALL_USED for column in used) else told
+    text = f"as {what} by {size} ({kinds}); {seen}"
+    return f"{text}; {ALL_USED}" if any(column.why == ALL_USED for column in used) else text
 
 
 def _counted(kind: str, number: int) -> str:
@@ -82,26 +82,26 @@ def is_left_aside(column: Column) -> bool:
     return not column.used and column.kind not in ("id", "constant", "text")
 
 
-def unused(found: Description) -> str:
+def unused(description: Description) -> str:
     """Columns that are not used, by the reason."""
-    if found.kind == "documents":
+    if description.kind == "documents":
         return ""
-    rest = [column for column in found.columns if not column.used]
-    in_groups = {name for group in found.groups for name in group}
-    told = []
+    rest = [column for column in description.columns if not column.used]
+    in_groups = {name for group in description.groups for name in group}
+    parts = []
     alone = [column.name for column in rest if column.why.startswith(ALONE)]
     if alone:
         depends = "depends" if len(alone) == 1 else "each depends"
-        told.append(f"{listed(alone, _NAMED)} ({depends} on no other column)")
-    for group in found.groups[:_GROUPS]:
-        told.append(f"{listed(group, _NAMED)} (depend on each other and on none of the columns used)")
+        parts.append(f"{listed(alone, _NAMED)} ({depends} on no other column)")
+    for group in description.groups[:_GROUPS]:
+        parts.append(f"{listed(group, _NAMED)} (depend on each other and on none of the columns used)")
     for kind, words in _LEFT_OUT.items():
         names = [column.name for column in rest if column.kind == kind]
-        told += [f"{listed(names, _NAMED)} ({words[len(names) > 1]})"] if names else []
+        parts += [f"{listed(names, _NAMED)} ({words[len(names) > 1]})"] if names else []
     known = {*alone, *in_groups}
     others = [one for one in rest if is_left_aside(one) and one.name not in known]
-    told += [f"{one.name!r} ({one.why})" for one in others[:_GROUPS]]
-    return f"Not used: {'; '.join(told)}" if told else ""
+    parts += [f"{one.name!r} ({one.why})" for one in others[:_GROUPS]]
+    return f"Not used: {'; '.join(parts)}" if parts else ""
 
 
 def change_of(column: Column, groups: Sequence[Sequence[str]]) -> str:

@@ -95,23 +95,23 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
     if has_views:
         settings = {"views": "auto", "columns": source.used, **settings}
     estimator = models.clusterer(given["method"], 2, given["seed"], **settings)
-    said = f"Clustering {preparing.size_of(X)}"
-    with voice.long_step("fit", "Clustering", said, faster) as progress, collected() as messages:
+    doing = f"Clustering {preparing.size_of(X)}"
+    with voice.long_step("fit", "Clustering", doing, faster) as progress, collected() as messages:
         rows, coded, looked_at = preparing.prepared(steps, X, given["scale"])
         if isinstance(estimator, jc.JointConsensus) and has_views:
             among = clusters if isinstance(clusters, int) else models.among(clusters)
             fit = default.fit_rows(estimator, rows, among, known, models.n_classes(known), like=before)
-            found, coded, embedding = fit.number, fit.coded, fit.embedding
+            cluster_number, coded, embedding = fit.number, fit.coded, fit.embedding
         else:
-            estimator, found = models.fitted_on_rows(estimator, rows, clusters, known, progress)
+            estimator, cluster_number = models.fitted_on_rows(estimator, rows, clusters, known, progress)
             embedding = None
     model, names = preparing.joined(steps, estimator, source.table.names), source.table.names
     if given["cut_into"] is not None:
         model = cut_model(model, given["cut_into"], X, rows)
     are_images = image_of(source, given)[0] is not None
-    found_on = {"prepared": rows, "coded": coded, "embedded": embedding, "looked_at": looked_at}
-    fitted = Fitted(model, X, names, **found_on, numbered=are_images)
-    finish(Outcome(voice, Path(out), source, fitted, context, messages, found))
+    computed = {"prepared": rows, "coded": coded, "embedded": embedding, "looked_at": looked_at}
+    fitted = Fitted(model, X, names, **computed, numbered=are_images)
+    finish(Outcome(voice, Path(out), source, fitted, context, messages, cluster_number))
 
 
 def _earlier(given: dict[str, Any]) -> Any:
@@ -212,7 +212,7 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     steps = preparing.preparation(given["scale"], given["missing"], X, source.used)
     with voice.step("fit", f"Trying candidates on {X.shape[0]} rows") as progress, collected() as messages:
         rows, coded, looked_at = preparing.prepared(steps, X, given["scale"])
-        known, grids, found = _grids(rows, clusters, pairs, given, progress)
+        known, grids, cluster_number = _grids(rows, clusters, pairs, given, progress)
         search = jc.LabelFreeSearch(grids, criterion=given["criterion"], random_state=given["seed"])
         with models.heard(search, progress):
             search.fit(known)
@@ -225,8 +225,8 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}
     # By another criterion the number is that of the candidate which it prefers.
-    found = search.number_ if found is None and given["criterion"] == "agreement" else found
-    finish(Outcome(voice, Path(out), source, fitted, context, messages, found, chosen, table))
+    cluster_number = search.number_ if cluster_number is None and given["criterion"] == "agreement" else cluster_number
+    finish(Outcome(voice, Path(out), source, fitted, context, messages, cluster_number, chosen, table))
 
 
 @click.command()
@@ -250,14 +250,14 @@ def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> Non
         rows = preparing.prepared(steps, table.data, given["scale"]).rows
         known, number, counted = models.counted(rows, clusters, given["seed"], progress)
         chosen = {name: method(number) for name, method in methods.items()} or None
-        found = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
-    told = [message for message in messages if not isinstance(message, NoticeText)]
-    voice.warn(told)
+        comparison = jc.compare(known, number, chosen, table.classes, given["seed"], raw=table.data)
+    texts = [message for message in messages if not isinstance(message, NoticeText)]
+    voice.warn(texts)
     if counted is not None:
         voice.say(f"Number of clusters: {verdict(counted)}")
-    write_result(out, found, found, raw=given["raw_cells"])
-    lines = [*aligned(grouped(found)), "", verdict_of(found)]
-    voice.result("\n".join(lines), {**found, "verdict": verdict_of(found)})
+    write_result(out, comparison, comparison, raw=given["raw_cells"])
+    lines = [*aligned(grouped(comparison)), "", verdict_of(comparison)]
+    voice.result("\n".join(lines), {**comparison, "verdict": verdict_of(comparison)})
 
 
 @click.command()
@@ -278,23 +278,23 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
     with voice.step("number", f"Counting clusters in {preparing.size_of(X)}") as progress, collected() as messages:
         report = models.numbers_done(progress)
         if given["scale"] == "auto":
-            found = count_in_data(X, among, np.random.RandomState(given["seed"]), report, source.used)
-            found.warn()
+            cluster_number = count_in_data(X, among, np.random.RandomState(given["seed"]), report, source.used)
+            cluster_number.warn()
         else:
             steps = preparing.preparation(given["scale"], given["missing"], X, source.used)
             rows = preparing.prepared(steps, X, given["scale"]).rows
-            found = default.counted(rows, among, given["seed"], report)[1]
+            cluster_number = default.counted(rows, among, given["seed"], report)[1]
     voice.warn(messages)
     keys = ("n_clusters", "suggestions", "scores", "confidence", "has_structure", "at_edge", "verdict", "why", "table")
-    facts = {key: getattr(found, key) for key in keys}
-    write_result(out, {name: column for name, column in found.table.items() if name != "repeats"}, facts)
+    facts = {key: getattr(cluster_number, key) for key in keys}
+    write_result(out, {name: column for name, column in cluster_number.table.items() if name != "repeats"}, facts)
     if plot is not None:
-        save_drawing(found.plot(), plot)
+        save_drawing(cluster_number.plot(), plot)
     lines = [
-        f"{k:4d}  {score:.2f}  {'#' * round(40 * max(score, 0.0))}{'  <' if k == found.n_clusters else ''}"
-        for k, score in found.scores.items()
+        f"{k:4d}  {score:.2f}  {'#' * round(40 * max(score, 0.0))}{'  <' if k == cluster_number.n_clusters else ''}"
+        for k, score in cluster_number.scores.items()
     ]
-    voice.result("\n".join([*lines, verdict(found)]), facts)
+    voice.result("\n".join([*lines, verdict(cluster_number)]), facts)
 
 
 def _read(voice: Voice, data: str | None, given: dict[str, Any], out: str) -> InputFile:
@@ -315,8 +315,8 @@ def _grids(
     Several numbers are values to try like others; the search says how it chose among them.
     """
     if isinstance(clusters, int | None):
-        known, number, found = models.counted(rows, clusters, given["seed"], progress)
-        return known, [(method(number), grid) for method, grid in pairs], found
+        known, number, cluster_number = models.counted(rows, clusters, given["seed"], progress)
+        return known, [(method(number), grid) for method, grid in pairs], cluster_number
     wanted = models.among(clusters) or []
     numbers = [*range(wanted[0], wanted[1] + 1)] if isinstance(clusters, str) else [*wanted]
     return rows, [(method(numbers[0]), {**grid, "n_clusters": numbers}) for method, grid in pairs], None

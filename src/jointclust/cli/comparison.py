@@ -14,16 +14,16 @@ _SAME, _OTHER = 0.9, 0.5
 # Methods of a group that are named.
 _NAMED = 6
 
-Found = Mapping[str, Sequence[Any]]
+Table = Mapping[str, Sequence[Any]]
 
 
-def groups_of(found: Found) -> list[list[int]]:
+def groups_of(whole: Table) -> list[list[int]]:
     """Rows of the table that tie: the same number of clusters, and nearly the agreement of the first of them."""
-    order = range(len(found["method"]))
+    order = range(len(whole["method"]))
     groups: list[list[int]] = []
     for row in order:
-        same = bool(groups) and found["clusters"][row] == found["clusters"][groups[-1][0]]
-        near = bool(groups) and abs(found["agreement"][groups[-1][0]] - found["agreement"][row]) < _TIE
+        same = bool(groups) and whole["clusters"][row] == whole["clusters"][groups[-1][0]]
+        near = bool(groups) and abs(whole["agreement"][groups[-1][0]] - whole["agreement"][row]) < _TIE
         if same and near:
             groups[-1].append(row)
         else:
@@ -31,12 +31,12 @@ def groups_of(found: Found) -> list[list[int]]:
     return groups
 
 
-def grouped(found: Found) -> dict[str, list[str]]:
+def grouped(whole: Table) -> dict[str, list[str]]:
     """The table, a line for each group of methods that tie; ranges where their values differ."""
-    table: dict[str, list[str]] = {name: [] for name in found if name != "warnings"}
-    for group in groups_of(found):
+    table: dict[str, list[str]] = {name: [] for name in whole if name != "warnings"}
+    for group in groups_of(whole):
         for name, cells in table.items():
-            values = [found[name][row] for row in group]
+            values = [whole[name][row] for row in group]
             cells.append(_listed(values) if name == "method" else _range(values))
     return table
 
@@ -54,27 +54,27 @@ def _range(values: Sequence[Any]) -> str:
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
-def verdict_of(found: Found) -> str:
+def verdict_of(whole: Table) -> str:
     """What the table says, in a sentence or two."""
-    names, agreement, seconds = list(found["method"]), np.asarray(found["agreement"]), np.asarray(found["seconds"])
+    names, agreement, seconds = list(whole["method"]), np.asarray(whole["agreement"]), np.asarray(whole["seconds"])
     same, n_methods = np.flatnonzero(agreement >= _SAME), len(names)
     if n_methods == 1:
         return f"Only {names[0]} was tried: there is nothing to compare it with."
     if same.size > 1:
         fastest = names[int(same[seconds[same].argmin()])]
-        told = (
+        text = (
             f"{'All' if same.size == n_methods else f'{same.size} of'} {n_methods} methods find nearly the same "
             f"clusters (agreement {_SAME} or more): which of them you take matters little; {fastest} is the fastest."
         )
     elif agreement[0] >= _OTHER:
-        told = f"The methods find similar clusters, not the same: {names[0]} agrees with the others most."
+        text = f"The methods find similar clusters, not the same: {names[0]} agrees with the others most."
     else:
-        told = "The methods find different clusters: the data show no grouping that all see, or not this many clusters."
+        text = "The methods find different clusters: the data show no grouping that all see, or not this many clusters."
     strange = [name for name, value in zip(names, agreement, strict=True) if value < _OTHER]
     if strange and agreement[0] >= _OTHER:
         finds = "finds" if len(strange) == 1 else "find"
-        told += f" {_listed(strange)} {finds} something else."
-    return told
+        text += f" {_listed(strange)} {finds} something else."
+    return text
 
 
 def aligned(table: Mapping[str, Sequence[str]], width: int = 60) -> list[str]:

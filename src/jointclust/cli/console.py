@@ -78,8 +78,8 @@ class Voice:
                     task = progress.add_task(text, total=total)
 
                     def show(done: int, total: int | None = None, what: str = "", **more: Any) -> None:
-                        told, whole = far(done, total, what, **more)
-                        description = f"{text.split()[0]}: {told}" if what else text
+                        place, whole = far(done, total, what, **more)
+                        description = f"{text.split()[0]}: {place}" if what else text
                         progress.update(task, completed=done, total=whole, description=description)
 
                     yield show
@@ -89,13 +89,13 @@ class Voice:
         self.tell(f"{text}: {seconds:.1f} s")
 
     @contextmanager
-    def long_step(self, key: str, text: str, said: str = "", faster: str = "") -> Iterator[Callable[..., None]]:
+    def long_step(self, key: str, text: str, opening: str = "", faster: str = "") -> Iterator[Callable[..., None]]:
         """A step that tells by itself how far it is: a bar on a terminal, nothing elsewhere.
 
-        Yields a function for what tells it by numbers. ``faster`` is said where it takes long, ``said`` before it.
+        Yields a function for what tells it by numbers. ``faster`` is said where it takes long, ``opening`` before it.
         """
         began = time.perf_counter()
-        self.say(said)
+        self.say(opening)
 
         def count(done: int, total: int | None = None, **_: Any) -> None:
             if total:

@@ -13,7 +13,7 @@ from jointclust.cli import models, options
 from jointclust.cli.console import Voice, shown
 from jointclust.cli.errors import OutputError
 from jointclust.cli.writing import claim_file, write_table, written
-from jointclust.readers._matrix import told_apart
+from jointclust.readers._matrix import distinct_names
 
 
 @click.command()
@@ -82,7 +82,7 @@ def _export(dataset: jc.datasets.Dataset, path: Path, *, classes: bool, force: b
     names = dataset.feature_names
     if path.suffix == ".csv":
         header = [f"x{index}" for index in range(dataset.data.shape[1])] if names is None else list(names)
-        header = told_apart(["class (feature)" if name == "class" else str(name) for name in header])
+        header = distinct_names(["class (feature)" if name == "class" else str(name) for name in header])
         columns = [_plain(np.asarray(column)) for _, column in dataset.data.items()] if mixed else dataset.data.T
         known = {"class": dataset.target} if classes else {}
         write_table(path, dict(zip(header, columns, strict=True)) | known, raw=raw)

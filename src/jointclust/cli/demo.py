@@ -33,8 +33,8 @@ def demo(out: str, force: bool, **given: Any) -> None:
     voice.say("1797 handwritten digits, 64 pixels each, as a CSV file with a column of classes:")
     _call(voice, data_sets.datasets, ["digits", "--out", digits], extra)
     voice.say("\nTen clusters, a model and a report from one command; it never looks at the classes:")
-    told = ["--label-column", "class", "--image-shape", "8x8"]
-    _call(voice, commands.fit, [digits, "--clusters", "10", *told, "--out", run], extra)
+    layout = ["--label-column", "class", "--image-shape", "8x8"]
+    _call(voice, commands.fit, [digits, "--clusters", "10", *layout, "--out", run], extra)
     voice.say("\nThe saved model labels new rows:")
     _call(voice, saved.predict, [run, digits, "--out", str(folder / "labels.csv")], extra)
     voice.say("\nAgainst the known classes, which no method saw:")
@@ -61,10 +61,10 @@ def _comparison(consensus: Labels) -> dict[str, list[Any]]:
         "ODC, neighbour graph": jc.OptimalDiscriminantClustering(10, kernel="nearest_neighbors", random_state=0),
     }
     with collected():
-        found = {name: method.fit_predict(digits.data) for name, method in methods.items()}
-    found["JointConsensus (the run above)"] = consensus
+        partitions = {name: method.fit_predict(digits.data) for name, method in methods.items()}
+    partitions["JointConsensus (the run above)"] = consensus
     return {
-        "method": list(found),
-        "accuracy": [jc.metrics.clustering_accuracy(digits.target, labels) for labels in found.values()],
-        "NMI": [jc.metrics.normalized_mutual_info(digits.target, labels) for labels in found.values()],
+        "method": list(partitions),
+        "accuracy": [jc.metrics.clustering_accuracy(digits.target, labels) for labels in partitions.values()],
+        "NMI": [jc.metrics.normalized_mutual_info(digits.target, labels) for labels in partitions.values()],
     }

@@ -42,7 +42,7 @@ def _read_error() -> type[Exception]:
 
 def in_options(text: str) -> str:
     """A message of the library in the words of the command line: ``n_clusters=5`` is ``--clusters 5`` there."""
-    named = _PARAMETER.sub(lambda found: _OPTIONS[found[1]] + " " * found[0].endswith("="), text)
+    named = _PARAMETER.sub(lambda match: _OPTIONS[match[1]] + " " * match[0].endswith("="), text)
     return _SETTING.sub(r"--set \1=", named)
 
 

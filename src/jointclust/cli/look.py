@@ -18,7 +18,7 @@ from jointclust.cli import options, preparing
 from jointclust.cli.columns import as_option, change_of, clustered, of_texts, other_groupings, unused
 from jointclust.cli.console import Voice, counted
 from jointclust.cli.reading import InputFile, arranged
-from jointclust.cli.repeated import arrays_of, gaps_in, n_different, n_different_rows, told_of_ids, told_of_repeated
+from jointclust.cli.repeated import arrays_of, describe_ids, describe_repeats, gaps_in, n_different, n_different_rows
 from jointclust.exceptions import collected
 from jointclust.views.columns import Column
 from jointclust.views.kinds import Described, Description, described
@@ -44,11 +44,11 @@ def look(data: str, **given: Any) -> None:
     voice = Voice(given)
     source = arranged(voice, data, given | {"missing": "auto", "categories": "auto"}, of_copies=False)
     with voice.step("look", f"Looking at {preparing.size_of(source.table.data)}"), collected():
-        found = _Look.of(source)
+        overview = _Look.of(source)
     if voice.as_json:
-        voice.result("", found.facts())
+        voice.result("", overview.facts())
     elif not voice.quiet:
-        _draw(found, shlex.quote(data))
+        _draw(overview, shlex.quote(data))
 
 
 class _Look(NamedTuple):
@@ -81,10 +81,10 @@ class _Look(NamedTuple):
     @property
     def sentinels(self) -> dict[str, list[float]]:
         """Numbers that stand for gaps, by column."""
-        found: dict[str, list[float]] = {}
+        by_column: dict[str, list[float]] = {}
         for place, value in self.description._sentinels:
-            found.setdefault(self.description.columns[place].name, []).append(value)
-        return found
+            by_column.setdefault(self.description.columns[place].name, []).append(value)
+        return by_column
 
     @property
     def n_ids(self) -> int | None:
@@ -95,21 +95,21 @@ class _Look(NamedTuple):
         """The options that change what is done with a column, unless it is all that is used."""
         if is_all:
             return ""
-        found, order = change_of(column, self.description.groups), self.source.table.date_orders.get(column.name)
+        options, order = change_of(column, self.description.groups), self.source.table.date_orders.get(column.name)
         other = MONTH_FIRST if order == DAY_FIRST else DAY_FIRST
-        return found if order is None else f"{found}, --dates {other}"
+        return options if order is None else f"{options}, --dates {other}"
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each column, that of the names of the rows first."""
-        name, found = self.source.table.id_column, list[dict[str, Any]]()
+        name, lines = self.source.table.id_column, list[dict[str, Any]]()
         if name is not None:
             own = Column(name or "(no name)", "id", 0.0, np.nan, np.nan, False, "it names the rows: their id")
             is_shared = self.n_ids is not None and self.n_ids < self.description.n_samples
-            found.append(_facts(own, self.n_ids, as_option("--keep", [name]) if is_shared and name else ""))
+            lines.append(_facts(own, self.n_ids, as_option("--keep", [name]) if is_shared and name else ""))
         n_used = int(self.description.used.sum())
         for column, levels in zip(self.description.columns, self.levels, strict=True):
-            found.append(_facts(column, levels, self.change(column, is_all=column.used and n_used == 1)))
-        return found
+            lines.append(_facts(column, levels, self.change(column, is_all=column.used and n_used == 1)))
+        return lines
 
     def facts(self) -> dict[str, Any]:
         """All of it, for programs."""
@@ -134,26 +134,26 @@ class _Look(NamedTuple):
 
     def sentences(self) -> list[str]:
         """What is said below the table."""
-        found = [f"Would be clustered {clustered(self.description)}.", unused(self.description)]
-        found += [other_groupings(self.description), of_texts(self.description), self._of_rows()]
-        found.append(told_of_ids(self.source.table, self.description.n_samples))
+        texts = [f"Would be clustered {clustered(self.description)}.", unused(self.description)]
+        texts += [other_groupings(self.description), of_texts(self.description), self._of_rows()]
+        texts.append(describe_ids(self.source.table, self.description.n_samples))
         for name, values in self.sentinels.items():
             marks = ", ".join(f"{value:.10g}" for value in values)
-            found.append(
+            texts.append(
                 f"Column {name!r}: {marks} is taken as a gap: a mark for missing cells, far outside of all others."
             )
         if sample := [reason for reason in self.description.reasons if reason.startswith("from a sample")]:
-            found.append(f"Kinds, relations and gaps are {sample[0]}; levels and repeated rows are of all.")
-        return [line for line in found if line]
+            texts.append(f"Kinds, relations and gaps are {sample[0]}; levels and repeated rows are of all.")
+        return [line for line in texts if line]
 
     def _of_rows(self) -> str:
-        told = [told_of_repeated(self.n_repeated)]
+        parts = [describe_repeats(self.n_repeated)]
         if self.n_empty:
-            told.append(
+            parts.append(
                 f"{counted(self.n_empty, 'row')} have no value in {EMPTY_ROW:.0%} of the columns used or more: where "
                 "they belong is a guess; leave them out."
             )
-        return " ".join(told).strip().replace("1 row have ", "1 row has ")
+        return " ".join(parts).strip().replace("1 row have ", "1 row has ")
 
 
 def _facts(column: Column, levels: int | None, change: str) -> dict[str, Any]:
@@ -163,8 +163,8 @@ def _facts(column: Column, levels: int | None, change: str) -> dict[str, Any]:
     return facts | {"gaps": round(column.missing, 4), "levels": levels, "why": why, "change": change}
 
 
-def _draw(found: _Look, data: str) -> None:
-    rows = found.rows()
+def _draw(overview: _Look, data: str) -> None:
+    rows = overview.rows()
     width = None if sys.stdout.isatty() else _WIDTH
     console = Console(width=width, highlight=False, markup=False, emoji=False)
     if rows:
@@ -180,7 +180,7 @@ def _draw(found: _Look, data: str) -> None:
         console.print(drawn)
     if len(rows) > _LISTED:
         console.print(f"{len(rows) - _LISTED:,} more columns: --json has them all.")
-    for line in found.sentences():
+    for line in overview.sentences():
         console.print(line, soft_wrap=True)
     console.print(f"To cluster the rows, with the options given here: jointclust fit {data}", soft_wrap=True)
 
@@ -193,5 +193,5 @@ def _cells(row: dict[str, Any]) -> Iterable[str]:
     yield from (row["why"], row["change"])
 
 
-def _without_marks(found: Description, array: NDArray, place: int) -> NDArray:
-    return found.without_sentinels(array, place) if array.dtype.kind == "f" else array
+def _without_marks(description: Description, array: NDArray, place: int) -> NDArray:
+    return description.without_sentinels(array, place) if array.dtype.kind == "f" else array

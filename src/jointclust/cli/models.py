@@ -36,13 +36,13 @@ def hint(name: str, known: list[str]) -> str:
 def method_of(name: str) -> type[BaseEstimator]:
     """A method by its short name or its class's."""
     methods = {entry.name: entry.cls for entry in registry.METHODS}
-    found = methods | {cls.__name__.lower(): cls for cls in methods.values()}
+    by_name = methods | {cls.__name__.lower(): cls for cls in methods.values()}
     if name.lower().replace("-", "") == "kmeans":
         here = "k-means is --method dec --trade-off 1 here; jointclust compare sets scikit-learn's beside all methods."
         raise click.UsageError(f"--method {name}: {here}")
-    if name.lower() not in found:
+    if name.lower() not in by_name:
         raise click.UsageError(f"There is no method {name!r}. {hint(name, list(methods))}")
-    return found[name.lower()]
+    return by_name[name.lower()]
 
 
 def literal(text: str) -> object:
@@ -68,16 +68,16 @@ def named(option: str, pairs: tuple[str, ...], written: str = "NAME=VALUE") -> d
 
 def settings_of(given: dict[str, Any]) -> dict[str, Any]:
     """Parameters of the estimator that were set on the command line."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if given["components"] is not None:
-        found["n_components"] = given["components"]
+        settings["n_components"] = given["components"]
     if given["trade_off"] is not None:
-        found["trade_off"] = literal(given["trade_off"])
+        settings["trade_off"] = literal(given["trade_off"])
     for name, text in named("--set", given["settings"]).items():
         if option := {"n_clusters": "--clusters", "random_state": "--seed", "columns": "--columns"}.get(name):
             raise click.UsageError(f"--set {name}: there is {option} for it.")
-        found[name] = literal(text)
-    return found
+        settings[name] = literal(text)
+    return settings
 
 
 def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Predictor:
@@ -104,8 +104,8 @@ def counted(
     """What to fit and the number of clusters: rows and the number given, or coordinates and the number they show."""
     if isinstance(given, int):
         return X, given, None
-    coordinates, found = default.counted(X, among(given), seed, numbers_done(report))
-    return coordinates, found.n_clusters, found
+    coordinates, cluster_number = default.counted(X, among(given), seed, numbers_done(report))
+    return coordinates, cluster_number.n_clusters, cluster_number
 
 
 def numbers_done(progress: Callable[..., None]) -> Report:
@@ -132,14 +132,14 @@ def fitted_on_rows(
     estimator: Any, X: ArrayLike, clusters: Clusters, known: Known, progress: Callable[..., None]
 ) -> tuple[Any, jc.ClusterNumber | None]:
     """An estimator fitted on rows of numbers, and how many clusters these show where the number is not given."""
-    data, number, found = counted(X, clusters, estimator.random_state, progress)
-    estimator.set_params(n_clusters=number if found is None else max(number, n_classes(known)))
+    data, number, cluster_number = counted(X, clusters, estimator.random_state, progress)
+    estimator.set_params(n_clusters=number if cluster_number is None else max(number, n_classes(known)))
     with heard(estimator, progress):
         if known is not None:
-            return estimator.fit(X, known_labels=known), found
+            return estimator.fit(X, known_labels=known), cluster_number
         if isinstance(data, jc.Coordinates) and not isinstance(estimator, jc.JointConsensus):
-            return fit_member(estimator, data.rows.X, data, None, estimator.random_state), found
-        return estimator.fit(data), found
+            return fit_member(estimator, data.rows.X, data, None, estimator.random_state), cluster_number
+        return estimator.fit(data), cluster_number
 
 
 def n_classes(known: Known) -> int:

@@ -50,20 +50,20 @@ def _configured(context: click.Context, option: click.Parameter, path: str | Non
         for name in (str(parameter.name), *parameter.opts)
         if name.startswith("--") or not name.startswith("-")
     }
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     for name, value in values.items():
         if name.replace("-", "_") not in known:
             raise click.UsageError(f"--config {path} sets {name!r}. {hint(name, sorted(known))}")
         parameter = known[name.replace("-", "_")]
         is_one_of_many = getattr(parameter, "multiple", False) and isinstance(value, str | int | float)
-        found[str(parameter.name)] = [value] if is_one_of_many else value
-    context.default_map = {**(context.default_map or {}), **found}
+        defaults[str(parameter.name)] = [value] if is_one_of_many else value
+    context.default_map = {**(context.default_map or {}), **defaults}
     return path
 
 
 def _clusters(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> Clusters:
     """One number, a range such as 2-8, or several numbers to choose among."""
-    found: list[int] = []
+    numbers: list[int] = []
     for text in map(str, texts):
         ends = [int(part) if part.strip().isdecimal() else -1 for part in text.split("-")]
         if len(ends) > 2 or -1 in ends:
@@ -72,8 +72,8 @@ def _clusters(context: click.Context, option: click.Parameter, texts: tuple[str,
             raise click.BadParameter(f"{text} is not in the range: numbers of clusters start at 1, and rise.")
         if len(ends) == 2 and len(texts) == 1:
             return text
-        found += range(ends[0], ends[-1] + 1)
-    return found[0] if len(found) == 1 else sorted(set(found)) or None
+        numbers += range(ends[0], ends[-1] + 1)
+    return numbers[0] if len(numbers) == 1 else sorted(set(numbers)) or None
 
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
@@ -81,10 +81,10 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe":
 
 def _delimiter(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
     """One character, or its name."""
-    found = None if text is None else _DELIMITERS.get(text.lower(), text)
-    if found is not None and len(found) != 1:
+    delimiter = None if text is None else _DELIMITERS.get(text.lower(), text)
+    if delimiter is not None and len(delimiter) != 1:
         raise click.BadParameter(f"{text!r} is neither one character nor one of {', '.join(_DELIMITERS)}.")
-    return found
+    return delimiter
 
 
 def choice(name: str, values: Sequence[str], help: str) -> Callable[[F], F]:

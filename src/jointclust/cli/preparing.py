@@ -76,8 +76,8 @@ def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
     ids = columns[name]
     if ids.dtype.kind == "f" and np.all(ids == np.rint(ids)):
         ids = ids.astype(np.int64)
-    told = "it is their id, and no feature."
-    table = replace(table, ids=ids, id_column=name, notes=[*table.notes, f"Column {name!r} names the rows: {told}"])
+    why = "it is their id, and no feature."
+    table = replace(table, ids=ids, id_column=name, notes=[*table.notes, f"Column {name!r} names the rows: {why}"])
     if name in table.beside:
         return replace(table, beside=table.beside.select([other for other in table.beside if other != name]))
     rest = table.data.select([other for other in table.data if other != name])
@@ -91,11 +91,11 @@ def by_name(table: Table, missing: str = "auto") -> Table:
         return table  # its names are words, or genes
     if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
         data = Columns(dict(zip(names, data.T, strict=True)))
-    asked = "Column {0!r} is taken as a feature. If it {1}: --{2}-column {0!r}."
+    hint = "Column {0!r} is taken as a feature. If it {1}: --{2}-column {0!r}."
     classes = [name for name in names or [] if name.strip().lower() in _CLASS_NAMES]
-    table = replace(table, notes=table.notes + [asked.format(name, "holds known classes", "label") for name in classes])
+    table = replace(table, notes=table.notes + [hint.format(name, "holds known classes", "label") for name in classes])
     if not isinstance(data, Columns):
-        notes = [asked.format(name, "names the rows", "id") for name in names or [] if name.lower() in _ROW_NAMES]
+        notes = [hint.format(name, "names the rows", "id") for name in names or [] if name.lower() in _ROW_NAMES]
         return replace(table, notes=table.notes + notes)
     return replace(table, data=data)
 
@@ -164,20 +164,20 @@ def prepared(steps: Steps, X: Any, scale: str) -> Prepared:
 def preparations_of(model: Any) -> list[Preparation]:
     """What prepares the data for a model: a step before it, or one for each view of a consensus."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    found = [step for step in steps if isinstance(step, Preparation)]
+    parts = [step for step in steps if isinstance(step, Preparation)]
     if isinstance(steps[-1], jc.JointConsensus):
         own = [one.preparation if isinstance(one, BlockView) else one for one in steps[-1].preparations]
-        found += [one for one in own if isinstance(one, Preparation)]
-    return found
+        parts += [one for one in own if isinstance(one, Preparation)]
+    return parts
 
 
 def views_of(model: Any) -> list[tuple[str, str]]:
     """The views that were taken, and why."""
-    last, found = last_step(model), preparations_of(model)
+    last, parts = last_step(model), preparations_of(model)
     own = list(getattr(last, "preparations", ()))
-    if isinstance(last, jc.JointConsensus) and found and (found[0] in own or isinstance(own[0], BlockView)):
+    if isinstance(last, jc.JointConsensus) and parts and (parts[0] in own or isinstance(own[0], BlockView)):
         return [(f"{view['name']} (weight {view['weight']:.2f})", view["reason"]) for view in last.views_]
-    return [(preparation.view_, preparation.reason_) for preparation in found]
+    return [(preparation.view_, preparation.reason_) for preparation in parts]
 
 
 def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
@@ -194,13 +194,13 @@ def reading_for(model: Any, first: Any = None) -> dict[str, Any]:
     first = first or first_preparation(model) or (model.steps[0][1] if isinstance(model, Pipeline) else model)
     names = getattr(first, "feature_names_in_", None)
     wanted = None if names is None else [str(name) for name in names]
-    asked: dict[str, Any] = {"wanted": wanted, "n_features": getattr(model, "n_features_in_", None)}
+    reading: dict[str, Any] = {"wanted": wanted, "n_features": getattr(model, "n_features_in_", None)}
     if isinstance(first, Preparation) and model is not first and not hasattr(model, "n_features_in_"):
-        asked["n_features"] = getattr(first, "n_features_in_", None)
+        reading["n_features"] = getattr(first, "n_features_in_", None)
     if not isinstance(first, Preparation):
-        return asked | {"categories": "drop", "missing": "keep" if hasattr(first, "statistics_") else "refuse"}
+        return reading | {"categories": "drop", "missing": "keep" if hasattr(first, "statistics_") else "refuse"}
     columns = first.description_.columns if names is not None else []
     if wanted is not None and first.kept_ is not None and len(wanted) <= _NAMED:
-        asked["spared"] = [name for place, name in enumerate(wanted) if place not in set(first.kept_.tolist())]
+        reading["spared"] = [name for place, name in enumerate(wanted) if place not in set(first.kept_.tolist())]
     kinds = {column.name: _AS_READ[column.kind] for column in columns if column.kind in _AS_READ}
-    return asked | {"categories": "keep", "missing": "keep", "kinds": kinds or None}
+    return reading | {"categories": "keep", "missing": "keep", "kinds": kinds or None}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice
-from jointclust.cli.repeated import told_of_copies
+from jointclust.cli.repeated import describe_copies
 from jointclust.cli.writing import read_cells
 from jointclust.estimators.known import says_nothing
 from jointclust.readers import Columns, NoColumnError, ReadError, Table, as_written, format_of, read
@@ -70,36 +70,36 @@ def read_data(
     A remembered name of the id column, unlike one that is given, need not be there. The whole of a file are its columns
     as they are written. ``more`` goes before what the user gave.
     """
-    asked = _asked(given) | more
-    asked["header"] = None if given["no_header"] is None else not given["no_header"]
-    asked["missing"] = "refuse" if asked.get("missing", "refuse") == "refuse" else "keep"
-    asked["categories"] = "keep" if asked.get("categories") == "auto" else asked.get("categories", "refuse")
+    reading = _options(given) | more
+    reading["header"] = None if given["no_header"] is None else not given["no_header"]
+    reading["missing"] = "refuse" if reading.get("missing", "refuse") == "refuse" else "keep"
+    reading["categories"] = "keep" if reading.get("categories") == "auto" else reading.get("categories", "refuse")
     kind = given["format"] or ("csv" if data == "-" else format_of(data))
     with _as_file(data, kind) as file:
         size = file.stat().st_size if file.is_file() else None
         with voice.step("read", f"Reading {STDIN if data == '-' else data}", size) as progress:
-            table = _read(file, kind, remembered, asked | {"progress": progress})
-            columns = as_written(file, kind, **asked) if whole else None
+            table = _read(file, kind, remembered, reading | {"progress": progress})
+            columns = as_written(file, kind, **reading) if whole else None
             with file.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return InputFile(table, data if data == "-" else str(Path(data).resolve()), digest, kind, columns)
 
 
-def _asked(given: dict[str, Any]) -> dict[str, Any]:
+def _options(given: dict[str, Any]) -> dict[str, Any]:
     """What the user wants to be read, and how."""
-    asked: dict[str, Any] = {key: given[key] for key in _READING if key in given}
-    asked |= {key: options.names_of(given[key]) for key in ("columns", "drop") if key in given}
+    reading: dict[str, Any] = {key: given[key] for key in _READING if key in given}
+    reading |= {key: options.names_of(given[key]) for key in ("columns", "drop") if key in given}
     if given.get("known_column") is not None and given["known_rows"] is None:
-        asked["known_column"] = _checked_known(given)
+        reading["known_column"] = _checked_known(given)
     text = given["text_column"]
     if text is not None:
-        if asked.get("columns") or asked.get("drop") or given.get("keep") or given.get("all_columns"):
+        if reading.get("columns") or reading.get("drop") or given.get("keep") or given.get("all_columns"):
             others = "--columns, --drop, --keep and --all-columns"
             raise click.UsageError(f"--text-column is the only feature: leave out {others}.")
-        asked |= {"text_column": text, "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
+        reading |= {"text_column": text, "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
     if "show" in given:
-        asked |= {"show": options.names_of(given["show"]) or (), "carry": True}
-    return asked
+        reading |= {"show": options.names_of(given["show"]) or (), "carry": True}
+    return reading
 
 
 def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]) -> Table:
@@ -142,7 +142,7 @@ def arranged(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool 
     text, missing = given["text_column"], given["missing"]
     table = preparing.arranged(source.table, text_column=text, missing=missing, features=features)
     if of_copies:
-        table = replace(table, notes=[*table.notes, *told_of_copies(table)])
+        table = replace(table, notes=[*table.notes, *describe_copies(table)])
     voice.say(" ".join(table.notes))
     table = with_known_rows(table, given)
     return replace(source, table=table, used=used_columns(table, given), text_name=text or "text")
@@ -158,9 +158,9 @@ def with_known_rows(table: Table, given: dict[str, Any]) -> Table:
 def named_features(source: InputFile, given: dict[str, Any]) -> list[str]:
     """Columns that a user wants to be used: those to keep, and those listed, unless they tell all rows apart."""
     table, chosen = source.table, ("--all-columns", "--columns", "--keep")
-    asked = [option for option in chosen if given[option[2:].replace("-", "_")]]
-    if len(asked) > 1:
-        raise click.UsageError(f"{' and '.join(asked)} exclude each other: each says which columns are used.")
+    flags = [option for option in chosen if given[option[2:].replace("-", "_")]]
+    if len(flags) > 1:
+        raise click.UsageError(f"{' and '.join(flags)} exclude each other: each says which columns are used.")
     kept, names = options.names_of(given["keep"]) or [], _names_in(table)
     for name in kept:
         if name in (given["id_column"], given["label_column"], given.get("known_column")):
@@ -193,10 +193,10 @@ def known_labels(table: Table) -> NDArray[np.object_] | None:
     if table.known is None:
         return None
     cells = [str(value).strip() for value in table.known]
-    found = [None if is_gap(cell) or says_nothing(cell) else cell for cell in cells]
-    if not any(value is not None for value in found):
+    classes = [None if is_gap(cell) or says_nothing(cell) else cell for cell in cells]
+    if not any(value is not None for value in classes):
         raise ReadError("--known-column: no row has a class. Write one into some cells, or leave the option out.")
-    return np.array(found, dtype=object)
+    return np.array(classes, dtype=object)
 
 
 def _checked_known(given: dict[str, Any]) -> str:

@@ -27,7 +27,7 @@ def arrays_of(data: Any) -> list[NDArray] | None:
     return list(data.T) if is_small else None
 
 
-def told_of_ids(table: Table, n_rows: int) -> str:
+def describe_ids(table: Table, n_rows: int) -> str:
     """That several rows have the same name, if they have."""
     n_ids = n_rows if table.ids is None else len(set(table.ids.tolist()))
     if n_ids == n_rows:
@@ -38,7 +38,7 @@ def told_of_ids(table: Table, n_rows: int) -> str:
     )
 
 
-def told_of_repeated(n_repeated: int | None) -> str:
+def describe_repeats(n_repeated: int | None) -> str:
     """That rows repeat others, if they do."""
     if not n_repeated:
         return ""
@@ -46,7 +46,7 @@ def told_of_repeated(n_repeated: int | None) -> str:
     return f"{counted(n_repeated, 'row')} {verb} another one in all columns but ids."
 
 
-def told_of_copies(table: Table) -> list[str]:
+def describe_copies(table: Table) -> list[str]:
     """What to say of copies before a fit: that names are shared, and that rows repeat others where that is rare."""
     is_text = isinstance(table.data, np.ndarray) and table.data.ndim == 1
     arrays = [table.data] if is_text else arrays_of(table.data)
@@ -54,7 +54,7 @@ def told_of_copies(table: Table) -> list[str]:
         return []
     n_rows = len(arrays[0])
     n_repeated = n_rows - n_different_rows(arrays)
-    if shared := told_of_ids(table, n_rows):
+    if shared := describe_ids(table, n_rows):
         n_copies = n_rows - n_different_rows([*arrays, np.asarray(table.ids, dtype=object)])
         copies = (
             f" {counted(n_copies, 'row')} {'is a copy' if n_copies == 1 else 'are copies'} of another, id included."
@@ -62,7 +62,7 @@ def told_of_copies(table: Table) -> list[str]:
         return [shared + (f"{copies} To leave them out, delete them from the file." if n_copies else "")]
     # Rows with names of their own are no copies, and of few columns many are alike.
     is_strange = table.ids is None and len(arrays) > _FEW and 0 < n_repeated <= _RARE * n_rows
-    return [told_of_repeated(n_repeated)] if is_strange else []
+    return [describe_repeats(n_repeated)] if is_strange else []
 
 
 def gaps_in(array: NDArray) -> NDArray[np.bool_]:

@@ -88,10 +88,10 @@ def reproduce(
     _check_folder(folder)
     try:
         around = partial(voice.step, "cells")
-        found = papers.reproduce(wanted, folder, quick=quick, n_jobs=jobs, around=around)
+        findings = papers.reproduce(wanted, folder, quick=quick, n_jobs=jobs, around=around)
     except OSError as error:
         raise OutputError(f"{folder}: {error.strerror or error}. What was finished is in cells.jsonl.") from error
-    _tell(voice, found, folder)
+    _tell(voice, findings, folder)
 
 
 def _list(voice: Voice, wanted: list[Item]) -> None:
@@ -108,12 +108,12 @@ def _one(voice: Voice, dataset: str | None, method: str | None, seed: int, paper
     if dataset is None or method is None:
         raise click.UsageError("One cell has a data set and a method: give both --dataset and --method.")
     try:
-        found = cells_of(dataset, method, seed, paper=paper, quick=quick)
+        cells = cells_of(dataset, method, seed, paper=paper, quick=quick)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    shown = [name for name in _SHOWN if name in found]
-    columns = {name: [_short(value) for value in found[name]] for name in shown}
-    voice.table(columns, {name: found[name].tolist() for name in found})
+    shown = [name for name in _SHOWN if name in cells]
+    columns = {name: [_short(value) for value in cells[name]] for name in shown}
+    voice.table(columns, {name: cells[name].tolist() for name in cells})
 
 
 def _short(value: Any) -> str:
@@ -132,18 +132,18 @@ def _check_folder(folder: Path) -> None:
         raise OutputError(f"{folder} holds other files ({min(others)}): choose another folder with --out.")
 
 
-def _tell(voice: Voice, found: list[Findings], folder: Path) -> None:
+def _tell(voice: Voice, findings: list[Findings], folder: Path) -> None:
     lines, data = [], []
-    for one in found:
+    for one in findings:
         counts = Counter(claim.verdict for claim in one.claims)
-        told = {"claims": [f"{number} {verdict}" for verdict, number in counts.items()], "missing data": one.missing}
+        lists = {"claims": [f"{number} {verdict}" for verdict, number in counts.items()], "missing data": one.missing}
         parts = [f"{one.paper.upper()} {one.item}"]
-        parts += [f"{what}: {', '.join(listed)}" for what, listed in told.items() if listed]
+        parts += [f"{what}: {', '.join(listed)}" for what, listed in lists.items() if listed]
         if one.stand_ins:
             parts.append(f"run on {', '.join(one.stand_ins)} instead, which the paper does not use")
         lines.append("; ".join(parts))
         known = {"paper": one.paper, "item": one.item, "missing": one.missing, "stand_ins": one.stand_ins}
-        told_of = ("key", "place", "text", "verdict", "share", "rests", "evidence")
-        data.append(known | {"claims": [{name: getattr(claim, name) for name in told_of} for claim in one.claims]})
+        fields = ("key", "place", "text", "verdict", "share", "rests", "evidence")
+        data.append(known | {"claims": [{name: getattr(claim, name) for name in fields} for claim in one.claims]})
     page = (folder / "index.html").resolve()
     voice.result("\n".join([*lines, f"Open {page}"]), {"items": data, "page": str(page)})

@@ -25,12 +25,12 @@ from jointclust.cli.reading import InputFile, identities, known_labels
 from jointclust.cli.runs import class_column, class_names, command_line, embedding_columns, origins
 from jointclust.cli.workbook import WORKBOOK, write_workbook
 from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
-from jointclust.consensus.column_roles import told_of_decisive
-from jointclust.consensus.estimator import told_of_unused
+from jointclust.consensus.column_roles import describe_decisive
+from jointclust.consensus.estimator import describe_unused
 from jointclust.consensus.matching import summary
 from jointclust.exceptions import NoticeText
 from jointclust.readers import Table
-from jointclust.selection.stability import found_again
+from jointclust.selection.stability import stability_of_clusters
 from jointclust.showing.fitted import Fitted, first_preparation
 from jointclust.showing.plots import EmbeddingDisplay
 from jointclust.types import Float, Labels
@@ -70,14 +70,14 @@ class Outcome:
     def chosen(self) -> dict[str, tuple[Any, str]]:
         """Parameters found on the way, and who chose them."""
         views = preparing.views_of(self.fitted.model)
-        found: dict[str, tuple[Any, str]]
-        found = {"view" if len(views) == 1 else f"view {place}": view for place, view in enumerate(views, 1)}
-        found |= self.best
+        parameters: dict[str, tuple[Any, str]]
+        parameters = {"view" if len(views) == 1 else f"view {place}": view for place, view in enumerate(views, 1)}
+        parameters |= self.best
         if self.number is not None:
             scores = {number: round(score, 3) for number, score in self.number.scores.items()}
-            found["number of clusters"] = (self.number.n_clusters, f"found in the data: {self.number.verdict}")
-            found["agreement by number of clusters"] = (scores, "measured")
-        return found
+            parameters["number of clusters"] = (self.number.n_clusters, f"found in the data: {self.number.verdict}")
+            parameters["agreement by number of clusters"] = (scores, "measured")
+        return parameters
 
     @property
     def given(self) -> dict[str, Any]:
@@ -89,8 +89,8 @@ class Outcome:
         first = first_preparation(self.fitted.model)
         if isinstance(first, PreparedBlocks):
             return first.description_
-        found = preparing.preparations_of(self.fitted.model)
-        return found[0].description_ if found else None
+        preparations = preparing.preparations_of(self.fitted.model)
+        return preparations[0].description_ if preparations else None
 
     @property
     def guard(self) -> list[str]:
@@ -100,14 +100,14 @@ class Outcome:
             return []
         named = [option for option in ("--keep", "--columns") if decisive in (names_of(self.given[option[2:]]) or ())]
         remedy = f"take it out of {named[0]}" if named else as_option("--drop", [decisive])
-        return [told_of_decisive(decisive, remedy)]
+        return [describe_decisive(decisive, remedy)]
 
     @property
     def others(self) -> list[str]:
         """Other warnings; which columns are not used, is said elsewhere."""
-        said = [] if self.fitted.roles.decisive is None else [told_of_decisive(self.fitted.roles.decisive)]
-        said += ["" if self.description is None else told_of_unused(self.description)]
-        return [message for message in self.messages if message not in said]
+        texts = [] if self.fitted.roles.decisive is None else [describe_decisive(self.fitted.roles.decisive)]
+        texts += ["" if self.description is None else describe_unused(self.description)]
+        return [message for message in self.messages if message not in texts]
 
     @property
     def warnings(self) -> list[str]:
@@ -128,16 +128,16 @@ class Outcome:
     @cached_property
     def notes(self) -> list[str]:
         """What has changed since an earlier run, and what was done to the data: read, coded, and fitted."""
-        told = (in_options(text) for text in self.messages if isinstance(text, NoticeText))
+        kept = (in_options(text) for text in self.messages if isinstance(text, NoticeText))
         changes = [f"since the run before: {one}" for one in self.changes]
-        return list(dict.fromkeys([*changes, *self.source.table.notes, *self.coded, *told]))
+        return list(dict.fromkeys([*changes, *self.source.table.notes, *self.coded, *kept]))
 
 
-def verdict(found: jc.ClusterNumber) -> str:
+def verdict(result: jc.ClusterNumber) -> str:
     """How many clusters there are, and the numbers that it could be, with their scores."""
-    listed = [f"{number} ({found.scores[number]:.2f})" for number in found.suggestions if number in found.scores]
+    listed = [f"{number} ({result.scores[number]:.2f})" for number in result.suggestions if number in result.scores]
     candidates = f" Candidates, with the agreement of members: {', '.join(listed)}." if listed else ""
-    return f"{found.verdict}.{candidates}"
+    return f"{result.verdict}.{candidates}"
 
 
 def finish(run: Outcome) -> None:
@@ -164,8 +164,8 @@ def finish(run: Outcome) -> None:
     result: dict[str, Any] = {"rows": int(fitted.labels.size), "clusters": int(np.count_nonzero(sizes)), "sizes": sizes}
     rejected = int(np.count_nonzero(np.asarray(fitted.clusterer.labels_) < 0))
     result |= ({"rejected": rejected} if rejected else {}) | evaluation(table, fitted.labels)
-    said = fitted.verdict(stability)
-    result["verdict"] = {"level": said.level, "reasons": said.reasons}
+    how_sure = fitted.verdict(stability)
+    result["verdict"] = {"level": how_sure.level, "reasons": how_sure.reasons}
     if hasattr(fitted.clusterer, "changes_"):
         result["changes"] = fitted.clusterer.changes_
     if stability is not None:
@@ -196,8 +196,8 @@ def _of_columns(run: Outcome, description: Description, notes: list[str]) -> lis
     """Which columns are used, and notes on what was read into their cells."""
     views = [one.view_ for one in preparing.preparations_of(run.fitted.model)]
     if description._parts is not None:
-        found = {name: [f"Clustered {clustered(part)}", unused(part)] for name, part in description._parts.items()}
-        return [in_block(name, line) for name, lines in found.items() for line in lines if line]
+        by_block = {name: [f"Clustered {clustered(part)}", unused(part)] for name, part in description._parts.items()}
+        return [in_block(name, line) for name, lines in by_block.items() for line in lines if line]
     aside = tuple(f"column {column.name!r} " for column in description.columns if not column.used)
     cells = [note for note in notes if not note.startswith(("view ", *aside))]
     return [*in_short(description, views), *(note[0].upper() + note[1:] for note in cells if note)]
@@ -213,8 +213,8 @@ def _where(source: InputFile) -> dict[str, Any]:
 def _of_block(source: InputFile) -> dict[str, Any]:
     """How to read a file like that of a block."""
     table = source.table
-    found = {"id_column": table.id_column, "text_column": source.text_column, "date_orders": table.date_orders or None}
-    return {"path": source.path, "sha256": source.sha256, **found}
+    facts = {"id_column": table.id_column, "text_column": source.text_column, "date_orders": table.date_orders or None}
+    return {"path": source.path, "sha256": source.sha256, **facts}
 
 
 def _plain(column: dict[str, Any]) -> dict[str, Any]:
@@ -261,13 +261,13 @@ def _write(run: Outcome, stability: Float | None) -> list[str]:
 
 def _sheets(run: Outcome, stability: Float | None, clusters: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:
     """The sheets of the workbook."""
-    fitted, said = run.fitted, run.fitted.verdict(stability)
+    fitted, how_sure = run.fitted, run.fitted.verdict(stability)
     facts = [
         ("data", run.source.path),
         ("rows", int(fitted.labels.size)),
         ("clusters", len(clusters["cluster"])),
-        ("how sure", said.level),
-        *(("reason", reason) for reason in said.reasons),
+        ("how sure", how_sure.level),
+        *(("reason", reason) for reason in how_sure.reasons),
         *([] if run.number is None else [("number of clusters", verdict(run.number))]),
         *(("beware", text) for text in run.warnings),
         *(("note", text) for text in run.notes),
@@ -289,7 +289,7 @@ def _save_model(run: Outcome, path: Path) -> None:
 def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
     table = run.source.table
     shape, order = image_of(run.source, run.given)
-    asked = names_of(run.given.get("show", ())) or []
+    wanted = names_of(run.given.get("show", ())) or []
     with written(path) as temporary:
         jc.write_report(
             run.fitted,
@@ -308,8 +308,8 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
             command=command_line(run.context),
             checksum=run.source.sha256,
             most_megabytes=run.given["report_megabytes"],
-            shown={name: column for name, column in table.beside.items() if name in asked},
-            carried={name: column for name, column in table.beside.items() if name not in asked},
+            shown={name: column for name, column in table.beside.items() if name in wanted},
+            carried={name: column for name, column in table.beside.items() if name not in wanted},
             text_name=run.source.text_name,
         )
 
@@ -332,9 +332,9 @@ def stability_of(fitted: Fitted, n_resamples: int, seed: int) -> Float | None:
     if small.shape[1] > most:
         reduce = TruncatedSVD if sp.issparse(small) else PCA
         small = reduce(min(most, min(small.shape) - 1), random_state=0).fit_transform(small)
-    found = found_again(clusterer, small, own, n_clusters, n_resamples, rng)
+    shares = stability_of_clusters(clusterer, small, own, n_clusters, n_resamples, rng)
     absent = np.bincount(own, minlength=n_clusters) == 0
-    return np.where(absent, np.nan, found)
+    return np.where(absent, np.nan, shares)
 
 
 def image_of(source: InputFile, given: dict[str, Any]) -> tuple[tuple[int, int] | None, str]:
@@ -392,19 +392,19 @@ def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: l
         more = f"; {n_more} more {'is' if n_more == 1 else 'are'} in clusters.csv" if n_more > 0 else ""
         lines.append(f"They are: {'; '.join(f'{name} ({size})' for name, size in called)}{more}")
     lines.append(str(run.fitted.verdict(stability)))
-    lines += [f"Since {run.given['like']}: {told}" for told in run.changes]
+    lines += [f"Since {run.given['like']}: {change}" for change in run.changes]
     if "rejected" in result:
         lines.append(f"{result['rejected']} of them are not sure enough: their label is -1 (reject_below)")
     if "accuracy" in result:
         left_out = {"rows_without_class": "without a class", "rows_fitted_with_class": "whose class the fit was told"}
-        found = [f"{counted(result[key], 'row')} {which}" for key, which in left_out.items() if key in result]
-        note = f" (left out: {', '.join(found)})" if found else ""
+        parts = [f"{counted(result[key], 'row')} {which}" for key, which in left_out.items() if key in result]
+        note = f" (left out: {', '.join(parts)})" if parts else ""
         lines.append(f"Against the known classes{note}: accuracy {result['accuracy']:.3f}, NMI {result['nmi']:.3f}")
     drawn = [] if run.given["plot"] is None else [run.given["plot"]]
     lines.append(f"Wrote {', '.join([*files, *drawn])}")
     lines.append(f"Open {(run.folder / 'report.html').resolve()}")
-    told = {"out": str(run.folder.resolve()), "files": files, "warnings": run.warnings}
-    run.voice.result("\n".join(lines), result | told)
+    facts = {"out": str(run.folder.resolve()), "files": files, "warnings": run.warnings}
+    run.voice.result("\n".join(lines), result | facts)
 
 
 # -- the tables ---------------------------------------------------------------------------------------------------
@@ -415,19 +415,19 @@ def clusters_of(fitted: Fitted, table: Table, stability: Float | None) -> list[d
     classes, ids, confidence = class_names(fitted.clusterer), identities(table), fitted.confidence
     clusters = []
     explained: Any = fitted.explanation.to_dict()["clusters"]
-    for found in explained:
-        number, own = found["cluster"], fitted.labels == found["cluster"]
-        facts: dict[str, Any] = {"cluster": number, "name": found["name"]}
+    for one in explained:
+        number, own = one["cluster"], fitted.labels == one["cluster"]
+        facts: dict[str, Any] = {"cluster": number, "name": one["name"]}
         if classes:
             facts["class"] = classes[number] if number < len(classes) else ""
-        facts |= {"size": found["size"], "share": round(found["share"], 6)}
+        facts |= {"size": one["size"], "share": round(one["share"], 6)}
         if stability is not None:
             facts["stability"] = None if np.isnan(stability[number]) else round(float(stability[number]), 3)
         if confidence is not None:
             facts["confidence"] = round(float(np.mean(confidence[own])), 3)
         facts |= _main_class(table.classes, own)
-        facts |= {"rules": found["rules"], "features": found["features"]}
-        facts["typical"] = [str(ids[row]) for row in found["typical"]]
+        facts |= {"rules": one["rules"], "features": one["features"]}
+        facts["typical"] = [str(ids[row]) for row in one["typical"]]
         facts["least_typical"] = [str(ids[row]) for row in fitted.profile.farthest[number]]
         clusters.append(facts)
     return clusters
@@ -447,9 +447,9 @@ def label_columns(fitted: Fitted, table: Table) -> dict[str, Any]:
 
 def shown_columns(run: Outcome) -> dict[str, Any]:
     """Columns that a user wants to see beside the labels, which have names of their own."""
-    asked = names_of(run.given.get("show", ())) or []
+    wanted = names_of(run.given.get("show", ())) or []
     own = {"id", "label", "name", "class", "confidence", "weight"}
-    return {f"data_{name}" if name in own else name: _as_text(run.source.table.beside[name]) for name in asked}
+    return {f"data_{name}" if name in own else name: _as_text(run.source.table.beside[name]) for name in wanted}
 
 
 def _as_text(column: NDArray[Any]) -> list[Any]:
@@ -471,8 +471,8 @@ def _main_class(classes: NDArray[Any] | None, own: NDArray[np.bool_]) -> dict[st
 
 def _cell(name: str, value: Any) -> object:
     if name == "rules":
-        told = [f"{one['text']} (precision {one['precision']:.0%}, coverage {one['coverage']:.0%})" for one in value]
-        return "; or ".join(told[:_RULES])
+        rules = [f"{one['text']} (precision {one['precision']:.0%}, coverage {one['coverage']:.0%})" for one in value]
+        return "; or ".join(rules[:_RULES])
     if name == "features":
         return "; ".join(f"{one['name']} ({one['effect']:+.2g})" for one in value[:_FEATURES])
     return "; ".join(value) if name in ("typical", "least_typical") else "" if value is None else value
@@ -482,8 +482,8 @@ def evaluation(table: Table, labels: Labels) -> dict[str, float]:
     """Agreement with known classes, where there are some, on the rows whose class the fit has not seen."""
     if table.classes is None:
         return {}
-    known, told = _is_known(table.classes), known_labels(table)
-    seen = np.zeros_like(known) if told is None else np.array([label is not None for label in told])
+    known, given = _is_known(table.classes), known_labels(table)
+    seen = np.zeros_like(known) if given is None else np.array([label is not None for label in given])
     judged = known & ~seen
     if not judged.any():
         return {}

@@ -146,11 +146,11 @@ def read_json(path: Path) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the key {in_short(twice)} occurs twice in an object")
-    return found
+    return content
 
 
 def _whole_number(digits: str) -> int:
@@ -171,10 +171,10 @@ def _record(folder: Path) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise ReadError(f"{path} is no record of a run: it holds {in_short(record)}.")
     for part, kinds in _RECORDED.items():
-        found = record.get(part, {})
-        _check(path, part, found, "an object", isinstance(found, dict))
+        content = record.get(part, {})
+        _check(path, part, content, "an object", isinstance(content, dict))
         for name, (kind, suits) in kinds.items():
-            value = found.get(name)
+            value = content.get(name)
             _check(path, f"{part}.{name}", value, kind, value is None or suits(value))
     fitted = record.get("fitted", {})
     sizes = {len(value) for value in fitted.values() if isinstance(value, list)}
@@ -185,10 +185,10 @@ def _record(folder: Path) -> dict[str, Any]:
 def part_of_record(path: Path, part: str) -> dict[str, Any]:
     """One of the objects that a run.json, or a file like it, holds."""
     record = read_json(path)
-    found = record.get(part) if isinstance(record, dict) else None
-    if not isinstance(found, dict):
+    content = record.get(part) if isinstance(record, dict) else None
+    if not isinstance(content, dict):
         raise ReadError(f'{path} is no run.json: it has no object "{part}".')
-    return found
+    return content
 
 
 def _check(path: Path, place: str, value: Any, kind: str, suits: object) -> None:

@@ -141,23 +141,23 @@ def _read_for(
     if text is None and first is not None and not hasattr(first, "n_features_in_"):
         raise click.UsageError("The model was fitted on texts: name their column with --text-column.")
     fill = given["missing"] in ("mean", "median")
-    asked: dict[str, Any] = {"missing": "keep"} if text else preparing.reading_for(run.model, first)
+    reading: dict[str, Any] = {"missing": "keep"} if text else preparing.reading_for(run.model, first)
     if given["missing"] != "auto" and not text:
-        asked["missing"] = "keep" if fill else "refuse"
-    if present is not None and set(present) & set(asked.get("wanted") or ()):
-        asked["wanted"], asked["spared"] = [name for name in asked["wanted"] if name in present], []
-        kinds = asked.get("kinds") or {}
-        asked["kinds"] = {name: kind for name, kind in kinds.items() if name in present} or None
+        reading["missing"] = "keep" if fill else "refuse"
+    if present is not None and set(present) & set(reading.get("wanted") or ()):
+        reading["wanted"], reading["spared"] = [name for name in reading["wanted"] if name in present], []
+        kinds = reading.get("kinds") or {}
+        reading["kinds"] = {name: kind for name, kind in kinds.items() if name in present} or None
     given = dict(given)
     if given["no_header"] is None and before.get("no_header"):
         given["no_header"] = True  # what comes without names comes without them again
-    asked["date_orders"] = known.get("date_orders")
-    source = read_data(voice, data, given, known.get("id_column"), whole, **asked)
+    reading["date_orders"] = known.get("date_orders")
+    source = read_data(voice, data, given, known.get("id_column"), whole, **reading)
     table = source.table
     voice.say(" ".join(table.notes))
     if fill:
         table = replace(table, data=_filled(table, given["missing"]))
-    if text or asked["categories"] == "keep":
+    if text or reading["categories"] == "keep":
         is_named = table.ids is not None
         table = preparing.arranged(replace(table, ids=identities(table)), text_column=text)
         table = table if is_named else replace(table, ids=None)
@@ -179,8 +179,8 @@ def _names_in(data: str, given: dict[str, Any]) -> list[str] | None:
     kind = given["format"] or ("csv" if data == "-" else format_of(data))
     if data == "-" or given["no_header"] or kind not in _NAMED:
         return None
-    asked = {name: given[name] for name in ("encoding", "delimiter", "decimal", "dates")}
-    return [str(name) for name in as_written(Path(data), kind, **asked)]
+    reading = {name: given[name] for name in ("encoding", "delimiter", "decimal", "dates")}
+    return [str(name) for name in as_written(Path(data), kind, **reading)]
 
 
 def _filled(table: Table, how: str) -> NDArray:
@@ -214,21 +214,21 @@ def _predicted(run: SavedRun, table: Table) -> dict[str, Any]:
 
 def _beside(source: InputFile, columns: dict[str, Any]) -> dict[str, Any]:
     """The columns of the file, then those of the labels, under names of their own."""
-    found: dict[str, Any] = dict(source.columns or {})
-    own = {f"jointclust_{name}" if name in found else name: one for name, one in columns.items() if name != "id"}
-    return found | own
+    table: dict[str, Any] = dict(source.columns or {})
+    own = {f"jointclust_{name}" if name in table else name: one for name, one in columns.items() if name != "id"}
+    return table | own
 
 
 def _tell(voice: Voice, columns: dict[str, Any], outside: str, files: list[Path]) -> None:
-    found, sizes = np.unique(columns["label"], return_counts=True)
-    counts = dict(zip(map(str, found), sizes.tolist(), strict=True))
+    labels, sizes = np.unique(columns["label"], return_counts=True)
+    counts = dict(zip(map(str, labels), sizes.tolist(), strict=True))
     n_rows, rejected = len(columns["id"]), counts.get("-1", 0)
-    told = f"{counted(n_rows, 'row')} in {counted(len(counts) - ('-1' in counts), 'cluster')}"
+    text = f"{counted(n_rows, 'row')} in {counted(len(counts) - ('-1' in counts), 'cluster')}"
     if rejected:
-        told += f", {rejected} of them not sure enough (label -1)"
+        text += f", {rejected} of them not sure enough (label -1)"
     names = ", ".join("standard output" if path == STDOUT else str(path) for path in files)
     facts = {"rows": n_rows, "sizes": counts, "far_outside": outside, "files": [str(path.resolve()) for path in files]}
-    voice.result(f"{told}: {names}", facts)
+    voice.result(f"{text}: {names}", facts)
 
 
 @click.command()
@@ -250,15 +250,15 @@ def check(model: str, data: str | None, **given: Any) -> None:
     names = None if data is None else _names_in(data, given)
     source = _new_rows(voice, run, data, given, whole=False, present=names)
     with voice.step("check", f"Comparing {preparing.shape_of(source.table.data)[0]} rows"), collected() as messages:
-        found = jc.check(run.model, source.table.data)
+        result = jc.check(run.model, source.table.data)
     if strangers := _strangers(run, names or [], given):
-        told = f"The model does not know {listed(strangers)}: new in {data}, or left out of the run."
-        found = replace(found, reasons=[*found.reasons, told])
-    new = [str(name) for name in identities(source.table)[found.new_rows]]
-    facts = {"verdict": found.verdict, "reasons": found.reasons, "table": found.table, "new_rows": new}
+        reason = f"The model does not know {listed(strangers)}: new in {data}, or left out of the run."
+        result = replace(result, reasons=[*result.reasons, reason])
+    new = [str(name) for name in identities(source.table)[result.new_rows]]
+    facts = {"verdict": result.verdict, "reasons": result.reasons, "table": result.table, "new_rows": new}
     voice.warn(messages)
-    voice.result(str(found), facts)
-    if found.verdict != "fits":
+    voice.result(str(result), facts)
+    if result.verdict != "fits":
         sys.exit(CHANGED)
 
 
@@ -293,8 +293,8 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     table |= {"name": [name_of.get(label, made[label]) for label in labels], **columns}
     write_table(path, table, raw=given["raw_cells"])
     sizes = Counter(zip(table["label"], table["name"], strict=True))
-    told = ", ".join(f"{_shown(label, name)} ({size})" for (label, name), size in sizes.items())
-    text = f"{counted(len(labels), 'row')} in {counted(len(sizes), 'cluster')}: {told}"
+    clusters = ", ".join(f"{_shown(label, name)} ({size})" for (label, name), size in sizes.items())
+    text = f"{counted(len(labels), 'row')} in {counted(len(sizes), 'cluster')}: {clusters}"
     by_label, named = {label: size for (label, _), size in sizes.items()}, dict(key for key in sizes if key[1])
     voice.warn(_namesakes(named))
     facts = {"rows": len(labels), "sizes": by_label, "names": named, "file": str(path)}
@@ -347,19 +347,19 @@ def names_in(path: Path, n_clusters: int) -> tuple[dict[int, str], dict[int, int
 def _merged(path: Path, groups: object, n_clusters: int) -> list[list[int]]:
     if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
         raise ReadError(f'{path}: "merged" has to be a list of lists of clusters, as in {_EXAMPLE}')
-    found = [[_cluster(path, number, n_clusters) for number in group] for group in groups]
-    if short := [group for group in found if len(group) < 2]:
+    merged = [[_cluster(path, number, n_clusters) for number in group] for group in groups]
+    if short := [group for group in merged if len(group) < 2]:
         raise ReadError(f'{path}: "merged" has {short[0]}: at least two clusters are merged.')
-    for number, times in Counter(number for group in found for number in group).most_common(1):
+    for number, times in Counter(number for group in merged for number in group).most_common(1):
         if times > 1:
             raise ReadError(f'{path}: "merged" has cluster {number} twice: put all that belong together in one list.')
-    return [sorted(group) for group in found]
+    return [sorted(group) for group in merged]
 
 
 def _named(path: Path, names: object, n_clusters: int) -> dict[int, str]:
     if not isinstance(names, dict):
         raise ReadError(f'{path}: "names" has to be an object with a name for some clusters, as in {_EXAMPLE}')
-    found = {}
+    named = {}
     for key, name in names.items():
         number = int(key) if len(key) < _MOST_DIGITS and key.isdecimal() else key
         cluster = _cluster(path, number if str(number) == key else key, n_clusters)
@@ -368,8 +368,8 @@ def _named(path: Path, names: object, n_clusters: int) -> dict[int, str]:
         if any("\ud800" <= character <= "\udfff" for character in name):
             raise ReadError(f"{path}: the name of cluster {cluster}, {in_short(name)}, holds half of a character.")
         if name.strip():
-            found[cluster] = name.strip()
-    return found
+            named[cluster] = name.strip()
+    return named
 
 
 def _cluster(path: Path, number: object, n_clusters: int) -> int:

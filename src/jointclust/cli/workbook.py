@@ -47,12 +47,12 @@ def write_workbook(path: Path, sheets: Mapping[str, NamedColumns]) -> None:
 
             def cell(value: Any, *, bold: bool = False, sheet: Any = sheet) -> Any:
                 """Text stays text, also where it looks like a formula."""
-                found = WriteOnlyCell(sheet, value)
+                styled = WriteOnlyCell(sheet, value)
                 if isinstance(value, str):
-                    found.data_type = "s"
+                    styled.data_type = "s"
                 if bold:
-                    found.font = Font(bold=True)
-                return found
+                    styled.font = Font(bold=True)
+                return styled
 
             sheet.append([cell(name, bold=True) for name in cells])
             for row in zip(*(values[first : first + _ROWS] for values in cells.values()), strict=True):
@@ -62,8 +62,8 @@ def write_workbook(path: Path, sheets: Mapping[str, NamedColumns]) -> None:
 
 
 def _plain(values: Iterable[Any]) -> list[Any]:
-    found = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    return [_text(value) if isinstance(value, str) else None if value != value else value for value in found]
+    plain = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    return [_text(value) if isinstance(value, str) else None if value != value else value for value in plain]
 
 
 def _text(value: str) -> str:

@@ -56,7 +56,7 @@ def column_roles(
         return ColumnRoles(drives, None)
     codes = {index: coded(columns[index]) for index in usable}
     for index, one in codes.items():
-        drives[index] = told_share(one, labels)
+        drives[index] = share_of(one, labels)
     if looked_at.description.kind not in ("table", "mixed"):
         return ColumnRoles(drives, None)
     used = looked_at.description.used
@@ -64,7 +64,7 @@ def column_roles(
     return ColumnRoles(drives, None if decisive is None else str(looked_at.description.columns[decisive].name))
 
 
-def told_share(column: Coded, labels: Labels) -> float:
+def share_of(column: Coded, labels: Labels) -> float:
     """Share of a column's spread that a partition tells, of what it can tell at the most; less chance's share.
 
     Of a number the scores count, of a category of two levels one of them, of others all: Cramer's V squared.
@@ -81,7 +81,7 @@ def told_share(column: Coded, labels: Labels) -> float:
     return float(np.clip((between / total / most - chance) / max(1 - chance, 1e-9), 0.0, 1.0))
 
 
-def told_of_decisive(name: str, remedy: str | None = None) -> str:
+def describe_decisive(name: str, remedy: str | None = None) -> str:
     """That the clusters are those of one column, in words, with the option that leaves it out."""
     how = f"in a shell: --drop {name!r}" if remedy is None else remedy
     return (
@@ -92,7 +92,7 @@ def told_of_decisive(name: str, remedy: str | None = None) -> str:
 
 def warn_of_decisive(name: str) -> None:
     """Warn that the clusters are those of one column."""
-    tell(told_of_decisive(name), ColumnWarning)
+    tell(describe_decisive(name), ColumnWarning)
 
 
 def columns_with_roles(description: Description | None, roles: ColumnRoles) -> list[dict[str, Any]]:
@@ -118,7 +118,7 @@ def _decisive(columns: Sequence[Facts], codes: dict[int, Coded], labels: Labels)
     best = max(known, key=lambda index: known[index])
     if known[best] < _DECIDES:
         return None
-    others = [one for index, one in codes.items() if index != best and _share_told(one, cells[best]) < _COPY]
+    others = [one for index, one in codes.items() if index != best and _shared_with(one, cells[best]) < _COPY]
     return best if share_shown(others, labels) < SHOWN else None
 
 
@@ -141,8 +141,8 @@ def _known_share(labels: Labels, cells: NDArray[np.intp]) -> float:
     return float((of_cells + of_labels - of_both - chance) / max(of_labels - chance, 1e-9))
 
 
-def _share_told(column: Coded, cells: NDArray[np.intp]) -> float:
-    return told_share(column, np.unique(cells, return_inverse=True)[1].astype(np.int32))
+def _shared_with(column: Coded, cells: NDArray[np.intp]) -> float:
+    return share_of(column, np.unique(cells, return_inverse=True)[1].astype(np.int32))
 
 
 def share_shown(columns: list[Coded], labels: Labels) -> float:

@@ -373,7 +373,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         if self.views is None and not isinstance(self.columns, str):
             raise ValueError("columns is for data in views: with views=None, pass only the columns that are wanted.")
         viewed = ViewedData.of(X, self.views, sample_weight, self.max_rank, sample_of, self.columns)
-        unused = "" if viewed.description is None else told_of_unused(viewed.description)
+        unused = "" if viewed.description is None else describe_unused(viewed.description)
         if unused:
             tell(unused, Notice)
         return viewed
@@ -853,7 +853,7 @@ class _OfBlocks:
         return self.function(self.agreement, self.agreement.reachable(block))
 
 
-def told_of_unused(description: Description) -> str:
+def describe_unused(description: Description) -> str:
     """Which columns are not used: ids, long text beside other columns, empty ones, unrelated ones."""
     if description.kind == "documents":
         return ""

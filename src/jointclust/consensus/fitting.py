@@ -233,7 +233,7 @@ def fit_consensus(
     if remote is None:
         _warn_of_rejection(fitted.labels_, settings.reject_below)
         return _warned_of_decisive(fitted)
-    vote = vote_on_all(agreement, remote, settings.reject_below, lambda found: tree_of(found, patterns, seed))
+    vote = vote_on_all(agreement, remote, settings.reject_below, lambda final: tree_of(final, patterns, seed))
     order = vote.pop("order")
     _warn_of_rejection(vote["labels_"], settings.reject_below)
     trust = renumbered(trust, np.argsort(order), order.size)
@@ -276,12 +276,12 @@ def _trust_in(
     return trust_in(viewed, agreement.panel, soft, refits, is_given, fit_panel, rule, weights[weights > 0], rng)
 
 
-def _warn_of_collapse(is_constant: bool, n_found: int, n_clusters: int) -> None:
+def _warn_of_collapse(is_constant: bool, n_held: int, n_clusters: int) -> None:
     if is_constant:
         tell("All rows of X are equal (up to rounding): there is nothing to cluster.", CollapseWarning)
-    elif n_found < n_clusters:
+    elif n_held < n_clusters:
         tell(
-            f"The members agree on {n_found} clusters instead of n_clusters={n_clusters}. Lower n_clusters.",
+            f"The members agree on {n_held} clusters instead of n_clusters={n_clusters}. Lower n_clusters.",
             CollapseWarning,
         )
 
@@ -401,10 +401,10 @@ def _weigh_views(
     if blocks[-1] > 0:
         evidence = evidence_of(viewed, sample, settings.n_clusters)
         of_blocks = block_weights(evidence)
-        told = [f"; clusters that two methods find in the block {value:.2f} (0 is chance)" for value in evidence]
-        told = [text if votes else f"{text}: no votes" for text, votes in zip(told, of_blocks > 0, strict=True)]
+        texts = [f"; clusters that two methods find in the block {value:.2f} (0 is chance)" for value in evidence]
+        texts = [text if votes else f"{text}: no votes" for text, votes in zip(texts, of_blocks > 0, strict=True)]
         weights *= of_blocks[blocks]
-        reasons = [reason + told[block] for reason, block in zip(reasons, blocks.tolist(), strict=True)]
+        reasons = [reason + texts[block] for reason, block in zip(reasons, blocks.tolist(), strict=True)]
     views = [
         {"name": name, "weight": float(weight), "reason": reason} | _named_block(preparation)
         for name, weight, reason, preparation in zip(viewed.names, weights, reasons, viewed.preparations, strict=True)

@@ -137,7 +137,7 @@ class Before:
         numbers = _numbers(own, n_before, sizes)
         counts = np.bincount(after[after >= 0], minlength=n_after)
         story = _Story(numbers, pairs, parts, wholes, sizes / max(sizes.sum(), 1e-300), before, counts)
-        return Matching(numbers, max(n_before, int(numbers.max()) + 1), story.told(self.names))
+        return Matching(numbers, max(n_before, int(numbers.max()) + 1), story.changes(self.names))
 
 
 def before_of(
@@ -216,12 +216,12 @@ def _pairs(table: Float) -> dict[int, int]:
 
 def _by_largest(pairs: dict[int, int], wholes: dict[int, list[int]], before: Float) -> dict[int, int]:
     """The pairs, after each cluster that others have merged in is that of them which was the largest."""
-    found = dict(pairs)
+    largest = dict(pairs)
     for new, old in pairs.items():
-        free = [one for one in wholes[new] if one == old or one not in found.values()]
+        free = [one for one in wholes[new] if one == old or one not in largest.values()]
         if old in free:
-            found[new] = max(free, key=lambda one: before[one])
-    return found
+            largest[new] = max(free, key=lambda one: before[one])
+    return largest
 
 
 def _counted(
@@ -245,8 +245,8 @@ def _apart_again(pairs: dict[int, int], old: int, again: dict[int, int]) -> dict
     holder = next((new for new, number in pairs.items() if number == old), None) if holder is None else holder
     kept = {new: number for new, number in pairs.items() if number != old}
     taken = {*kept.values(), old}
-    found = {new: number for new, number in again.items() if new not in kept and number not in taken}
-    return kept | found | ({} if holder is None else {holder: old})
+    own = {new: number for new, number in again.items() if new not in kept and number not in taken}
+    return kept | own | ({} if holder is None else {holder: old})
 
 
 def _numbers(pairs: dict[int, int], n_before: int, sizes: NDArray) -> NDArray[np.intp]:
@@ -271,7 +271,7 @@ class _Story:
     shares_before: Float
     counts: NDArray[np.intp]
 
-    def told(self, names: Mapping[int, str]) -> list[Change]:
+    def changes(self, names: Mapping[int, str]) -> list[Change]:
         """All that has happened, what is kept first."""
         partner = {old: new for new, old in self.pairs.items()}
         splits = {old: _with(partner.get(old), parts) for old, parts in self.parts.items()}

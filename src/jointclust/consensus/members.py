@@ -119,22 +119,22 @@ def members_on(
 
     def fit(number: int) -> list[Member]:
         seed, index = int(seeds[number]), number % n_fits
-        found: list[Member]
+        own_members: list[Member]
         if index < len(plans):
-            found = [_discriminant(view, coordinates, *plans[index], seed)]
+            own_members = [_discriminant(view, coordinates, *plans[index], seed)]
         elif index == len(plans):
-            found = graph(None, [n_clusters, *finer], "neighbour graph", seed)
+            own_members = graph(None, [n_clusters, *finer], "neighbour graph", seed)
         else:
             columns = _scored(coordinates, n_clusters)[: landmarks.shape[1]]
-            found = graph(columns, [n_clusters], "neighbour graph of ODC", seed)
-        return found
+            own_members = graph(columns, [n_clusters], "neighbour graph of ODC", seed)
+        return own_members
 
-    def done(found: list[Member]) -> None:
-        for _ in found:
+    def done(members: list[Member]) -> None:
+        for _ in members:
             report()
 
     fitted = each(fit, seeds.size, n_jobs, workers_of, done)
-    return [replace(member, view=view) for found in fitted for member in found]
+    return [replace(member, view=view) for members in fitted for member in members]
 
 
 def n_members_on(n_clusters: int, n_rows: int, n_columns: int, effort: Effort) -> int:
@@ -226,11 +226,11 @@ def _from_graph(
         graph = neighbor_graph(nearest[:, :n_neighbors], mass)
     numbers = [min(number, mass.size) for number in numbers]
     rng = np.random.RandomState(seed)
-    found: list[Member] = []
+    members: list[Member] = []
     for number, Y in zip(numbers, _embedded(graph, mass, numbers, rows is None, device), strict=True):
         labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_GRAPH_RESTARTS, tol=_NEARLY)[which]
-        found.append(LandmarkLabels(view, f"{kind}, {number} clusters", labels.astype(np.uint16), number))
-    return found
+        members.append(LandmarkLabels(view, f"{kind}, {number} clusters", labels.astype(np.uint16), number))
+    return members
 
 
 def _embedded(

@@ -149,19 +149,19 @@ class Partitions:
         n_new = n_clusters if known is None else n_clusters - int(known.max()) - 1
         if known is not None and n_new == 0:
             return known
-        found = self.proposal
-        if found is None:
-            found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, n_restarts=n_restarts)
+        clusters = self.proposal
+        if clusters is None:
+            clusters = kmeans_on(self.device, Y, n_clusters, rng, self.weights, n_restarts=n_restarts)
         if known is None:
-            return found
-        sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (found, found[known >= 0]))
+            return clusters
+        sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (clusters, clusters[known >= 0]))
         new = [cluster for cluster in np.argsort(-sizes, kind="stable") if sizes[cluster] > 0 == n_held[cluster]]
         if len(new) < n_new:  # split clusters that hold known rows
-            found = kmeans_on(self.device, Y, n_clusters, rng, self.weights, known=known, n_restarts=n_restarts)
+            clusters = kmeans_on(self.device, Y, n_clusters, rng, self.weights, known=known, n_restarts=n_restarts)
             new = list(range(n_clusters - n_new, n_clusters))
         number = np.full(n_clusters, -1, dtype=np.int32)
         number[new[:n_new]] = np.arange(n_clusters - n_new, n_clusters)
-        return keep(number[found], known)
+        return keep(number[clusters], known)
 
     def agreement(self) -> Float:
         """The adjusted Rand index of each pair of members, over the rows that have weight."""
@@ -186,14 +186,14 @@ def spread_labels(partitions: Partitions, labels: Labels, n_clusters: int) -> Fl
     """
     held, weights = labels >= 0, partitions.weights
     sizes = cluster_sizes(labels[held], n_clusters, None if weights is None else weights[held])
-    found = np.zeros((labels.size, n_clusters))
-    found[held, labels[held]] = 1.0 / np.where(sizes > 0, sizes, 1.0)[labels[held]]
+    soft = np.zeros((labels.size, n_clusters))
+    soft[held, labels[held]] = 1.0 / np.where(sizes > 0, sizes, 1.0)[labels[held]]
     stacked = partitions.stacked(partitions.scales())
     averaging = stacked.T if weights is None else sp.csr_array(stacked.T @ sp.diags_array(weights))
-    sources = found
+    sources = soft
     for _ in range(_STEPS):
-        found = sources + _REACH * np.asarray(stacked @ (averaging @ found))
-    return found
+        soft = sources + _REACH * np.asarray(stacked @ (averaging @ soft))
+    return soft
 
 
 def adjusted_rand_indices(counts: sp.coo_array, offsets: NDArray[np.intp], n_rows: int) -> Float:
@@ -269,8 +269,8 @@ def cluster_votes(
 ) -> Float:
     """How the clusters of a member vote: shared rows over a power of the other cluster's size, made to sum to one."""
     pairs = code.astype(np.intp) * n_clusters + labels
-    found = np.bincount(pairs, weights=weights, minlength=n_codes * n_clusters)
-    table = np.asarray(found, dtype=np.float64).reshape(n_codes, n_clusters)
+    masses = np.bincount(pairs, weights=weights, minlength=n_codes * n_clusters)
+    table = np.asarray(masses, dtype=np.float64).reshape(n_codes, n_clusters)
     # Relative to the cluster's size, or small clusters lose their rows to large ones.
     sizes = table.sum(axis=0)
     table = table / np.where(sizes > 0, sizes, 1.0) ** fairness

@@ -148,8 +148,8 @@ class ProjectedRows:
     @cached_property
     def distance(self) -> Float:
         """Distance to the last of the nearest landmarks, what lies outside the leading directions included."""
-        found = self._distance_to(self.nearest[:, -1])
-        return found if self.is_beyond is None else namespace(found).where(self.is_beyond, np.inf, found)
+        values = self._distance_to(self.nearest[:, -1])
+        return values if self.is_beyond is None else namespace(values).where(self.is_beyond, np.inf, values)
 
     @property
     def distance_to_others(self) -> Float:

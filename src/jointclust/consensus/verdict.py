@@ -12,7 +12,7 @@ from jointclust.types import Float
 LEVELS = ("not sure", "fairly sure", "sure")
 _NOT, _FAIRLY, _SURE = range(3)
 # Reproducibility from which on clusters are found again, and from which on they are about the same.
-FOUND_AGAIN, ABOUT_SAME = 0.85, 0.6
+SAME, ABOUT_SAME = 0.85, 0.6
 # Reproducibility without any gap between clusters from which on they are no mere pieces of a cloud.
 _WITHOUT_GAPS = 0.75
 # Share of the clusters that have to be apart from all others.
@@ -98,7 +98,7 @@ def verdict(
         why = "there is nothing to tell apart" if number is None else number.verdict
         return Verdict(LEVELS[_NOT], [f"All rows are in one cluster: {why}."])
     facts = [
-        _found_again(reproducibility),
+        _of_reproducibility(reproducibility),
         _of_clusters(cluster_reproducibility),
         _gaps(n_clusters, n_separate, reproducibility, number),
         _number(number),
@@ -110,11 +110,11 @@ def verdict(
     return Verdict(LEVELS[known[0][0]], [reason for _, reason in known])
 
 
-def _found_again(value: float | None) -> tuple[int, str]:
+def _of_reproducibility(value: float | None) -> tuple[int, str]:
     if value is None:
         return _NOT, "Whether the clusters are found again on other rows was not measured."
     score = f"(reproducibility {value:.2f}; 1 is the same, 0 is chance)"
-    if value >= FOUND_AGAIN:
+    if value >= SAME:
         return _SURE, f"The same clusters are found again on other rows {score}."
     if value >= ABOUT_SAME:
         return _FAIRLY, f"Much the same clusters are found again on other rows {score}."
@@ -130,8 +130,8 @@ def _of_clusters(values: Float | None) -> tuple[int, str] | None:
         return _SURE, f"Cluster {doubtful[0]} is hardly found again on other rows ({values[doubtful[0]]:.0%})."
     listed = ", ".join(map(str, doubtful[:_LISTED]))
     more = f" and {len(doubtful) - _LISTED} more" if len(doubtful) > _LISTED else ""
-    told = f"{len(doubtful)} of the {len(values)} clusters ({listed}{more}) are hardly found again on other rows"
-    return _SURE, f"{told} (less than {DOUBTFUL:.0%})."
+    text = f"{len(doubtful)} of the {len(values)} clusters ({listed}{more}) are hardly found again on other rows"
+    return _SURE, f"{text} (less than {DOUBTFUL:.0%})."
 
 
 def _gaps(n_clusters: int, n_separate: int | None, value: float | None, number: Any) -> tuple[int, str] | None:

@@ -71,7 +71,7 @@ class EmbeddingClusterer(Clusterer):
     _limits: ClassVar[Limits] = {"init": [StrOptions({"k-means++"}), "array-like"]}
 
     @property
-    def _asked(self) -> int:
+    def _n_wanted(self) -> int:
         return n_wanted(self.n_components, self.n_clusters)
 
     @abstractmethod

@@ -27,10 +27,10 @@ def digest(modules: Iterable[str]) -> str:
 @functools.cache
 def _of_all(modules: frozenset[str]) -> str:
     files = {file for name in modules for file in _files(name)}
-    found = hashlib.blake2b(digest_size=8)
+    digest = hashlib.blake2b(digest_size=8)
     for file in sorted(files):
-        found.update(_text(file))
-    return found.hexdigest()
+        digest.update(_text(file))
+    return digest.hexdigest()
 
 
 @functools.cache
@@ -42,14 +42,14 @@ def _files(name: str) -> frozenset[Path]:
         except (KeyError, TypeError):  # not loaded; or of a notebook, or built in
             return frozenset()
         return frozenset() if "site-packages" in file.parts or not file.is_file() else frozenset([file])
-    found: set[Path] = set()
+    files: set[Path] = set()
     waiting = [name]
     while waiting:
         own = _file(waiting.pop())
-        if own is not None and own not in found:
-            found.add(own)
+        if own is not None and own not in files:
+            files.add(own)
             waiting += _imported(own)
-    return frozenset(found)
+    return frozenset(files)
 
 
 @functools.cache

@@ -53,10 +53,10 @@ Known = dict[tuple[str, Prepare | None], tuple["Source", Dataset]]
 _MEASURES, _REFERENCES = ("jointclust.metrics",), ("jointclust.selection.criteria", "jointclust.selection.search")
 # Results of other versions are other results.
 _VERSIONS = f"jointclust {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
-# What is known of a cell, and what is found.
+# What is known of a cell, its results and its messages.
 _CELL = ("dataset", "method", "parameters", "seed")
-_FOUND = ("accuracy", "nmi", "agreement", "clusters", "empty", "collapsed", "objective", "n_iter", "seconds")
-_SAID = ("warnings", "error")
+_RESULTS = ("accuracy", "nmi", "agreement", "clusters", "empty", "collapsed", "objective", "n_iter", "seconds")
+_MESSAGES = ("warnings", "error")
 # What methods say where rows sit on their centroids whatever the labels, or centers fall together.
 _COLLAPSE = " collapsed: "
 
@@ -105,37 +105,37 @@ class Cell:
         """Fit and evaluate; what goes wrong is written down, not raised."""
         dataset = _rows(self.source)
         coordinates = _coordinates(self.source) if self.shared else None
-        found: dict[str, Any] = {}
+        results: dict[str, Any] = {}
         with collected() as messages:
             began = time.process_time()  # of all threads, and not what other processes take
             try:
                 fitted = _fit(clone(self.estimator), dataset.data, coordinates, self.seed)
-                found["seconds"] = time.process_time() - began
-                found |= self._measured(fitted, dataset, references)
+                results["seconds"] = time.process_time() - began
+                results |= self._measured(fitted, dataset, references)
             except Exception as error:  # one cell that fails does not end the others
-                found["error"] = f"{type(error).__name__}: {error}"
-                found.setdefault("seconds", time.process_time() - began)
-        if "empty" in found:
-            found["collapsed"] = int(found["empty"] > 0 or any(_COLLAPSE in message for message in messages))
-        found["warnings"] = "; ".join(messages)
-        return found
+                results["error"] = f"{type(error).__name__}: {error}"
+                results.setdefault("seconds", time.process_time() - began)
+        if "empty" in results:
+            results["collapsed"] = int(results["empty"] > 0 or any(_COLLAPSE in message for message in messages))
+        results["warnings"] = "; ".join(messages)
+        return results
 
     def _measured(self, fitted: Any, dataset: Dataset, references: NDArray | None) -> dict[str, Any]:
         labels = training_labels(fitted, dataset.data)
         last = fitted[-1] if hasattr(fitted, "steps") else fitted
-        n_found, asked = int(np.unique(labels).size), last.get_params().get("n_clusters")
-        found: dict[str, Any] = {
+        n_clusters, wanted = int(np.unique(labels).size), last.get_params().get("n_clusters")
+        results: dict[str, Any] = {
             "accuracy": clustering_accuracy(dataset.target, labels),
             "nmi": normalized_mutual_info(dataset.target, labels),
-            "clusters": n_found,
-            "empty": max(asked - n_found, 0) if isinstance(asked, int) else 0,
+            "clusters": n_clusters,
+            "empty": max(wanted - n_clusters, 0) if isinstance(wanted, int) else 0,
         }
         if references is not None:
-            found["agreement"] = criteria.agreement(labels, list(references))
+            results["agreement"] = criteria.agreement(labels, list(references))
         for name, attribute in (("objective", "objective_"), ("n_iter", "n_iter_")):
             if hasattr(last, attribute):
-                found[name] = float(getattr(last, attribute))
-        return found | {name: np.asarray(getattr(last, name)).tolist() for name in self.record if hasattr(last, name)}
+                results[name] = float(getattr(last, attribute))
+        return results | {name: np.asarray(getattr(last, name)).tolist() for name in self.record if hasattr(last, name)}
 
 
 def _fit(estimator: Estimator, X: Matrix, coordinates: Coordinates | None, seed: int) -> Any:
@@ -311,7 +311,7 @@ class Experiment:
         """The table of cells, as far as they are finished."""
         known = ({name: getattr(cell, name) for name in _CELL} | {"warnings": "", "error": ""} for cell in cells)
         rows = [row | (journal.get(cell.key) or {}) for row, cell in zip(known, cells, strict=True)]
-        return frame(rows, [*_CELL, *_FOUND, *_SAID, *self.record])
+        return frame(rows, [*_CELL, *_RESULTS, *_MESSAGES, *self.record])
 
 
 def unfinished(cells: Iterable[Cell], journal: Journal) -> list[Cell]:
@@ -333,8 +333,8 @@ def finish(cells: Sequence[Cell], journal: Journal, *, n_jobs: int | None = None
     missing = {key: source for key, source in sources.items() if not _is_done(journal.get(key))}
     for key, result in parallel(delayed(_refer)(key, source) for key, source in missing.items()):
         journal.add(key, result)
-    found = {key: (journal.get(key) or {}).get("references") for key in sources}
-    references = {key: None if labels is None else np.asarray(labels, dtype=np.int32) for key, labels in found.items()}
+    stored = {key: (journal.get(key) or {}).get("references") for key in sources}
+    references = {key: None if labels is None else np.asarray(labels, dtype=np.int32) for key, labels in stored.items()}
     given = ((cell, references[cell.source.references] if cell.label_free else None) for cell in todo)
     for key, result in parallel(delayed(_run)(cell, labels) for cell, labels in given):
         journal.add(key, result)
@@ -348,8 +348,8 @@ def _refer(key: str, source: Source) -> tuple[str, dict[str, Any]]:
         try:
             dataset, coordinates = _rows(source), _coordinates(source)
             members = reference_members(dataset.n_classes, dataset.data, coordinates)
-            found = reference_labels(members, dataset.data, coordinates, np.random.RandomState(0), None)
-            return key, {"references": np.asarray(found).tolist()}
+            labels = reference_labels(members, dataset.data, coordinates, np.random.RandomState(0), None)
+            return key, {"references": np.asarray(labels).tolist()}
         except Exception as error:
             return key, {"error": f"{type(error).__name__}: {error}"}
 
@@ -362,8 +362,8 @@ def _run(cell: Cell, references: NDArray | None) -> tuple[str, dict[str, Any]]:
 def _described(estimator: Any) -> str:
     """An estimator in words that no other one has: class, repr, and what a repr shortens or does not tell."""
     words = " ".join(re.sub(r" at 0x\w+", "", estimator.__repr__(N_CHAR_MAX=10**9)).split())
-    told, given = (type(None), bool, int, float, str), estimator.get_params()
-    hidden = [f"{name}={_fingerprint(value)}" for name, value in given.items() if not isinstance(value, told)]
+    simple, given = (type(None), bool, int, float, str), estimator.get_params()
+    hidden = [f"{name}={_fingerprint(value)}" for name, value in given.items() if not isinstance(value, simple)]
     return " ".join([f"{_path(type(estimator))}: {words}", *hidden])
 
 
@@ -400,10 +400,10 @@ def _parameters(base: Estimator, grid: Grid) -> list[dict[str, Any]]:
                 raise ValueError(
                     f"{name} cannot be in a grid: clusters are as many as classes, and seeds go to `seeds`."
                 )
-    found = list({_text(parameters): parameters for parameters in ParameterGrid(grids)}.values())
-    if not found:
+    combinations = list({_text(parameters): parameters for parameters in ParameterGrid(grids)}.values())
+    if not combinations:
         raise ValueError("The grid is empty: there is nothing to run.")
-    return found
+    return combinations
 
 
 def _text(parameters: Mapping[str, Any]) -> str:

@@ -192,11 +192,11 @@ class Claim:
     def evidence(self) -> str:
         """The parts of each counted reading, or how many of each group where they are many."""
         counted = [one for one in self.readings if one.counted and one.kept()]
-        texts = [(f"{one.choice}: " if one.choice else "") + _told(one.kept()) for one in counted]
+        texts = [(f"{one.choice}: " if one.choice else "") + _in_words(one.kept()) for one in counted]
         return ". ".join(texts)
 
 
-def _told(parts: Sequence[Part], most: int = 9) -> str:
+def _in_words(parts: Sequence[Part], most: int = 9) -> str:
     if len(parts) <= most:
         return "; ".join(part.words for part in parts)
     groups: dict[str, list[Part]] = {}
@@ -221,15 +221,15 @@ def judged(key: str, place: str, text: str, rests: str, readings: Sequence[Readi
     'depends on a choice'
     """
     counted = [one for one in readings if one.counted and one.kept()]
-    found = [one.verdict(rule) for one in counted]
+    verdicts = [one.verdict(rule) for one in counted]
     if not counted:
         return Claim(key, place, text, UNTESTED, rests, rule=rule, readings=readings)
-    if len(set(found)) == 1:
+    if len(set(verdicts)) == 1:
         shares = list(dict.fromkeys(one.share() for one in counted))
         share = shares[0] if len(shares) == 1 else "; ".join(f"{one.choice}: {one.share()}" for one in counted)
-        return Claim(key, place, text, found[0], rests, share, rule, readings)
+        return Claim(key, place, text, verdicts[0], rests, share, rule, readings)
     where: dict[str, list[str]] = {}
-    for verdict, one in zip(found, counted, strict=True):
+    for verdict, one in zip(verdicts, counted, strict=True):
         where.setdefault(verdict, []).append(one.choice)
     share = "; ".join(f"{verdict}: {', '.join(where[verdict])}" for verdict in VERDICTS if verdict in where)
     return Claim(key, place, text, DEPENDS, rests, share, rule, readings)

@@ -123,8 +123,8 @@ _PART = ("name", "outcome", "mean", "low", "high", "p", "n")
 
 def _part_rows(paper: str, claim: Claim, reading: Reading) -> list[tuple[object, ...]]:
     known = (paper, claim.key, reading.choice, "yes" if reading.counted else "no")
-    found = (reading.verdict(claim.rule), reading.share())
-    return [(*known, *found, *(getattr(part, name) for name in _PART)) for part in reading.kept()]
+    outcome = (reading.verdict(claim.rule), reading.share())
+    return [(*known, *outcome, *(getattr(part, name) for name in _PART)) for part in reading.kept()]
 
 
 def _csv(table: DataFrame) -> str:
@@ -148,7 +148,7 @@ def _svg(figure: Figure, name: str) -> str:
     parts = dict.fromkeys(re.findall(r'<\w+ [^<>]*?\bid="(\w+)"', text))
     prefix = re.sub(r"\W+", "-", name)
     numbers = {part: f"{prefix}-{number}" for number, part in enumerate(parts)}
-    return re.sub(r'(id="|#)(\w+)\b', lambda found: found[1] + numbers.get(found[2], found[2]), text)
+    return re.sub(r'(id="|#)(\w+)\b', lambda match: match[1] + numbers.get(match[2], match[2]), text)
 
 
 # -- the page ---------------------------------------------------------------------------------------------------
@@ -159,10 +159,10 @@ def _page(findings: Sequence[Findings], files: Mapping[str, str], title: str, fa
     for one in findings:
         papers.setdefault(one.paper, []).append(one)
     contents, sections = "", []
-    for paper, found in papers.items():
-        items = "".join(f"<li>{_link(one)}: {escape(one.title)}</li>" for one in found)
+    for paper, of_paper in papers.items():
+        items = "".join(f"<li>{_link(one)}: {escape(one.title)}</li>" for one in of_paper)
         contents += f"<dt>{_name(paper)}</dt><dd><ul>{items}</ul></dd>"
-        articles = "\n".join(_article(one, files) for one in found)
+        articles = "\n".join(_article(one, files) for one in of_paper)
         about = f"<h2>{_name(paper)}</h2>\n<p>{escape(PAPERS.get(paper, ''))}</p>"
         sections.append(f'<section aria-label="{_name(paper)}">{about}\n{articles}\n</section>')
     known = (f"<div><dt>{escape(key)}</dt><dd>{escape(str(value))}</dd></div>" for key, value in facts.items())
@@ -188,8 +188,8 @@ def _link(one: Findings) -> str:
 def _verdicts(papers: Mapping[str, Sequence[Findings]]) -> str:
     """How many of a paper's own claims have each verdict, and every claim in short."""
     counts, each = [], []
-    for paper, found in papers.items():
-        claims = [(one, claim) for one in found for claim in one.claims]
+    for paper, of_paper in papers.items():
+        claims = [(one, claim) for one in of_paper for claim in one.claims]
         own = Counter(claim.verdict for _, claim in claims)
         cells = (f'<td class="number">{own[verdict] or _NONE}</td>' for verdict in VERDICTS)
         counts.append(f'<tr><th scope="row">{_name(paper)}</th>{"".join(cells)}</tr>')

@@ -47,7 +47,7 @@ def facts(kind: str) -> dict[str, str]:
     }
 
 
-def ship(given: Mapping[str, Sequence[DataFrame]], folder: Path, told: Mapping[str, str]) -> None:
+def ship(given: Mapping[str, Sequence[DataFrame]], folder: Path, run: Mapping[str, str]) -> None:
     """Write the cells of each paper (``dec-cells.csv.gz``), and what is told of them (``provenance.json``).
 
     Tables have a column "item", the table or figure that asked for them.
@@ -63,7 +63,7 @@ def ship(given: Mapping[str, Sequence[DataFrame]], folder: Path, told: Mapping[s
         text = table.to_csv(index=False, float_format="%.5g", lineterminator="\n")
         with replacing(folder / f"{paper}-cells.csv.gz") as temporary:
             temporary.write_bytes(_compressed(text))
-        known[paper] = dict(told) | {"cells": str(len(table)), "CPU minutes": f"{table['seconds'].sum() / 60:.0f}"}
+        known[paper] = dict(run) | {"cells": str(len(table)), "CPU minutes": f"{table['seconds'].sum() / 60:.0f}"}
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 

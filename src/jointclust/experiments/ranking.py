@@ -163,12 +163,12 @@ def groups(ranks: ArrayLike, cd: float) -> list[tuple[int, ...]]:
     values = np.asarray(ranks, dtype=float)
     order = np.argsort(values, kind="stable")
     ends = np.searchsorted(values[order], values[order] + cd)
-    found, reached = [], 0
+    joined, reached = [], 0
     for start, end in enumerate(ends):
         if end > max(reached, start + 1):
-            found.append(tuple(int(index) for index in order[start:end]))
+            joined.append(tuple(int(index) for index in order[start:end]))
             reached = end
-    return found
+    return joined
 
 
 def rank(scores: ArrayLike, alpha: float = 0.05) -> Ranking:
@@ -270,19 +270,19 @@ class CriticalDifferenceDisplay(Display):
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to ``plot``, for the bars."""
-        found = self.ranking
-        k = len(found.methods)
-        where = dict(zip(found.methods, found.mean_ranks, strict=True))
-        bars = _stacked([(where[group[0]], where[group[-1]]) for group in found.groups])
+        ranking = self.ranking
+        k = len(ranking.methods)
+        where = dict(zip(ranking.methods, ranking.mean_ranks, strict=True))
+        bars = _stacked([(where[group[0]], where[group[-1]]) for group in ranking.groups])
         top = 1 + 0.6 * (1 + max((level for *_, level in bars), default=-1))  # where the names begin, in lines
         lines = top + (k + 1) // 2
-        width = 4.4 + 0.1 * k + 0.16 * max(map(len, found.methods))
+        width = 4.4 + 0.1 * k + 0.16 * max(map(len, ranking.methods))
         ax = self._prepare(ax, figsize=(width, 0.27 * (lines + 4)))
         style = {"color": PALETTE[0], "linewidth": 4, "solid_capstyle": "butt", "clip_on": False, **options}
         for low, high, level in bars:
             ax.plot([low - 0.01 * k, high + 0.01 * k], [0.7 + 0.6 * level] * 2, **style)
         self._name(ax, top)
-        cd = found.critical_difference
+        cd = ranking.critical_difference
         ax.plot([1, 1, 1, 1 + cd, 1 + cd, 1 + cd], [-2, -2.4, -2.2, -2.2, -2, -2.4], color="0.2", clip_on=False)
         ax.text(1 + cd / 2, -2.6, f"CD = {cd:.2f}", ha="center", va="bottom")
         ax.spines["top"].set_position(("data", 0))
@@ -291,7 +291,7 @@ class CriticalDifferenceDisplay(Display):
         ax.xaxis.set_label_position("bottom")
         ax.set(xlim=(1, k), xticks=range(1, k + 1, 1 if k <= 10 else 2), ylim=(lines, -3.6), yticks=[])
         ax.set_xlabel(
-            f"mean rank over {found.n_datasets} data sets, the best at the left (Friedman p = {found.p_value:.2g})"
+            f"mean rank over {ranking.n_datasets} data sets, the best at the left (Friedman p = {ranking.p_value:.2g})"
         )
         return self
 

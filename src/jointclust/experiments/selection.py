@@ -117,6 +117,6 @@ def scores(summary: DataFrame, selection: str, metric: str = "accuracy") -> Data
     """Data sets x methods for one way of choosing, as :func:`~jointclust.experiments.ranking.rank` takes it."""
     _check(selection)
     chosen = summary[summary["selection"] == selection]
-    found = chosen.pivot(index="dataset", columns="method", values=metric)
+    table = chosen.pivot(index="dataset", columns="method", values=metric)
     names = pandas().unique(summary["method"])
-    return found.loc[pandas().unique(summary["dataset"]), names]
+    return table.loc[pandas().unique(summary["dataset"]), names]

@@ -59,7 +59,7 @@ def kernel_features(model: Any, X: Any, weights: Float | None, rng: np.random.Ra
     if mode is GraphEmbedding:
         n_features = min(n_features, max(_GRAPH_FEATURES, _GRAPH_PER_CLUSTER * model.n_clusters))
     given = {name: getattr(model, name) for name in (*KernelClusterer._limits, "max_rank", "n_clusters")}
-    proxy: Any = SimpleNamespace(**given, n_components=None, ridge=0.0, _asked=max(min(n_features, n - 1), 1))
+    proxy: Any = SimpleNamespace(**given, n_components=None, ridge=0.0, _n_wanted=max(min(n_features, n - 1), 1))
     fitted = mode.fit(proxy, X, weights, rng)
     scale = np.sqrt(fitted.shrinkage.eigenvalues)
     return replace(fitted, embedding=turned(fitted.embedding, np.diag(scale))), fitted.values * scale

@@ -158,7 +158,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
     ) -> tuple[Any, Float | None]:
         """The data as the embedding sees them, Coordinates or validated rows, and the weights of the rows."""
         if self._mode.is_linear:
-            coordinates = self._coordinates(X, sample_weight, rng, leading=self._asked)
+            coordinates = self._coordinates(X, sample_weight, rng, leading=self._n_wanted)
             return coordinates, coordinates.weights
         if isinstance(X, Coordinates):
             raise TypeError("Coordinates are those of kernel='linear': pass the rows themselves to use another kernel.")

@@ -94,7 +94,7 @@ def chosen_landmarks(
     present = np.arange(n) if weights is None else np.flatnonzero(weights)
     if size is None or size >= present.size:
         return None
-    for name, least in (("n_clusters", model.n_clusters), ("n_components", model._asked)):
+    for name, least in (("n_clusters", model.n_clusters), ("n_components", model._n_wanted)):
         if size < least:
             raise ValueError(f"n_landmarks={size} is less than {name}={getattr(model, name)}: raise it.")
     if model.landmarks == "k-means":
@@ -214,7 +214,7 @@ class LinearEmbedding(LinearMap, Embedding):
 
     @classmethod
     def fit(cls, model: Any, X: Coordinates, weights: Float | None, rng: np.random.RandomState) -> Result:
-        q = resolve_n_components(model.n_components, model._asked, X)
+        q = resolve_n_components(model.n_components, model._n_wanted, X)
         shrinkage = shrinkage_of(model, X.eigenvalues[:q], X.total_variance)
         embedding = cls.from_coordinates(X, shrinkage.axes(X.rank))
         return Result(embedding, embedding.fitted_values(X.rows), shrinkage)
@@ -234,8 +234,8 @@ class CosineEmbedding(Embedding):
     def fit(cls, model: EmbeddingClusterer, X: Matrix, weights: Float | None, rng: np.random.RandomState) -> Result:
         mean, _ = _mean_and_variance(X, weights)
         rows = as_rows(X, unit=True)
-        coordinates = coordinates_of(rows, weights, max_rank=model.max_rank, leading=model._asked, rng=rng)
-        q = resolve_n_components(model.n_components, model._asked, coordinates)
+        coordinates = coordinates_of(rows, weights, max_rank=model.max_rank, leading=model._n_wanted, rng=rng)
+        q = resolve_n_components(model.n_components, model._n_wanted, coordinates)
         shrinkage = shrinkage_of(model, coordinates.eigenvalues[:q], coordinates.total_variance)
         loadings = coordinates.loadings(shrinkage.axes(coordinates.rank))
         values = rows.project(loadings, coordinates.mean)
@@ -280,7 +280,7 @@ class MatrixEmbedding(Embedding):
         kernel, mean = centred_kernel(matrix, weights, checked=checked)
         root = np.ones(1) if weights is None else np.sqrt(weights)
         scaled = kernel if weights is None else kernel * root * root[:, None]
-        values, vectors = leading_eigenpairs(scaled, min(model._asked, len(matrix)))
+        values, vectors = leading_eigenpairs(scaled, min(model._n_wanted, len(matrix)))
         trace, eps = float(np.trace(scaled)), float(np.finfo(matrix.dtype).eps)
         # Centring subtracts the mean row: an eigenvalue below the digits that this left is none.
         floor = eps * len(matrix) * max(values[0], 4 * float(np.abs(mean).max()))
@@ -383,7 +383,7 @@ class GraphEmbedding(Embedding):
         if n_neighbors > n:
             tell(f"n_neighbors={n_neighbors} exceeds the number of distinct rows ({n}): all are used.", UserWarning)
         rows = seen_from(mean, landmarks, landmarks)[1]
-        spectrum = graph_spectrum(rows, mass, min(n_neighbors, n), model._asked)
+        spectrum = graph_spectrum(rows, mass, min(n_neighbors, n), model._n_wanted)
         rank = within_rank(model, spectrum.eigenvalues, 1e-12)
         shrinkage = shrinkage_of(model, spectrum.eigenvalues[:rank], spectrum.trace)
         # The spectrum is that of the kernel times root masses on either side: a row's own share is over its root.
@@ -462,8 +462,8 @@ def _fit_features(
     transform = whitening(matrix).astype(X.dtype)
     no_mean = np.zeros(1, dtype=X.dtype)
     features = as_rows(kernel.project(X, landmarks, no_mean, transform, sum_to_zero=False))
-    coordinates = coordinates_of(features, weights, max_rank=model.max_rank, leading=model._asked, rng=rng)
-    q = within_rank(model, coordinates.eigenvalues[: model._asked], 0.0)
+    coordinates = coordinates_of(features, weights, max_rank=model.max_rank, leading=model._n_wanted, rng=rng)
+    q = within_rank(model, coordinates.eigenvalues[: model._n_wanted], 0.0)
     shrinkage = shrinkage_of(model, coordinates.eigenvalues[:q], coordinates.total_variance)
     projection = fix_signs(coordinates.loadings(shrinkage.axes(coordinates.rank)))
     embedding = MatrixEmbedding(

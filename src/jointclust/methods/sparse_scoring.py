@@ -116,11 +116,11 @@ class SparseOptimalDiscriminantClustering(EmbeddingClusterer):
     def _fit_embedding(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: RandomState, task: CallbackContext
     ) -> Embedded:
-        coordinates = self._coordinates(X, sample_weight, rng, leading=self._asked)
+        coordinates = self._coordinates(X, sample_weight, rng, leading=self._n_wanted)
         rows = coordinates.rows
         if rows.is_sparse:
             raise TypeError("Sparse rows do not suit coordinate descent on centred features: pass a dense matrix.")
-        q = resolve_n_components(self.n_components, self._asked, coordinates)
+        q = resolve_n_components(self.n_components, self._n_wanted, coordinates)
         self.ridge_ = relative_ridge(self.ridge, RIDGE_SHARE, coordinates.total_variance, q)
         root = np.ones(rows.n_samples) if coordinates.weights is None else np.sqrt(coordinates.weights)
         data = root[:, None] * (rows.X - coordinates.mean)

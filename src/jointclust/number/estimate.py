@@ -415,11 +415,11 @@ def is_preferred(
     separated: SeparatedClusters, number: int, scores: dict[int, float], expected: float, parts: int
 ) -> bool:
     """Whether the number of separated clusters is taken in place of that of the curve, or of parts."""
-    n_found = separated.n_clusters
-    if parts > n_found:
+    tested = separated.n_clusters
+    if parts > tested:
         return False
-    hardly = scores[number] < _HARDLY and separated.agreement >= _SURER and expected < _TIMES * n_found
-    return is_sure(separated) and n_found in scores and (n_found > number or same(n_found, number) or hardly)
+    hardly = scores[number] < _HARDLY and separated.agreement >= _SURER and expected < _TIMES * tested
+    return is_sure(separated) and tested in scores and (tested > number or same(tested, number) or hardly)
 
 
 def distinct_numbers(numbers: NDArray) -> list[int]:
@@ -445,7 +445,7 @@ def reasons(
 ) -> str:
     """Why it is this number, as a sentence."""
     slope, separated, parts, _, excess, _ = evidence
-    communities = f"the neighbour graph has {told_counts(counts)}"
+    communities = f"the neighbour graph has {in_words(counts)}"
     if number == 1:
         return f"1: {communities}, no clearer ones than rows without clusters have ({excess:.1f} standard deviations)"
     more = max((one for one in scores if not same(one, number)), key=lambda one: scores[one], default=number)
@@ -454,7 +454,7 @@ def reasons(
     elif number == parts:
         first = "the rows are in so many parts with gaps between them"
     elif slope is not None:
-        wider = "" if slope.counts == counts else f", with {max(PART_NEIGHBORS)} neighbours {told_counts(slope.counts)}"
+        wider = "" if slope.counts == counts else f", with {max(PART_NEIGHBORS)} neighbours {in_words(slope.counts)}"
         climbing = f"the finer the clusters are the more the methods agree, to {scores[more]:.2f} at {more}"
         return f"{number}: {communities}{wider}; {climbing}, which tells no number"
     else:
@@ -467,7 +467,7 @@ def reasons(
     return "; ".join([*sentences, *(f"{one} is the other candidate" for one in close[:1])])
 
 
-def told_counts(counts: tuple[int, ...]) -> str:
+def in_words(counts: tuple[int, ...]) -> str:
     """Numbers of communities, in words."""
     few, many = min(counts), max(counts)
     number = f"{few}" if few == many else f"{few} to {many}"

@@ -50,6 +50,6 @@ def anchor_graph(
 
 def anchor_spectrum(S: sp.csr_array, mass: Float, n_components: int, device: Array | None = None) -> GraphSpectrum:
     """Leading eigenpairs of the graph S of :func:`anchor_graph` beside the first."""
-    found = balanced_spectrum(S, mass, max(min(n_components, mass.size - 1), 1), device)
-    values, trace = 2.0 * found.eigenvalues - 1.0, float(S.trace()) - 1.0  # of S itself
-    return GraphSpectrum(np.maximum(values, 0.0), found.vectors, max(trace, 0.0), found.n_parts)
+    spectrum = balanced_spectrum(S, mass, max(min(n_components, mass.size - 1), 1), device)
+    values, trace = 2.0 * spectrum.eigenvalues - 1.0, float(S.trace()) - 1.0  # of S itself
+    return GraphSpectrum(np.maximum(values, 0.0), spectrum.vectors, max(trace, 0.0), spectrum.n_parts)

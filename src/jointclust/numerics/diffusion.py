@@ -48,12 +48,12 @@ def diffused(
     signals -= np.multiply.outer(constant, constant @ signals)
     if device is not None:
         signals = like(signals, device, namespace(device).float64)
-    found, before, n_steps = dict[int, Float](), np.inf, 0
+    by_number, before, n_steps = dict[int, Float](), np.inf, 0
     for number in sorted(set(numbers), reverse=True):
         while (energy := _energy(signals)) > number and n_steps < _STEPS and energy < (1 - _AT_REST) * before:
             signals, before, n_steps = step(signals), energy, n_steps + 1
-        found[number] = to_host(signals)
-    return [found[number] for number in numbers]
+        by_number[number] = to_host(signals)
+    return [by_number[number] for number in numbers]
 
 
 def _energy(signals: Any) -> float:

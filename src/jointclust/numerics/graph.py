@@ -63,16 +63,16 @@ def neighbors(X: Matrix, among: Matrix, n_neighbors: int) -> NDArray[np.intp]:
 
     A few more are looked up, because which of several equally near rows the search returns depends on its threads.
     """
-    n, n_found = among.shape[0], min(n_neighbors + 8, among.shape[0])
+    n, n_near = among.shape[0], min(n_neighbors + 8, among.shape[0])
     if is_device_array(X):
-        distances, index = _device_neighbors(X, among, n_found)
+        distances, index = _device_neighbors(X, among, n_near)
     elif X.shape[0] <= _FEW and isinstance(X, np.ndarray) and isinstance(among, np.ndarray):
-        distances, index = _few_neighbors(X, among, n_found)
+        distances, index = _few_neighbors(X, among, n_near)
     elif among.shape[1] <= _NARROW and isinstance(X, np.ndarray) and isinstance(among, np.ndarray):
         # Asked for the tree, scikit-learn would start workers that swap the process's warning filters.
-        distances, index = KDTree(among).query(X, n_found)
+        distances, index = KDTree(among).query(X, n_near)
     else:
-        distances, index = NearestNeighbors(n_neighbors=n_found, algorithm="brute").fit(among).kneighbors(X)
+        distances, index = NearestNeighbors(n_neighbors=n_near, algorithm="brute").fit(among).kneighbors(X)
     # Equal up to seven digits of the farthest one's distance is equally near: the rest is rounding.
     xp = namespace(distances)
     farthest = xp.sort(distances, axis=1)[:, n_neighbors - 1 : n_neighbors]
@@ -82,24 +82,24 @@ def neighbors(X: Matrix, among: Matrix, n_neighbors: int) -> NDArray[np.intp]:
     return xp.astype(nearest % n, xp.int64)
 
 
-def _few_neighbors(X: Float, among: Float, n_found: int) -> tuple[Float, NDArray[np.intp]]:
+def _few_neighbors(X: Float, among: Float, n_near: int) -> tuple[Float, NDArray[np.intp]]:
     """Distances and indices of the nearest rows, unsorted: for few rows, setting up a search takes longer than it."""
     distances = np.stack([np.linalg.norm(among - row, axis=1) for row in X])
-    index = np.argpartition(distances, n_found - 1, axis=1)[:, :n_found]
+    index = np.argpartition(distances, n_near - 1, axis=1)[:, :n_near]
     return np.take_along_axis(distances, index, axis=1), index
 
 
-def _device_neighbors(X: Array, among: Matrix, n_found: int) -> tuple[Array, Array]:
+def _device_neighbors(X: Array, among: Matrix, n_near: int) -> tuple[Array, Array]:
     """The same on a device: looked for among the products of all pairs in float32, and measured in float64."""
     xp, rows = namespace(X), like(among, X)
     single, offset = blocks.float32(rows), blocks.float32(0.5 * squared_lengths(rows))
 
-    def found(x: Array) -> Array:
+    def best(x: Array) -> Array:
         closeness = blocks.float32(x) @ single.T
         closeness -= offset
-        return blocks.largest(closeness, n_found)
+        return blocks.largest(closeness, n_near)
 
-    index = xp.concat([found(X[some, ...]) for some in blocks.stretches(X.shape[0], max(64, _PAIRS // rows.shape[0]))])
+    index = xp.concat([best(X[some, ...]) for some in blocks.stretches(X.shape[0], max(64, _PAIRS // rows.shape[0]))])
     near = xp.reshape(xp.take(rows, xp.reshape(index, (-1,)), axis=0), (*index.shape, -1))
     return xp.sqrt(xp.sum((near - X[:, None, :]) ** 2, axis=2)), index
 

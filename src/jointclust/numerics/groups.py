@@ -40,5 +40,5 @@ class Groups:
 
     def averaged(self, values: Array) -> Any:
         """For each row the mean of its group, the same to the last digit for all of them."""
-        found = self.means(values)
-        return namespace(values).take(like(found, values), self.index, axis=0)
+        means = self.means(values)
+        return namespace(values).take(like(means, values), self.index, axis=0)

@@ -44,8 +44,8 @@ class Kernel:
                 A, B = seen_from(self.origin, A, B)
             with np.errstate(over="ignore"):  # answered by an error
                 return pairwise_kernels(A, B, metric=self.function, filter_params=True, **options)
-        found = self.function(A, B)
-        values = found.toarray() if is_sparse(found) else np.asarray(found)
+        similarities = self.function(A, B)
+        values = similarities.toarray() if is_sparse(similarities) else np.asarray(similarities)
         if values.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
                 f"The kernel function returned shape {values.shape} for {A.shape[0]} rows and {B.shape[0]} rows: it "
@@ -144,8 +144,8 @@ def check_positive(kernel: Float, tolerance: float) -> None:
         start = np.random.RandomState(0).standard_normal(n)
         try:
             options = {"ncv": 40, "tol": tolerance / (2 * top), "maxiter": 20, "return_eigenvectors": False}
-            found = eigsh(shifted, 1, which="LA", v0=start, **options)
-            smallest = top - float(found[0])
+            largest = eigsh(shifted, 1, which="LA", v0=start, **options)
+            smallest = top - float(largest[0])
         except ArpackNoConvergence:  # a crowd of eigenvalues near the smallest
             pass
     if smallest is None:

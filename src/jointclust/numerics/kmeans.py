@@ -137,10 +137,10 @@ def _lloyd_step(
         changed = [] if first else [blocks.n_changed(new[:, j], block, w) for j, block in enumerate(old)]
         return Swept(rows=[new[:, j] for j in range(n_sets)], sums=[*parts, *changed])
 
-    found = sweep(step, Y, weights, known, *([] if first else labels), width=n_sets * n_clusters)
-    sums, sizes = found.sums[0].reshape(n_sets, n_clusters, d), found.sums[1].reshape(n_sets, n_clusters)
-    changed = np.ones(n_sets) if first else np.array([float(part) for part in found.sums[2:]])
-    return list(found.rows), sums, sizes, changed
+    swept = sweep(step, Y, weights, known, *([] if first else labels), width=n_sets * n_clusters)
+    sums, sizes = swept.sums[0].reshape(n_sets, n_clusters, d), swept.sums[1].reshape(n_sets, n_clusters)
+    changed = np.ones(n_sets) if first else np.array([float(part) for part in swept.sums[2:]])
+    return list(swept.rows), sums, sizes, changed
 
 
 def settled(
@@ -275,14 +275,14 @@ def oversampled(
         rounds, quantiles = zip(*numbers, strict=True)
         points, mass = _candidates(Y, np.concatenate(rounds, axis=1), weights)
         return _drawn_from(points, mass, n_clusters, _Uniforms.joined(quantiles), first)
-    found, dtype, near = [], precision(Y), _ROUNDS * n_clusters <= _MOST_BETWEEN
+    chosen, dtype, near = [], precision(Y), _ROUNDS * n_clusters <= _MOST_BETWEEN
     for _ in range(n_sets):
         points, mass = (part.astype(dtype) for part in _candidates(Y, _rounds(rng, n_clusters), weights))
         if near:
-            found.append(_drawn_from(points, mass, n_clusters, _Uniforms.drawn(rng, 1, n_clusters, n_given), first))
+            chosen.append(_drawn_from(points, mass, n_clusters, _Uniforms.drawn(rng, 1, n_clusters, n_given), first))
         else:
-            found.append(plus_plus(points[0], n_clusters, 1, rng, mass[0], first))
-    return np.concatenate(found)
+            chosen.append(plus_plus(points[0], n_clusters, 1, rng, mass[0], first))
+    return np.concatenate(chosen)
 
 
 def _rounds(rng: np.random.RandomState, n_clusters: int) -> Float:
@@ -312,11 +312,11 @@ def _candidates(Y: Array, rounds: Float, weights: Array | None) -> tuple[Any, An
     m = _ROUNDS * n_clusters
     sums = lambda y, block, w: Swept(sums=blocks.sums_and_sizes(y, block, m, w, None))  # noqa: E731
     if is_device_array(Y):  # they stay there: with many clusters they are as large as the rows
-        found = [sums(Y, own[:, r], weights).sums for r in range(n_sets)]
+        sets = [sums(Y, own[:, r], weights).sums for r in range(n_sets)]
     else:
         width = Y.shape[1]
-        found = [sweep(sums, Y, own[:, r], weights, width=width, budget=2**19).sums for r in range(n_sets)]
-    total, sizes = (xp.stack(parts, axis=0) for parts in zip(*found, strict=True))
+        sets = [sweep(sums, Y, own[:, r], weights, width=width, budget=2**19).sums for r in range(n_sets)]
+    total, sizes = (xp.stack(parts, axis=0) for parts in zip(*sets, strict=True))
     return means(total, sizes), sizes
 
 

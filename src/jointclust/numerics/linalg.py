@@ -71,12 +71,12 @@ def leading_eigenpairs(matrix: Float | LinearOperator, k: int) -> tuple[Float, F
     By Lanczos where that pays, checked for copies of a multiple eigenvalue that it lost; else by LAPACK.
     """
     n = matrix.shape[0]
-    found = None if is_small(n, k) else lanczos(aslinearoperator(matrix), k)
-    if found is None:
+    pairs = None if is_small(n, k) else lanczos(aslinearoperator(matrix), k)
+    if pairs is None:
         dense = matrix if isinstance(matrix, np.ndarray) else matrix @ np.eye(n)
         values, vectors = _lapack(dense, n - k, n)
-        found = values[::-1], vectors[:, ::-1]
-    return found[0], fix_signs(found[1])
+        pairs = values[::-1], vectors[:, ::-1]
+    return pairs[0], fix_signs(pairs[1])
 
 
 def is_small(n: int, k: int) -> bool:
@@ -197,17 +197,17 @@ def top_eigenvectors(
         Orthonormal columns with fixed signs.
     """
     r, c = diagonal.size, factor.shape[0]
-    found = None
+    pairs = None
     if device is not None and r > _SMALL:
-        found = _dense_on(device, diagonal, factor, k)
+        pairs = _dense_on(device, diagonal, factor, k)
     elif r > _SMALL and k < r // 2:
         if diagonal.max() <= 0 and 6 * k * (2 * c * c * r + 25 * c**3) < r**3:
-            found = _secular(diagonal, factor, k, guess)
+            pairs = _secular(diagonal, factor, k, guess)
         elif diagonal.max() > 0:
-            found = _lanczos(diagonal, factor, k)
-        if found is not None and not _complete(diagonal, factor, found[0]):
-            found = None
-    values, vectors = found if found is not None else _dense(diagonal, factor, k)
+            pairs = _lanczos(diagonal, factor, k)
+        if pairs is not None and not _complete(diagonal, factor, pairs[0]):
+            pairs = None
+    values, vectors = pairs if pairs is not None else _dense(diagonal, factor, k)
     return values, fix_signs(vectors)
 
 
@@ -354,8 +354,8 @@ def _below_zero(diagonal: Float, factor: Float, k: int, scale: float) -> Float |
         x = x.ravel()
         return scaled.T @ (middle @ (scaled @ x)) - inverse * x
 
-    found = _leading(LinearOperator((r, r), matvec=multiply, dtype=np.float64), k)
-    return None if found is None else found[1]
+    pairs = _leading(LinearOperator((r, r), matvec=multiply, dtype=np.float64), k)
+    return None if pairs is None else pairs[1]
 
 
 def _shifted(

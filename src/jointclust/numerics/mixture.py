@@ -30,12 +30,12 @@ class Mixture(NamedTuple):
 
     def log_densities(self, X: Float) -> Float:
         """The log of each component's share of the density at each row, of shape (n_samples, n_components)."""
-        n_columns, found = X.shape[1], np.empty((len(X), self.shares.size))
+        n_columns, densities = X.shape[1], np.empty((len(X), self.shares.size))
         for number, (mean, covariance) in enumerate(zip(self.means, self.covariances, strict=True)):
             factor = cholesky(covariance, lower=True)
             whitened = solve_triangular(factor, (X - mean).T, lower=True)
-            found[:, number] = -0.5 * np.sum(whitened**2, axis=0) - np.log(factor.diagonal()).sum()
-        return found + np.log(self.shares) - 0.5 * n_columns * np.log(2 * np.pi)
+            densities[:, number] = -0.5 * np.sum(whitened**2, axis=0) - np.log(factor.diagonal()).sum()
+        return densities + np.log(self.shares) - 0.5 * n_columns * np.log(2 * np.pi)
 
     def labels(self, X: Float) -> Labels:
         """The most probable component of each row."""
@@ -48,8 +48,8 @@ def fit_mixture(
     """The mixture of the largest likelihood, by expectation and maximisation from k-means and from given labels."""
     ridge = _RIDGE * float(np.average((X - np.average(X, axis=0, weights=mass)) ** 2, axis=0, weights=mass).mean())
     starts = [kmeans(X, n_components, rng, mass, n_restarts=3).labels for _ in range(n_starts)] + given
-    found = [_ascend(X, mass, np.eye(n_components)[labels], ridge, _FIRST_STEPS)[0] for labels in starts]
-    best = max(found, key=lambda mixture: mixture.likelihood)
+    mixtures = [_ascend(X, mass, np.eye(n_components)[labels], ridge, _FIRST_STEPS)[0] for labels in starts]
+    best = max(mixtures, key=lambda mixture: mixture.likelihood)
     return _ascend(X, mass, _memberships(best, X)[0], ridge, _STEPS)[0]
 
 

@@ -229,9 +229,9 @@ def looked_up(numbers: NDArray, labels: Array) -> Labels:
 
 def placed(values: NDArray, numbers: NDArray[np.intp], n_places: int, free: float) -> NDArray:
     """Values of clusters, along the last axis, at other numbers; a value for the numbers that stay free."""
-    found = np.full((*values.shape[:-1], n_places), free)
-    found[..., numbers] = values
-    return found
+    result = np.full((*values.shape[:-1], n_places), free)
+    result[..., numbers] = values
+    return result
 
 
 def weighted_norm(Y: Sweepable, weights: Array | None) -> float:

@@ -23,8 +23,8 @@ def leading_direction_share(Y: Sweepable, weights: Sweepable | None) -> float:
     if total == 0 or d == 1:
         return 1.0
     if d <= _FEW or is_remote(Y):
-        found = sweep(lambda y, w: Swept(sums=[blocks.scatter(*_directions(y, w), None)]), Y, weights, width=d).sums[0]
-        return float(np.linalg.eigvalsh(found / total)[-1])
+        sums = sweep(lambda y, w: Swept(sums=[blocks.scatter(*_directions(y, w), None)]), Y, weights, width=d).sums[0]
+        return float(np.linalg.eigvalsh(sums / total)[-1])
 
     def multiply(x: Float) -> Float:
         def product(y: Array, w: Array | None) -> Swept:

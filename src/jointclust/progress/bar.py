@@ -21,12 +21,12 @@ _WIDTH = 24
 def shown(
     wanted: bool | None = None,
     what: str = "Clustering",
-    told: Callable[[str], None] | None = None,
+    announce: Callable[[str], None] | None = None,
     faster: str = "",
 ) -> Iterator[None]:
     """Show how far what is done meanwhile is; by default in terminals and notebooks, if it takes more than moments.
 
-    ``told`` gets a line, once, where it is going to take long: how long, and what would be ``faster``.
+    ``announce`` gets a line, once, where it is going to take long: how long, and what would be ``faster``.
     """
     write = None if wanted is False else _writer(always=bool(wanted))
     if write is None:
@@ -37,10 +37,10 @@ def shown(
 
         def paint() -> None:
             while not stop.wait(_PAUSE):
-                line = bar.announced(faster) if told is not None else ""
-                if line and told is not None:
+                line = bar.announced(faster) if announce is not None else ""
+                if line and announce is not None:
                     write("")
-                    told(line)
+                    announce(line)
                 write(bar.text())
 
         thread = Thread(target=paint, daemon=True)
@@ -61,7 +61,7 @@ class Bar:
 
     def __init__(self, clock: Clock, what: str = "Clustering", *, always: bool = False):
         self.clock, self.what, self.always = clock, what, always
-        self._shown, self._at, self._said = 0.0, clock.elapsed, False
+        self._shown, self._at, self._is_announced = 0.0, clock.elapsed, False
 
     def text(self) -> str:
         """The bar, or nothing as long as nobody needs one."""
@@ -78,9 +78,9 @@ class Bar:
     def announced(self, faster: str) -> str:
         """How long it takes, once it is known and if that is long."""
         total = self.clock.total
-        if self._said or total is None or self.clock.share < self._ENOUGH:
+        if self._is_announced or total is None or self.clock.share < self._ENOUGH:
             return ""
-        self._said = True
+        self._is_announced = True
         return f"This takes about {lasting(total)}. {faster}".strip() if total >= self._LONG else ""
 
 

@@ -226,7 +226,7 @@ def _put(obs: Any, name: str, values: NDArray[Any], text: Any) -> None:
 def picked(path: Path, data: Any, names: list[str] | None, columns: dict[str, Any], options: Options) -> Table:
     """The features that are wanted, with the columns that name the rows and their classes."""
     _check_names(path, names, data.shape[1])
-    names = None if names is None else told_apart(names)
+    names = None if names is None else distinct_names(names)
     if names is not None and options.wanted is not None:
         shared.check_wanted(path, names, options.wanted)
         data, names = shared.in_order(data, names, options.wanted)
@@ -238,12 +238,12 @@ def _check_names(path: Path, names: list[str] | None, n_columns: int) -> None:
         raise ReadError(f"{path} names {len(names)} columns and holds {n_columns}.")
 
 
-def told_apart(names: list[str]) -> list[str]:
+def distinct_names(names: list[str]) -> list[str]:
     """Names that occur more than once, numbered.
 
     Examples
     --------
-    >>> told_apart(["a", "b", "a"])
+    >>> distinct_names(["a", "b", "a"])
     ['a (0)', 'b', 'a (2)']
     """
     while len(set(names)) < len(names):  # a number may make another name that is there

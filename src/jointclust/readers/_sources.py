@@ -234,11 +234,11 @@ class Delimited(CellSource):
 
 def _head(lines: Iterable[str]) -> Iterator[str]:
     """Lines up to the second one that is neither blank nor begins with #."""
-    n_found = 0
+    n_lines = 0
     for line in lines:
         yield line
-        n_found += not _is_aside(line)
-        if n_found == 2:
+        n_lines += not _is_aside(line)
+        if n_lines == 2:
             return
 
 

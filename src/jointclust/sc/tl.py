@@ -178,8 +178,8 @@ def _rows(adata: Any, use_rep: str | None, layer: str | None) -> NDArray | sp.cs
     if use_rep is not None and layer is not None:
         raise ValueError(f"use_rep={use_rep!r} and layer={layer!r} name two matrices: give one of them.")
     if use_rep not in (None, "X"):
-        return np.asarray(_found(adata.obsm, use_rep, "use_rep", "obsm"))
-    rows = adata.X if layer is None else _found(adata.layers, layer, "layer", "layers")
+        return np.asarray(_entry(adata.obsm, use_rep, "use_rep", "obsm"))
+    rows = adata.X if layer is None else _entry(adata.layers, layer, "layer", "layers")
     if rows is None:
         raise ValueError("adata.X is None: name a layer or, with use_rep, a key of obsm.")
     if adata.isbacked:
@@ -192,7 +192,7 @@ def _rows(adata: Any, use_rep: str | None, layer: str | None) -> NDArray | sp.cs
     return sp.csr_array(rows) if sp.issparse(rows) else np.asarray(rows)
 
 
-def _found(mapping: Any, key: str, parameter: str, where: str) -> Any:
+def _entry(mapping: Any, key: str, parameter: str, where: str) -> Any:
     if key not in mapping:
         there = ", ".join(map(repr, mapping)) or "nothing"
         raise KeyError(f"{parameter}={key!r} is not in adata.{where}, which holds {there}.")

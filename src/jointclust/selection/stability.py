@@ -87,10 +87,10 @@ def bootstrap_stability(
     labels = np.asarray(fitted.predict(data)).astype(np.int32)
     n_clusters = int(labels.max()) + 1
     check_halves(n_clusters, data.shape[0])
-    return found_again(estimator, data, labels, n_clusters, n_resamples, rng)
+    return stability_of_clusters(estimator, data, labels, n_clusters, n_resamples, rng)
 
 
-def found_again(
+def stability_of_clusters(
     estimator: Any, X: Any, labels: Labels, n_clusters: int, n_resamples: int, rng: np.random.RandomState
 ) -> Float:
     """How far fits on halves of X find each cluster again, on the rows that they did not see."""

@@ -41,13 +41,13 @@ def curves_of(features: Features, atoms: Labels, member: NDArray[np.bool_]) -> C
         parts = np.array_split(np.arange(columns.size), _PLACES)
         values = np.column_stack([np.nanmean(values[:, part], axis=1) for part in parts])
         columns = columns[[part[0] for part in parts]]
-    found = np.zeros((3, len(member), columns.size))
+    statistics = np.zeros((3, len(member), columns.size))
     for place, group in enumerate(member):
         inside = values[group[own]]
         if len(inside):
-            found[0, place] = np.nanmean(inside, axis=0)
-            found[1:, place] = np.nanpercentile(inside, [25, 75], axis=0)
-    return Curves([features.of[index].name for index in columns], *np.nan_to_num(found))
+            statistics[0, place] = np.nanmean(inside, axis=0)
+            statistics[1:, place] = np.nanpercentile(inside, [25, 75], axis=0)
+    return Curves([features.of[index].name for index in columns], *np.nan_to_num(statistics))
 
 
 def ordered_columns(features: Features) -> NDArray[np.intp] | None:
@@ -67,10 +67,10 @@ def _places(names: Sequence[str]) -> Float | None:
         return np.array([np.datetime64(name) for name in names], "datetime64[s]").astype(float)
     except ValueError:
         pass
-    found = [re.fullmatch(r"(\D*?)(-?\d+(?:\.\d+)?)(\D*)", name) for name in names]
-    if not all(found) or len({(one[1], one[3]) for one in found if one}) > 1:
+    matches = [re.fullmatch(r"(\D*?)(-?\d+(?:\.\d+)?)(\D*)", name) for name in names]
+    if not all(matches) or len({(one[1], one[3]) for one in matches if one}) > 1:
         return None
-    return np.array([float(one[2]) for one in found if one])
+    return np.array([float(one[2]) for one in matches if one])
 
 
 def _is_smooth(values: Float) -> bool:

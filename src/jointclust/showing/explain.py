@@ -209,11 +209,11 @@ def explained(
     known = {k: given[name] for k, name in enumerate(names.tolist()) if given is not None and name in given}
     called = group_names(features, labels, [frozenset([k]) for k in range(names.size)], known)
     member = np.eye(names.size, int(labels.max()) + 1, dtype=bool)
-    found = explained_groups(features, labels, member, called, places, _BEST)
-    clusters = [replace(one, cluster=int(name)) for one, name in zip(found, names, strict=True)]
+    explanation = explained_groups(features, labels, member, called, places, _BEST)
+    clusters = [replace(one, cluster=int(name)) for one, name in zip(explanation, names, strict=True)]
     n_outside = np.count_nonzero(labels == names.size)
-    notes = found.notes + ([f"{n_outside:,} rows are in no cluster"] if n_outside else [])
-    return replace(found, clusters=clusters, notes=notes)
+    notes = explanation.notes + ([f"{n_outside:,} rows are in no cluster"] if n_outside else [])
+    return replace(explanation, clusters=clusters, notes=notes)
 
 
 class Effort(NamedTuple):
@@ -239,8 +239,8 @@ def explained_groups(
     sample = _sampled(features, leaves)
     rows, own = sample.rows, leaves[sample.rows]
     places = _plane(sample.features, own) if places is None else places[rows]
-    found = profile(sample.features.values, places, own, member)
-    strengths = _strengths(sample, own, found, member)
+    facts = profile(sample.features.values, places, own, member)
+    strengths = _strengths(sample, own, facts, member)
     groups = _groups(sample.features, strengths)
     sizes = member @ np.bincount(leaves, minlength=member.shape[1])
     clusters = [
@@ -250,8 +250,8 @@ def explained_groups(
             size=int(sizes[k]),
             share=float(sizes[k] / leaves.size),
             rules=_rules(features, member[k][leaves], sample, strengths[k], effort),
-            features=_set_apart(features, found, strengths[k], groups, k),
-            typical=rows[found.nearest[k]].tolist(),
+            features=_set_apart(features, facts, strengths[k], groups, k),
+            typical=rows[facts.nearest[k]].tolist(),
         )
         for k, name in enumerate(names)
     ]
@@ -291,12 +291,12 @@ def _plane(features: Features, labels: Labels) -> NDArray:
 # -- features that say the same ------------------------------------------------------------------------------------
 
 
-def _strengths(sample: _Sample, labels: Labels, found: Profile, member: NDArray[np.bool_]) -> Float:
+def _strengths(sample: _Sample, labels: Labels, facts: Profile, member: NDArray[np.bool_]) -> Float:
     """How far each feature sets each group of labels apart: its effect; of words, their class-based tf-idf.
 
     That is in units in which the strongest word of a group has its effect.
     """
-    strengths = np.abs(found.effects)
+    strengths = np.abs(facts.effects)
     if not sample.features.of or sample.features.of[0].kind != "word":
         return strengths
     shares, sizes = word_shares(sample.features.values, labels, member.shape[1], sample.weights)
@@ -335,18 +335,18 @@ def _rank_correlations(columns: Float) -> Float:
     return np.abs(ranks.T @ ranks)
 
 
-def _set_apart(features: Features, found: Profile, strength: Float, groups: list[list[int]], k: int) -> list[SetApart]:
+def _set_apart(features: Features, facts: Profile, strength: Float, groups: list[list[int]], k: int) -> list[SetApart]:
     """Of each group the feature that is strongest in this cluster."""
-    effects = found.effects[k]
+    effects = facts.effects[k]
     strong = ([index for index in group if strength[index] >= _SMALL_EFFECT] for group in groups)
     listed = [sorted(group, key=lambda index: -strength[index]) for group in strong if group]
     listed.sort(key=lambda group: -strength[group[0]])
-    told = []
+    chosen = []
     for first, *others in listed[:_SHOWN]:
-        effect, mean, rest = (float(values[first]) for values in (effects, found.means[k], found.rest[k]))
+        effect, mean, rest = (float(values[first]) for values in (effects, facts.means[k], facts.rest[k]))
         alike = [features.of[index].name for index in others]
-        told.append(SetApart(features.of[first].name, effect, mean, rest, alike, features.of[first].kind))
-    return told
+        chosen.append(SetApart(features.of[first].name, effect, mean, rest, alike, features.of[first].kind))
+    return chosen
 
 
 # -- rules --------------------------------------------------------------------------------------------------------
@@ -360,7 +360,7 @@ def _rules(
     tried = np.sort(tried[strengths[tried] > 0.0])  # words that are as frequent elsewhere tell nothing
     rows, weights = _inside_and_outside(member[sample.rows], sample.weights, effort.on_a_side)
     meaning = [features.of[index] for index in tried]
-    found = []
+    rules = []
     for path in find_rules(sample.features.columns(tried, rows), member[sample.rows[rows]], weights):
         conditions = joined(path, meaning)
         held = np.ones(member.size, dtype=bool)
@@ -368,8 +368,8 @@ def _rules(
             held &= condition.holds(features.columns(tried[[column]])[:, 0])
         inside = np.count_nonzero(held & member)
         precision, coverage = inside / max(1, held.sum()), inside / member.sum()
-        found.append(Rule(list(conditions.values()), float(precision), float(coverage)))
-    return found
+        rules.append(Rule(list(conditions.values()), float(precision), float(coverage)))
+    return rules
 
 
 def _inside_and_outside(member: NDArray[np.bool_], weights: Float, most: int) -> tuple[NDArray[np.intp], Float]:

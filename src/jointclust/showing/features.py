@@ -62,8 +62,8 @@ class Features:
 
     def columns(self, index: NDArray[np.intp], rows: NDArray[np.intp] | None = None) -> Float:
         """Some of the columns, dense, of some of the rows."""
-        found: Any = self._by_column[:, index] if rows is None else self.values[rows][:, index]
-        return np.asarray(found.toarray() if sp.issparse(found) else found, dtype=np.float64)
+        chosen: Any = self._by_column[:, index] if rows is None else self.values[rows][:, index]
+        return np.asarray(chosen.toarray() if sp.issparse(chosen) else chosen, dtype=np.float64)
 
 
 def features_in(
@@ -152,23 +152,23 @@ def _words(documents: Any) -> Features:
 def _of_table(X: Any, names: Sequence[str] | None, described: Description | None) -> Features:
     """Columns coded one by one; ids, long text and constant columns tell nothing of a cluster and are left out."""
     is_known = described is not None and (described.n_samples, len(described.columns)) == X.shape
-    found = described if described is not None and is_known else describe(X)
-    if found.kind == "documents":
-        return _words(X[names_of(X)[int(np.flatnonzero(found.of_kind("text"))[0])]])
+    description = described if described is not None and is_known else describe(X)
+    if description.kind == "documents":
+        return _words(X[names_of(X)[int(np.flatnonzero(description.of_kind("text"))[0])]])
     given = _checked(names, X.shape[1])
     own = [f"x{name}" if isinstance(X, np.ndarray) else str(name) for name in names_of(X)]
     coded: list[tuple[Feature, Float]] = []
     left_out: list[str] = []
-    parts = zip(given or own, columns_of(X), (one.kind for one in found.columns), strict=True)
+    parts = zip(given or own, columns_of(X), (one.kind for one in description.columns), strict=True)
     for at, (name, column, kind) in enumerate(parts):
         if kind in ("id", "text", "constant"):
             left_out.append(f"{name!r} ({kind})")
         else:
-            coded += [(one, found.without_sentinels(values, at)) for one, values in _coded(name, column, kind)]
+            coded += [(one, description.without_sentinels(values, at)) for one, values in _coded(name, column, kind)]
     listed = ", ".join(left_out[:5]) + (", ..." if len(left_out) > 5 else "")
     values = np.column_stack([values for _, values in coded]) if coded else np.empty((X.shape[0], 0))
     notes = [f"left out: {listed}"] if left_out else []
-    return Features(values, [one for one, _ in coded], X.shape[1], notes, found.kind == "counts")
+    return Features(values, [one for one, _ in coded], X.shape[1], notes, description.kind == "counts")
 
 
 def _coded(name: str, column: Any, kind: str) -> Iterator[tuple[Feature, Float]]:

@@ -93,9 +93,9 @@ class Fitted:
     @cached_property
     def clusterer(self) -> Any:
         """The estimator that gave the labels."""
-        found = last_step(self.model)
-        check_is_fitted(found)
-        return found
+        last = last_step(self.model)
+        check_is_fitted(last)
+        return last
 
     @cached_property
     def labels(self) -> Labels:
@@ -117,8 +117,8 @@ class Fitted:
     @cached_property
     def soft_labels(self) -> Float | None:
         """Probabilities of the clusters for each row, where the method has them."""
-        found = getattr(self.clusterer, "soft_labels_", None)
-        return None if found is None else to_host(found)
+        soft = getattr(self.clusterer, "soft_labels_", None)
+        return None if soft is None else to_host(soft)
 
     @cached_property
     def confidence(self) -> Float | None:
@@ -132,10 +132,10 @@ class Fitted:
     def embedding(self) -> NDArray[Any]:
         """The rows as ``transform`` gives them."""
         if self.embedded is not None:
-            found = self.embedded
+            rows = self.embedded
         else:
-            found = self.model.transform(self.X) if self.prepared is None else self.clusterer.transform(self.prepared)
-        return found.to_numpy() if hasattr(found, "to_numpy") else found if sp.issparse(found) else to_host(found)
+            rows = self.model.transform(self.X) if self.prepared is None else self.clusterer.transform(self.prepared)
+        return rows.to_numpy() if hasattr(rows, "to_numpy") else rows if sp.issparse(rows) else to_host(rows)
 
     @cached_property
     def rows(self) -> Any:
@@ -324,8 +324,8 @@ class Fitted:
     @cached_property
     def cluster_names(self) -> list[str]:
         """What each cluster is called, by what sets it apart; one without rows, by its number."""
-        found = {one.cluster: one.name for one in self.explanation}
-        return [found.get(cluster, f"cluster {cluster}") for cluster in range(int(self.labels.max()) + 1)]
+        names = {one.cluster: one.name for one in self.explanation}
+        return [names.get(cluster, f"cluster {cluster}") for cluster in range(int(self.labels.max()) + 1)]
 
 
 class NamedTree(NamedTuple):

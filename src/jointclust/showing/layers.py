@@ -43,24 +43,24 @@ class Layers:
     @cached_property
     def sizes(self) -> NDArray[np.intp]:
         """Numbers of rows."""
-        found: NDArray[np.intp] = self.member @ np.bincount(self.atoms, minlength=self.member.shape[1])
-        return found
+        counts: NDArray[np.intp] = self.member @ np.bincount(self.atoms, minlength=self.member.shape[1])
+        return counts
 
     def has(self, node: int) -> NDArray[np.bool_]:
         """Which rows a node has."""
-        found: NDArray[np.bool_] = self.member[node][self.atoms]
-        return found
+        inside: NDArray[np.bool_] = self.member[node][self.atoms]
+        return inside
 
     @cached_property
     def explained(self) -> dict[int, ClusterExplanation]:
         """What makes each node that has rows."""
-        found = {self.fitted[one.cluster]: one for one in self.source.explanation}
-        others = [node for node in self.shown if node not in found and self.sizes[node]]
+        by_node = {self.fitted[one.cluster]: one for one in self.source.explanation}
+        others = [node for node in self.shown if node not in by_node and self.sizes[node]]
         if others:
             names, places = [self.names[node] for node in others], self.source.places
-            told = explained_groups(self.source.features, self.atoms, self.member[others], names, places)
-            found |= dict(zip(others, told, strict=True))
-        return found
+            explanations = explained_groups(self.source.features, self.atoms, self.member[others], names, places)
+            by_node |= dict(zip(others, explanations, strict=True))
+        return by_node
 
     def prototypes(self, node: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The rows nearest to a node's center, and the farthest."""
@@ -75,23 +75,23 @@ class Layers:
     @cached_property
     def looks(self) -> list[int]:
         """The place of each node's colour: that of a cluster of the fit, which the larger part of it keeps."""
-        found = [-1] * len(self.member)
+        colors = [-1] * len(self.member)
         for cluster, node in enumerate(self.fitted):
-            found[node] = cluster
+            colors[node] = cluster
         joins = [] if self.source.tree is None else self.source.tree.linkage[:, :2].astype(int).tolist()
         whole = len(joins) + 1
         for step, pair in enumerate(joins):  # up
             large = max(pair, key=lambda node: self.sizes[node])
-            if found[whole + step] < 0:
-                found[whole + step] = found[large]
-        unused = max(found, default=-1) + 1
+            if colors[whole + step] < 0:
+                colors[whole + step] = colors[large]
+        unused = max(colors, default=-1) + 1
         for step in range(len(joins) - 1, -1, -1):  # down
             large, small = sorted(joins[step], key=lambda node: -self.sizes[node])
-            for node, own in ((large, found[whole + step]), (small, unused)):
-                if found[node] < 0:
-                    found[node] = max(own, 0)
-                    unused = max(unused, found[node] + 1)
-        return found
+            for node, own in ((large, colors[whole + step]), (small, unused)):
+                if colors[node] < 0:
+                    colors[node] = max(own, 0)
+                    unused = max(unused, colors[node] + 1)
+        return colors
 
 
 def layers_of(fitted: Fitted) -> Layers:
@@ -124,8 +124,8 @@ def layers_of(fitted: Fitted) -> Layers:
 def _layers(joins: list[list[int]], n_leaves: int) -> list[list[int]]:
     """The nodes of each layer from one cluster on, in the order of their first leaves."""
     first = {leaf: leaf for leaf in range(n_leaves)}
-    found = [sorted(first, key=first.__getitem__)]
+    layers = [sorted(first, key=first.__getitem__)]
     for step, (one, other) in enumerate(joins):
         first[n_leaves + step] = min(first.pop(one), first.pop(other))
-        found.append(sorted(first, key=first.__getitem__))
-    return found[::-1]
+        layers.append(sorted(first, key=first.__getitem__))
+    return layers[::-1]

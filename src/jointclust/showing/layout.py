@@ -67,7 +67,7 @@ def directions(Y: NDArray[Any], labels: Labels, rows: Rows | None, features: Row
     elif Y.shape[1] == 1:
         columns.append(("nothing: there is one direction", np.zeros(len(Y)), None))
     like = _alike(features, np.column_stack([column for _, column, _ in columns]))
-    return [Direction(*column, found) for column, found in zip(columns, like, strict=True)]
+    return [Direction(*column, alike) for column, alike in zip(columns, like, strict=True)]
 
 
 def plane_of_centers(rows: Rows, labels: Labels) -> Float:
@@ -105,8 +105,8 @@ def _next_direction(rows: Rows, Y: Float) -> Float:
         return np.zeros(len(Y))  # what rounding leaves is no direction
     residual = LinearOperator(rows.shape, matvec=ahead, rmatvec=back, dtype=np.float64)
     direction = svds(residual, k=1, v0=rng.standard_normal(min(rows.shape)))[2][0]
-    found = ahead(direction * (np.sign(direction[np.abs(direction).argmax()]) or 1.0))
-    return found / (found.std() or 1.0)
+    places = ahead(direction * (np.sign(direction[np.abs(direction).argmax()]) or 1.0))
+    return places / (places.std() or 1.0)
 
 
 def _alike(features: Rows, columns: Float) -> list[list[tuple[int, float]]]:

@@ -55,8 +55,8 @@ def group_names(
     weights = (sizes / np.maximum(np.bincount(leaves[rows], minlength=sizes.size), 1))[leaves[rows]]
     is_inside = np.array([[leaf in group for leaf in range(sizes.size)] for group in groups], dtype=bool)
     parts = _words if features.are_counts else _conditions
-    found = parts(features, rows, leaves[rows], weights, is_inside.reshape(len(groups), sizes.size))
-    return _unique(groups, found, given or {})
+    names = parts(features, rows, leaves[rows], weights, is_inside.reshape(len(groups), sizes.size))
+    return _unique(groups, names, given or {})
 
 
 def class_weights(inside: Float, elsewhere: Float) -> Float:
@@ -88,7 +88,7 @@ def word_shares(values: Any, labels: Labels, n_groups: int, weights: Float) -> t
     return has / sizes[:, None], sizes
 
 
-def _unique(groups: Sequence[Group], found: Sequence[list[str]], given: Mapping[int, str]) -> list[str]:
+def _unique(groups: Sequence[Group], candidates: Sequence[list[str]], given: Mapping[int, str]) -> list[str]:
     """Of each group the first name that no group apart from it has; a number tells the last ones apart."""
     owners: dict[str, list[Group]] = {}
     names = [given.get(place, "") for place in range(len(groups))]
@@ -100,7 +100,7 @@ def _unique(groups: Sequence[Group], found: Sequence[list[str]], given: Mapping[
             continue
         name = next(
             name
-            for name in _numbered(found[place] or [_UNREMARKABLE])
+            for name in _numbered(candidates[place] or [_UNREMARKABLE])
             if all(groups[place] & other for other in owners.get(name.casefold(), ()))
         )
         owners.setdefault(name.casefold(), []).append(groups[place])
@@ -121,25 +121,25 @@ def _words(
 ) -> list[list[str]]:
     """Names of the words that weigh most."""
     shares, sizes = word_shares(features.values[rows], own, is_inside.shape[1], weights)
-    found = []
+    words = []
     for member in is_inside:
         inside, elsewhere = (sizes[part] @ shares[part] / max(sizes[part].sum(), 1.0) for part in (member, ~member))
         weighed = class_weights(inside, elsewhere)
         order = np.argsort(-weighed, kind="stable")[: 4 * _MOST_WORDS]
         order = order[weighed[order] >= max(_LEAST_WEIGHT * weighed.max(initial=0.0), 1e-9)]
         texts = [features.of[index].column for index in order]
-        found.append(_grown(_different(texts)[:_MOST_WORDS], _WORDS))
-    return found
+        words.append(_grown(_different(texts)[:_MOST_WORDS], _WORDS))
+    return words
 
 
 def _different(words: Sequence[str]) -> list[str]:
     """The words without other forms of those before them."""
-    found: list[str] = []
+    kept: list[str] = []
     for word in words:
         stem = word[:_STEM].casefold()
-        if len(word) < _STEM or word[-1].isdigit() or not any(one[:_STEM].casefold() == stem for one in found):
-            found.append(word)
-    return found
+        if len(word) < _STEM or word[-1].isdigit() or not any(one[:_STEM].casefold() == stem for one in kept):
+            kept.append(word)
+    return kept
 
 
 def _grown(parts: Sequence[str], preferred: int) -> list[str]:
@@ -161,7 +161,7 @@ def _conditions(
     spoken = _Spoken.of(features.of)
     shy = np.array([one.kind == "level" and one.other is None for one in features.of], dtype=bool)
     search = _Splits(values, weights, shy)
-    found = []
+    conditions = []
     for member, effect in zip(is_inside, effects, strict=True):
         tried = np.argsort(-np.abs(effect), kind="stable")[:_TRIED]
         tried = tried[np.abs(effect[tried]) > 0]
@@ -169,10 +169,10 @@ def _conditions(
         n_needed = max(sum(1 for _, gain in scored if gain >= _GAIN), 1)
         grown = [joined([side for side, _ in scored[:n]], features.of) for n in range(1, len(scored) + 1)]
         names = [", ".join(map(spoken.text, one.values())) for one in grown]
-        found.append([name for name in names[min(n_needed, _PARTS) - 1 :] if name] if scored else [])
+        conditions.append([name for name in names[min(n_needed, _PARTS) - 1 :] if name] if scored else [])
         if member.all():
-            found[-1] = ["all rows"]
-    return found
+            conditions[-1] = ["all rows"]
+    return conditions
 
 
 class _Splits:
@@ -291,12 +291,12 @@ class _Spoken(NamedTuple):
 def _brief_columns(names: Iterable[str]) -> dict[str, str]:
     """Columns by their beginning or, of questions that begin alike, by their end or by both."""
     ends = Counter(map(_brief, names)), Counter(_brief(name[::-1])[::-1] for name in names)
-    found = {}
+    brief = {}
     for name in names:
         head, tail = _brief(name), _brief(name[::-1])[::-1]
         both = f"{head[: _LETTERS // 2]}…{tail[-_LETTERS // 2 :]}"
-        found[name] = head if ends[0][head] == 1 else tail if ends[1][tail] == 1 else both
-    return found
+        brief[name] = head if ends[0][head] == 1 else tail if ends[1][tail] == 1 else both
+    return brief
 
 
 def _brief(text: str) -> str:

@@ -120,10 +120,10 @@ def sums_by_group(X: NDArray | Sparse, labels: Labels, n_groups: int) -> tuple[S
     return Sums(counts, sums, squares), shift
 
 
-def _moments(found: Sums) -> tuple[Float, Float]:
-    size = np.maximum(found.counts, 1)
-    means = found.sums / size
-    return means, np.maximum(found.squares - size * means**2, 0.0) / np.maximum(found.counts - 1, 1)
+def _moments(sums: Sums) -> tuple[Float, Float]:
+    size = np.maximum(sums.counts, 1)
+    means = sums.sums / size
+    return means, np.maximum(sums.squares - size * means**2, 0.0) / np.maximum(sums.counts - 1, 1)
 
 
 def prototypes_in(Y: NDArray[Any], inside: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

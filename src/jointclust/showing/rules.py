@@ -92,7 +92,7 @@ def find_rules(values: Float, member: Held, weights: Float) -> list[list[Side]]:
     rows that are left, as long as they add members enough.
     """
     total = weights @ member
-    found: list[list[Side]] = []
+    rules: list[list[Side]] = []
     covered, reached = np.zeros(len(member), dtype=bool), 0.0
 
     def score(path: Sequence[Side]) -> float:
@@ -100,14 +100,14 @@ def find_rules(values: Float, member: Held, weights: Float) -> list[list[Side]]:
         rows = covered | _all_hold(path, values)
         return float(2.0 * (weights @ (rows & member)) / (weights @ rows + total))
 
-    while len(found) < _RULES and reached < 1.0 - _GAIN:
+    while len(rules) < _RULES and reached < 1.0 - _GAIN:
         left = ~covered
         path = _best(list(_paths(values[left], member[left], weights[left])), score)
-        if not path or score(path) < reached + _GAIN * bool(found):
+        if not path or score(path) < reached + _GAIN * bool(rules):
             break
-        found.append([_rounded(side, values) for side in path])
+        rules.append([_rounded(side, values) for side in path])
         covered, reached = covered | _all_hold(path, values), score(path)
-    return found
+    return rules
 
 
 def _best(paths: list[list[Side]], score: Callable[[Sequence[Side]], float]) -> list[Side]:
@@ -177,16 +177,16 @@ def shortest(low: float, high: float, near: tuple[float, float]) -> float:
     if low == round(low) and high == round(high) and near == (low, high):
         return low
     middle = near[0] + (near[1] - near[0]) / 2
-    found = (float(f"{middle:.{digits}g}") for digits in range(1, 18))
-    limit = next((limit for limit in found if low <= limit < high), near[0])
+    rounded = (float(f"{middle:.{digits}g}") for digits in range(1, 18))
+    limit = next((limit for limit in rounded if low <= limit < high), near[0])
     is_whole = near[0] == round(near[0]) and near[1] == round(near[1]) and np.floor(limit) >= low
     return float(np.floor(limit)) if is_whole else limit
 
 
 def joined(path: Sequence[Side], features: Sequence[Feature]) -> dict[int, Condition]:
     """The condition on each column of a path, in the order in which they are met."""
-    found: dict[int, Condition] = {}
+    by_feature: dict[int, Condition] = {}
     for column, is_above, limit in path:
-        so_far = found.get(column, Condition(features[column]))
-        found[column] = replace(so_far, above=limit) if is_above else replace(so_far, up_to=limit)
-    return found
+        so_far = by_feature.get(column, Condition(features[column]))
+        by_feature[column] = replace(so_far, above=limit) if is_above else replace(so_far, up_to=limit)
+    return by_feature

@@ -22,14 +22,14 @@ def resource(name: str) -> str:
 
 def looks() -> list[str]:
     """Colours of the first 96 clusters: turns of the palette in its own shade, a darker one and a lighter one."""
-    found = []
+    styles = []
     for turn in range(SHAPES * len(_SHADES)):
         shade = _SHADES[turn % len(_SHADES)]
         end, share = 255 * (shade > 0), abs(shade)
         for colour in _channels(PALETTE):
             mixed = np.round(colour * (1 - share) + end * share).astype(int)
-            found.append("#" + "".join(f"{value:02x}" for value in mixed))
-    return found
+            styles.append("#" + "".join(f"{value:02x}" for value in mixed))
+    return styles
 
 
 def scale_colours() -> NDArray[np.uint8]:

@@ -125,7 +125,7 @@ class Description:
         """The reasons why columns are not used that depend on none of the others."""
         if self._parts is not None:
             return [f"{name}: {reason}" for name, part in self._parts.items() for reason in part.unrelated]
-        return [] if self._usage is None else told_of_use(self._usage, self._names)
+        return [] if self._usage is None else describe_use(self._usage, self._names)
 
     @property
     def used(self) -> NDArray[np.bool_]:
@@ -421,7 +421,7 @@ def _of_columns(
     remarks = _remarks(facts, names, kinds, missing)
     if verdict.kind == "documents":  # of the text, which is not left out
         remarks = [line for line in remarks if "--text-column" not in line]
-    reasons = verdict.reasons + told_of_use(usage, names) + remarks + reasons
+    reasons = verdict.reasons + describe_use(usage, names) + remarks + reasons
     if verdict.kind not in ("counts", "mixed", "table"):
         kinds = np.where(kinds == "count", "number", kinds)
     elif verdict.kind == "counts":
@@ -515,7 +515,7 @@ def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verd
     raise ValueError(f"X has no column to compare rows by ({counted}): give numbers, categories or one column of text.")
 
 
-def told_of_use(usage: Usage, names: NDArray[np.str_]) -> list[str]:
+def describe_use(usage: Usage, names: NDArray[np.str_]) -> list[str]:
     """Which columns are not used because of what they depend on."""
     alone = [str(name) for name, why in zip(names, usage.why, strict=True) if why.startswith(ALONE)]
     sentences = []

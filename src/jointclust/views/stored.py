@@ -91,7 +91,7 @@ class StoredColumn:
         one, two = self._of_kind(other), other._of_kind(self)
         if one.kind != two.kind:
             raise TypeError(
-                f"Column {name!r} holds {_SAID[other.kind]}, and held {_SAID[self.kind]} before: make it the same, or "
+                f"Column {name!r} holds {_HELD[other.kind]}, and held {_HELD[self.kind]} before: make it the same, or "
                 "fit again."
             )
         values = np.concatenate([one.unpacked, two.unpacked])
@@ -112,7 +112,7 @@ class StoredColumn:
         return StoredColumn(other.kind, values, np.empty(0, np.int32), None, other.is_category)
 
 
-_SAID = {"number": "numbers", "date": "dates", "text": "text", "boolean": "what is true or false"}
+_HELD = {"number": "numbers", "date": "dates", "text": "text", "boolean": "what is true or false"}
 
 
 def _objects(values: Sequence[Any]) -> NDArray:

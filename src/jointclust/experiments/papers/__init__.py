@@ -89,14 +89,14 @@ def items(paper: str | None = None, item: str | None = None) -> list[Item]:
     """
     if paper is not None and paper not in PAPERS:
         raise ValueError(f"There is no paper {paper!r}: choose from {', '.join(PAPERS)}.")
-    found = [one for one in ITEMS if paper in (None, one.paper)]
+    chosen = [one for one in ITEMS if paper in (None, one.paper)]
     if item is None:
-        return found
+        return chosen
     name = _plain(item)
-    if not any(one.name == name for one in found):
-        known = "; ".join(f"{one.paper} {one.name}" for one in found)
+    if not any(one.name == name for one in chosen):
+        known = "; ".join(f"{one.paper} {one.name}" for one in chosen)
         raise ValueError(f"There is no item {item!r}{f' in paper {paper}' if paper else ''}. There are: {known}.")
-    return [one for one in found if one.name == name]
+    return [one for one in chosen if one.name == name]
 
 
 def _plain(item: str) -> str:
@@ -105,14 +105,14 @@ def _plain(item: str) -> str:
     return " ".join(long.get(word, word) if index == 0 else _ROMAN.get(word, word) for index, word in enumerate(words))
 
 
-def _honest(item: Item, found: Findings) -> Findings:
+def _honest(item: Item, findings: Findings) -> Findings:
     """A claim about data of which most are missing has not been tested, whatever the rest or the stand-ins say.
 
     Sizes and times are of what is here; the three sets of table 4 have others of their shape.
     """
-    if len(found.missing) > len(item.datasets) / 2 and not (item.name == "table 4" and not found.stand_ins):
-        why = f"most of the data are not here ({', '.join(found.missing)}); what the others say is folded."
-        found.claims = [
+    if len(findings.missing) > len(item.datasets) / 2 and not (item.name == "table 4" and not findings.stand_ins):
+        why = f"most of the data are not here ({', '.join(findings.missing)}); what the others say is folded."
+        findings.claims = [
             replace(
                 claim,
                 verdict=UNTESTED,
@@ -120,9 +120,9 @@ def _honest(item: Item, found: Findings) -> Findings:
                 rests=f"{claim.rests} {why}",
                 readings=[replace(one, counted=False) for one in claim.readings],
             )
-            for claim in found.claims
+            for claim in findings.claims
         ]
-    return found
+    return findings
 
 
 def _silently(title: str) -> AbstractContextManager[Progress]:
@@ -169,28 +169,28 @@ def reproduce(
     folder = Path(folder)
     with Journal(folder / "cells.jsonl") as journal:
         lab = Lab(journal, quick=quick, n_jobs=n_jobs, data_home=data_home)
-        found = _made(wanted, lab, around)
-    found += _strips(found)
-    gaps = differences(found)
+        findings = _made(wanted, lab, around)
+    findings += _strips(findings)
+    gaps = differences(findings)
     if len(gaps):
         notes = [
             "Every number that a paper prints and we could measure, once; times are left out. Of what is open one "
             "value is shown: DEC's toy at a trade-off of 10, EC's table with 90% of the variance.",
         ]
         title = "Printed numbers and ours"
-        found.append(Findings("all", "differences", title, gaps, _printed_figure(found), notes=notes))
+        findings.append(Findings("all", "differences", title, gaps, _printed_figure(findings), notes=notes))
     kind = "quick (three runs, short grids)" if quick else "full"
     facts = provenance.facts(kind)
-    write_page(found, folder, facts=facts)
+    write_page(findings, folder, facts=facts)
     provenance.ship(lab.given, folder, facts)
-    return found
+    return findings
 
 
-def _strips(found: Sequence[Findings]) -> list[Findings]:
+def _strips(findings: Sequence[Findings]) -> list[Findings]:
     """For each paper, how every open choice moves its verdicts."""
     strips = []
-    for paper in dict.fromkeys(one.paper for one in found):
-        claims = [claim for one in found if one.paper == paper for claim in one.claims]
+    for paper in dict.fromkeys(one.paper for one in findings):
+        claims = [claim for one in findings if one.paper == paper for claim in one.claims]
         claims = [claim for claim in claims if sum(one.counted and bool(one.kept()) for one in claim.readings) > 1]
         if claims:
             note = (
@@ -281,7 +281,7 @@ def cells_of(
     >>> bool((table["accuracy"] > 0.7).all())
     True
     """
-    asked: dict[str, tuple[Cell, list[str]]] = {}
+    by_key: dict[str, tuple[Cell, list[str]]] = {}
     offered: dict[str, set[str]] = {}
     for item in (one for one in items(paper) if one.cells and one.paper != "all"):
         lab = Lab(quick=quick, data_home=data_home, one=(dataset, method, seed))
@@ -290,15 +290,15 @@ def cells_of(
         for name, methods in lab.offered.items():
             offered.setdefault(name, set()).update(methods)
         for cell in (*lab.together, *lab.alone):
-            asked.setdefault(cell.key, (cell, []))[1].append(f"{item.paper} {item.name}")
+            by_key.setdefault(cell.key, (cell, []))[1].append(f"{item.paper} {item.name}")
     rows = [
         {"item": ", ".join(names), "prepared": getattr(cell.source.prepare, "__name__", "")}
         | {name: getattr(cell, name) for name in ("dataset", "method", "parameters", "seed")}
         | {name: value for name, value in cell.run().items() if np.isscalar(value)}
-        for cell, names in asked.values()
+        for cell, names in by_key.values()
     ]
-    found = frame(rows)
-    if not len(found):
+    table = frame(rows)
+    if not len(table):
         drawn_again = re.compile(r"draw [1-9]")
         there = offered.get(dataset) or {name for name in offered if not drawn_again.search(name)}
         what = "Methods" if dataset in offered else "Data sets"
@@ -306,13 +306,13 @@ def cells_of(
             f"No item of {paper or 'the papers'} has data set {dataset!r}, method {method!r} and seed {seed} here. "
             f"{what} there: {'; '.join(sorted(there))}."
         )
-    return found
+    return table
 
 
-def _printed_figure(found: Sequence[Findings]) -> Figure:
+def _printed_figure(findings: Sequence[Findings]) -> Figure:
     """What the papers print against ours, with intervals."""
     panels: dict[str, list[DataFrame]] = {}
-    for one in found:
+    for one in findings:
         if (table := _compared(one)) is not None:
             for measure, own in table.groupby("measure"):
                 panels.setdefault(f"{one.paper.upper()}, {measure}", []).append(own)
@@ -347,30 +347,30 @@ def _compared(one: Findings) -> DataFrame | None:
 
 def _made(wanted: Sequence[Item], lab: Lab, around: Callable[..., AbstractContextManager[Progress]]) -> list[Findings]:
     """Every item, in turns: what is finished is made, and what the others still ask for is run together."""
-    found: dict[Item, Findings] = {}
+    findings: dict[Item, Findings] = {}
     while True:
-        for item in (one for one in wanted if one not in found):
+        for item in (one for one in wanted if one not in findings):
             lab.paper, lab.item = item.paper, item.name
             with suppress(UnfinishedError):
-                found[item] = _honest(item, item.run(lab))
+                findings[item] = _honest(item, item.run(lab))
                 if item.name == "theory":
-                    found[item].claims += untestable(item.paper)
-        waiting = [f"{one.paper.upper()} {one.name}" for one in wanted if one not in found]
+                    findings[item].claims += untestable(item.paper)
+        waiting = [f"{one.paper.upper()} {one.name}" for one in wanted if one not in findings]
         if not waiting:
-            return [found[item] for item in wanted]
+            return [findings[item] for item in wanted]
         more = f" and {len(waiting) - 2} more" if len(waiting) > 2 else ""
         with around(", ".join(waiting[:2]) + more) as progress:
             lab.finish(progress=progress)
 
 
-def differences(found: Sequence[Findings]) -> DataFrame:
+def differences(findings: Sequence[Findings]) -> DataFrame:
     """Mean absolute difference to the papers' numbers, per paper and measure.
 
     A data set that is prepared in a second way, under a name of its own, is not counted again.
     """
     rows = []
     for paper in PAPERS:
-        tables = [_compared(one) for one in found if one.paper == paper]
+        tables = [_compared(one) for one in findings if one.paper == paper]
         gaps: dict[str, list[float]] = {}
         for table in (one for one in tables if one is not None):
             for measure, value in table[["measure", "difference"]].itertuples(index=False):

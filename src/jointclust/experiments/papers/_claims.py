@@ -39,13 +39,13 @@ def claims_of(
     rows = [row for row in printed_claims() if (row["paper"], row["item"]) == (paper, item)]
     if unknown := set(evidence) - {row["key"] for row in rows}:
         raise ValueError(f"{paper} {item} has no claim {', '.join(sorted(unknown))}: see claims.csv.")
-    found = []
+    claims = []
     for row in rows:
-        said = " ".join([f"{row['rests']}.", *([rests] if rests else [])])
-        said += f" Not here: {', '.join(missing)}." if missing else ""
+        basis = " ".join([f"{row['rests']}.", *([rests] if rests else [])])
+        basis += f" Not here: {', '.join(missing)}." if missing else ""
         readings = evidence.get(row["key"], [])
-        found.append(judged(row["key"], row["place"], row["claim"], said, readings, row["rule"]))
-    return found
+        claims.append(judged(row["key"], row["place"], row["claim"], basis, readings, row["rule"]))
+    return claims
 
 
 def untestable(paper: str) -> list[Claim]:
@@ -73,8 +73,8 @@ def against(
     runs: DataFrame, names: Sequence[str], method: str, rivals: Sequence[str], metric: str, least: float = 0.0
 ) -> list[Part]:
     """Set by set, whether a method is above the best of its rivals, each with its best parameters by the classes."""
-    best, found = chosen_runs(runs, metric), []
+    best, parts = chosen_runs(runs, metric), []
     for name in names:
         rival, gaps = lead(by_seed(best[best["dataset"] == name], metric), method, rivals)
-        found.append(ahead(f"{name}, {rival}" if len(rivals) > 1 else name, gaps, least))
-    return found
+        parts.append(ahead(f"{name}, {rival}" if len(rivals) > 1 else name, gaps, least))
+    return parts

@@ -178,23 +178,23 @@ def chosen(runs: DataFrame) -> DataFrame:
     """Runs with DEC at the trade-off that the classes choose: for each dimension, and once."""
     own = runs[runs["method"] == "DEC"]
     own = own.assign(parameters=own["trade_off"].astype(str))
-    found = [
+    tables = [
         group[group["parameters"] == best_parameters(group, "accuracy")].assign(method=f"DEC, {way}")
         for way, keys in ((EACH, ["dataset", "dimension"]), (ONCE, ["dataset"]))
         for _, group in own.groupby(keys, sort=False)
     ]
-    return pandas().concat([runs[runs["method"] != "DEC"], *found], ignore_index=True)
+    return pandas().concat([runs[runs["method"] != "DEC"], *tables], ignore_index=True)
 
 
 def points(runs: DataFrame, method: str, rivals: Sequence[str]) -> dict[tuple[str, int], tuple[str, NDArray]]:
     """For each set and dimension, the best rival and the lead over it, run by run; k-means stands at all of them."""
-    found = {}
+    leads = {}
     for name, one in runs.groupby("dataset", sort=False):
         flat = one[one["dimension"] == ""]
         for d in sorted(d for d in one["dimension"].unique() if d != ""):
             here = pandas().concat([one[one["dimension"] == d], flat])
-            found[name, d] = lead(by_seed(here, "accuracy"), method, rivals)
-    return found
+            leads[name, d] = lead(by_seed(here, "accuracy"), method, rivals)
+    return leads
 
 
 def figure3(lab: Lab) -> Findings:
@@ -231,53 +231,55 @@ def figure3(lab: Lab) -> Findings:
 
 def _dimension_readings(runs: DataFrame, kind: str) -> dict[str, list[Reading]]:
     """What one preparation says of the claims, for both ways of choosing the trade-off."""
-    found: dict[str, list[Reading]] = {key: [] for key in ("dec-best", "dec-isolet", "dec-joint", "dec-pcakm")}
+    claims: dict[str, list[Reading]] = {key: [] for key in ("dec-best", "dec-isolet", "dec-joint", "dec-pcakm")}
     for way in (EACH, ONCE):
         method, choice = f"DEC, {way}", f"{kind}, {way}"
         leads = points(runs, method, OTHERS)
-        found["dec-best"].append(Reading([ahead(f"{n}, {d} ({r})", gap) for (n, d), (r, gap) in leads.items()], choice))
+        claims["dec-best"].append(
+            Reading([ahead(f"{n}, {d} ({r})", gap) for (n, d), (r, gap) in leads.items()], choice)
+        )
         easier = points(runs, method, (ONE_START, *OTHERS[1:]))
         parts = [ahead(f"{n}, {d} ({r})", gap) for (n, d), (r, gap) in easier.items()]
-        found["dec-best"].append(Reading(parts, f"{choice}, k-means with one random start", counted=False))
+        claims["dec-best"].append(Reading(parts, f"{choice}, k-means with one random start", counted=False))
         mean = _over_dimensions(leads)
         if "isolet5" in mean:
             rest = [ahead(f"over {n}", mean["isolet5"] - gap) for n, gap in mean.items() if n != "isolet5"]
-            found["dec-isolet"].append(Reading(rest, choice))
+            claims["dec-isolet"].append(Reading(rest, choice))
         gains = points(runs, method, ("PCAKM",))
-        found["dec-joint"].append(Reading([ahead(n, gap) for n, gap in _over_dimensions(gains).items()], choice))
+        claims["dec-joint"].append(Reading([ahead(n, gap) for n, gap in _over_dimensions(gains).items()], choice))
         family = {m: points(runs, m, ("PCAKM",)) for m in (method, "OCMKM", "MMCKM", "OLSDAKM")}
         parts = [ahead(f"{n}, {m}, {d}", gap) for m, own in family.items() for (n, d), (_, gap) in own.items()]
-        found["dec-pcakm"].append(Reading(parts, choice))
-    found["dec-dimensions"] = [Reading(_falls(runs), kind)]
+        claims["dec-pcakm"].append(Reading(parts, choice))
+    claims["dec-dimensions"] = [Reading(_falls(runs), kind)]
     umist = runs[runs["dataset"] == "umist"]
-    found["dec-umist"] = [
+    claims["dec-umist"] = [
         Reading(
             [ahead(f"{d}", -gap) for (_, d), (_, gap) in points(umist, "PCAKM", (plain,)).items()], f"{kind}, {plain}"
         )
         for plain in ("K-means", ONE_START)
         if len(umist)
     ]
-    return found
+    return claims
 
 
 def _over_dimensions(leads: dict[tuple[str, int], tuple[str, NDArray]]) -> dict[str, NDArray]:
     """The lead on each set, mean over its dimensions."""
-    found: dict[str, list[NDArray]] = {}
+    by_name: dict[str, list[NDArray]] = {}
     for (name, _), (_, gap) in leads.items():
         if len(gap):
-            found.setdefault(name, []).append(gap)
-    return {name: np.mean([one[: min(map(len, own))] for one in own], axis=0) for name, own in found.items()}
+            by_name.setdefault(name, []).append(gap)
+    return {name: np.mean([one[: min(map(len, own))] for one in own], axis=0) for name, own in by_name.items()}
 
 
 def _falls(runs: DataFrame) -> list[Part]:
     """Whether the last dimension is no better than the first, for each set and method; by how much it is."""
-    found = []
+    parts = []
     for (name, method), own in runs[runs["dimension"] != ""].groupby(["dataset", "method"], sort=False):
         wide = own.pivot_table(index="seed", columns="dimension", values="accuracy")
         if wide.shape[1] > 1:
             part = ahead("", (wide[wide.columns.max()] - wide[wide.columns.min()]).to_numpy(float))
-            found.append(fact(f"{name}, {method}", part.outcome != FOR, part.mean))
-    return found
+            parts.append(fact(f"{name}, {method}", part.outcome != FOR, part.mean))
+    return parts
 
 
 # -- figure 4: updating rules -------------------------------------------------------------------------------------
@@ -325,7 +327,7 @@ def rested(history: Sequence[float], max_iter: int = 100) -> bool:
 
 def _rule_readings(runs: DataFrame, at_c: DataFrame, names: Sequence[str]) -> dict[str, list[Reading]]:
     keys = ("minimization-falls", "comparison-rises", "others-converge", "rule-objective", "rule-accuracy")
-    found: dict[str, list[Reading]] = {f"dec-{key}": [] for key in keys}
+    claims: dict[str, list[Reading]] = {f"dec-{key}": [] for key in keys}
     for reading, words in READINGS.items():
         counted, first, least = reading == "as printed", f"comparison{words}", f"minimization{words}"
         for trade_off in sorted(runs["trade_off"].unique()):
@@ -339,19 +341,21 @@ def _rule_readings(runs: DataFrame, at_c: DataFrame, names: Sequence[str]) -> di
 
             falls, rises = share(least, "fell"), share(first, "fell")
             rest = {f"{n}, {m}": v for m in ("fixed", least) for n, v in share(m, "rests").items()}
-            found["dec-minimization-falls"].append(
+            claims["dec-minimization-falls"].append(
                 Reading([fact(n, v > 0, v) for n, v in falls.items()], choice, counted)
             )
-            found["dec-comparison-rises"].append(
+            claims["dec-comparison-rises"].append(
                 Reading([fact(n, v == 0, v) for n, v in rises.items()], choice, counted)
             )
-            found["dec-others-converge"].append(Reading([fact(n, v == 1, v) for n, v in rest.items()], choice, counted))
+            claims["dec-others-converge"].append(
+                Reading([fact(n, v == 1, v) for n, v in rest.items()], choice, counted)
+            )
             parts = []
             for n, one in own.items():
                 wide = by_seed(one, "end")
                 size = wide.abs().mean().max()
                 parts += [ahead(f"{n}, {m}", (wide[first] - wide[m]) / size) for m in ("fixed", least) if m in wide]
-            found["dec-rule-objective"].append(Reading(parts, choice, counted))
+            claims["dec-rule-objective"].append(Reading(parts, choice, counted))
             parts = []
             for n in names:
                 mean = (
@@ -359,8 +363,8 @@ def _rule_readings(runs: DataFrame, at_c: DataFrame, names: Sequence[str]) -> di
                 )
                 rival, gap = lead(by_seed(mean, "accuracy"), first, ("fixed", least))
                 parts.append(ahead(f"{n}, {rival}", gap))
-            found["dec-rule-accuracy"].append(Reading(parts, choice, counted))
-    return found
+            claims["dec-rule-accuracy"].append(Reading(parts, choice, counted))
+    return claims
 
 
 def _rules_figure(names: Sequence[str], table: DataFrame, runs: DataFrame) -> Figure:
@@ -441,7 +445,7 @@ def _starts(data: Any, trade_off: float, n: int) -> list[dict[str, Any]]:
     with collected():
         ends = [RuledDEC(c, trade_off=trade_off, update_rule="fixed", init=labels).fit(X) for labels in begun]
     best = max(one.objective_ for one in ends)
-    found = []
+    rows = []
     for i in range(n):
         own = ends[i].labels_
         other = adjusted_rand_score(own, ends[(i + 1) % n].labels_)
@@ -451,8 +455,8 @@ def _starts(data: Any, trade_off: float, n: int) -> list[dict[str, Any]]:
             "gap": (best - ends[i].objective_) / abs(best),
         }
         known = {"dataset": data.name, "trade-off": trade_off, "seed": i}
-        found += [known | {"measure": key, "ours": float(value)} for key, value in values.items()]
-    return found
+        rows += [known | {"measure": key, "ours": float(value)} for key, value in values.items()]
+    return rows
 
 
 # -- figure 5: the trade-off --------------------------------------------------------------------------------------
@@ -465,20 +469,20 @@ def figure5(lab: Lab) -> Findings:
     rows = common.mean_rows(runs.sort_values(["dataset", "trade_off"], kind="stable"), "accuracy", "trade_off")
     table = frame(rows)
     figure, axes = grid_of_axes(len(names))
-    found: dict[str, list[Part]] = {"coarse": [], "printed": [], "about the best": [], "two": []}
+    parts: dict[str, list[Part]] = {"coarse": [], "printed": [], "about the best": [], "two": []}
     for ax, name in zip(axes, names, strict=True):
         own = runs[runs["dataset"] == name]
         wide = own.pivot_table(index="seed", columns="trade_off", values="accuracy")
         middle = runs_of.coarse_best(own)
         windows = {"printed": runs_of._window(name), "about the best": list(fine_trade_offs(middle))}
-        found["coarse"].append(ahead(name, _range(wide, COARSE_TRADE_OFFS), 0.05))
+        parts["coarse"].append(ahead(name, _range(wide, COARSE_TRADE_OFFS), 0.05))
         for kind, window in windows.items():
-            found[kind].append(near(name, _range(wide, window), 0.05))
+            parts[kind].append(near(name, _range(wide, window), 0.05))
         half = wide.index < (wide.index.max() + 1) / 2
         levels = [t for t in (*COARSE_TRADE_OFFS, *windows["about the best"]) if t in wide]
         dense = [t for t in wide.columns if float(t).is_integer()]
         two, best = (wide.loc[half, values].mean().idxmax() for values in (levels, dense))
-        found["two"].append(
+        parts["two"].append(
             ahead(f"{name}, {two:g} and {best:g}", (wide[two] - wide[best])[~half].to_numpy(float), -0.01)
         )
         one = table[table["dataset"] == name]
@@ -487,9 +491,9 @@ def figure5(lab: Lab) -> Findings:
         ax.axvspan(*runs_of.WINDOWS.get(name, (0, 0)), color="0.9", zorder=0)
         ax.set(title=name, xlabel="trade-off (grey: the printed window)", ylabel="accuracy")
     evidence = {
-        "dec-two-levels": [Reading(found["two"])],
-        "dec-lambda": [Reading(found["coarse"])],
-        "dec-window": [Reading(found[kind], f"window {kind}") for kind in ("printed", "about the best")],
+        "dec-two-levels": [Reading(parts["two"])],
+        "dec-lambda": [Reading(parts["coarse"])],
+        "dec-window": [Reading(parts[kind], f"window {kind}") for kind in ("printed", "about the best")],
     }
     notes = [DIRECTIONS, AS_PRINTED, f"{lab.runs(10)} runs; the paper has 50. Dimension c - 1."]
     claims = claims_of("dec", "figure 5", evidence, missing)

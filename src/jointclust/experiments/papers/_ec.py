@@ -84,8 +84,8 @@ def table1(lab: Lab) -> Findings:
     rows, readings = [], []
     for kind in runs["rows"].unique():
         own = runs[runs["rows"] == kind].drop(columns="rows").reset_index(drop=True)
-        found = common.oracle_rows(own, names, TABLE, {"error": "accuracy", "nmi": "nmi"}, by="accuracy")
-        rows += [{"rows": kind} | row for row in found]
+        cells = common.oracle_rows(own, names, TABLE, {"error": "accuracy", "nmi": "nmi"}, by="accuracy")
+        rows += [{"rows": kind} | row for row in cells]
         best = chosen_runs(own, "accuracy")
         for start, counted in _ways():
             parts = []
@@ -169,11 +169,11 @@ def outliers(lab: Lab) -> Findings:
 
 def _widest(runs: DataFrame) -> DataFrame:
     """Runs at the width of the subspace that the classes like best, for each set, method and kind of outliers."""
-    found = []
+    tables = []
     for _, own in runs.groupby(["dataset", "method", "kind", "share"], sort=False):
         means = own.groupby("width", sort=False)["accuracy"].mean()
-        found.append(own[own["width"] == means.idxmax()])
-    return pandas().concat(found, ignore_index=True)
+        tables.append(own[own["width"] == means.idxmax()])
+    return pandas().concat(tables, ignore_index=True)
 
 
 def _accuracy(runs: DataFrame, name: str, method: str, kind: str) -> NDArray:

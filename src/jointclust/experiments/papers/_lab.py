@@ -124,12 +124,12 @@ class Lab:
         """The table of one plan."""
         return self.tables([self.experiment(methods, data, runs, **options)])[0]
 
-    def tables(self, asked: Sequence[Experiment | None], *, alone: bool = False) -> list[DataFrame]:
+    def tables(self, experiments: Sequence[Experiment | None], *, alone: bool = False) -> list[DataFrame]:
         """The tables of plans whose cells are finished; where some are not, they are asked for.
 
         ``alone`` cells are run one after another with nothing else beside them, for their times.
         """
-        plans = [plan for plan in asked if plan is not None]
+        plans = [plan for plan in experiments if plan is not None]
         cells = [plan.cells(self.known) for plan in plans]
         wanted = [one for own in cells for one in own if self.one is None or one.seed == self.one[2]]
         missing = [one for one in unfinished(wanted, self.journal) if one.key not in self.tried]
@@ -146,10 +146,10 @@ class Lab:
     def computed(self, what: str, compute: Callable[[], _T]) -> _T:
         """What a function returns, once for each version of the code: the journal keeps it, as JSON can."""
         key = json.dumps([digest(_COMPUTED), self.paper, what])
-        if (found := self.journal.get(key)) is None:
-            found = {"result": compute()}
-            self.journal.add(key, found)
-        return found["result"]
+        if (entry := self.journal.get(key)) is None:
+            entry = {"result": compute()}
+            self.journal.add(key, entry)
+        return entry["result"]
 
     def finish(self, **options: Any) -> None:
         """Run what was asked for; what fails is not tried again before the next call of the command."""
@@ -181,8 +181,8 @@ def beside_paper(
     }
     joined = []
     for row in rows:
-        asked = row | {"dataset": (known_as or {}).get(row["dataset"], row["dataset"])}
-        value = printed.get(tuple(str(asked.get(key, "")) for key in keys))
+        cell = row | {"dataset": (known_as or {}).get(row["dataset"], row["dataset"])}
+        value = printed.get(tuple(str(cell.get(key, "")) for key in keys))
         known = {key: row[key] for key in keys if key in row}
         difference = None if value is None else row["ours"] - value
         joined.append(known | {"paper": value, "ours": row["ours"], "difference": difference} | row)
@@ -206,8 +206,8 @@ def _mean(own: DataFrame, column: str, shown: Callable[[Any], Any] = lambda valu
     values = own[column].where(~own["collapsed"]) if 2 * gone < n else own[column].where(own["collapsed"] & False)
     part = ahead("", values)
     low, high = sorted((shown(part.low), shown(part.high)))
-    found = {"ours": shown(part.mean), "low": low, "high": high, "sd": values.std(), "runs": n}
-    return found | {"collapsed": f"{gone} of {n}" if gone else ""}
+    statistics = {"ours": shown(part.mean), "low": low, "high": high, "sd": values.std(), "runs": n}
+    return statistics | {"collapsed": f"{gone} of {n}" if gone else ""}
 
 
 def oracle_rows(

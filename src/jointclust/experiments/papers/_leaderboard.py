@@ -37,7 +37,7 @@ def usual(X: Any) -> NDArray:
 
 def methods() -> dict[str, Method]:
     """The library's methods with a few values of their main parameter, the default among them, and the usual ones."""
-    found: dict[str, Method] = {
+    by_title: dict[str, Method] = {
         PREPARED: KMeans(n_init=STARTS),
         "spectral clustering": (SpectralClustering(affinity="nearest_neighbors"), {"n_neighbors": [5, 10, 20]}),
         **installed(),
@@ -46,8 +46,8 @@ def methods() -> dict[str, Method]:
         for setting in entry.settings:
             if setting.title is not None:
                 estimator = entry.cls(**setting.params)
-                found[setting.title] = estimator if setting.grid is None else (estimator, _of_dataset(setting.grid))
-    return found
+                by_title[setting.title] = estimator if setting.grid is None else (estimator, _of_dataset(setting.grid))
+    return by_title
 
 
 def reducing() -> list[str]:
@@ -61,7 +61,7 @@ def _of_dataset(grid: registry.Grid) -> Grid | Callable[[datasets.Dataset], Grid
     return (lambda dataset: grid(dataset.n_classes)) if callable(grid) else grid
 
 
-def _found(lab: Lab) -> DataFrame:
+def _runs(lab: Lab) -> DataFrame:
     names = [name for name in datasets.names(lab.data_home) if name in datasets.registry() and name not in LEFT_OUT]
     names = [name for name in names if name in ("iris", "wine", "mixture")] if lab.quick else names
     # What takes the data as they come: the default, which prepares them itself, and k-means, which does not.
@@ -76,16 +76,16 @@ def _found(lab: Lab) -> DataFrame:
 
 def leaderboard(lab: Lab) -> Findings:
     """Mean ranks and times over all data sets."""
-    found = _found(lab)
+    summary = _runs(lab)
     # A method that left clusters empty in all fits on a data set comes last there.
-    rankings = {selection: rank(scores(found, selection).fillna(0.0)) for selection in SELECTIONS}
-    seconds = scores(found, "label-free", "seconds")
+    rankings = {selection: rank(scores(summary, selection).fillna(0.0)) for selection in SELECTIONS}
+    seconds = scores(summary, "label-free", "seconds")
     times = np.exp(np.log(seconds.div(seconds[PLAIN], axis=0)).mean())
     rows = []
-    for method in found["method"].unique():
+    for method in summary["method"].unique():
         row: dict[str, Any] = {"method": method}
         for selection, ranking in rankings.items():
-            own = found[(found["method"] == method) & (found["selection"] == selection)]
+            own = summary[(summary["method"] == method) & (summary["selection"] == selection)]
             row |= {
                 f"mean rank, {selection}": float(ranking.mean_ranks[ranking.methods.index(method)]),
                 f"accuracy, {selection}": own["accuracy"].mean(),
@@ -100,7 +100,7 @@ def leaderboard(lab: Lab) -> Findings:
     ]
     here = [name for name in LARGE if datasets.present(name, lab.data_home)]
     notes = [
-        f"{found['dataset'].nunique()} data sets, {lab.runs(3)} runs each: {', '.join(found['dataset'].unique())}."
+        f"{summary['dataset'].nunique()} data sets, {lab.runs(3)} runs each: {', '.join(summary['dataset'].unique())}."
         + (f" Left out, because too large for every method here: {', '.join(here)}." if here else ""),
         f"One preparation, but for some: all methods see the rows that '{PREPARED}' sees (tables standardised, "
         "categories coded, words weighted, reads scaled and logged, sparse rows in their leading directions), scaled "
@@ -125,13 +125,13 @@ def leaderboard(lab: Lab) -> Findings:
     for ax, (selection, ranking) in zip(axes, rankings.items(), strict=True):
         CriticalDifferenceDisplay(ranking).plot(ax=ax)
         ax.set_title(f"mean rank, parameters {selection}", fontsize=10)
-    claims = [_against(found, rival) for rival in (PLAIN, PREPARED)]
+    claims = [_against(summary, rival) for rival in (PLAIN, PREPARED)]
     return Findings("all", "leaderboard", "All methods on all data sets", table, figure, claims, notes)
 
 
-def _against(found: DataFrame, rival: str) -> Claim:
+def _against(summary: DataFrame, rival: str) -> Claim:
     """Whether the default beats a kind of k-means, data set by data set."""
-    wide = scores(found, "label-free")
+    wide = scores(summary, "label-free")
     part = ahead("all data sets", (wide[DEFAULT] - wide[rival]).to_numpy(float))
     rests = (
         f"{wide[DEFAULT].mean():.3f} against {wide[rival].mean():.3f} in the mean of the data sets, which are paired."
@@ -141,11 +141,11 @@ def _against(found: DataFrame, rival: str) -> Claim:
 
 def accuracies(lab: Lab) -> Findings:
     """Accuracy of every method on every data set, for both ways of choosing."""
-    found = _found(lab)
-    failures, collapsed = int(found["failures"].sum()), int(found["collapsed"].sum())
+    summary = _runs(lab)
+    failures, collapsed = int(summary["failures"].sum()), int(summary["collapsed"].sum())
     notes = [
         f"{failures} runs failed." if failures else "No run failed.",
         f"{collapsed} of the chosen runs left a cluster empty." if collapsed else "No chosen run left a cluster empty.",
     ]
-    table = found.drop(columns=["accuracy_best", "nmi_std", "nmi_best", "runs", "failures", "collapsed"])
+    table = summary.drop(columns=["accuracy_best", "nmi_std", "nmi_best", "runs", "failures", "collapsed"])
     return Findings("all", "accuracies", "Accuracies behind the leaderboard", table, None, [], notes)

@@ -93,8 +93,8 @@ def _runs(lab: Lab) -> tuple[DataFrame, list[str], list[str], list[str]]:
     names, missing, used = lab.find(SETS)
     given, again = methods(lab), [name for name in names if name == "srbct"]
     scaled: dict[str, Method] = {VARIANCE_ONE: given["ODC"]}
-    asked = [(given, names, common.unit_features), (given, again, normalize), (scaled, names, common.standardised)]
-    plans = [lab.experiment(one, data, 10, shared=True, prepare=prepare) for one, data, prepare in asked if data]
+    variants = [(given, names, common.unit_features), (given, again, normalize), (scaled, names, common.standardised)]
+    plans = [lab.experiment(one, data, 10, shared=True, prepare=prepare) for one, data, prepare in variants if data]
     tables = lab.tables(plans)
     tables[1:-1] = [one.assign(dataset=SRBCT_ROWS) for one in tables[1:-1]]
     return pandas().concat(tables, ignore_index=True), names, missing, used
@@ -119,38 +119,38 @@ def _readings(lab: Lab, runs: DataFrame, names: list[str]) -> dict[str, list[Rea
     scaled = runs[runs["method"] != "ODC"].replace({"method": {VARIANCE_ONE: "ODC"}})
     scales = {UNIT: runs[runs["method"] != VARIANCE_ONE], VARIANCE: scaled}
     others = METHODS[:-1]
-    found: dict[str, list[Reading]] = {
+    readings: dict[str, list[Reading]] = {
         f"odc-{key}": [] for key in ("nmi", "error", "almost", "differently", "sensitive")
     }
     for scale, own in scales.items():
         five = [name for name in FIVE if name in names]
-        found["odc-nmi"].append(Reading(against(own, five, "ODC", others, "nmi"), scale))
-        found["odc-error"].append(Reading(against(own, names, "ODC", others, "accuracy"), scale))
+        readings["odc-nmi"].append(Reading(against(own, five, "ODC", others, "nmi"), scale))
+        readings["odc-error"].append(Reading(against(own, names, "ODC", others, "accuracy"), scale))
         best = chosen_runs(own, "accuracy")
         pairs = {"srbct": "NC", "iris": "DisKmeans"}
         wide = {name: by_seed(best[best["dataset"] == name], "accuracy") for name in names}
         parts = [near(f"{n}, {m}", wide[n][m] - wide[n]["ODC"], 0.02) for n, m in pairs.items() if n in names]
-        found["odc-almost"].append(Reading(parts, scale))
-        found["odc-differently"].append(Reading(_ranks(own, names), scale))
+        readings["odc-almost"].append(Reading(parts, scale))
+        readings["odc-differently"].append(Reading(_ranks(own, names), scale))
         away = {n: (one - one.median()).abs() for n, one in wide.items() if {"DisCluster", "ODC"} <= set(one)}
-        found["odc-sensitive"].append(
+        readings["odc-sensitive"].append(
             Reading([ahead(n, one["DisCluster"] - one["ODC"]) for n, one in away.items()], scale)
         )
     plain = against(scales[UNIT], [n for n in FIVE if n in names], "ODC", ("K-means (one start)",), "nmi")
-    found["odc-nmi"].append(Reading(plain, "against k-means with one random start alone", counted=False))
+    readings["odc-nmi"].append(Reading(plain, "against k-means with one random start alone", counted=False))
     plain = against(scales[UNIT], [n for n in FIVE if n in names], "ODC", ("K-means",), "nmi")
-    found["odc-nmi"].append(Reading(plain, "against k-means with ten starts alone", counted=False))
+    readings["odc-nmi"].append(Reading(plain, "against k-means with ten starts alone", counted=False))
     if "srbct" in names:
         for key, metric in (("odc-nmi", "nmi"), ("odc-error", "accuracy")):
             parts = against(scales[UNIT], [SRBCT_ROWS], "ODC", others, metric)
-            found[key].append(Reading(parts, "SRBCT with rows of length one", counted=False))
-    found["odc-sizes"] = [Reading(lab.sizes("odc"))]
-    return found
+            readings[key].append(Reading(parts, "SRBCT with rows of length one", counted=False))
+    readings["odc-sizes"] = [Reading(lab.sizes("odc"))]
+    return readings
 
 
 def _ranks(runs: DataFrame, names: list[str]) -> list[Part]:
     """How many places DisCluster's rank by NMI is from that by error."""
-    found = []
+    parts = []
     for name in names:
         ranks = []
         for metric in ("nmi", "accuracy"):
@@ -158,8 +158,8 @@ def _ranks(runs: DataFrame, names: list[str]) -> list[Part]:
             means = by_seed(best[best["method"].isin(METHODS)], metric).mean()
             ranks.append(means.rank(ascending=False).get("DisCluster", float("nan")))
         gap = abs(ranks[0] - ranks[1])
-        found.append(fact(name, gap >= 2, gap))
-    return found
+        parts.append(fact(name, gap >= 2, gap))
+    return parts
 
 
 def _sweep(lab: Lab, item: str, measure: str, metric: str) -> Findings:

@@ -57,8 +57,8 @@ class Leiden(ClusterMixin, BaseEstimator):
         pairs = np.unique(np.sort(np.c_[links.row, links.col], axis=1), axis=0)
         graph = igraph.Graph(len(X), pairs.tolist())
         igraph.set_random_number_generator(Random(self.random_state))
-        found = graph.community_leiden("modularity", resolution=self.resolution, n_iterations=-1)
-        self.labels_ = np.asarray(found.membership)
+        clustering = graph.community_leiden("modularity", resolution=self.resolution, n_iterations=-1)
+        self.labels_ = np.asarray(clustering.membership)
         return self
 
 

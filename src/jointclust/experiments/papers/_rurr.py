@@ -69,7 +69,7 @@ def _table_readings(lab: Lab, runs: DataFrame, fuzzy: DataFrame, names: list[str
     rivals = ("k-means", "RMKMC", "FKM", "RSFKM (l2,1)")
     ways = {"100 iterations": ("", True), "10 iterations": (SHORT, True), "from k-means": (KMEANS_START, False)}
     keys = ("accuracy", "nmi", "urr", "flower17", "imm", "tuned")
-    found: dict[str, list[Reading]] = {f"rurr-{key}": [] for key in keys}
+    readings: dict[str, list[Reading]] = {f"rurr-{key}": [] for key in keys}
     for choice, (way, counted) in ways.items():
         ours, plain = "RURR-SL" + way, "URR-SL" + way
         best = {metric: against(runs, names, ours, (*rivals, plain), metric) for metric in ("accuracy", "nmi")}
@@ -87,16 +87,16 @@ def _table_readings(lab: Lab, runs: DataFrame, fuzzy: DataFrame, names: list[str
             "tuned": against(runs, names, ours, ("URR-SL (alpha tuned)",), "accuracy", -0.01),
         }
         for key in keys:
-            found[f"rurr-{key}"].append(Reading(parts[key], choice, counted))
+            readings[f"rurr-{key}"].append(Reading(parts[key], choice, counted))
     one = against(runs, names, "RURR-SL", ("k-means (one start)",), "accuracy")
-    found["rurr-accuracy"].append(Reading(one, "against k-means with one random start alone", counted=False))
+    readings["rurr-accuracy"].append(Reading(one, "against k-means with one random start alone", counted=False))
     ten = against(runs, names, "RURR-SL", ("k-means",), "accuracy")
-    found["rurr-accuracy"].append(Reading(ten, "against k-means with ten starts alone", counted=False))
-    found["rurr-capped"] = [Reading(against(runs, names, "RSFKM (capped)", ("RSFKM (l2,1)",), "accuracy"))]
-    found["rurr-fuzzifier"] = [Reading(_fuzzifiers(fuzzy, names))]
-    found["rurr-cost"] = [Reading(_costs(runs, names))]
-    found["rurr-sizes"] = [Reading(lab.sizes("rurr"))]
-    return found
+    readings["rurr-accuracy"].append(Reading(ten, "against k-means with ten starts alone", counted=False))
+    readings["rurr-capped"] = [Reading(against(runs, names, "RSFKM (capped)", ("RSFKM (l2,1)",), "accuracy"))]
+    readings["rurr-fuzzifier"] = [Reading(_fuzzifiers(fuzzy, names))]
+    readings["rurr-cost"] = [Reading(_costs(runs, names))]
+    readings["rurr-sizes"] = [Reading(lab.sizes("rurr"))]
+    return readings
 
 
 def _renamed(parts: Sequence[Part], more: str) -> list[Part]:
@@ -105,24 +105,24 @@ def _renamed(parts: Sequence[Part], more: str) -> list[Part]:
 
 def _fuzzifiers(runs: DataFrame, names: list[str]) -> list[Part]:
     """Accuracy at 2.5 less that at the best other fuzzifier, as the fits are."""
-    found = []
+    parts = []
     for name in names:
         wide = runs[runs["dataset"] == name].pivot_table(index="seed", columns="fuzzifier", values="accuracy")
         others = [m for m in wide if m != 2.5]
         if 2.5 in wide and others:
             rival = wide[others].mean().idxmax()
-            found.append(ahead(f"{name}, {rival:g}", (wide[2.5] - wide[rival]).to_numpy(float)))
-    return found
+            parts.append(ahead(f"{name}, {rival:g}", (wide[2.5] - wide[rival]).to_numpy(float)))
+    return parts
 
 
 def _costs(runs: DataFrame, names: list[str]) -> list[Part]:
     """Logarithm of RURR-SL's time per iteration over URR-SL's, by seed."""
-    found = []
+    parts = []
     for name in names:
         own = runs[(runs["dataset"] == name) & runs["method"].isin(("URR-SL", "RURR-SL"))]
         per = (own["seconds"] / own["n_iter"]).groupby([own["seed"], own["method"]]).median().unstack()
-        found.append(near(name, np.log(per["RURR-SL"] / per["URR-SL"]).to_numpy(float), float(np.log(1.5))))
-    return found
+        parts.append(near(name, np.log(per["RURR-SL"] / per["URR-SL"]).to_numpy(float), float(np.log(1.5))))
+    return parts
 
 
 # -- figure 1: convergence ----------------------------------------------------------------------------------------
@@ -141,15 +141,15 @@ def fitted(X: NDArray, c: int, seed: int, n_iter: int) -> dict[str, RidgeFromTen
 
 def _objectives(X: NDArray, c: int, seed: int, n_iter: int) -> list[dict[str, Any]]:
     """Objectives after some iterations and at rest, the bound, and whether they ever rose."""
-    found = []
+    rows = []
     for method, model in fitted(X, c, seed, n_iter).items():
         history = model.objective_history_
         rose = bool(np.any(np.diff(history) > 1e-9 * abs(history[0])))
         for n in (5, 50, n_iter):
             value = float(history[min(n, len(history)) - 1])
             known = {"method": method, "draw": seed, "iterations": n, "ours": value, "rose": rose}
-            found.append(known | {"lower bound": float(model.lower_bound_), "alpha": float(model.scale_)})
-    return found
+            rows.append(known | {"lower bound": float(model.lower_bound_), "alpha": float(model.scale_)})
+    return rows
 
 
 def ends(lab: Lab, name: str, spread: float = 1.5) -> DataFrame:
@@ -162,8 +162,8 @@ def ends(lab: Lab, name: str, spread: float = 1.5) -> DataFrame:
         else:
             X, c = gaussians(name, spread, draw)[0], TOYS[name][0]
         known = {"dataset": name, "spread": spread}
-        asked = f"ends {name} {spread} {draw} {n_iter}"
-        rows += [known | row for row in lab.computed(asked, partial(_objectives, X, c, draw, n_iter))]
+        key = f"ends {name} {spread} {draw} {n_iter}"
+        rows += [known | row for row in lab.computed(key, partial(_objectives, X, c, draw, n_iter))]
     return frame(rows)
 
 
@@ -175,17 +175,17 @@ def less(ended: DataFrame, n_iter: int, name: str) -> Part:
 
 def convergence(lab: Lab) -> Findings:
     """Objectives of URR-SL and RURR-SL over iterations."""
-    found = {name: ends(lab, name) for name in ("random data", *TOYS)}
-    table = pandas().concat(found.values(), ignore_index=True)
+    by_data = {name: ends(lab, name) for name in ("random data", *TOYS)}
+    table = pandas().concat(by_data.values(), ignore_index=True)
     last = int(table["iterations"].max())
     rose = {
         f"{name}, {method}": float(own["rose"].mean())
-        for name, one in found.items()
+        for name, one in by_data.items()
         for method, own in one.groupby("method")
     }
-    readings = [Reading([less(found["random data"], last, "10 draws")], f"at rest, {last} iterations")]
+    readings = [Reading([less(by_data["random data"], last, "10 draws")], f"at rest, {last} iterations")]
     readings += [
-        Reading([less(found["random data"], n, "10 draws")], f"after {n} iterations", counted=False) for n in (5, 50)
+        Reading([less(by_data["random data"], n, "10 draws")], f"after {n} iterations", counted=False) for n in (5, 50)
     ]
     bound = table[table["iterations"] == last]
     gap = float(((bound["ours"] - bound["lower bound"]) / bound["lower bound"]).max())
@@ -264,14 +264,14 @@ def _middle(own: DataFrame, measure: str, name: str) -> Part | None:
 
 def _gains(runs: DataFrame, pairs: dict[str, tuple[str, float]]) -> dict[float, list[Part]]:
     """By spread, the gain of each method over its rival on the same draws; more than half of the size counts."""
-    found: dict[float, list[Part]] = {}
+    by_spread: dict[float, list[Part]] = {}
     for spread, own in runs.groupby("spread"):
         wide = own.pivot_table(index="draw", columns="method", values="accuracy")
-        found[spread] = [
+        by_spread[spread] = [
             ahead(method, (wide[method] - wide[rival]).to_numpy(float), size / 2)
             for method, (rival, size) in pairs.items()
         ]
-    return found
+    return by_spread
 
 
 def _toy_table(runs: DataFrame) -> DataFrame:
@@ -354,12 +354,12 @@ def figure4(lab: Lab) -> Findings:
 
 def _alphas() -> list[tuple[int, float]]:
     """RURR-SL's alpha on nine Gaussians by the number of rows, ridge 1 at unit scatter, 100 iterations."""
-    found = []
+    alphas = []
     for n in (30, 60, 100, 200):
         rng = np.random.RandomState(0)
         X = np.repeat(2.5 * rng.standard_normal((9, 16)), n, axis=0) + rng.standard_normal((9 * n, 16))
-        found.append((n, float(fitted(X, 9, 0, 100)["RURR-SL"].scale_)))
-    return found
+        alphas.append((n, float(fitted(X, 9, 0, 100)["RURR-SL"].scale_)))
+    return alphas
 
 
 def _spread_figure(table: DataFrame) -> Figure:

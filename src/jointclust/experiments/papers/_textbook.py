@@ -99,10 +99,10 @@ class _Restarting(_Discriminative):
         clusters = start if previous is None else previous.clusters
         projection = self.project(clusters, None if previous is None else previous.projection)
         Y, centers = self.coordinates.seen_together(projection), clusters.centers(projection)
-        found = KMeans(len(centers), init="random", n_init=self.n_restarts, random_state=self.rng).fit(Y)
-        if self.update_rule == "comparison" and found.inertia_ >= np.sum((Y - centers[clusters.labels]) ** 2):
+        fitted = KMeans(len(centers), init="random", n_init=self.n_restarts, random_state=self.rng).fit(Y)
+        if self.update_rule == "comparison" and fitted.inertia_ >= np.sum((Y - centers[clusters.labels]) ** 2):
             return self._nearest(projection, centers)
-        return self._state(clusters, found.labels_.astype(np.int32), projection)
+        return self._state(clusters, fitted.labels_.astype(np.int32), projection)
 
 
 @dataclass(eq=False, repr=False)

@@ -130,12 +130,12 @@ def exponents() -> dict[str, tuple[float, float]]:
     rng = np.random.RandomState(0)
 
     def seconds(run: Callable[[], Any]) -> float:
-        found = []
+        taken = []
         for _ in range(3):
             began = time.process_time()
             run()
-            found.append(time.process_time() - began)
-        return min(found)
+            taken.append(time.process_time() - began)
+        return min(taken)
 
     def lloyd(n: int, D: int, c: int) -> float:
         X, G = rng.standard_normal((n, D)), rng.standard_normal((c, D))
@@ -220,7 +220,7 @@ def _weighted(X: NDArray, y: NDArray, part: str) -> float:
 def rises(lab: Lab) -> list[Part]:
     """Algorithm 1 of EC, as printed: runs in which its objective rose."""
     names = lab.find(("orl", "imm", "yale"), stand_ins=("digits",))[0]
-    found = []
+    parts = []
     for name in names:
         data = lab.load(name)
         histories = []
@@ -229,8 +229,8 @@ def rises(lab: Lab) -> list[Part]:
                 model = ECFromTen(data.n_classes, variance=0.9, init="random", random_state=seed).fit(data.data)
             histories.append(model.objective_history_)
         share = float(np.mean([np.any(np.diff(one) > 1e-6 * one[0]) for one in histories]))
-        found.append(fact(f"{name}, share of runs", share == 0, share))
-    return found
+        parts.append(fact(f"{name}, share of runs", share == 0, share))
+    return parts
 
 
 # -- ODC --------------------------------------------------------------------------------------------------------
@@ -269,8 +269,8 @@ def _theorem1_odc(X: NDArray, y: NDArray) -> float:
         plane = scipy.linalg.null_space(root[None])
         best = plane @ top(plane.T @ R @ plane, c - 1)
         value = partial(_fit_of, X, ridge)
-        found = (value(F @ (plane @ Q / root[:, None])) for Q in others(plane.T @ best, rng))
-        worst = max(worst, unbeaten(value(F @ (best / root[:, None])), found))
+        values = (value(F @ (plane @ Q / root[:, None])) for Q in others(plane.T @ best, rng))
+        worst = max(worst, unbeaten(value(F @ (best / root[:, None])), values))
     return worst
 
 
@@ -287,7 +287,7 @@ def _lda(X: NDArray, y: NDArray) -> float:
     """Eigenvalues of penalised LDA, and those of ``Theta'E'HXW``."""
     total, _, between = scatters(X, y)
     sizes, F = np.bincount(y).astype(float), _onehot(y)
-    found = []
+    gaps = []
     for ridge in RIDGES:
         penalised = total + ridge * np.eye(len(total))
         values = scipy.linalg.eigh(between, penalised, eigvals_only=True)[::-1][: len(sizes) - 1]
@@ -295,8 +295,8 @@ def _lda(X: NDArray, y: NDArray) -> float:
         scores = (X - X.mean(axis=0)).T @ F @ plane
         own = np.linalg.eigvalsh(scores.T @ np.linalg.solve(penalised, scores))[::-1]
         k = min(len(values), len(own))
-        found.append(_apart(values[:k], own[:k]))
-    return max(found)
+        gaps.append(_apart(values[:k], own[:k]))
+    return max(gaps)
 
 
 def _theorem2(X: NDArray, y: NDArray) -> float:
@@ -323,13 +323,13 @@ def _minimum(X: NDArray, y: NDArray) -> float:
     """The minimum without a ridge, for all features and for rows of low rank."""
     q, C = max(int(y.max()), 3), X - X.mean(axis=0)
     U, s, V = np.linalg.svd(C, full_matrices=False)
-    found = []
+    gaps = []
     for rank in (1, 2, int(np.sum(s > 1e-9 * s[0]))):
         rows = (U[:, :rank] * s[:rank]) @ V[:rank]
         Y = top(_smoother(rows, 0.0), q)
         value = 0.5 * (q - float(np.sum(Y * (_smoother(rows, 0.0) @ Y))))
-        found.append(abs(value - max(q - rank, 0) / 2))
-    return max(found)
+        gaps.append(abs(value - max(q - rank, 0) / 2))
+    return max(gaps)
 
 
 def kernel_features(X: NDArray, kernel: str) -> NDArray:
@@ -342,7 +342,7 @@ def kernel_features(X: NDArray, kernel: str) -> NDArray:
 
 
 def _kernel(X: NDArray, y: NDArray) -> float:
-    n, found = len(X), []
+    n, gaps = len(X), []
     H = np.eye(n) - 1 / n
     for kernel in ("linear", "rbf"):
         features = kernel_features(X, kernel)
@@ -352,8 +352,8 @@ def _kernel(X: NDArray, y: NDArray) -> float:
             S = C @ np.linalg.inv(C + ridge * np.eye(n))
             explicit = _smoother(features, ridge)
             Y = top(explicit, int(y.max()))
-            found += [_apart(S, explicit), _apart(S @ Y, explicit @ Y)]
-    return max(found)
+            gaps += [_apart(S, explicit), _apart(S @ Y, explicit @ Y)]
+    return max(gaps)
 
 
 def _spectral(X: NDArray, y: NDArray) -> float:
@@ -435,12 +435,12 @@ def _trivial(X: NDArray, y: NDArray) -> float:
     """The objective of the trivial solution, or 1 where k-means' labels have none above it."""
     one = np.eye(int(y.max()) + 1)
     labels = KMeans(len(one), n_init=STARTS, random_state=0).fit(X).labels_
-    found = []
+    gaps = []
     for ridge in RIDGES:
         nothing = ridge_objective(X, np.zeros((X.shape[1], len(one))), one[0], one[np.zeros(len(X), dtype=int)], ridge)
         theirs = ridge_objective(X, *regressed(X, one[labels], ridge), one[labels], ridge)
-        found.append(nothing if theirs > nothing else 1.0)
-    return max(found)
+        gaps.append(nothing if theirs > nothing else 1.0)
+    return max(gaps)
 
 
 def _fitted(X: NDArray, y: NDArray, ridge: float) -> RidgeFromTen:
@@ -451,8 +451,8 @@ def _fitted(X: NDArray, y: NDArray, ridge: float) -> RidgeFromTen:
 def _correlation(X: NDArray, y: NDArray, ridge: float) -> float:
     """The largest correlation of two columns of XZ."""
     Z = _fitted(X, y, ridge).components_.T
-    found = np.corrcoef((X - X.mean(axis=0)) @ Z, rowvar=False)
-    return float(np.abs(found - np.diag(np.diag(found))).max())
+    correlations = np.corrcoef((X - X.mean(axis=0)) @ Z, rowvar=False)
+    return float(np.abs(correlations - np.diag(np.diag(correlations))).max())
 
 
 def _rank(X: NDArray, y: NDArray) -> float:
@@ -526,47 +526,47 @@ LIMITS = {
 def given() -> dict[str, Given]:
     """Standardised rows and classes."""
     lab = Lab()
-    found = {}
+    by_name = {}
     for name, n in SETS.items():
         data = lab.load(name)
         X = standardised(np.asarray(data.data, dtype=float)[:n])
-        found[name] = X[:, X.std(axis=0) > 0], np.unique(data.target[:n], return_inverse=True)[1]
-    return found
+        by_name[name] = X[:, X.std(axis=0) > 0], np.unique(data.target[:n], return_inverse=True)[1]
+    return by_name
 
 
 def tested(paper: str) -> dict[str, list[Reading]]:
     """The identities of a paper: the difference of both sides, set by set."""
     data = given()
-    found = {}
+    readings = {}
     for key, test in TESTS.items():
         if key.startswith(f"{paper}-"):
             values = {name: test(*own) for name, own in data.items()}
             limit = max(LIMITS.get(key, 0.0), _SMALL)
-            found[key] = [Reading([fact(name, value < limit, value) for name, value in values.items()])]
-    return found
+            readings[key] = [Reading([fact(name, value < limit, value) for name, value in values.items()])]
+    return readings
 
 
 def theory(lab: Lab, paper: str) -> Findings:
     """What a paper proves or derives."""
-    found = tested(paper)
+    readings = tested(paper)
     if paper == "dec":
         times = exponents()
-        found["dec-complexity"] = [
+        readings["dec-complexity"] = [
             Reading([near(name, [ours - printed], 0.35) for name, (ours, printed) in times.items()])
         ]
-        found["dec-sizes"] = [Reading(lab.sizes(paper))]
+        readings["dec-sizes"] = [Reading(lab.sizes(paper))]
     if paper == "ec":
-        found["ec-converges"] = [Reading(rises(lab))]
+        readings["ec-converges"] = [Reading(rises(lab))]
     if paper == "rurr":
         data = given()
-        found["rurr-uncorrelated"] = [
+        readings["rurr-uncorrelated"] = [
             Reading(
                 [fact(n, v < 1e-6, v) for n, v in ((n, _correlation(*own, ridge)) for n, own in data.items())],
                 f"ridge {ridge:g}",
             )
             for ridge in (1e-9, *RIDGES)
         ]
-    claims = claims_of(paper, "theory", found)
+    claims = claims_of(paper, "theory", readings)
     rows = [
         {"claim": claim.key, "place": claim.place, "dataset": part.name, "choice": one.choice, "ours": part.mean}
         for claim in claims

@@ -131,10 +131,10 @@ class StabilityDisplay(Display):
         display : StabilityDisplay
             Drawn.
         """
-        found = Fitted(estimator, X).reproducibility
-        if found is None:
-            found = bootstrap_stability(estimator, X, n_resamples=n_resamples, random_state=random_state)
-        return cls(found).plot(ax, **options)
+        stability = Fitted(estimator, X).reproducibility
+        if stability is None:
+            stability = bootstrap_stability(estimator, X, n_resamples=n_resamples, random_state=random_state)
+        return cls(stability).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to ``bar``."""

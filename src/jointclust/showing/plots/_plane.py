@@ -102,7 +102,7 @@ class PlaneDisplay(Display):
         margin = _MARGIN * np.where(high > low, high - low, 1.0)
         sides = np.linspace(low - margin, high + margin, resolution)
         places = np.stack(np.meshgrid(*sides.T), axis=-1).reshape(-1, 2)
-        regions, confidence = _said(estimator, _like(X, places))
+        regions, confidence = _prediction(estimator, _like(X, places))
         shape = resolution, resolution
         labels = np.asarray(to_host(estimator.predict(_like(X, rows))))
         (left, bottom), (right, top) = sides[0], sides[-1]
@@ -148,7 +148,7 @@ def _like(X: Any, rows: Float) -> Any:
     return type(X)(dict(zip(X.columns, rows.T, strict=True))) if hasattr(X, "columns") else rows
 
 
-def _said(estimator: Any, places: Any) -> tuple[NDArray[Any], Float]:
+def _prediction(estimator: Any, places: Any) -> tuple[NDArray[Any], Float]:
     """The clusters of places, and how sure they are."""
     model = getattr(estimator, "best_estimator_", estimator)
     clusterer, regions = last_step(model), np.asarray(to_host(model.predict(places)))

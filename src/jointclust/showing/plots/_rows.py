@@ -87,8 +87,8 @@ class EmbeddingDisplay(Display):
             Y, components, names = np.column_stack([Y, second]), (0, 1), ["component 0", NEXT]
         if max(components) >= Y.shape[1]:
             raise ValueError(f"components={components}: the embedding has {Y.shape[1]}, counted from 0.")
-        found = fitted.labels if labels is None else np.asarray(labels)
-        return cls(Y[:, list(components)], found, names=(names[0], names[1])).plot(ax, **options)
+        shown = fitted.labels if labels is None else np.asarray(labels)
+        return cls(Y[:, list(components)], shown, names=(names[0], names[1])).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to ``scatter``."""
@@ -407,8 +407,8 @@ class SoftLabelsDisplay(Display):
         soft = getattr(clusterer, "soft_labels_", None)
         if soft is None:
             raise TypeError(f"{type(clusterer).__name__} has no soft_labels_.")
-        found = Fitted(estimator, soft).labels if labels is None else np.asarray(labels)
-        return cls(np.asarray(soft), found).plot(ax, **options)
+        shown = Fitted(estimator, soft).labels if labels is None else np.asarray(labels)
+        return cls(np.asarray(soft), shown).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to ``imshow``."""

@@ -137,17 +137,17 @@ def write_report(
         places = None if coordinates is None else np.asarray(coordinates)
         names = feature_names if is_of_columns else None
         fitted = Fitted(model, X, names, feature_names, places, explained=explanation)
-    found = fitted.reproducibility if stability is None else np.asarray(stability, dtype=float)
+    shares = fitted.reproducibility if stability is None else np.asarray(stability, dtype=float)
     _check_lengths(len(fitted.clusterer.labels_), X=fitted.data, coordinates=coordinates, ids=ids, classes=classes)
     _check_lengths(len(fitted.clusterer.labels_), **{**(shown or {}), **(carried or {})})
-    _check_shown(fitted, found, image_shape)
+    _check_shown(fitted, shares, image_shape)
     content = Content(
         fitted=fitted,
         title=title,
         has_layout=neighbours and fitted.coordinates is None,
         ids=None if ids is None else [str(name) for name in np.asarray(ids)],
         classes=None if classes is None else np.asarray(classes).astype(str),
-        stability=found,
+        stability=shares,
         image=None if image_shape is None else (tuple(image_shape), image_order),
         parameters=dict(parameters) if parameters is not None else _own_parameters(fitted.clusterer),
         candidates=None if candidates is None else {key: list(value) for key, value in candidates.items()},
@@ -206,11 +206,11 @@ def _checksum(data: Any) -> str:
 def _own_parameters(clusterer: Any) -> dict[str, tuple[object, str]]:
     """The estimator's parameters, and whether they are its defaults."""
     defaults = type(clusterer)().get_params()
-    found: dict[str, tuple[object, str]] = {"method": (type(clusterer).__name__, "you")}
+    values: dict[str, tuple[object, str]] = {"method": (type(clusterer).__name__, "you")}
     for name, value in clusterer.get_params().items():
         if name in defaults and not hasattr(value, "shape"):
-            found[name] = (value, "default" if str(value) == str(defaults[name]) else "you")
-    return found
+            values[name] = (value, "default" if str(value) == str(defaults[name]) else "you")
+    return values
 
 
 # The script, in the order in which its parts need each other; `main` starts it.
@@ -218,8 +218,8 @@ _DRAWING = ("data", "view", "painters", "labels", "legend", "beside", "documents
 _EXPLORING = ("selection", "features", "rows", "layers", "names", "statistics", "compare", "charts")
 _SCRIPT = (*_DRAWING, *_EXPLORING, "saving", "printing", "hands", "main")
 # Functions of `_sections`, each of which fills the place of its name.
-_FOUND = ("summary", "warnings", "clusters", "number", "classes", "heat_map", "soft", "uncertain", "chosen_features")
-_PARTS = (*_FOUND, "curves", "columns", "views", "objective", "parameters", "notes", "made", "cards")
+_MAIN = ("summary", "warnings", "clusters", "number", "classes", "heat_map", "soft", "uncertain", "chosen_features")
+_PARTS = (*_MAIN, "curves", "columns", "views", "objective", "parameters", "notes", "made", "cards")
 
 
 def page(content: Content) -> str:

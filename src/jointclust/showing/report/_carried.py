@@ -46,7 +46,7 @@ def carried(content: Content, room: int) -> tuple[list[dict[str, Any]], list[str
     """The columns that there is room for, and the names of those that someone has asked for and there is none."""
     left = {"asked": room, "clustered": int(_OF_DOCUMENTS * room)}
     others = int(_OF_OTHERS * room)
-    found, missing = list[dict[str, Any]](), list[str]()
+    columns, missing = list[dict[str, Any]](), list[str]()
     for name, cells, role in _columns(content):
         packed = {**_packed(name, cells), "role": role}
         size = len(script_json(packed)) + 1
@@ -57,8 +57,8 @@ def carried(content: Content, room: int) -> tuple[list[dict[str, Any]], list[str
             left = {each: free - size for each, free in left.items()}
         else:
             others -= size
-        found.append(packed)
-    return found, missing
+        columns.append(packed)
+    return columns, missing
 
 
 def _columns(content: Content) -> Iterator[_Column]:
@@ -66,10 +66,10 @@ def _columns(content: Content) -> Iterator[_Column]:
     X, shown = content.fitted.X, content.shown
     if is_documents(X):
         yield _Column(content.text_name, [str(text)[:_CHARACTERS] for text in X], "clustered")
-    yield from (_Column(name, values, "asked") for name, (values, is_asked) in shown.items() if is_asked)
+    yield from (_Column(name, values, "asked") for name, (values, is_wanted) in shown.items() if is_wanted)
     if is_table(X) and content.fitted.description is not None:
         yield from _of_data(content, X, content.fitted.description)
-    yield from (_Column(name, values, "other") for name, (values, is_asked) in shown.items() if not is_asked)
+    yield from (_Column(name, values, "other") for name, (values, is_wanted) in shown.items() if not is_wanted)
 
 
 def _of_data(content: Content, X: Any, description: Description) -> Iterator[_Column]:

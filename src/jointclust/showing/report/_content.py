@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import silhouette_samples
 
-from jointclust.consensus.column_roles import told_of_decisive
+from jointclust.consensus.column_roles import describe_decisive
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing.curves import Curves, curves_of
 from jointclust.showing.explain import ClusterExplanation
@@ -24,7 +24,7 @@ from jointclust.types import Float
 # Rows whose label is less likely than this sit between clusters; those below the second are worth a look.
 _UNSURE, _NOT_CERTAIN = 0.5, 0.8
 _FEW_ROWS = 5
-_LISTED, _TOLD = 20, 5
+_LISTED, _NAMED = 20, 5
 # Numbers of clusters that are shown side by side, at the most.
 _CANDIDATES = 4
 # Rows that the silhouette looks at, at the most.
@@ -92,29 +92,29 @@ class Content:
     def candidate_numbers(self) -> list[int]:
         """Numbers of clusters to look at: that of the fit, and what else the data suggest, where there is a layer."""
         suggested = [] if self.number is None else self.number.suggestions
-        found = [self.n_clusters, *(one for one in suggested if one != self.n_clusters)]
-        return [one for one in found if 2 <= one <= len(self.layers.of_number)][:_CANDIDATES]
+        numbers = [self.n_clusters, *(one for one in suggested if one != self.n_clusters)]
+        return [one for one in numbers if 2 <= one <= len(self.layers.of_number)][:_CANDIDATES]
 
     def reasons_for(self, number: int) -> list[str]:
         """What speaks for a number of clusters, and against it."""
-        found = []
+        reasons = []
         if self.number is not None and number in self.number.scores:
-            found.append(f"members of different kinds agree to {self.number.scores[number]:.2f}")
+            reasons.append(f"members of different kinds agree to {self.number.scores[number]:.2f}")
         words = [word for word, _ in self.splits if word is not None][: number - 1]
         n_separated = words.count("separated")
         if len(words) == number - 1:
             which = "all" if n_separated == len(words) else "none" if n_separated == 0 else str(n_separated)
-            found.append(f"a gap is certain for {which} of its {len(words)} splits")
+            reasons.append(f"a gap is certain for {which} of its {len(words)} splits")
         if number == self.n_clusters and self.steadiness is not None:
             hardly = int((self.steadiness < DOUBTFUL).sum())
-            found.append(f"{hardly} of its clusters are hardly found again" if hardly else "all are found again")
-        return found
+            reasons.append(f"{hardly} of its clusters are hardly found again" if hardly else "all are found again")
+        return reasons
 
     @cached_property
     def splits(self) -> list[tuple[str | None, float | None]]:
         """Whether each split has a gap, the first one first: "separated" or "overlapping"; and its p-value."""
-        found = [self.fitted.clusterer._split(number) for number in range(2, len(self.layers.of_number) + 1)]
-        return [(one["split"], one["p_value"]) for one in found]
+        of_layers = [self.fitted.clusterer._split(number) for number in range(2, len(self.layers.of_number) + 1)]
+        return [(one["split"], one["p_value"]) for one in of_layers]
 
     def sure(self) -> str:
         """How far the clusters can be trusted, in one sentence: the verdict."""
@@ -122,27 +122,27 @@ class Content:
 
     def advice(self) -> list[str]:
         """What to beware of, in plain words: what the fit warned of, and what the numbers show."""
-        found = self.guard + [text for text in self.warnings if text not in self.guard]
+        texts = self.guard + [text for text in self.warnings if text not in self.guard]
         doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < DOUBTFUL)
         if doubtful.size:
-            found.append(
+            texts.append(
                 f"{self._of_clusters(doubtful, 'is', 'are')} not found again on other rows (less than {DOUBTFUL:.0%}): "
                 "with other rows the line is drawn elsewhere. Read nothing into it, or try fewer clusters."
             )
         sizes = self.fitted.profile.sizes
         few = np.flatnonzero((sizes > 0) & (sizes < _FEW_ROWS))  # one without rows is gone since an earlier model
         if few.size:
-            told = self._of_clusters(few, "has", "have")
-            found.append(f"{told} fewer than {_FEW_ROWS} rows: outliers rather than groups, perhaps.")
+            few_named = self._of_clusters(few, "has", "have")
+            texts.append(f"{few_named} fewer than {_FEW_ROWS} rows: outliers rather than groups, perhaps.")
         share = 0.0 if self.confidence is None else float(np.mean(self.confidence < _UNSURE))
         if share > 0.1:
-            found.append(f"{share:.0%} of the rows would as likely be put with others (confidence below {_UNSURE}).")
-        return found
+            texts.append(f"{share:.0%} of the rows would as likely be put with others (confidence below {_UNSURE}).")
+        return texts
 
     def _of_clusters(self, clusters: NDArray[np.intp], of_one: str, of_more: str) -> str:
-        called = {cluster: self.names[self.layers.fitted[cluster]] for cluster in clusters[:_TOLD].tolist()}
+        called = {cluster: self.names[self.layers.fitted[cluster]] for cluster in clusters[:_NAMED].tolist()}
         named = [str(one) if name == f"cluster {one}" else f"{one} ({name})" for one, name in called.items()]
-        listed = ", ".join(named) + (f" and {clusters.size - _TOLD} more" if clusters.size > _TOLD else "")
+        listed = ", ".join(named) + (f" and {clusters.size - _NAMED} more" if clusters.size > _NAMED else "")
         return f"Cluster {listed} {of_one}" if clusters.size == 1 else f"Clusters {listed} {of_more}"
 
     @property
@@ -151,9 +151,9 @@ class Content:
         decisive = self.fitted.roles.decisive
         if decisive is None:
             return []
-        begins = told_of_decisive(decisive).partition(";")[0]
-        told = [text for text in self.warnings if text.startswith(begins)]  # with what to do, in words of its own
-        return told[:1] or [told_of_decisive(decisive)]
+        begins = describe_decisive(decisive).partition(";")[0]
+        own = [text for text in self.warnings if text.startswith(begins)]  # with what to do, in words of its own
+        return own[:1] or [describe_decisive(decisive)]
 
     def least_certain(self) -> list[tuple[int, float]]:
         """Rows whose label may well be wrong, the least certain first, with their confidence."""
@@ -172,20 +172,20 @@ class Content:
 
     def facts(self) -> dict[str, str]:
         """A few numbers to begin with."""
-        found = {
+        values = {
             "rows": f"{self.fitted.labels.size:,}",
             "features": f"{len(self.fitted.names):,}",
             "clusters": str(self.n_clusters),
             "method": type(self.fitted.clusterer).__name__,
         }
         if hasattr(self.fitted.clusterer, "agreement_") and self.n_clusters > 1:
-            found["agreement"] = f"{self.fitted.clusterer.agreement_:.2f}"
+            values["agreement"] = f"{self.fitted.clusterer.agreement_:.2f}"
         if self.silhouette is not None:
-            found["silhouette"] = f"{np.nanmean(self.silhouette[1]):.2f}"
+            values["silhouette"] = f"{np.nanmean(self.silhouette[1]):.2f}"
         if self.classes is not None:
-            found["accuracy against the classes"] = f"{clustering_accuracy(self.classes, self.fitted.labels):.3f}"
-            found["NMI"] = f"{normalized_mutual_info(self.classes, self.fitted.labels):.3f}"
-        return found
+            values["accuracy against the classes"] = f"{clustering_accuracy(self.classes, self.fitted.labels):.3f}"
+            values["NMI"] = f"{normalized_mutual_info(self.classes, self.fitted.labels):.3f}"
+        return values
 
     @cached_property
     def silhouette(self) -> tuple[Float, Float] | None:
@@ -211,16 +211,16 @@ class Content:
         layers = self.layers
         if self.image is None:
             return layers.names
-        found, given = list[str](), getattr(self.fitted.clusterer, "cluster_names_", {})
+        called, given = list[str](), getattr(self.fitted.clusterer, "cluster_names_", {})
         for node, own in enumerate(layers.member):
             inside = [cluster for cluster, node in enumerate(layers.fitted) if (own & layers.member[node]).any()]
             if [node] == [layers.fitted[cluster] for cluster in inside]:
-                found.append(given.get(inside[0], f"cluster {inside[0]}"))
+                called.append(given.get(inside[0], f"cluster {inside[0]}"))
                 continue
             listed = " and ".join(", ".join(map(str, inside)).rsplit(", ", 1))
             is_part = len(inside) == 1 and not (own == layers.member[layers.fitted[inside[0]]]).all()
-            found.append(f"cluster{'s' * (len(inside) > 1)} {listed}{', a part' * is_part}")
-        return found
+            called.append(f"cluster{'s' * (len(inside) > 1)} {listed}{', a part' * is_part}")
+        return called
 
     def explained(self, node: int) -> ClusterExplanation | None:
         """What makes a cluster; nothing of images, and of all rows."""
@@ -236,9 +236,9 @@ class Content:
     @cached_property
     def words(self) -> list[list[str]] | None:
         """The words that tell each node, where rows are documents."""
-        told = self.layers.explained
-        found = [[] if node not in told else told[node].features for node in range(len(self.names))]
-        words = [[one.name for one in own if one.kind == "word" and one.effect > 0] for own in found]
+        explained = self.layers.explained
+        features = [[] if node not in explained else explained[node].features for node in range(len(self.names))]
+        words = [[one.name for one in own if one.kind == "word" and one.effect > 0] for own in features]
         return words if any(words) else None
 
     @cached_property
@@ -247,8 +247,8 @@ class Content:
         names, codes = self.class_codes
         counts = np.zeros((self.layers.member.shape[1], len(names)), np.intp)
         np.add.at(counts, (self.layers.atoms, codes), 1)
-        found: NDArray[np.intp] = self.layers.member.astype(np.intp) @ counts
-        return found
+        table: NDArray[np.intp] = self.layers.member.astype(np.intp) @ counts
+        return table
 
     def main_class(self, node: int) -> tuple[str, float] | None:
         """The most frequent known class of a cluster and its share."""
@@ -261,8 +261,8 @@ class Content:
     def mean_images(self) -> Float:
         """The mean of each node, for rows that are images."""
         sums, shift = sums_by_group(self.fitted.data, self.layers.atoms, self.layers.member.shape[1])
-        found = sums.of_groups(self.layers.member)
-        return found.sums / np.maximum(found.counts, 1) + shift
+        means = sums.of_groups(self.layers.member)
+        return means.sums / np.maximum(means.counts, 1) + shift
 
     @cached_property
     def curves(self) -> Curves | None:
@@ -275,9 +275,9 @@ class Content:
     @cached_property
     def class_codes(self) -> tuple[list[str], NDArray[np.intp]]:
         """Names of the known classes, sorted as people do, and which of them each row has."""
-        found, codes = np.unique(np.asarray(self.classes), return_inverse=True)
-        order = natural_order(found.tolist())
-        return found[order].tolist(), np.argsort(order)[codes.ravel()]
+        classes, codes = np.unique(np.asarray(self.classes), return_inverse=True)
+        order = natural_order(classes.tolist())
+        return classes[order].tolist(), np.argsort(order)[codes.ravel()]
 
     @cached_property
     def telling(self) -> NDArray[np.intp]:

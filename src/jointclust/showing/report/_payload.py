@@ -55,7 +55,7 @@ def features(content: Content, room: int) -> list[dict[str, Any]]:
     Where cells were empty, ``filled`` has one byte for each row, 1 for a value that is not in the data but was filled
     in from the row's others.
     """
-    found: list[dict[str, Any]] = []
+    axes: list[dict[str, Any]] = []
     carried = content.fitted.features
     for index in content.telling:
         column, meaning = carried.columns(np.array([index]))[:, 0], carried.of[index]
@@ -67,31 +67,31 @@ def features(content: Content, room: int) -> list[dict[str, Any]]:
         room -= len(script_json(feature)) + 1
         if room < 0:
             break
-        found.append(feature)
-    return found
+        axes.append(feature)
+    return axes
 
 
 def _axes(content: Content) -> list[dict[str, Any]]:
     layout = list(content.fitted.layout.T) if content.has_layout else []
-    found = [axis("neighbour map", column, layout=True) for column in layout]
+    axes = [axis("neighbour map", column, layout=True) for column in layout]
     for one in content.fitted.directions:
         like = [[content.fitted.names[index], round(value, 2)] for index, value in one.like]
-        found.append(axis(one.name, one.values, share=one.share, like=like))
-    return found
+        axes.append(axis(one.name, one.values, share=one.share, like=like))
+    return axes
 
 
 def _columns(content: Content) -> list[dict[str, Any]]:
     # All clusters by their numbers, also those without rows: one colour is one cluster on the whole page.
     names = [str(cluster) for cluster in range(content.n_clusters)]
-    found = [category("cluster", names, content.fitted.labels) | {"nodes": content.layers.fitted}]
+    columns = [category("cluster", names, content.fitted.labels) | {"nodes": content.layers.fitted}]
     if content.classes is not None and len(content.class_codes[0]) <= _MOST_CATEGORIES:
-        found.append(category("class", *content.class_codes))
+        columns.append(category("class", *content.class_codes))
     if content.confidence is not None:
-        found.append(numbers("confidence", content.confidence))
+        columns.append(numbers("confidence", content.confidence))
     for name, attribute in (("weight", "sample_weights_"), ("outlier score", "outlier_scores_")):
         if hasattr(content.fitted.clusterer, attribute):
-            found.append(numbers(name, getattr(content.fitted.clusterer, attribute)))
-    return found
+            columns.append(numbers(name, getattr(content.fitted.clusterer, attribute)))
+    return columns
 
 
 def _votes(content: Content) -> dict[str, Any] | None:

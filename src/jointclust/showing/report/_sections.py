@@ -67,7 +67,7 @@ def summary(content: Content) -> str:
     )
     n, rows = content.n_clusters, content.fitted.labels.size
     level, _, reasons = content.sure().partition(":")
-    told = (
+    sentence = (
         f'<p class="sure"><b><span data-count>{n}</span> {"cluster" if n == 1 else "clusters"}</b> in {rows:,} rows. '
         f'<b class="level">{escape(level)}</b>:{escape(reasons)}</p>'
         '<p class="other" data-fitted="no" hidden>The verdict, confidence and what is found again are of the '
@@ -75,7 +75,7 @@ def summary(content: Content) -> str:
     )
     listed = rack(content, "ol", _summary_line, ' class="names"')
     return (
-        f'<section id="summary" aria-label="Summary">{told}{listed}'
+        f'<section id="summary" aria-label="Summary">{sentence}{listed}'
         '<p class="js more"><button type="button" class="link" id="more-names" hidden></button></p>'
         f'<dl class="facts">{facts}</dl></section>'
     )
@@ -95,34 +95,34 @@ def _summary_line(content: Content, node: int) -> str:
 
 def _printed_rule(content: Content, node: int) -> str:
     """The best rule, for paper, where there are no cards."""
-    found = content.explained(node)
-    return "" if found is None else f'<span class="paper">{_rules(found, 1)}</span>'
+    cluster = content.explained(node)
+    return "" if cluster is None else f'<span class="paper">{_rules(cluster, 1)}</span>'
 
 
 def phrase(content: Content, node: int) -> str:
     """What sets a cluster apart, in one phrase."""
-    found = content.explained(node)
-    if found is None:
+    cluster = content.explained(node)
+    if cluster is None:
         main = content.main_class(node)
         return "" if main is None else f"{main[1]:.0%} are of class {main[0]}"
-    rule = next(iter(found.rules), None)
-    if rule is not None and found.features and found.features[0].kind == "word":
-        here, elsewhere = _shares(rule, found)
+    rule = next(iter(cluster.rules), None)
+    if rule is not None and cluster.features and cluster.features[0].kind == "word":
+        here, elsewhere = _shares(rule, cluster)
         return f"{rule}: {here} (others {elsewhere})"
-    means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in found.features[:2])
+    means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in cluster.features[:2])
     return ", ".join(f"{name}: {here} (others {rest})" for name, here, rest in means) or "no feature sets it apart"
 
 
 def warnings(content: Content) -> str:
     """What to read first."""
-    found = "".join(f"<li>{escape(text)}</li>" for text in content.advice())
-    return section("Beware", f"<ul>{found}</ul>" if found else "", kind="warnings")
+    items = "".join(f"<li>{escape(text)}</li>" for text in content.advice())
+    return section("Beware", f"<ul>{items}</ul>" if items else "", kind="warnings")
 
 
 def notes(content: Content) -> str:
     """What was done to the data, and is no danger."""
-    found = "".join(f"<li>{escape(text)}</li>" for text in content.notes)
-    return section("Notes", f"<ul>{found}</ul>" if found else "", name="notes")
+    items = "".join(f"<li>{escape(text)}</li>" for text in content.notes)
+    return section("Notes", f"<ul>{items}</ul>" if items else "", name="notes")
 
 
 def clusters(content: Content) -> str:
@@ -149,7 +149,7 @@ def clusters(content: Content) -> str:
             f'<th scope="row" data-sort="{escape(content.names[node])}">{link}{escape(content.names[node])}</a></th>'
         ]
         cells += [_sorted(f"{size:,}", size), _sorted(f"{size / rows:.0%}", size)]
-        cells += [_sorted(*_told(name, _at(values, k))) for name, values in measured.items()]
+        cells += [_sorted(*_measure(name, _at(values, k))) for name, values in measured.items()]
         if content.classes is not None:
             main = content.main_class(node)
             cells.append("<td></td>" if main is None else f"<td>{escape(main[0])}\u00a0({main[1]:.0%})</td>")
@@ -157,20 +157,20 @@ def clusters(content: Content) -> str:
         return f'<tr data-node="{node}">{"".join(cells)}</tr>'
 
     last = number_cell(f"{rows:,}") + number_cell("100%")
-    last += "".join(number_cell(_told(name, total.get(name))[0]) for name in measured)
+    last += "".join(number_cell(_measure(name, total.get(name))[0]) for name in measured)
     last += "<td></td>" * ((content.classes is not None) + has_features)
-    found = (
+    parts = (
         f'<div class="wide long" tabindex="0"><table class="sortable"><thead><tr>{head}</tr></thead>'
         f'{rack(content, "tbody", line)}<tfoot><tr><th scope="row">all rows</th>{last}</tr></tfoot></table></div>'
     )
-    return section("Overview", found, name="overview")
+    return section("Overview", parts, name="overview")
 
 
 def _sorted(text: str, value: object) -> str:
     return number_cell(text, more=f' data-sort="{value}"')
 
 
-def _told(name: str, value: float | None) -> tuple[str, object]:
+def _measure(name: str, value: float | None) -> tuple[str, object]:
     """A measure as text, and to sort by; a silhouette is no share."""
     return ("", "") if value is None else (f"{value:.2f}" if name == "silhouette" else percent(value), value)
 
@@ -183,10 +183,10 @@ def _at(values: NDArray | None, cluster: int | None) -> float | None:
 
 
 def _top_features(content: Content, node: int) -> str:
-    found = content.explained(node)
+    cluster = content.explained(node)
     return ", ".join(
         f"{feature_link(one.name, content.index_of.get(one.name))}\u00a0{'↑' if one.effect > 0 else '↓'}"
-        for one in (found.features[:_TOP] if found is not None else [])
+        for one in (cluster.features[:_TOP] if cluster is not None else [])
     )
 
 
@@ -208,11 +208,11 @@ def classes(content: Content) -> str:
 
     totals = content.class_counts[content.layers.fitted].sum(axis=0).tolist()
     last = "".join(number_cell(n) for n in [*totals[:_CLASSES], sum(totals)])
-    found = (
+    parts = (
         f'<div class="wide long" tabindex="0"><table><thead><tr>{head}</tr></thead>{rack(content, "tbody", line)}'
         f'<tfoot><tr><th scope="row">all rows</th>{last}</tr></tfoot></table></div>'
     )
-    return section("Clusters and classes", found + more, name="classes")
+    return section("Clusters and classes", parts + more, name="classes")
 
 
 def heat_map(content: Content) -> str:
@@ -222,7 +222,7 @@ def heat_map(content: Content) -> str:
     groups = [group for group in content.fitted.explanation.groups if group[0] in content.index_of][:_HEATED]
     if not groups:
         return ""
-    found = content.layers.contrast
+    contrast = content.layers.contrast
 
     def top(content: Content, node: int) -> str:
         name, look = escape(content.names[node]), swatch(content.layers.looks[node])
@@ -233,7 +233,9 @@ def heat_map(content: Content) -> str:
         kind = content.fitted.features.of[index].kind
 
         def cell(content: Content, node: int) -> str:
-            value, here, rest = (float(values[node, index]) for values in (found.effects, found.means, found.rest))
+            value, here, rest = (
+                float(values[node, index]) for values in (contrast.effects, contrast.means, contrast.rest)
+            )
             side, text = " above" if value > 0 else " below", f"{value:+.1f}" if abs(value) >= 0.05 else "0"
             hint = f' data-node="{node}" title="{_mean(here, kind)} here, {_mean(rest, kind)} elsewhere"'
             return _heat_cell(text, min(abs(value) / 3, 1.0), side, hint)
@@ -243,22 +245,22 @@ def heat_map(content: Content) -> str:
 
     head = rack(content, "tr", top, before='<th scope="col">feature</th>')
     body = "".join(line(name, others) for name, *others in groups)
-    told = f"The {term('effect')} of the features that set clusters apart most; click one to colour the map by it."
+    caption = f"The {term('effect')} of the features that set clusters apart most; click one to colour the map by it."
     shown = (
         f'<div class="wide" tabindex="0"><table class="heated"><thead>{head}</thead><tbody>{body}</tbody></table></div>'
     )
-    return section("Features and clusters", f"<p>{told}</p>{shown}", name="heat")
+    return section("Features and clusters", f"<p>{caption}</p>{shown}", name="heat")
 
 
 def curves(content: Content) -> str:
     """A place for the mean curves, where the columns have an order; the script draws them."""
     if content.curves is None:
         return ""
-    told = (
+    text = (
         "<p>The mean of each cluster over the columns in their order, and the band in which half of its rows are; the "
         'thin line is the mean of all rows.</p><div class="charts" id="curve-charts"></div>'
     )
-    return section("Mean curves", told, name="curves", kind="js")
+    return section("Mean curves", text, name="curves", kind="js")
 
 
 def _heat_cell(text: object, strength: float, kind: str = "", hint: str = "") -> str:
@@ -277,12 +279,12 @@ def _named(content: Content, node: int) -> str:
 
 def soft(content: Content) -> str:
     """Soft labels as a picture."""
-    found = content.fitted.soft_labels
-    if found is None or content.n_clusters < 2:
+    soft_labels = content.fitted.soft_labels
+    if soft_labels is None or content.n_clusters < 2:
         return ""
-    order = np.lexsort((-np.asarray(found).max(axis=1), content.fitted.labels))
+    order = np.lexsort((-np.asarray(soft_labels).max(axis=1), content.fitted.labels))
     order = order[np.linspace(0, order.size - 1, min(order.size, _MATRIX_ROWS)).astype(int)]
-    source = picture(np.asarray(found)[order].T, (0.0, 1.0), coloured=True)
+    source = picture(np.asarray(soft_labels)[order].T, (0.0, 1.0), coloured=True)
     return section(
         "Soft labels",
         f"<p>The {term('votes')}. One column per row of the data, sorted by cluster; one line per cluster; bright is "
@@ -293,7 +295,7 @@ def soft(content: Content) -> str:
 
 def uncertain(content: Content) -> str:
     """Rows that may be in the wrong cluster, and rows unlike any other."""
-    found = ""
+    parts = ""
     for title, word, digits, rows in (
         ("Least certain rows", "confidence", ".2f", content.least_certain()),
         ("Rows unlike any other", "outlier score", ".3g", content.unlike()),
@@ -301,15 +303,15 @@ def uncertain(content: Content) -> str:
         labels = content.fitted.labels
         named = {row: _named(content, content.layers.fitted[labels[row]]) for row, _ in rows}
         lines = [[_row(content, row), named[row], number_cell(f"{value:{digits}}")] for row, value in rows]
-        found += section(title, table(["row", "cluster", term(word)], lines) if lines else "")
-    return found
+        parts += section(title, table(["row", "cluster", term(word)], lines) if lines else "")
+    return parts
 
 
 def number(content: Content) -> str:
     """The candidates for the number of clusters side by side, the tree that the slider cuts, and the curve."""
-    found = content.number
-    reason = "" if found is None else escape(getattr(found, "why", "") or found.verdict)
-    told = f"<p>{reason[0].upper()}{reason[1:]}.</p>" if reason else ""
+    result = content.number
+    reason = "" if result is None else escape(getattr(result, "why", "") or result.verdict)
+    text = f"<p>{reason[0].upper()}{reason[1:]}.</p>" if reason else ""
     candidates = "".join(_candidate(content, one) for one in content.candidate_numbers)
     body = f'<div class="candidates">{candidates}</div>' if candidates else ""
     tree, curve = "", _number_curve(content)
@@ -321,7 +323,7 @@ def number(content: Content) -> str:
             '<div id="dendrogram"></div></figure>'
         )
     body += f'<div class="side">{tree}{curve}</div>' if tree or curve else ""
-    return section("How many clusters", told + body if body else "", name="number")
+    return section("How many clusters", text + body if body else "", name="number")
 
 
 def _candidate(content: Content, number: int) -> str:
@@ -342,21 +344,21 @@ def _candidate(content: Content, number: int) -> str:
 
 def _number_curve(content: Content) -> str:
     """The agreement over the number of clusters, with the number chosen and the one after it."""
-    found = content.number
-    if found is None or len(found.scores) < 2:
+    result = content.number
+    if result is None or len(result.scores) < 2:
         return ""
-    numbers, values = zip(*sorted(found.scores.items()), strict=True)
-    others = [one for one in found.suggestions if one != found.n_clusters and one in found.scores]
-    marks = [(found.n_clusters, "chosen"), *((one, "runner-up") for one in others[:1])]
+    numbers, values = zip(*sorted(result.scores.items()), strict=True)
+    others = [one for one in result.suggestions if one != result.n_clusters and one in result.scores]
+    marks = [(result.n_clusters, "chosen"), *((one, "runner-up") for one in others[:1])]
     curve = _curve(
         np.log(numbers),
         np.array(values),
         f"Agreement over the number of clusters, largest at {numbers[int(np.argmax(values))]}",
         (str(numbers[0]), f"{numbers[-1]} clusters"),
-        [(float(np.log(one)), found.scores[one], f"{one}, {word}") for one, word in marks if one in found.scores],
+        [(float(np.log(one)), result.scores[one], f"{one}, {word}") for one, word in marks if one in result.scores],
     )
-    told = f"The {term('agreement')} of members of different kinds, over the number of clusters."
-    return f'<figure data-chart="agreement"><figcaption>{told}</figcaption>{curve}</figure>'
+    text = f"The {term('agreement')} of members of different kinds, over the number of clusters."
+    return f'<figure data-chart="agreement"><figcaption>{text}</figcaption>{curve}</figure>'
 
 
 def objective(content: Content) -> str:
@@ -398,12 +400,12 @@ def _curve(x: NDArray, y: NDArray, label: str, ends: tuple[str, str], marks: lis
 
 def columns(content: Content) -> str:
     """What each column of the data is, whether it is used, and how far it separates the clusters."""
-    found = content.fitted.columns
-    if not found:
+    facts = content.fitted.columns
+    if not facts:
         return ""
     # Those that separate the clusters most come first, and those that are not used last.
-    found = sorted(found, key=lambda one: (not one["used"], -np.nan_to_num(one["drives"], nan=-1.0)))
-    shown_ones = [one for one in found if one["used"]][:_COLUMNS] + [one for one in found if not one["used"]][:_COLUMNS]
+    facts = sorted(facts, key=lambda one: (not one["used"], -np.nan_to_num(one["drives"], nan=-1.0)))
+    shown_ones = [one for one in facts if one["used"]][:_COLUMNS] + [one for one in facts if not one["used"]][:_COLUMNS]
     rows = [
         [
             escape(one["name"]),
@@ -415,11 +417,11 @@ def columns(content: Content) -> str:
         ]
         for one in shown_ones
     ]
-    told = "".join(f"<p><b>{escape(text)}</b></p>" for text in content.guard)
-    more = len(found) - len(shown_ones)
-    told += f"<p>{more:,} more columns are not shown.</p>" if more else ""
+    last = "".join(f"<p><b>{escape(text)}</b></p>" for text in content.guard)
+    more = len(facts) - len(shown_ones)
+    last += f"<p>{more:,} more columns are not shown.</p>" if more else ""
     head = ["column", "kind", "used", term("drives"), term("related"), "why"]
-    return section("Columns", told + table(head, rows, kind="texts"), name="columns")
+    return section("Columns", last + table(head, rows, kind="texts"), name="columns")
 
 
 def _known(value: float, digits: str) -> str:
@@ -428,10 +430,10 @@ def _known(value: float, digits: str) -> str:
 
 def views(content: Content) -> str:
     """Which views of the data were used, and why."""
-    found = getattr(content.fitted.clusterer, "views_", None)
-    if not found:
+    own_views = getattr(content.fitted.clusterer, "views_", None)
+    if not own_views:
         return ""
-    rows = [[escape(one["name"]), number_cell(f"{one['weight']:.2f}"), escape(one["reason"])] for one in found]
+    rows = [[escape(one["name"]), number_cell(f"{one['weight']:.2f}"), escape(one["reason"])] for one in own_views]
     return section("Views of the data", table(["view", "weight", "why"], rows, kind="texts"), name="views")
 
 
@@ -441,12 +443,12 @@ def chosen_features(content: Content) -> str:
     if support is None or len(support) != len(content.fitted.names):
         return ""
     order = np.argsort(-np.abs(content.fitted.profile.effects).max(axis=0), kind="stable")
-    found = [int(index) for index in order if support[index]]
-    names = [content.fitted.names[index] for index in found[:200]]
+    kept = [int(index) for index in order if support[index]]
+    names = [content.fitted.names[index] for index in kept[:200]]
     listed = ", ".join(feature_link(name, content.index_of.get(name)) for name in names)
-    more = f" and {len(found) - 200} more" if len(found) > 200 else ""
-    told = f"The method keeps {len(found)} of {len(content.fitted.names)} features; the others have no part in it."
-    return section("Chosen features", f"<p>{told}</p><p>{listed}{more}</p>", name="chosen")
+    more = f" and {len(kept) - 200} more" if len(kept) > 200 else ""
+    text = f"The method keeps {len(kept)} of {len(content.fitted.names)} features; the others have no part in it."
+    return section("Chosen features", f"<p>{text}</p><p>{listed}{more}</p>", name="chosen")
 
 
 def parameters(content: Content) -> str:
@@ -456,15 +458,15 @@ def parameters(content: Content) -> str:
         for name, (value, origin) in content.parameters.items()
         if value not in (None, "", (), [])
     ]
-    found = table(["parameter", "value", "chosen by"], rows, kind="texts")
+    parts = table(["parameter", "value", "chosen by"], rows, kind="texts")
     if content.candidates is not None:
-        found += (
+        parts += (
             "<h3>What was tried</h3><p>No labels were used: the score says how much a candidate agrees with the "
             "others, or what the criterion above measures; greater is better.</p>"
         )
         tried = zip(*content.candidates.values(), strict=True)
-        found += table([escape(name) for name in content.candidates], [[shown(cell) for cell in row] for row in tried])
-    return section("How the parameters were chosen", found, name="parameters")
+        parts += table([escape(name) for name in content.candidates], [[shown(cell) for cell in row] for row in tried])
+    return section("How the parameters were chosen", parts, name="parameters")
 
 
 def made(content: Content) -> str:
@@ -475,9 +477,9 @@ def made(content: Content) -> str:
 
 def cards(content: Content) -> str:
     """A card for each cluster; those of many are closed."""
-    found = rack(content, "div", _card, ' class="cards"')
+    facts = rack(content, "div", _card, ' class="cards"')
     button = '<p class="js"><button type="button" id="open-cards">Open or close all</button></p>'
-    return section("Clusters", button + found, name="clusters")
+    return section("Clusters", button + facts, name="clusters")
 
 
 def _card(content: Content, node: int) -> str:
@@ -487,11 +489,11 @@ def _card(content: Content, node: int) -> str:
     known = content.main_class(node)
     if known is not None:
         lines.append(f"<p>{known[1]:.0%} are of class {escape(known[0])}</p>")
-    found = content.explained(node)
-    if found is not None:
-        lines += [_rules(found), _features(content, found)]
+    cluster = content.explained(node)
+    if cluster is not None:
+        lines += [_rules(cluster), _features(content, cluster)]
     nearest, farthest = content.layers.prototypes(node)
-    lines.append(_prototypes(content, "Most typical", nearest if found is None else np.asarray(found.typical)))
+    lines.append(_prototypes(content, "Most typical", nearest if cluster is None else np.asarray(cluster.typical)))
     lines.append(_prototypes(content, "Least typical", farthest))
     is_open = " open" * (content.n_clusters <= _OPEN)
     return (
@@ -517,8 +519,8 @@ def _spark(content: Content, node: int) -> str:
     """The mean curve in small, where the columns have an order."""
     if content.curves is None:
         return ""
-    own, found = content.curves.mean[node], content.curves.mean[[*content.layers.fitted, -1]]
-    low, span = float(found.min()), float(np.ptp(found)) or 1.0
+    own, curves = content.curves.mean[node], content.curves.mean[[*content.layers.fitted, -1]]
+    low, span = float(curves.min()), float(np.ptp(curves)) or 1.0
     places = np.column_stack([np.linspace(1, 71, own.size), 25 - 24 * np.clip((own - low) / span, 0, 1)])
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     line = f'<polyline points="{points}" stroke="{_look(content.layers.looks[node])}"/>'
@@ -534,26 +536,26 @@ def _stability(content: Content, node: int) -> str:
     return f", {term('found again')} on other rows: <b>{value:.0%}</b> {tag}"
 
 
-def _rules(found: ClusterExplanation, most: int = _RULES) -> str:
-    rules = [rule for rule in found.rules[:most] if rule.precision >= _TELLING]
+def _rules(cluster: ClusterExplanation, most: int = _RULES) -> str:
+    rules = [rule for rule in cluster.rules[:most] if rule.precision >= _TELLING]
     return "".join(
         f'<span class="rule">{"or " * bool(number)}<b>{escape(str(rule))}</b> holds for '
         f"{here} of these rows and {elsewhere} of all others.</span>"
         for number, rule in enumerate(rules)
-        for here, elsewhere in [_shares(rule, found)]
+        for here, elsewhere in [_shares(rule, cluster)]
     )
 
 
-def _shares(rule: Rule, found: ClusterExplanation) -> tuple[str, str]:
+def _shares(rule: Rule, cluster: ClusterExplanation) -> tuple[str, str]:
     """The shares of a cluster's rows, and of all others, for which a rule holds."""
-    inside = rule.coverage * found.size
+    inside = rule.coverage * cluster.size
     others = inside / rule.precision - inside if rule.precision else 0.0
-    n_others = found.size / found.share - found.size if found.share else 0.0
+    n_others = cluster.size / cluster.share - cluster.size if cluster.share else 0.0
     return percent(rule.coverage), percent(others / n_others if n_others else 0.0)
 
 
-def _features(content: Content, found: ClusterExplanation) -> str:
-    features = found.features[:_FEATURES]
+def _features(content: Content, cluster: ClusterExplanation) -> str:
+    features = cluster.features[:_FEATURES]
     if not features:
         return "<p>No feature sets it apart.</p>"
     largest = max(abs(feature.effect) for feature in features)
@@ -623,10 +625,10 @@ def _excerpt(content: Content, row: int) -> str:
     text = "" if content.documents is None else content.documents[row]
     node = content.layers.fitted[content.fitted.labels[row]]
     telling = set(content.words[node] if content.words else [])
-    found = []
+    excerpts = []
     for part in re.split(r"(\w+)", text[:_EXCERPT]):
-        found.append(f"<mark>{escape(part)}</mark>" if part.lower() in telling else escape(part))
-    return "".join(found) + "…" * (len(text) > _EXCERPT)
+        excerpts.append(f"<mark>{escape(part)}</mark>" if part.lower() in telling else escape(part))
+    return "".join(excerpts) + "…" * (len(text) > _EXCERPT)
 
 
 # -- pieces ---------------------------------------------------------------------------------------------------------
