@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class CollapseWarning(UserWarning):
@@ -35,6 +35,28 @@ class NoticeText(str):
     """The message of a notice, among those that were collected."""
 
     __slots__ = ()
+
+
+class Setting(NamedTuple):
+    """A parameter that a message speaks of, with a value where that matters."""
+
+    name: str
+    value: object = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value!r}"
+
+
+class Message(str):
+    """A text with the settings it speaks of behind it, in parentheses."""
+
+    text: str
+    settings: tuple[Setting, ...]
+
+    def __new__(cls, text: str, *settings: Setting, spell: Callable[[Setting], str] = str) -> Message:
+        message = super().__new__(cls, f"{text} ({', '.join(map(spell, settings))})" if settings else text)
+        message.text, message.settings = text, settings
+        return message
 
 
 def tell(message: str, category: type[Warning]) -> None:

@@ -73,7 +73,7 @@ def test_too_large_for_the_machine(tmp_path, capsys, monkeypatch):
     ("arguments", "reason"),
     [
         (("-k", 3, "--method", "concensus"), "Did you mean 'consensus'?"),
-        (("-k", 3, "--method", "ldakm", "--trade-off", 2), "--trade-off does not go with --method ldakm"),
+        (("-k", 3, "--method", "ldakm", "--trade-off", 2), "--set trade_off does not go with --method ldakm"),
         (("-k", 3, "--set", "rigde=2", "--method", "ldakm"), "Did you mean 'ridge'?"),
         (("-k", 3, "--set", "ridge"), "NAME=VALUE"),
         (("-k", 3, "--image-shape", "2x3", *FIT), "makes 6 pixels; the data have 4"),
@@ -92,7 +92,8 @@ def test_data_that_cannot_be_clustered(tmp_path, capsys):
     np.save(tmp_path / "x.npy", np.eye(3))
     status, message = failure(capsys, "fit", tmp_path / "x.npy", "-k", 5, "--out", tmp_path / "run")
     assert status == 1
-    assert "--clusters 5 exceeds the number of rows" in message
+    assert "n_clusters=5 exceeds the number of rows" in message
+    assert "(n_clusters: --clusters)" in message
 
 
 def test_negative_values_are_no_counts(tmp_path, capsys, rng):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import pickle
 import subprocess
 import sys
 import warnings
@@ -15,6 +16,8 @@ from calling import ROOT, call, failure, rows_of
 
 from jointclust.cli import errors, writing
 from jointclust.cli.models import method_of
+from jointclust.exceptions import Message, Setting
+from jointclust.readers import ReadError
 
 
 @pytest.fixture
@@ -72,16 +75,33 @@ def test_no_warning_of_another_library_reaches_the_user(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_librarys_words_become_options():
-    """Also twice in a line; what is an option already stays one."""
-    assert errors.in_options("n_clusters=3, n_components=2") == "--clusters 3, --components 2"
-    assert errors.in_options("Give n_clusters.") == "Give --clusters."
-    assert errors.in_options("lower ridge=2 (--set ridge=2)") == "lower --set ridge=2 (--set ridge=2)"
-    assert errors.in_options("my_n_clusters") == "my_n_clusters"
+def test_messages_of_the_library_name_what_sets_their_parameters():
+    """Once each, after the words of the library; a message that names the option already stays as it is."""
+    two = "n_clusters=3, n_components=2 (n_clusters: --clusters, n_components: --set n_components=)"
+    assert errors.in_options("n_clusters=3, n_components=2") == two
+    assert errors.in_options("Give n_clusters.") == "Give n_clusters. (n_clusters: --clusters)"
+    for text in ("lower ridge=2 (--set ridge=2)", "my_n_clusters", "the variance, by effort"):
+        assert errors.in_options(text) == text
+
+
+def test_settings_of_readers_are_spelled_as_options():
+    spelled = {
+        Message("Data?", Setting("header", False)): "Data? (--no-header)",
+        Message("Which?", Setting("decimal", ","), Setting("decimal", ".")): "Which? (--decimal ,, --decimal .)",
+        Message("Out.", Setting("drop", ["a", "net, gross"])): "Out. (--drop 'a,\"net, gross\"')",
+        Message("Read it.", Setting("any_size", True)): "Read it. (--any-size)",
+        Message("None."): "None.",
+    }
+    assert [errors.spelled(message) for message in spelled] == list(spelled.values())
+    assert str(Message("Data?", Setting("header", False))) == "Data? (header=False)"
+    assert errors.spelled("--config x") == "--config x"
+    assert (
+        errors.spelled(pickle.loads(pickle.dumps(ReadError("Data?", Setting("format")))).args[0]) == "Data? (--format)"
+    )
 
 
 def test_where_kmeans_is():
-    with pytest.raises(Exception, match="--method dec --trade-off 1"):
+    with pytest.raises(Exception, match="--method dec --set trade_off=1"):
         method_of("k-means")
 
 
@@ -118,7 +138,7 @@ def test_what_was_left_out_is_named(two_groups, tmp_path, capsys):
     parquet.write_table(pa.table(columns), tmp_path / "x.parquet")
     for number, file in enumerate((path, tmp_path / "x.parquet")):
         assert call("fit", file, *FAST, "--categories", "drop", "--out", tmp_path / str(number)) == 0
-        assert "Left out for their text (--categories drop): 'colour'." in capsys.readouterr().err
+        assert "Left out for their text: 'colour'. (--categories drop)" in capsys.readouterr().err
         _, message = failure(capsys, "fit", file, *FAST, "--categories", "refuse", "--out", tmp_path / "none")
         assert "column 'colour' holds text ('blue')" in message
 

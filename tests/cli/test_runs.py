@@ -269,7 +269,8 @@ def test_known_classes_that_cannot_be(data, tmp_path, capsys):
     status, message = failure(capsys, *fit, "--known-column", "some", "--label-column", "some")
     assert (status, "cannot judge it" in message) == (2, True)
     status, message = failure(capsys, *fit[:2], "-k", 1, *fit[4:], "--known-column", "some", "--method", "dec")
-    assert (status, "--known-column holds 2 classes, more than --clusters 1" in message) == (1, True)
+    assert (status, "known_labels holds 2 classes, more than n_clusters=1" in message) == (1, True)
+    assert "(n_clusters: --clusters, known_labels: --known-column)" in message
     (tmp_path / "none.csv").write_text(data.read_text().replace(",A\n", ",\n").replace(",B\n", ",\n"))
     status, message = failure(capsys, "fit", tmp_path / "none.csv", *fit[2:], "--known-column", "some")
     assert (status, "no row has a class" in message) == (3, True)

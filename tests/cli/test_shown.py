@@ -41,9 +41,9 @@ def test_texts_keep_the_names_of_their_rows_and_the_columns_beside_them(tickets,
     assert call("predict", run, tickets, "--quiet", "-o", tmp_path / "new.csv") == 0
     assert [row["id"] for row in rows_of(tmp_path / "new.csv")[:2]] == ["T0", "T1"]
     _, message = failure(capsys, "fit", tickets, "--text-column", "bodi", "--out", tmp_path / "x")
-    assert "no column 'bodi' (--text-column). Did you mean 'body'" in message
+    assert "no column 'bodi'. Did you mean 'body'" in message
     _, message = failure(capsys, "fit", tickets, "--show", "town", "--out", tmp_path / "x")
-    assert "no column 'town' (--show)" in message
+    assert "no column 'town'" in message
     _, message = failure(capsys, "fit", tickets, "--show", "body", "--columns", "body", "--out", tmp_path / "x")
     assert "both name 'body'" in message
 

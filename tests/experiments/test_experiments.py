@@ -21,7 +21,7 @@ from sklearn.preprocessing import FunctionTransformer
 import jointclust as jc
 from jointclust.datasets import Dataset
 from jointclust.experiments import Experiment, Journal, scores, summary
-from jointclust.experiments.selection import chosen_runs, paired
+from jointclust.experiments.selection import chosen_runs
 from jointclust.selection.baseline import prepared_kmeans
 
 SAME = ["dataset", "method", "parameters", "seed", "accuracy", "nmi", "agreement", "clusters", "objective", "n_iter"]
@@ -355,14 +355,6 @@ def test_empty_clusters_are_counted():
     given = {"collapsed": OneCluster(), "whole": KMeans(n_init=1), "any": DBSCAN(eps=100.0)}
     table = Experiment(given, [data], [0], label_free=False).run().set_index("method")
     assert table["empty"].to_dict() == {"collapsed": 2, "whole": 0, "any": 0}
-
-
-def test_pairs_are_of_the_same_seed():
-    table = pd.DataFrame(
-        {"dataset": "a", "method": ["m", "m", "k", "k"], "seed": [0, 1, 1, 0], "accuracy": [0.5, 0.9, 0.4, 0.3]}
-    )
-    np.testing.assert_allclose(paired(table, "a", "m", "k", "accuracy"), [0.2, 0.5])
-    assert np.isnan(paired(table, "a", "m", "nobody", "accuracy")).all()
 
 
 def test_data_frames_have_fingerprints():

@@ -263,7 +263,7 @@ def test_text_in_cells_survives(tmp_path):
 
 def test_text_columns(tmp_path):
     text = "x,city\n1,Oslo\n2,Paris\n3,Oslo\n"
-    with pytest.raises(ReadError, match="column 'city' holds text.*--categories drop.*onehot.*--id-column"):
+    with pytest.raises(ReadError, match="column 'city' holds text.*categories='drop'.*onehot.*id_column='city'"):
         table_of(text, tmp_path)
     assert table_of(text, tmp_path, categories="drop").names == ["x"]
     table = table_of(text, tmp_path, categories="onehot")
@@ -279,14 +279,14 @@ def test_wanted_columns_come_in_order_and_encoded(tmp_path):
 
 def test_missing_cells(tmp_path):
     text = "x,y\n1,2\n,4\n5,NA\n"
-    with pytest.raises(ReadError, match="line 3, column 'x': the cell is empty.*--missing"):
+    with pytest.raises(ReadError, match="line 3, column 'x': the cell is empty.*missing="):
         table_of(text, tmp_path)
     np.testing.assert_array_equal(table_of(text, tmp_path, missing="keep").data, [[1, 2], [np.nan, 4], [5, np.nan]])
 
 
 def test_latin_1(tmp_path):
     text = "größe,y\n1,2\n3,4\n".encode("latin-1")
-    with pytest.raises(ReadError, match="not utf-8: line 1 holds the byte 0xf6.*--encoding latin-1"):
+    with pytest.raises(ReadError, match="not utf-8: line 1 holds the byte 0xf6.*encoding='latin-1'"):
         table_of(text, tmp_path)
     assert table_of(text, tmp_path, encoding="latin-1").names == ["größe", "y"]
 
@@ -317,7 +317,7 @@ def test_a_bad_cell_far_down(tmp_path):
 
 
 def test_a_line_of_numbers_as_names_is_pointed_out(tmp_path):
-    assert "--no-header" in table_of("1,2\n3,4\n", tmp_path).notes[0]  # as pandas counts columns
+    assert "header=False" in table_of("1,2\n3,4\n", tmp_path).notes[0]  # as pandas counts columns
     assert table_of("1,2\n3,4\n", tmp_path, header=False).data.shape == (2, 2)
 
 
@@ -330,7 +330,7 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(ReadError, match="is empty"):
         read(tmp_path / "empty.csv")
     (tmp_path / "x.docx").write_text("x")
-    with pytest.raises(ReadError, match="--format"):
+    with pytest.raises(ReadError, match=r"\(format\)"):
         read(tmp_path / "x.docx")
     for name in ("npy", "npz", "parquet", "feather", "xlsx", "jsonl", "mtx", "svm", "h5ad", "csv.gz"):
         (tmp_path / f"x.{name}").write_bytes(b"\x1f\x8bnothing of the kind")
@@ -385,7 +385,7 @@ def bomb(folder, kind):
 def test_what_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch, kind):
     path = bomb(tmp_path, kind)
     monkeypatch.setattr(_table, "_UNPACKED", 2**16)
-    with pytest.raises(ReadError, match=rf"bomb\.{kind} unpacks to .* times its size.*--any-size"):
+    with pytest.raises(ReadError, match=rf"bomb\.{kind} unpacks to .* times its size.*any_size=True"):
         read(path)
     assert read(path, any_size=True).data.shape == (400_000, 2)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 
 from jointclust.cli import models, options
 from jointclust.cli.console import Voice, counted
+from jointclust.cli.errors import comma_separated
 from jointclust.cli.reading import InputFile, arranged, identities, with_known_rows
 from jointclust.readers import NoColumnError, ReadError
 from jointclust.views.blocks import Blocks, in_block
@@ -118,11 +117,7 @@ def _without(given: dict[str, Any], name: str | None) -> dict[str, Any]:
 
 def _quoted(names: list[str]) -> tuple[str, ...]:
     """Names as :func:`jointclust.cli.options.names_of` takes them."""
-    if not names:
-        return ()
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return (text.getvalue(),)
+    return (comma_separated(names),) if names else ()
 
 
 def joined(sources: dict[str, InputFile], voice: Voice) -> InputFile:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 
+from jointclust.cli.errors import as_option
 from jointclust.views.columns import Column
 from jointclust.views.kinds import Description, listed
 from jointclust.views.usage import ALL_USED, ALONE
@@ -117,18 +115,3 @@ def change_of(column: Column, groups: Sequence[Sequence[str]]) -> str:
     if own is not None:
         return f"{keep}, or {as_option('--columns', own)}"
     return "" if column.kind == "constant" else keep
-
-
-def as_option(option: str, names: Sequence[str]) -> str:
-    """An option with names as a shell and :func:`jointclust.cli.options.names_of` take them.
-
-    Examples
-    --------
-    >>> as_option("--columns", ["city", "net, gross"])
-    '--columns \\'city,"net, gross"\\''
-    """
-    if option in ("--text-column", "--id-column"):
-        return f"{option} {shlex.quote(names[0])}"
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return f"{option} {shlex.quote(text.getvalue())}"

@@ -43,8 +43,8 @@ _out_file = options.out("FILE", "Write the result to this file, too (.csv, .json
 @options.data_or_blocks_and_clusters
 @_out_folder
 @options.method
-@click.option("--components", type=click.IntRange(1), metavar="N", help="Dimensions of the embedding.")
-@click.option("--trade-off", metavar="NUMBER", help="DEC's trade-off: 0 to inf, or pca, ocm, mmc, olsda.")
+@click.option("--components", type=click.IntRange(1), metavar="N", deprecated="Use --set n_components=N.")
+@click.option("--trade-off", metavar="NUMBER", deprecated="Use --set trade_off=NUMBER.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other parameter of the method.")
 @click.option(
     "--cut",

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import csv
 import errno
-import re
+import io
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
+
+from jointclust.exceptions import Message, Setting
 
 FAILED, USAGE, INPUT, OUTPUT, CHANGED, INTERRUPTED = 1, 2, 3, 4, 5, 130
 
 
 # Parameters of estimators, which the library's messages name, and the options that set them.
-_OPTIONS = {
-    "n_clusters": "--clusters",
-    "n_components": "--components",
-    "trade_off": "--trade-off",
-    "random_state": "--seed",
-    "known_labels": "--known-column",
+_OPTIONS = {"n_clusters": "--clusters", "random_state": "--seed", "known_labels": "--known-column"}
+_SET = ("n_components", "trade_off", "variance", "ridge", "max_iter", "n_init", "max_rank", "effort", "reject_below")
+_OPTIONS |= {name: f"--set {name}=" for name in _SET}
+# Settings of readers that are no option with a value.
+_SPELLED = {
+    Setting("header", False): "--no-header",
+    Setting("header", True): "--header",
+    Setting("any_size", True): "--any-size",
+    Setting("missing", "keep"): "--missing mean or --missing median",
 }
-_PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(?:=(?=\S))?")
-_SETTING = re.compile(r"(?<!--set )\b(variance|ridge|max_iter|n_init|max_rank|effort|reject_below)=(?=\S)")
 
 
 class OutputError(Exception):
@@ -41,9 +47,41 @@ def _read_error() -> type[Exception]:
 
 
 def in_options(text: str) -> str:
-    """A message of the library in the words of the command line: ``n_clusters=5`` is ``--clusters 5`` there."""
-    named = _PARAMETER.sub(lambda match: _OPTIONS[match[1]] + " " * match[0].endswith("="), text)
-    return _SETTING.sub(r"--set \1=", named)
+    """A message of the library with what sets the parameters that it names."""
+    words = "".join(letter if letter.isalnum() or letter in "_=" else " " for letter in text).split()
+    named = {word.partition("=")[0] for word in words if "_" in word or "=" in word}  # others are words, too: variance
+    options = [f"{name}: {option}" for name, option in _OPTIONS.items() if name in named and option not in text]
+    return f"{text} ({', '.join(options)})" if options else text
+
+
+def spelled(text: str) -> str:
+    """A message of the readers, with options for their settings."""
+    return Message(text.text, *text.settings, spell=_option) if isinstance(text, Message) else text
+
+
+def _option(setting: Setting) -> str:
+    option, value = f"--{setting.name.replace('_', '-')}", setting.value
+    if isinstance(value, list):
+        return as_option(option, value)
+    return _SPELLED.get(setting, option if value is None else f"{option} {shlex.quote(str(value))}")
+
+
+def as_option(option: str, names: Sequence[str]) -> str:
+    """An option with names as a shell and :func:`jointclust.cli.options.names_of` take them.
+
+    Examples
+    --------
+    >>> as_option("--columns", ["city", "net, gross"])
+    '--columns \\'city,"net, gross"\\''
+    """
+    return f"{option} {shlex.quote(names[0] if option in ('--text-column', '--id-column') else comma_separated(names))}"
+
+
+def comma_separated(names: Sequence[str]) -> str:
+    """Names in one text, in quotes where they hold a comma."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()
 
 
 def one_line(error: BaseException) -> str:
@@ -55,8 +93,10 @@ def one_line(error: BaseException) -> str:
             text += f" (see {context.command_path} --help)"
     elif isinstance(error, MemoryError):
         text = f"There is not enough memory ({error or 'no details'}): use fewer rows, or a larger machine."
-    elif isinstance(error, (OutputError, _read_error())):
+    elif isinstance(error, OutputError):
         text = str(error)
+    elif isinstance(error, _read_error()):
+        text = spelled(error.args[0])
     elif isinstance(error, ValueError | TypeError):
         text = in_options(str(error))
     else:

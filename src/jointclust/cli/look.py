@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.table import Table as Drawn
 
 from jointclust.cli import options, preparing
-from jointclust.cli.columns import as_option, change_of, clustered, of_texts, other_groupings, unused
+from jointclust.cli.columns import change_of, clustered, of_texts, other_groupings, unused
 from jointclust.cli.console import Voice, counted
+from jointclust.cli.errors import as_option
 from jointclust.cli.reading import InputFile, arranged
 from jointclust.cli.repeated import arrays_of, describe_ids, describe_repeats, gaps_in, n_different, n_different_rows
 from jointclust.exceptions import collected

@@ -38,7 +38,9 @@ def method_of(name: str) -> type[BaseEstimator]:
     methods = {entry.name: entry.cls for entry in registry.METHODS}
     by_name = methods | {cls.__name__.lower(): cls for cls in methods.values()}
     if name.lower().replace("-", "") == "kmeans":
-        here = "k-means is --method dec --trade-off 1 here; jointclust compare sets scikit-learn's beside all methods."
+        here = (
+            "k-means is --method dec --set trade_off=1 here; jointclust compare sets scikit-learn's beside all methods."
+        )
         raise click.UsageError(f"--method {name}: {here}")
     if name.lower() not in by_name:
         raise click.UsageError(f"There is no method {name!r}. {hint(name, list(methods))}")
@@ -90,9 +92,8 @@ def clusterer(method: str, n_clusters: int, seed: int, **settings: object) -> Pr
             settings["views"] = None
     if wrong := [name for name in settings if name not in known]:
         name = wrong[0]
-        option = {"n_components": "--components", "trade_off": "--trade-off"}.get(name, f"--set {name}")
         raise click.UsageError(
-            f"{option} does not go with --method {method}: {cls.__name__} has no parameter {name}. "
+            f"--set {name} does not go with --method {method}: {cls.__name__} has no parameter {name}. "
             f"{hint(name, sorted(known))}"
         )
     return cls(n_clusters, **{"random_state": seed, **settings})

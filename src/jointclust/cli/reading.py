@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice
+from jointclust.cli.errors import spelled
 from jointclust.cli.repeated import describe_copies
 from jointclust.cli.writing import read_cells
 from jointclust.estimators.known import says_nothing
@@ -79,6 +80,7 @@ def read_data(
         size = file.stat().st_size if file.is_file() else None
         with voice.step("read", f"Reading {STDIN if data == '-' else data}", size) as progress:
             table = _read(file, kind, remembered, reading | {"progress": progress})
+            table = replace(table, notes=[spelled(note) for note in table.notes])
             columns = as_written(file, kind, **reading) if whole else None
             with file.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -127,7 +129,7 @@ def _as_file(path: str, kind: str) -> Iterator[Path]:
         try:
             yield Path(spooled.name)
         except ReadError as error:
-            raise ReadError(str(error).replace(spooled.name, STDIN)) from error
+            raise ReadError(spelled(error.args[0]).replace(spooled.name, STDIN)) from error
 
 
 def identities(table: Table) -> NDArray:

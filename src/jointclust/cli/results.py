@@ -17,9 +17,9 @@ from sklearn.decomposition import PCA, TruncatedSVD
 import jointclust as jc
 from jointclust import progress
 from jointclust.cli import preparing, runs
-from jointclust.cli.columns import as_option, clustered, in_short, unused
+from jointclust.cli.columns import clustered, in_short, unused
 from jointclust.cli.console import Voice, counted, shown
-from jointclust.cli.errors import in_options
+from jointclust.cli.errors import as_option, in_options
 from jointclust.cli.options import names_of
 from jointclust.cli.reading import InputFile, identities, known_labels
 from jointclust.cli.runs import class_column, class_names, command_line, embedding_columns, origins

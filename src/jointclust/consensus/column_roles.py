@@ -82,11 +82,11 @@ def share_of(column: Coded, labels: Labels) -> float:
 
 
 def describe_decisive(name: str, remedy: str | None = None) -> str:
-    """That the clusters are those of one column, in words, with the option that leaves it out."""
-    how = f"in a shell: --drop {name!r}" if remedy is None else remedy
+    """That the clusters are those of one column, in words, and how to leave it out."""
+    how = "" if remedy is None else f" ({remedy})"
     return (
         f"These clusters are (nearly) the values of column {name!r}; the other columns do not show them. If they are "
-        f"not what you look for, leave the column out ({how})."
+        f"not what you look for, leave the column out{how}."
     )
 
 

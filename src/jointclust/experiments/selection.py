@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from jointclust.experiments.experiment import frame, pandas
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from pandas import DataFrame
 
 # By which column each way of choosing chooses.
@@ -74,13 +73,6 @@ def chosen_runs(table: DataFrame, metric: str = "accuracy", selection: str = "or
         chosen = best_parameters(group, SELECTIONS[selection] or metric)
         kept[group.index[group["parameters"] == chosen]] = True
     return table[kept]
-
-
-def paired(runs: DataFrame, dataset: str, method: str, rival: str, metric: str) -> NDArray:
-    """How much more a method has than a rival on a data set, run by run, paired by the seed."""
-    own = runs[runs["dataset"] == dataset].pivot(index="seed", columns="method", values=metric)
-    missing = pandas().Series(float("nan"), index=own.index)
-    return (own.get(method, missing) - own.get(rival, missing)).to_numpy(float)
 
 
 def best_parameters(runs: DataFrame, column: str) -> str | None:

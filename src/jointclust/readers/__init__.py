@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.io
 
+from jointclust.exceptions import Setting
 from jointclust.readers._arrow import arrow_columns, read_feather, read_parquet
 from jointclust.readers._columns import Columns
 from jointclust.readers._mat import read_mat
@@ -70,7 +71,8 @@ def format_of(path: str | os.PathLike[str]) -> str:
     except KeyError:
         raise ReadError(
             f"{path}: the ending of its name is none that is known ({', '.join(_ENDINGS)}, the text ones also with "
-            f"{', '.join(ENDINGS)}): name its format with --format."
+            f"{', '.join(ENDINGS)}): name its format.",
+            Setting("format"),
         ) from None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.exceptions import Setting
 from jointclust.readers import _table as shared
 from jointclust.readers._columns import Columns, as_column
 from jointclust.readers._table import Options, ReadError, Table, needed
@@ -159,13 +160,11 @@ def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Reader)
     example = str(next(values, ""))[:40]
     if options.categories == "refuse" and options.wanted is None:
         raise shared.refuse_text(path, field.name, example)
-    advice = "; the model takes numbers there."
+    what = f"{path}: column {field.name!r} holds {field.type}, such as {example!r}"
     if options.categories == "keep":
-        advice = (
-            ", and only numbers, text, dates and what is true or false can be used: leave it out with --drop "
-            f"{field.name!r}."
-        )
-    raise ReadError(f"{path}: column {field.name!r} holds {field.type}, such as {example!r}{advice}")
+        advice = "and only numbers, text, dates and what is true or false can be used: leave it out."
+        raise ReadError(f"{what}, {advice}", Setting("drop", [field.name]))
+    raise ReadError(f"{what}; the model takes numbers there.")
 
 
 def _typed(column: Any, kind: str) -> NDArray[Any]:

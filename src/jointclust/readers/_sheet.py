@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.exceptions import Message, Setting
 from jointclust.readers import _table as shared
 from jointclust.readers._columns import Columns, KindError, near_dates, typed
 from jointclust.readers._table import (
@@ -94,7 +95,8 @@ class Sheet:
         elif guessed and wanted and wanted.isdisjoint(self.names) and not text_columns(self.names, list(wanted)):
             raise ReadError(
                 f"{self.path} has none of the model's columns ({listed(list(options.wanted or ()), 4)}); it has "
-                f"{listed(self.names, 4)}. If its first line is data: --no-header."
+                f"{listed(self.names, 4)}. Is its first line data?",
+                Setting("header", False),
             )
         self.forced = self._forced()
         self.signs: dict[int, str] = {}
@@ -117,11 +119,13 @@ class Sheet:
         if not numbers or any(name and name in called for name in self.names):
             return
         if numbers in ([str(at + first) for at in range(len(numbers))] for first in (0, 1)):
-            self.notes.append("The first line counts the columns; it is taken as names. If it is data: --no-header.")
+            what = "The first line counts the columns; it is taken as names. Is it data?"
+            self.notes.append(Message(what, Setting("header", False)))
         elif all(self._is_alike(index) for index in range(len(self.names))):
             raise ReadError(
                 f"{self.path}: the first {self.source.unit} ({listed(self.names, 4)}) looks like the ones below it, "
-                "where the columns' names should be. If it is data: --no-header. If it holds names: --header."
+                "where the columns' names should be. Say whether it is data, or holds names.",
+                *(Setting("header", False), Setting("header", True)),
             )
 
     def _is_alike(self, index: int) -> bool:
@@ -161,17 +165,18 @@ class Sheet:
         if {"point", "comma"} <= places.keys():
             raise ReadError(
                 f"{self._place(*places['comma'])} has a decimal comma, and {self.source.unit} {places['point'][0]}: "
-                f"{places['point'][2]!r} a decimal point. Say which it is: --decimal , or --decimal ."
+                f"{places['point'][2]!r} a decimal point. Say which it is.",
+                *(Setting("decimal", ","), Setting("decimal", ".")),
             )
         if "comma" in places:
-            self.notes.append(
-                f"Numbers are read with a decimal comma ({places['comma'][2].strip()!r}). Else: --decimal ."
-            )
+            what = f"Numbers are read with a decimal comma: {places['comma'][2].strip()!r}. Is it none?"
+            self.notes.append(Message(what, Setting("decimal", ".")))
             return Numerals(",", certain=True)
         if "either" in places and "point" not in places:
             raise ReadError(
                 f"{self._place(*places['either'])} has a comma for thousands or for decimals, and nothing in the file "
-                "tells. Say which it is: --decimal . or --decimal ,"
+                "tells. Say which it is.",
+                *(Setting("decimal", "."), Setting("decimal", ",")),
             )
         return Numerals(".", certain="point" in places)
 
@@ -258,7 +263,8 @@ class Sheet:
             (line, cell), (other_line, other) = list(examples.values())[:2]
             raise ReadError(
                 f"{self._place(line, index, cell)} and {self.source.unit} {other_line}: {other!r} are numbers of "
-                "different units: write the column's numbers alike, or leave it out with --drop."
+                "different units: write the column's numbers alike, or leave it out.",
+                Setting("drop", [self.names[index]]),
             )
         if any(examples):
             self.signs[index] = next(iter(examples))
@@ -327,14 +333,16 @@ class Sheet:
             if self.options.missing == "keep":
                 self.gaps[cell] = None
                 return float("nan")
-            advice = "Fill it in: --missing mean or --missing median does."
-            raise ReadError(f"{self._place(line, index)}: the cell is empty. {advice}")
+            what = f"{self._place(line, index)}: the cell is empty. Fill it in, or read it as a gap."
+            raise ReadError(what, shared.AS_GAPS)
         if not self.numerals.certain and "point" in self.evidence:
             self.numerals.certain = True
             return self._number(line, cell, index)
-        advice = ", as the first rows write them: write them alike, or name their decimal sign with --decimal"
-        place = self._place(line, index, cell[:40])
-        raise ReadError(f"{place} is not a number{advice if any(readings(cell)) else ''}.")
+        what = f"{self._place(line, index, cell[:40])} is not a number"
+        if not any(readings(cell)):
+            raise ReadError(f"{what}.")
+        advice = "write them alike, or name their decimal sign."
+        raise ReadError(f"{what}, as the first rows write them: {advice}", Setting("decimal"))
 
     def _kept(self, matrix: Matrix, names: list[str], text: dict[str, list[str]]) -> tuple[Any, list[str]]:
         """The matrix where there is nothing but numbers, else columns of several types, in the file's order."""
@@ -360,7 +368,7 @@ class Sheet:
             cell = str(error)
             place = f"{self.path}: {self._row_place(cells.index(cell))}, column {name!r}: {cell[:40]!r}"
             what = f"is no {kind}, as it should be" if kind else "is no day of the calendar"
-            raise ReadError(f"{place} {what}. Correct it, or leave the column out with --drop.") from None
+            raise ReadError(f"{place} {what}. Correct it, or leave the column out.", Setting("drop", [name])) from None
 
     def _read_leniently(self, cells: list[str]) -> NDArray[Any]:
         """A column that is only shown: what its cells say, or text."""
@@ -378,10 +386,8 @@ class Sheet:
         self.date_orders[name] = order.order
         other = MONTH_FIRST if order.order == DAY_FIRST else DAY_FIRST
         if order.doubtful is not None:
-            self.notes.append(
-                f"Dates of {name!r} may have either order ({order.doubtful!r}): they are read {order.order}. "
-                f"Else: --dates {other}"
-            )
+            what = f"Dates of {name!r} may have either order ({order.doubtful!r}): they are read {order.order}."
+            self.notes.append(Message(what, Setting("dates", other)))
         elif given is None:
             self.notes.append(f"Dates of {name!r} are read {order.order} ({written[0].strip()!r}).")
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
+from jointclust.exceptions import Setting
 from jointclust.readers._sheet import CellSource, Read, Sheet
 from jointclust.readers._table import Options, ReadError, Table, most_unpacked, needed, unpacks_to
 from jointclust.views.written import is_gap, is_number
@@ -95,7 +96,7 @@ def encoding_of(path: Path, given: str) -> tuple[str, str | None]:
     try:
         codecs.lookup(given)
     except LookupError as error:
-        raise ReadError(f"--encoding {given}: there is no such encoding.") from error
+        raise ReadError("There is no such encoding.", Setting("encoding", given)) from error
     if given != _DEFAULT:
         return given, None
     with opened(path) as (_, content):
@@ -104,7 +105,8 @@ def encoding_of(path: Path, given: str) -> tuple[str, str | None]:
     if marked is not None:
         return marked, f"The file is marked as {marked.upper()}, and read as such."
     if b"\0" in start:
-        raise ReadError(f"{path} is no text in UTF-8: it holds null bytes. If it is UTF-16: --encoding utf-16-le.")
+        what = f"{path} is no text in UTF-8: it holds null bytes. Is it UTF-16?"
+        raise ReadError(what, Setting("encoding", "utf-16-le"))
     return given, None
 
 
@@ -119,7 +121,7 @@ def encoding_error(path: Path, encoding: str, most: float) -> ReadError:
                 where = f"line {number} holds the byte 0x{line[error.start]:02x}"
                 break
     name = encoding.removesuffix("-sig")
-    return ReadError(f"{path} is not {name}: {where}. Name its encoding, for example --encoding latin-1.")
+    return ReadError(f"{path} is not {name}: {where}. Name its encoding.", Setting("encoding", "latin-1"))
 
 
 class Delimited(CellSource):
@@ -195,12 +197,13 @@ class Delimited(CellSource):
                 yield self.n_comments + reader.line_num, row
 
     def _ragged(self, line: int, n_cells: int) -> ReadError:
-        guessed = f" If {self.delimiter!r} is not what separates cells: --delimiter"
-        comma = ", or --decimal , where it is the decimal sign." if self.delimiter == "," else "."
-        return ReadError(
-            f"{self.path}: line {line} has {n_cells} cells where the first line has {len(self.names)}."
-            + (guessed + comma if self.options.delimiter is None else "")
-        )
+        what = f"{self.path}: line {line} has {n_cells} cells where the first line has {len(self.names)}."
+        if self.options.delimiter is not None:
+            return ReadError(what)
+        what += f" Is {self.delimiter!r} what separates cells"
+        if self.delimiter != ",":
+            return ReadError(f"{what}?", Setting("delimiter"))
+        return ReadError(f"{what}, or the decimal sign?", Setting("delimiter"), Setting("decimal", ","))
 
     def fast(self, numeric: list[int], text: list[int], gaps: list[str], decimal: str) -> Read | None:
         """The columns through pyarrow, where it is installed and has nothing to complain of."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.exceptions import Message, Setting
 from jointclust.readers._columns import Columns
 
 # The rows, their coordinates and one copy on the way: what a fit holds of the data at a time.
@@ -23,12 +24,17 @@ _BLOCK = 4096
 _UNPACKED, _TIMES = 2**26, 100
 # Share of texts that are different from which on they name rows: some rows may be there twice.
 _NAMES = 0.9
+# What reads empty cells as gaps.
+AS_GAPS = Setting("missing", "keep")
 # Columns that are no features and that nobody has named, at the most.
 _CARRIED = 50
 
 
 class ReadError(ValueError):
-    """A file that cannot be read; says where, why, and what to do."""
+    """A file that cannot be read; says where, why, and what to do, with the settings that matter."""
+
+    def __init__(self, text: str, *settings: Setting):
+        super().__init__(Message(text, *settings))
 
 
 class NoColumnError(ReadError):
@@ -71,12 +77,8 @@ class Options:
     @property
     def special(self) -> dict[str, str]:
         """Columns that are no features, by the option that names each."""
-        named = {
-            "--id-column": self.id_column,
-            "--label-column": self.label_column,
-            "--known-column": self.known_column,
-        }
-        return {option: name for option, name in named.items() if name is not None}
+        options = ("id_column", "label_column", "known_column")
+        return {option: getattr(self, option) for option in options if getattr(self, option) is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +118,8 @@ def check_columns(path: Path, names: list[str], options: Options) -> None:
     if repeated:
         raise ReadError(
             f"{path}: {listed(repeated)} {'names' if len(repeated) == 1 else 'name'} more than one column: rename "
-            "them, or use --no-header if the first line is data."
+            "them, or say that the first line is data.",
+            Setting("header", False),
         )
     for option, name in options.special.items():
         if name not in names:
@@ -128,7 +131,7 @@ def no_such_column(path: Path, name: str, option: str, names: Sequence[str]) -> 
     close = difflib.get_close_matches(name.lower(), [known.lower() for known in names], n=1)
     meant = [known for known in names if known.lower() in close]
     hint = f". Did you mean {meant[0]!r}? It" if meant else "; it"
-    error = NoColumnError(f"{path} has no column {name!r} ({option}){hint} has {listed(names)}.")
+    error = NoColumnError(f"{path} has no column {name!r}{hint} has {listed(names)}.", Setting(option))
     error.column = name
     return error
 
@@ -136,16 +139,17 @@ def no_such_column(path: Path, name: str, option: str, names: Sequence[str]) -> 
 def features_of(path: Path, names: Sequence[str], options: Options, *, numbered: bool) -> list[str]:
     """Names of the features, in the file's order; where the file is ``numbered``, numbers from 0 name columns, too."""
     if options.columns is not None and options.drop is not None:
-        raise ReadError("--columns and --drop exclude each other: name the columns to take, or those to leave out.")
-    option, listed_names = ("--columns", options.columns) if options.drop is None else ("--drop", options.drop)
+        both = Setting("columns"), Setting("drop")
+        raise ReadError("Name the columns to take, or those to leave out, not both.", *both)
+    option, listed_names = ("columns", options.columns) if options.drop is None else ("drop", options.drop)
     if options.text_column is not None:
-        option, listed_names = "--text-column", [options.text_column]
+        option, listed_names = "text_column", [options.text_column]
     chosen, known = set(), set(names)
     for name in options.show:
         if name not in known:
-            raise no_such_column(path, name, "--show", names)
-        if option != "--drop" and name in (listed_names or ()):
-            raise ReadError(f"{option} and --show both name {name!r}: it is clustered, or only shown.")
+            raise no_such_column(path, name, "show", names)
+        if option != "drop" and name in (listed_names or ()):
+            raise ReadError(f"{name!r} is clustered, or only shown, not both.", Setting(option), Setting("show"))
     for name in listed_names or ():
         at = int(name) if numbered and name.isdecimal() else -1
         named = names[at] if 0 <= at < len(names) else name
@@ -153,10 +157,11 @@ def features_of(path: Path, names: Sequence[str], options: Options, *, numbered:
             raise no_such_column(path, name, option, names)
         for other, value in options.special.items():
             if value == named:
-                raise ReadError(f"{option} and {other} both name {name!r}, which is no feature then: take it from one.")
+                what = f"{name!r} is named twice, and once as no feature: leave it out of one."
+                raise ReadError(what, Setting(option), Setting(other))
         chosen.add(named)
     kept = [name for name in names if name not in {*options.special.values(), *options.show}]
-    return kept if listed_names is None else [name for name in kept if (name in chosen) == (option != "--drop")]
+    return kept if listed_names is None else [name for name in kept if (name in chosen) == (option != "drop")]
 
 
 def carried(names: Sequence[str], features: Sequence[str], options: Options) -> list[str]:
@@ -259,15 +264,17 @@ def check_wanted(
 def refuse_text(path: Path, name: str, example: str) -> ReadError:
     """The error for a column of text, with the ways out."""
     return ReadError(
-        f"{path}: column {name!r} holds text ({example!r}). Leave such columns out with --categories drop, make one "
-        f"column per value with --categories onehot, or say what it is: --id-column {name!r}, --label-column {name!r}."
+        f"{path}: column {name!r} holds text ({example!r}). Leave such columns out, make one column per value, or say "
+        "that it holds ids or classes.",
+        *(Setting("categories", "drop"), Setting("categories", "onehot")),
+        *(Setting("id_column", name), Setting("label_column", name)),
     )
 
 
 def dropped(names: Sequence[str], options: Options) -> list[str]:
     """A line that says which columns were left out for their text, where there are some."""
     is_new = bool(names) and options.wanted is None
-    return [f"Left out for their text (--categories drop): {listed(names)}."] if is_new else []
+    return [Message(f"Left out for their text: {listed(names)}.", Setting("categories", "drop"))] if is_new else []
 
 
 def assembled(
@@ -281,7 +288,8 @@ def assembled(
         if options.wanted is None and len(levels) > max(50, len(matrix) // 2):
             raise ReadError(
                 f"{path}: column {name!r} holds {len(levels)} different texts, too many for one column each. "
-                f"Is it --id-column {name!r}? Else leave text out with --categories drop."
+                "Does it hold ids? Else leave text out.",
+                *(Setting("id_column", name), Setting("categories", "drop")),
             )
     if values:
         cells = {name: np.asarray(text[name], dtype=object)[:, None] for name in values}
@@ -326,7 +334,7 @@ def check_memory(path: Path, n_values: float, itemsize: int = 8) -> None:
     if available is not None and needed > available:
         raise ReadError(
             f"{path} needs about {needed / 2**30:.1f} GiB of memory to fit, and {available / 2**30:.1f} GiB are free. "
-            "Save it as a float32 .npy file, which --method ldakm and the like read from the disk as needed, take a "
+            "Save it as a float32 .npy file, which LDAKMeans and the like read from the disk as needed, take a "
             "sample of its rows, or use a larger machine."
         )
 
@@ -340,8 +348,9 @@ def unpacks_to(path: Path, n_bytes: float) -> ReadError:
     """The error for a file that unpacks to so many bytes, or more."""
     return ReadError(
         f"{path} unpacks to {n_bytes / 2**20:,.0f} MiB or more, {n_bytes / path.stat().st_size:,.0f} times its size: "
-        "either it was made to fill a machine, or this machine has too little memory for its rows. If you trust it: "
-        "--any-size."
+        "either it was made to fill a machine, or this machine has too little memory for its rows. If you trust it, "
+        "read it all the same.",
+        Setting("any_size", True),
     )
 
 
@@ -402,5 +411,5 @@ def _not_finite(path: Path, table: Table, row: int, column: int, value: Any) -> 
     place = f"row {row} (from 0)" if table.place is None else f"{table.place(row)}, row {row} (from 0)"
     infinite = isinstance(value, float | np.floating) and np.isinf(value)
     what = f"{value} is not a finite number, or too large for one" if infinite else "the cell is empty or NaN"
-    advice = "Correct it or drop the row" if infinite else "Fill it in: --missing mean or --missing median does"
-    return ReadError(f"{path}: {place}, column {name}: {what}. {advice}.")
+    advice = "Correct it or drop the row." if infinite else "Fill it in, or read it as a gap."
+    return ReadError(f"{path}: {place}, column {name}: {what}. {advice}", *([] if infinite else [AS_GAPS]))

@@ -31,8 +31,9 @@ _ROW_NAMES = re.compile("ids?|idx|index|uid|uuid|guid|row|row ?id|rownames|row n
 _ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
 
 
-# What to do with text that has other columns beside it.
-_OF_TEXT = ", left out beside other columns; to cluster it: jc.cluster(table[{0!r}]), in a shell --text-column {0!r}"
+# What is said of text that has other columns beside it, and what to do with it.
+BESIDE = "left out beside other columns"
+_OF_TEXT = f", {BESIDE}; to cluster it: jc.cluster(table[{{!r}}])"
 
 
 class Column(NamedTuple):

@@ -18,6 +18,7 @@ from jointclust.rows import is_annotated, is_elsewhere, is_lazy, some_rows, tidi
 from jointclust.types import Float
 from jointclust.views.cells import cells_of
 from jointclust.views.columns import (
+    BESIDE,
     Column,
     Facts,
     columns_of,
@@ -420,7 +421,7 @@ def _of_columns(
     spread = _spreads([column.numbers if use else None for column, use in zip(facts, numeric, strict=True)])
     remarks = _remarks(facts, names, kinds, missing)
     if verdict.kind == "documents":  # of the text, which is not left out
-        remarks = [line for line in remarks if "--text-column" not in line]
+        remarks = [line for line in remarks if BESIDE not in line]
     reasons = verdict.reasons + describe_use(usage, names) + remarks + reasons
     if verdict.kind not in ("counts", "mixed", "table"):
         kinds = np.where(kinds == "count", "number", kinds)

@@ -234,11 +234,6 @@ def oracle_rows(
     return rows
 
 
-def by_method(table: DataFrame, measure: str) -> DataFrame:
-    """Our numbers of one measure, data sets by methods."""
-    return table[table["measure"] == measure].pivot(index="dataset", columns="method", values="ours")
-
-
 def with_baseline(table: DataFrame, baseline: str) -> DataFrame:
     """The table with a column 'k-means' behind 'ours': plain k-means on the same rows, by the same measure."""
     keys = [name for name in ("rows", "dataset", "measure") if name in table]

@@ -55,7 +55,7 @@ def features(content: Content, room: int) -> list[dict[str, Any]]:
     Where cells were empty, ``filled`` has one byte for each row, 1 for a value that is not in the data but was filled
     in from the row's others.
     """
-    axes: list[dict[str, Any]] = []
+    columns: list[dict[str, Any]] = []
     carried = content.fitted.features
     for index in content.telling:
         column, meaning = carried.columns(np.array([index]))[:, 0], carried.of[index]
@@ -67,8 +67,8 @@ def features(content: Content, room: int) -> list[dict[str, Any]]:
         room -= len(script_json(feature)) + 1
         if room < 0:
             break
-        axes.append(feature)
-    return axes
+        columns.append(feature)
+    return columns
 
 
 def _axes(content: Content) -> list[dict[str, Any]]:
