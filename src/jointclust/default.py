@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,6 @@ def fit_rows(
     n_clusters: int | Numbers | None,
     known_labels: ArrayLike | None = None,
     n_classes: int = 0,
-    report: Report = silent,
     like: Predictor | None = None,
 ) -> FittedRows:
     """Fit the model with a number of clusters or with the one that the data show; nothing is prepared twice.
@@ -139,11 +139,7 @@ def fit_rows(
         # The search takes little, and says nothing of how long members take.
         stages.plan({"number": 0.0, **stage_weights(Settings.of(model), viewed, sample.size)})
 
-        def report_both(done: int, total: int) -> None:
-            stages.advance("number", done, total)
-            report(done, total)
-
-        number = count(viewed.in_memory(), sample, n_clusters, report_both)
+        number = count(viewed.in_memory(), sample, n_clusters, partial(stages.advance, "number"))
         stages.advance("number", 1)
         number = number if before is None else comparable(number, before.n_clusters)
         number.warn()

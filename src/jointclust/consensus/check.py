@@ -29,16 +29,16 @@ from jointclust.views.used_columns import UsedColumn, used_columns
 
 # Probability that anything shifts by chance, over all tests.
 _LEVEL = 0.02
-# What a shift is at the least, however many rows show it: of columns and of clusters, of the share of rows that are
+# The smallest shift that counts, however many rows show it: of columns and clusters, of the share of rows that are
 # unlike any, of the mean confidence.
 _SHIFT, _UNLIKE, _FALL = 0.05, 0.03, 0.03
-# Shares from which on the model has to be fitted again: of rows that are unlike any, of lost confidence.
+# From these shifts on the model has to be fitted again: of the share of rows unlike any, of the mean confidence.
 _UNLIKE_REFIT, _FALL_REFIT = 0.2, 0.15
-# Rows that make a cluster of their own: so many, and this share; links that each has, of so many that are tried.
+# A cluster of its own has at least so many rows and this share of all; each has so many links, of so many tried.
 _CLUSTER, _CLUSTER_SHARE, _LINKS, _FELLOWS = 20, 0.02, 5, 100
-# A level that is new: this share of the rows, and so many.
+# A new level counts if it has this share of the rows, and so many.
 _NEW_LEVEL, _NEW_LEVEL_ROWS = 0.01, 5
-# Rows below which only large changes show, rows that are looked at in a file or with Dask, and columns that are named.
+# Rows below which only large changes show; most rows of a file or with Dask that are looked at; columns that are named.
 _FEW, _SOME, _NAMED = 50, 20_000, 5
 VERDICTS = ("fits", "drifts", "refit")
 
@@ -163,7 +163,7 @@ class _Side(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """A line of the table, what it is about, its sentence, and what a shift of it is at the least."""
+    """A line of the table, with its sentence and the smallest shift that counts."""
 
     what: str
     before: float
@@ -240,9 +240,7 @@ def _of_column(one: UsedColumn, other: UsedColumn, strata: tuple[Labels, Labels]
     """The lines of a column: its values, and its gaps where there are any."""
     name = one.name
     if one.codes is None or other.codes is None:
-        old, new = (
-            float(np.nanmedian(part)) if np.isfinite(part).any() else np.nan for part in (one.numbers, other.numbers)
-        )
+        old, new = _median(one.numbers), _median(other.numbers)
         sentence = f"Column {name!r} has shifted: its median is {new:.4g}, {old:.4g} before."
         rows = [_Row(f"column {name!r}", old, new, shift_of_numbers(one.numbers, other.numbers, strata), sentence)]
         gaps = [np.isnan(part).astype(np.intp) for part in (one.numbers, other.numbers)]
@@ -275,7 +273,7 @@ def _recoded(column: UsedColumn, levels: list[Any]) -> NDArray[np.intp]:
 
 
 def _of_levels(one: UsedColumn, other: UsedColumn) -> list[tuple[str, bool]]:
-    """What is to be said of levels that are new, and whether they matter."""
+    """A sentence for each new level, and whether it counts."""
     if other.codes is None or other.levels is None:
         return []
     counts = np.bincount(other.codes[other.codes >= 0], minlength=len(other.levels))
@@ -289,7 +287,7 @@ def _of_levels(one: UsedColumn, other: UsedColumn) -> list[tuple[str, bool]]:
 
 
 def _cluster_of_own(agreement: Agreement, known: Any, X: Any, far: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """The rows, of those that are unlike any, that form a cluster: nearer to each other than to any that is known."""
+    """Rows unlike any that form a cluster: they are nearer to each other than to any row that is known."""
     rows = np.flatnonzero(far)
     if rows.size < _CLUSTER:
         return rows[:0]
@@ -322,9 +320,7 @@ def _judged(
         own.size > 0,
     ]
     grave = [f"{own.size:,} rows that fit nothing form a cluster of their own."] if own.size else []
-    drifted = sorted(
-        (row for row, shift in zip(rows, shifted, strict=True) if shift), key=lambda row: -row.shift.distance
-    )
+    drifted = sorted((rows[place] for place in np.flatnonzero(shifted)), key=lambda row: -row.shift.distance)
     first = [row.sentence for place in (1, 2) for row in [rows[place]] if shifted[place] and graves[place - 1]]
     others = [row.sentence for row in drifted if row.sentence not in first]
     drifts = bool(drifted) or any(matters for _, matters in levels)

@@ -118,7 +118,8 @@ def _decisive(columns: Sequence[Facts], codes: dict[int, Coded], labels: Labels)
     best = max(known, key=lambda index: known[index])
     if known[best] < _DECIDES:
         return None
-    others = [one for index, one in codes.items() if index != best and _shared_with(one, cells[best]) < _COPY]
+    by_cell = np.unique(cells[best], return_inverse=True)[1].astype(np.int32)
+    others = [one for index, one in codes.items() if index != best and share_of(one, by_cell) < _COPY]
     return best if share_shown(others, labels) < SHOWN else None
 
 
@@ -139,10 +140,6 @@ def _known_share(labels: Labels, cells: NDArray[np.intp]) -> float:
     of_cells, of_labels, of_both = (entropy(counts) for counts in (*sizes, together))
     chance = (sizes[0].size - 1) * (sizes[1].size - 1) / (2 * labels.size)
     return float((of_cells + of_labels - of_both - chance) / max(of_labels - chance, 1e-9))
-
-
-def _shared_with(column: Coded, cells: NDArray[np.intp]) -> float:
-    return share_of(column, np.unique(cells, return_inverse=True)[1].astype(np.int32))
 
 
 def share_shown(columns: list[Coded], labels: Labels) -> float:

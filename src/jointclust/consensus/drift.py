@@ -23,13 +23,13 @@ NONE = Shift(0.0, 1.0)
 
 
 def shift_of_numbers(before: Float, now: Float, strata: tuple[NDArray, NDArray]) -> Shift:
-    """The tests of Kolmogorov and of Wilcoxon inside strata.
+    """The tests of Kolmogorov and of Wilcoxon inside strata; a stratum that grows or shrinks is no shift.
 
-    Kolmogorov's is ``sup_t |T(t)| / sqrt(E)`` with ``T(t) = sum_h n_h (G_h(t) - t)``.
-    G_h is the share of the n_h new rows of stratum h among its lowest share t of rows, old and new; with m_h old rows
-    ``E = sum_h n_h m_h / (n_h + m_h)`` makes T a Brownian bridge. With one stratum this is the test of two samples. A
-    stratum that grows or shrinks is no shift. The distance is ``sup |T| / E``. Wilcoxon's test adds up the ranks of the
-    new rows (van Elteren, 1960), which a shift of all values changes most; the probability is twice the smaller one.
+    Kolmogorov's is ``sup_t |T(t)| / sqrt(E)`` with ``T(t) = sum_h n_h (G_h(t) - t)``. Stratum h has n_h new and m_h old
+    rows; ``G_h(t)`` is the share of its new rows that are among the lowest share t of all its rows. With
+    ``E = sum_h n_h m_h / (n_h + m_h)``, T is a Brownian bridge; with one stratum this is the test of two samples. The
+    distance is ``sup |T| / E``. Wilcoxon's test adds up the ranks of the new rows (van Elteren, 1960), which is best
+    where all values shift. The probability is twice the smaller of the two.
     """
     values = np.concatenate([before, now])
     stratum = np.concatenate(strata)
@@ -58,7 +58,7 @@ def shift_of_numbers(before: Float, now: Float, strata: tuple[NDArray, NDArray])
 
 
 def _p_of_ranks(rank: Float, is_new: NDArray[np.bool_], starts: NDArray[np.intp], sizes: Float, n_new: Float) -> float:
-    """The probability of so large or small a sum of ranks, by its moments if new rows are any of each stratum."""
+    """The probability of a sum of ranks so far from its mean, where new rows are drawn at random in each stratum."""
     means = np.add.reduceat(rank, starts) / sizes
     squares = np.maximum(np.add.reduceat(rank**2, starts) - sizes * means**2, 0.0)
     variance = float(np.sum(n_new * (sizes - n_new) / sizes * squares / np.maximum(sizes - 1, 1.0)))

@@ -35,8 +35,7 @@ class KeptRows:
     weights : array of shape (n_rows,) or None
         Their weights.
     numbers : array of shape (n_rows,) or None
-        The cluster of each, by the latest number that it had where clusters have merged; None where these are the
-        labels.
+        Where clusters have merged, the number of each row's cluster before that; None where none have.
     """
 
     data: Any
@@ -50,9 +49,8 @@ class KeptRows:
         """Keep rows of data in memory, which are all there are, or a sample of them."""
         X = plain(X)
         capacity = min(MOST_ROWS, max(_VALUES // _width(X), _FEWEST)) if capacity is None else capacity
-        held = cls(stored(X), n_seen, capacity, weights) if n_rows(X) <= capacity else None
-        if held is not None:
-            return held
+        if n_rows(X) <= capacity:
+            return cls(stored(X), n_seen, capacity, weights)
         index = np.sort(np.random.RandomState(0).choice(n_rows(X), capacity, replace=False))
         return cls(stored(rows_at(X, index)), n_seen, capacity, None if weights is None else weights[index])
 

@@ -22,7 +22,7 @@ from jointclust.numerics.spanning_tree import (
 from jointclust.types import Float, Labels
 
 # Limits of the Gini index of cluster sizes; the one of the member that has no other criterion.
-_INEQUALITIES, _USUAL = (0.1, 0.3, 0.5, 0.7), 1
+_INEQUALITIES, _USUAL = (0.1, 0.3, 0.5, 0.7), [1]
 # The nearest rows, the row itself included, whose distance is its reach in each spanning tree; 1 is none.
 _REACHES = (1, 5)
 # Starts of the mixture from k-means, for each start of the other members.
@@ -73,9 +73,9 @@ class _Cuts(NamedTuple):
         tree = spanning_tree(Z, reach)
         return cls(Z, mass, tree, [fair_joins(tree, mass, limit) for limit in _INEQUALITIES])
 
-    def fair(self, n_clusters: int, limit: int = _USUAL) -> Labels:
-        """The clusters that are left at one limit of the Gini index."""
-        return self.tree.parts(self._cut(n_clusters, [limit]))
+    def fair(self, n_clusters: int) -> Labels:
+        """The clusters that are left at the usual limit of the Gini index."""
+        return self.tree.parts(self._cut(n_clusters, _USUAL))
 
     def informative(self, n_clusters: int) -> Labels:
         """The parts of all limits at once, joined until so many clusters are left."""

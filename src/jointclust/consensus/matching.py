@@ -20,11 +20,11 @@ from jointclust.rows.arrays import to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels
 
-# Share of a cluster's rows from which on it is part of another, or another part of it.
+# A cluster is a part of another if at least this share of its rows is in it.
 _MOST = 0.5
-# Share of the rows to be expected of a cluster below which it is gone, wherever its last rows are.
+# A cluster is gone if it has less than this share of the rows that it should have, wherever they are.
 _LEFT = 0.2
-# Rows of those kept that tell the number of a row.
+# Nearest kept rows that decide on the earlier number of a row.
 _NEAREST = 5
 _IN_WORDS = ("no", "one", "two", "three", "four", "five", "six")
 
@@ -58,9 +58,9 @@ class Before:
     names : dict of int to str
         Names of its clusters, as far as they have one.
     numbers : array of shape (n_rows,)
-        The cluster of each row by the latest number that it had, where clusters have merged; else the labels.
+        The labels; where clusters have merged, the number of the row's cluster before that.
     recall : function of rows
-        Clusters and those numbers of other rows.
+        Labels and such numbers of other rows.
     """
 
     labels: Labels
@@ -107,11 +107,11 @@ class Before:
     def match(self, after: Labels) -> Matching:
         """The numbers of clusters of the same rows.
 
-        The table of the pairs of clusters counts rows by confidence. The pairs of an optimal assignment that share most
-        of either's rows are the same cluster. Of clusters that have merged the largest gives its number, as most
-        earlier rows had it; of the parts of one the largest keeps it, unless another is an earlier cluster again. A
-        cluster is new if most of its rows are unlike any that the model knows, and the model is not sure where they
-        belong.
+        A table counts the rows of each pair of clusters, by confidence. Two clusters are the same if an optimal
+        assignment pairs them and they share most rows of one of them. Clusters that have merged get the number of the
+        largest. Of the parts of a cluster, the largest keeps its number, unless another part is an earlier cluster that
+        has come back. A cluster is new if most of its rows are unlike any that the model knows, and the model is not
+        sure where they belong.
         """
         held = (self.labels >= 0) & (after >= 0)
         n_before = max(self.shares.size, int(self.labels.max()) + 1, int(self.numbers.max()) + 1)
@@ -166,9 +166,9 @@ def judged(model: Any, X: Any) -> tuple[Labels, Float, NDArray[np.bool_]]:
 
 
 def recalled(model: Any, X: Any, labels: Labels | None = None) -> tuple[Labels, Labels]:
-    """The clusters of rows by a model and, where clusters have merged, by the number that most of the nearest rows had.
+    """Labels of rows by a model and, where clusters have merged, the number that most of the nearest rows had before.
 
-    So a cluster that shows again can have its number again.
+    A cluster that comes back can so get its number back.
     """
     if isinstance(model, Pipeline):
         return recalled(model[-1], model[:-1].transform(X) if len(model) > 1 else X, labels)
@@ -208,14 +208,14 @@ def _shares(table: Float, axis: int) -> Float:
 
 
 def _pairs(table: Float) -> dict[int, int]:
-    """The pairs of an optimal assignment that share most of either's rows, by their column."""
+    """The pairs of an optimal assignment that share most rows of one of the two, by their column."""
     most = np.maximum(_shares(table, 0), _shares(table, 1)) >= _MOST
     pairs = zip(*linear_sum_assignment(-table), strict=True)
     return {int(new): int(old) for old, new in pairs if table[old, new] > 0 and most[old, new]}
 
 
 def _by_largest(pairs: dict[int, int], wholes: dict[int, list[int]], before: Float) -> dict[int, int]:
-    """The pairs, after each cluster that others have merged in is that of them which was the largest."""
+    """The pairs, in which a cluster that several have merged into is the same as the largest of them."""
     largest = dict(pairs)
     for new, old in pairs.items():
         free = [one for one in wholes[new] if one == old or one not in largest.values()]
@@ -234,13 +234,13 @@ def _counted(
 
 
 def _again(table: Float) -> dict[int, int]:
-    """Clusters that are an earlier one again, by their column: more than half of the rows of either are of both."""
+    """Earlier clusters that have come back, by column: both have more than half of the rows that either has."""
     union = table.sum(axis=0) + table.sum(axis=1)[:, None] - table
     return {int(new): int(old) for old, new in np.argwhere(table > _MOST * union)}
 
 
 def _apart_again(pairs: dict[int, int], old: int, again: dict[int, int]) -> dict[int, int]:
-    """The pairs, after the parts of a cluster that are earlier ones again have the numbers of these."""
+    """The pairs, in which the parts of a cluster that have come back have their earlier numbers."""
     holder = next((new for new, number in again.items() if number == old), None)
     holder = next((new for new, number in pairs.items() if number == old), None) if holder is None else holder
     kept = {new: number for new, number in pairs.items() if number != old}
@@ -250,7 +250,7 @@ def _apart_again(pairs: dict[int, int], old: int, again: dict[int, int]) -> dict
 
 
 def _numbers(pairs: dict[int, int], n_before: int, sizes: NDArray) -> NDArray[np.intp]:
-    """Numbers of the clusters: of those that are known their own, of others free ones, the largest first."""
+    """The number of each cluster: that of the earlier one it is, or a free one, the largest clusters first."""
     numbers = np.full(sizes.size, -1)
     for new, old in pairs.items():
         numbers[new] = old

@@ -42,7 +42,7 @@ def renumbered(fitted: FittedConsensus, numbers: NDArray[np.intp], n_clusters: i
 def remembering(
     before: Before, fitted: FittedConsensus, changes: list[Change], kept: KeptRows | None
 ) -> KeptRows | None:
-    """Kept rows with the numbers that clusters had before they merged the last time, if any did."""
+    """Kept rows with the numbers that their clusters had before they merged, if any did."""
     if kept is None:
         return None
     rows = kept.rows

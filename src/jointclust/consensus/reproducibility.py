@@ -17,7 +17,7 @@ Refit = Callable[[NDArray[np.intp], NDArray[np.intp]], Labels]
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """What refits on halves of the rows say of the other rows.
+    """The clusters that refits on halves of the rows give to the other rows.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ _SEEDS = 2**31 - 1
 
 
 def updated(model: Any, X: Any, sample_weight: ArrayLike | None) -> dict[str, Any]:
-    """The fitted attributes of a model whose kept rows are refreshed by new ones; the model itself stays as it is."""
+    """The attributes of a new fit to the kept rows of a model and to new ones; the model itself stays as it is."""
     kept, X = model._kept, loaded(X)
     _check(model, X)
     labels, _, _ = judged(model, X)  # the rows are like those of the model, or this says how they differ

@@ -61,16 +61,15 @@ def whole(table: DataFrame) -> DataFrame:
     return table.assign(**{name: table[name].where(~table["collapsed"]) for name in _MEASURED})
 
 
-def chosen_runs(table: DataFrame, metric: str = "accuracy", selection: str = "oracle") -> DataFrame:
+def chosen_runs(table: DataFrame, metric: str = "accuracy") -> DataFrame:
     """The runs of the parameters that were chosen, for each data set and method: for comparisons run by run.
 
     They are rows of the table, without the results of fits that collapsed.
     """
-    _check(selection)
     table = whole(table)
     kept = table["parameters"].astype(bool) & False
     for _, group in table.groupby(["dataset", "method"], sort=False):
-        chosen = best_parameters(group, SELECTIONS[selection] or metric)
+        chosen = best_parameters(group, metric)
         kept[group.index[group["parameters"] == chosen]] = True
     return table[kept]
 

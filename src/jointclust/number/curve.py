@@ -22,10 +22,10 @@ _VARIANCE, _RIDGE, _ITERATIONS = 0.9, 0.1, 3
 _STEP, _FINE = 1.2, 1.1
 # How far from the expected number the grid reaches at first; numbers of a grid that are all evaluated.
 _REACH, _ALL = 3.0, 6
-# What a number e times as far from the expected one has to add in agreement: the least, what more where all resolutions
-# show the same number, and the spread of the logarithms that counts as the same.
+# Agreement that a number e times as far from the expected one has to add: at least; in addition, if all resolutions
+# show the same number; and the spread of their logarithms that counts as the same.
 _PRICE, _PRICE_IF_SURE, _SURE = 0.1, 0.5, 0.1
-# What a finer number has more in agreement where the best is on a slope.
+# The best number is on a slope if a finer one has more agreement by this.
 _CLIMB = 0.07
 
 
@@ -130,8 +130,8 @@ class AgreementCurve:
     def climb(self) -> int | None:
         """The number to which the agreement climbs where the best one is on a slope; None where it is not.
 
-        On a slope the best number is where the price of finer ones stops it, and tells nothing. It is looked for beyond
-        the numbers so far, up to the end of the range, as long as the last has most agreement.
+        On a slope the best number is only where the price of finer ones outweighs their agreement. Numbers beyond those
+        so far are evaluated, up to the end of the range, as long as the last has most agreement.
         """
         agreement = self.agreement.mean(axis=1)
         here = agreement[self.numbers == self.best]

@@ -33,19 +33,18 @@ _RANK = 500
 _VARIANCE, _DIRECTIONS = 0.95, 200
 # Fewest rows per cluster, and the number of clusters that the default range always includes.
 _ROWS_PER_CLUSTER, _FEW_CLUSTERS = 8, 12
-# Agreement of the two halves on separated clusters above which there are some where the graph is not clear.
-_SOME = 0.5
-# Agreement of the two halves on separated clusters above which their number is sure, and above which it is taken even
-# where it is smaller than another on which the methods agree less than this, if the graph has at most so many times as
-# many communities.
-_SURE, _SURER, _HARDLY, _TIMES = 0.85, 0.95, 0.75, 3.2
+# Two halves of the rows look for separated clusters. If they agree more than _SOME on them, there are clusters even
+# where the graph is not clear; more than _SURE, their number is sure. More than _SURER, it is taken even if it is
+# smaller than that of the curve: if the methods agree less than _HARDLY there, and the graph has at most _TIMES as many
+# communities.
+_SOME, _SURE, _SURER, _HARDLY, _TIMES = 0.5, 0.85, 0.95, 0.75, 3.2
 # Numbers within this factor of each other are the same answer; suggestions differ by more than the second factor.
 _SAME, _APART, _SUGGESTIONS = 1.1, 1.3, 5
 _DOUBTFUL = 0.5
 # Directions of a view that are few: parts with gaps between them are seen.
 _PLANE = 3
-# Another candidate has an agreement within this distance, or several comparisons give it. One with more agreement by
-# this distance is not passed over without a reason.
+# A number is another candidate if its agreement is less by at most this, or if so many comparisons give it. The reasons
+# name a number that has more agreement by this.
 _CLOSE, _SEVERAL = 0.1, 2
 
 _NOTHING = "all rows are equal, or only one cluster is allowed"
@@ -295,10 +294,10 @@ def count(
 
 
 def communities_on_a_slope(curve: AgreementCurve, nearest: list[NDArray[np.intp]]) -> NeighborGraph | None:
-    """The graph whose communities are the answer where the best number of a curve is on a slope; None where it is not.
+    """The graph whose communities are the answer if the best number of a curve is on a slope; None if it is not.
 
-    Where the agreement climbs to the end of the range, the rows are in groups of fewer than a cluster may have, and
-    five neighbours show little else. More neighbours than such a group has show what the groups form.
+    If the agreement climbs to the end of the range, the rows are in groups that are too small for clusters, and a graph
+    of five neighbours shows little else. A graph of more neighbours than a group has shows what the groups form.
     """
     highest = curve.climb()
     if highest is None:
@@ -317,9 +316,9 @@ def communities_in(graph: NeighborGraph, allowed: NDArray[np.intp]) -> int:
 class Evidence(NamedTuple):
     """What is known beside a curve.
 
-    The graph of which the communities are the answer if the best number is on a slope, separated clusters, the number
-    of parts, whether they are in a plane, by how much the communities are clearer than without clusters, and whether
-    there are any clusters.
+    ``slope`` is the graph whose communities are the answer if the best number is on a slope; ``parts`` is the number
+    of parts with gaps between them; ``in_plane``: the rows have few directions; ``excess``: by how much the communities
+    are clearer than those of rows without clusters.
     """
 
     slope: NeighborGraph | None
@@ -346,17 +345,15 @@ def canonical_order(Z: Float) -> NDArray[np.intp]:
 def choose(curve: AgreementCurve, evidence: Evidence, allowed: list[int]) -> ClusterNumber:
     """The best number on a curve, the suggestions after it, and the share of the comparisons that give it.
 
-    Where the best is on a slope, the number of communities of a graph is first.
-    The number of separated clusters is first where it is about the same or larger, or where the methods hardly agree.
-    So is the number of parts with gaps between them, where no more clusters are separated; in the plane in any case.
+    If the best is on a slope, the number of communities of a graph is first. The number of separated clusters is first
+    if it is about the same or larger, or if the methods hardly agree. So is the number of parts with gaps between them
+    unless more clusters are separated; in the plane in any case.
     """
     slope, separated, parts, in_plane, excess, has_structure = evidence
     numbers, agreement = curve.numbers, curve.agreement
     suggestions = distinct_numbers(numbers[[*curve.peaks(), *np.argsort(-curve.merit, kind="stable")]])
-    best, scores = (
-        numbers[curve.merits.argmax(axis=0)],
-        dict(zip(numbers.tolist(), agreement.mean(axis=1), strict=True)),
-    )
+    best = numbers[curve.merits.argmax(axis=0)]
+    scores = dict(zip(numbers.tolist(), agreement.mean(axis=1).tolist(), strict=True))
     if slope is not None:
         first = communities_in(slope, curve.allowed)
         suggestions = [first, *(one for one in suggestions if not same(one, first))]
@@ -374,14 +371,14 @@ def choose(curve: AgreementCurve, evidence: Evidence, allowed: list[int]) -> Clu
         sure = separated is not None or suggestions[0] == parts
         confidence = confidence if sure else min(confidence, strength) if has_structure else 1.0 - strength
         suggestions = suggestions if has_structure else [1, *suggestions]
-    table = {"n_clusters": numbers.tolist(), "agreement": [*map(float, scores.values())], "repeats": agreement.tolist()}
+    table = {"n_clusters": numbers.tolist(), "agreement": list(scores.values()), "repeats": agreement.tolist()}
     number = suggestions[0]
     at_edge = len(allowed) > 1 and number > 2 and number in (allowed[0], allowed[-1])
     return ClusterNumber(
         number,
         table,
         suggestions[:_SUGGESTIONS],
-        dict(zip(table["n_clusters"], table["agreement"], strict=True)),
+        scores,
         confidence,
         has_structure,
         best.size if number > 1 else 0,

@@ -25,11 +25,11 @@ from jointclust.types import Float
 FEWEST_ROWS, _MOST_LEVELS = 20, 30
 # Rows times the squared number of coded columns: what the products of all codes may cost.
 _MOST_PRODUCTS = 1e10
-# Standard deviations: of what depends on the others together (one in 330 by chance), of a strong link.
+# In standard deviations: dependence on the others together that counts (one in 330 by chance), a strong link.
 _RELATED, _STRONG = 2.75, 5.0
 # Chance of any wrong link between two columns.
 _CHANCE = 0.01
-# Share of a column that another tells, from which on it adds nothing.
+# A column is a copy of another that explains at least this share of it.
 _COPY = 0.9
 # Spread of squares below which they are a function of the scores.
 _TOLERANCE = 1e-3
@@ -142,7 +142,7 @@ class _Sums:
     diagonals : array of shape (n_columns, n_columns)
         Sums over the rows of the products of the diagonals of K_i and K_j.
     copies : array of shape (n_columns, n_columns)
-        Share of column j that column i tells.
+        Share of column j that column i explains.
     """
 
     n_rows: int
@@ -153,7 +153,7 @@ class _Sums:
 
     @classmethod
     def of(cls, columns: Sequence[Coded]) -> _Sums:
-        """Sums over the rows, or over evenly spaced ones if there are many columns."""
+        """Sums over the rows, or over evenly spaced rows if there are many columns."""
         widths = np.array([column.values.shape[1] for column in columns])
         most = int(max(FEWEST_ROWS, _MOST_PRODUCTS / max(widths.sum(), 1) ** 2))
         step = -(-len(columns[0].present) // most)
@@ -213,7 +213,7 @@ class _Sums:
     def groups(self, columns: NDArray[np.intp], pairs: Float) -> list[list[int]]:
         """Related columns that strong links, or many weak ones, join; the main group first.
 
-        The main group has most columns that no other column of it tells.
+        The main group has the most columns that are no copies of each other.
         """
         if columns.size == 0:
             return []
@@ -241,7 +241,7 @@ class _Sums:
         return None
 
     def _n_distinct(self, group: list[int]) -> int:
-        """The number of columns of a group that no other one before them tells."""
+        """The number of columns of a group that are no copy of one before them."""
         distinct = list[int]()
         for column in sorted(group, key=lambda column: (-self.copies[group, column].sum(), column)):
             if all(self.copies[other, column] < _COPY and self.copies[column, other] < _COPY for other in distinct):

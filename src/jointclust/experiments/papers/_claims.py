@@ -29,20 +29,18 @@ def printed_claims() -> tuple[dict[str, str], ...]:
 
 
 def claims_of(
-    paper: str, item: str, evidence: Mapping[str, Sequence[Reading]], missing: Sequence[str] = (), rests: str = ""
+    paper: str, item: str, evidence: Mapping[str, Sequence[Reading]], missing: Sequence[str] = ()
 ) -> list[Claim]:
     """The claims of an item, with the verdicts that their readings give.
 
-    ``missing`` names data that the paper has and we have not, which the verdict then does not rest on; ``rests`` is
-    said of all of them.
+    ``missing`` names data that the paper has and we have not, which the verdict then does not rest on.
     """
     rows = [row for row in printed_claims() if (row["paper"], row["item"]) == (paper, item)]
     if unknown := set(evidence) - {row["key"] for row in rows}:
         raise ValueError(f"{paper} {item} has no claim {', '.join(sorted(unknown))}: see claims.csv.")
     claims = []
     for row in rows:
-        basis = " ".join([f"{row['rests']}.", *([rests] if rests else [])])
-        basis += f" Not here: {', '.join(missing)}." if missing else ""
+        basis = f"{row['rests']}." + (f" Not here: {', '.join(missing)}." if missing else "")
         readings = evidence.get(row["key"], [])
         claims.append(judged(row["key"], row["place"], row["claim"], basis, readings, row["rule"]))
     return claims

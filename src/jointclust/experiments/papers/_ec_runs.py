@@ -58,9 +58,9 @@ def methods(lab: Lab) -> dict[str, Method]:
     return {**plain, "RMKMC": RMKMCFromTen(), **{name: (model, grid) for name, model in given.items()}}
 
 
-def prepared_runs(lab: Lab, names: list[str], runs: int, shown: tuple[str, ...] | None = None) -> DataFrame:
+def prepared_runs(lab: Lab, names: list[str], runs: int) -> DataFrame:
     """All methods in each preparation."""
-    given = {name: one for name, one in methods(lab).items() if shown is None or name in shown}
+    given = methods(lab)
     few = {kind: PREPARATIONS[kind] for kind in lab.few(list(PREPARATIONS), 1)}
     seen = {kind: [name for name in names if kind == USUAL or name not in LARGE] for kind in few}
     plans = [
