@@ -190,7 +190,7 @@ def counted(
     random_state: int | np.random.RandomState | None,
     report: Report = silent,
 ) -> tuple[Coordinates, ClusterNumber]:
-    """Coordinates of X, to be fitted, and how many clusters they show; a warning says so where that is uncertain."""
+    """Coordinates of X, to be fitted, and how many clusters they show, with a warning if that is uncertain."""
     coordinates = decompose(X, random_state=check_random_state(random_state))
     number = count(ViewedData.of_coordinates(coordinates), coordinates.present, among, report)
     number.warn()

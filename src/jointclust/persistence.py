@@ -224,7 +224,7 @@ def _format_version(data: bytes, path: str | os.PathLike[str]) -> int:
 
 
 def _swells(data: bytes) -> bool:
-    """Whether an archive, or one inside it, says that it unpacks to far more than it is; no more is ever unpacked."""
+    """Whether an archive, or one inside it, says that it unpacks to far more than its size (no more comes out)."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         items = archive.infolist()
         if sum(item.file_size for item in items) > _UNPACKED + _TIMES * len(data):

@@ -43,7 +43,7 @@ COMMANDS = {
 
 
 class LoadedWhenCalled(click.Group):
-    """Commands of which the help is known before their modules, and with these scikit-learn, are loaded."""
+    """Commands whose help is known before their modules, which need scikit-learn, are loaded."""
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]

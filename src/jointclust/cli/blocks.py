@@ -68,7 +68,7 @@ def arranged_data(voice: Voice, data: str | None, given: dict[str, Any]) -> Inpu
 
 
 class _Names:
-    """What the user names, of which each file has a part; what none of them has is an error in the end."""
+    """The columns that the user names: each file has some of them, and it is an error if no file has one."""
 
     def __init__(self, given: dict[str, Any], blocks: list[str]):
         self.given, self.dropped, self.blocks = given, options.names_of(given["drop"]) or [], blocks

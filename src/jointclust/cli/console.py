@@ -1,4 +1,4 @@
-"""What the user sees: bars on a terminal while waiting, nothing of that elsewhere; lines, tables, results."""
+"""What the user sees: lines, tables and results; on a terminal also bars while a step runs."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
 
 
 def by_name(table: Table, missing: str = "auto") -> Table:
-    """The table with its columns by name, unless they are many; what their names say of them is noted."""
+    """The table with its columns by name, unless they are many, and with notes on what the names suggest."""
     data, names = table.data, table.names
     if sp.issparse(data):
         return table  # its names are words, or genes
@@ -137,7 +137,7 @@ def preparation(
 
 
 class Prepared(NamedTuple):
-    """Rows after some steps; as the first step codes them, if it does; and the columns that were looked at there."""
+    """Rows after all steps; if the first step codes them, the coded rows and what it knows of the columns."""
 
     rows: Any
     coded: Any = None

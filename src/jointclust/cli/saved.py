@@ -135,7 +135,7 @@ def _read_for(
     known: dict[str, Any],
     present: Sequence[str] | None = None,
 ) -> InputFile:
-    """Data as the model wants them; what the run remembers, or ``known`` of the file, stands for what is not given."""
+    """Data as the model wants them; for options not given, those of the run and ``known`` facts of the file hold."""
     before: dict[str, Any] = run.record.get("parameters", {})
     text = given["text_column"]
     if text is None and first is not None and not hasattr(first, "n_features_in_"):
@@ -213,7 +213,7 @@ def _predicted(run: SavedRun, table: Table) -> dict[str, Any]:
 
 
 def _beside(source: InputFile, columns: dict[str, Any]) -> dict[str, Any]:
-    """The columns of the file, then those of the labels, under names of their own."""
+    """The columns of the file, then those of the labels, renamed where the file has such a name."""
     table: dict[str, Any] = dict(source.columns or {})
     own = {f"jointclust_{name}" if name in table else name: one for name, one in columns.items() if name != "id"}
     return table | own
@@ -319,7 +319,7 @@ def _namesakes(names: dict[int, str]) -> list[str]:
 
 
 def _joined_name(label: int, made: dict[int, str], number_of: dict[int, int]) -> str:
-    """The name that a run has made for a cluster or, of merged ones, those of all of them."""
+    """The name that a run has made for a cluster; for merged clusters, the names of all of them."""
     own = number_of.get(label, label)
     return " or ".join(dict.fromkeys(made[one] for one in sorted(made) if number_of.get(one, one) == own and made[one]))
 

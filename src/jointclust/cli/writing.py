@@ -88,7 +88,7 @@ def written(path: Path) -> Iterator[Path]:
 def claim_table(
     name: str | Path | None, *, force: bool, endings: tuple[str, ...] = (".csv", ".parquet"), what: str = "a table"
 ) -> None:
-    """Make sure, before the work, that a table can be written to a file, if to one, or to standard output."""
+    """Check, before the work begins, that a table can be written to its file or to standard output."""
     if name is None or Path(name) == STDOUT:
         return
     path = Path(name)

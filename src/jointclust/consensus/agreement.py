@@ -163,7 +163,7 @@ class Agreement:
         return xp.stack(codes, axis=1), namespace(scores).max(scores, axis=1)
 
     def soft_labels(self, codes: NDArray) -> Float:
-        """The votes for rows with these codes; a column after those of the members has the number of the override."""
+        """The votes for rows with these codes; a column after those of the members numbers the override."""
         votes, n_members = mean_votes(codes, self.votes, self.shares), len(self.votes)
         if codes.shape[1] == n_members or self.overrides is None:
             return votes
@@ -178,7 +178,7 @@ class Agreement:
         return self.known_overrides[override]
 
     def groups(self, codes: NDArray) -> NDArray | None:
-        """The numbers of the overrides that are those of a group, -1 for rows by themselves; None without groups."""
+        """The override that each row has by its group, -1 for rows without one; None if there are no groups."""
         override = codes[:, len(self.votes) :].max(axis=1, initial=0)
         return np.where(override > self.n_known, override, -1) if override.max(initial=0) > self.n_known else None
 

@@ -174,7 +174,7 @@ class _Row(NamedTuple):
 
 
 def _columns(model: JointConsensus, X: Any) -> list[UsedColumn]:
-    """The columns of data by which the model compares rows; those of blocks have the block's name before their own."""
+    """The columns by which the model compares rows; the name of a block goes before those of its columns."""
     of_blocks = by_block(model.preparations)
     if of_blocks is None:
         return used_columns(model.preparations[0], X)

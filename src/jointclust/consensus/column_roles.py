@@ -26,7 +26,7 @@ _CELLS, _MOST_CELLS = 4, 50
 
 
 class ColumnRoles(NamedTuple):
-    """How far each column separates the clusters, 0 to 1 (NaN if unknown); the one that alone decides, or None."""
+    """How far each column separates the clusters, 0 to 1 (NaN if unknown); the column that alone decides, if any."""
 
     drives: Float
     decisive: str | None
@@ -65,7 +65,7 @@ def column_roles(
 
 
 def share_of(column: Coded, labels: Labels) -> float:
-    """Share of a column's spread that a partition tells, of what it can tell at the most; less chance's share.
+    """Share of a column's spread that a partition explains, of the most that it can explain, corrected for chance.
 
     Of a number the scores count, of a category of two levels one of them, of others all: Cramer's V squared.
     """

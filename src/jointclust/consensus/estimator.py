@@ -596,7 +596,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return looked_up(labels, self._training.leaves_by(lambda codes: leaves_of(agreement, tree, codes)))
 
     def _at_layer(self, n_clusters: int, X: Any) -> JointConsensus:
-        """A model of which the clusters are those of a layer, in the order of :meth:`cut`; X are the training rows."""
+        """A model with the clusters of a layer, in the order of :meth:`cut`; X are the training rows."""
         tree, labels = self._layers(), self.cut(n_clusters)
         if self._patterns is None:
             raise AttributeError(

@@ -46,7 +46,7 @@ class KeptRows:
 
     @classmethod
     def of(cls, X: Any, weights: Float | None, n_seen: int, capacity: int | None = None) -> KeptRows:
-        """Keep rows of data in memory, which are all there are, or a sample of them."""
+        """Keep rows of data in memory, which are all rows or a sample of them."""
         X = plain(X)
         capacity = min(MOST_ROWS, max(_VALUES // _width(X), _FEWEST)) if capacity is None else capacity
         if n_rows(X) <= capacity:

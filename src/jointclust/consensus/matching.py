@@ -143,7 +143,7 @@ class Before:
 def before_of(
     model: Any, X: Any, weights: ArrayLike | None = None, known_labels: ArrayLike | None = None
 ) -> Before | None:
-    """What an earlier model, if there is one, says of rows; it numbers the clusters, so known classes cannot."""
+    """What an earlier model, if there is one, says of rows. It numbers the clusters, so known classes are refused."""
     if model is None:
         return None
     if known_labels is not None:

@@ -1,4 +1,4 @@
-"""All rows, from a sample of which a consensus is learned, where they are."""
+"""Rows outside memory: a consensus is learned from a sample of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEPT = 2**29
 
 @dataclass(frozen=True, eq=False)
 class RemoteRows:
-    """All rows, where they are, with their weights, known labels (-1 is unknown), row groups, and whether NaN occur."""
+    """Rows outside memory, with weights, known labels (-1 is unknown), row groups, and whether there are NaN."""
 
     rows: Any
     weights: Array | None
@@ -57,7 +57,7 @@ class RemoteRows:
         return n_values(self.rows)
 
     def preparing(self, sources: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
-        """The function from a block of these rows to the block in each view; ``sources`` is that for data."""
+        """The function from a block of these rows to the block in each view, as ``sources`` is for data."""
         return sources
 
     def has_room_for(self, n_columns: int, dtype: np.dtype) -> bool:

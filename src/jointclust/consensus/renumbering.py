@@ -28,7 +28,7 @@ def numbered_like(before: Before, fitted: FittedConsensus) -> tuple[FittedConsen
 
 
 def renumbered(fitted: FittedConsensus, numbers: NDArray[np.intp], n_clusters: int) -> FittedConsensus:
-    """The same clusters by other numbers, of which some may stay free; a rejected row, at -1, stays so."""
+    """The same clusters by other numbers, some of which may stay free; rejected rows keep -1."""
     return replace(
         fitted,
         _agreement=fitted._agreement.renumbered(numbers, n_clusters),

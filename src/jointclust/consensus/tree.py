@@ -191,7 +191,7 @@ class Tree:
         return _numbers(self.joins[: self.n_leaves - n_clusters], self.n_leaves)
 
     def labels(self, n_clusters: int) -> Labels:
-        """The same; in the layer of the consensus the clusters have its numbers, of which some may be free."""
+        """The same; the layer of the consensus has its numbers of clusters, some of which may be free."""
         if n_clusters != np.unique(self.cluster_of_part).size:
             return self.numbers(n_clusters)
         labels = np.empty(self.n_leaves, np.int32)
@@ -393,7 +393,7 @@ class LayerAgreement(Agreement):
 
 
 def n_separated(p_values: Float | None) -> int:
-    """The number of clusters of the finest layer of which all splits are separated; 1 if none is."""
+    """The number of clusters of the finest layer in which every split is separated; 1 if there is none."""
     return 1 if p_values is None else 1 + int(np.cumprod(p_values[::-1] <= LEVEL).sum())
 
 

@@ -63,7 +63,7 @@ class RowsAsGiven(TakesRows):
 
 
 def check_views(views: str | list[Any] | dict[str, Any] | None) -> None:
-    """Check that a list, or that of each block, holds names of views or transformers; "auto" is valid only alone."""
+    """Check that each list holds names of views or transformers; "auto" is valid only alone."""
     if isinstance(views, dict):
         for own in views.values():
             check_views(own)
@@ -351,7 +351,7 @@ class ViewedData:
         return [getattr(one, "reason_", "given") + self.origin for one in self.preparations]
 
     def sample(self, rng: np.random.RandomState, share: float = 1.0) -> NDArray[np.intp]:
-        """Rows to fit members on: those with weight; at most 10,000 times the share of them.
+        """Rows to fit members on: those with weight, at most 10,000 times ``share``.
 
         A sample includes the first rows of each known class.
         """
@@ -363,7 +363,7 @@ class ViewedData:
         return chosen if self.known is None else np.union1d(chosen, _some_of_each(rows, self.known[rows], most))
 
     def learned_from(self, sample: NDArray[np.intp]) -> ViewedData:
-        """A sample of rows in memory, of which all are voted on; the data as they are if it is all that have weight."""
+        """The data as a sample of rows that all get votes; the data themselves if they are all rows with weight."""
         n_present = self.n_samples if self.weights is None else np.count_nonzero(self.weights)
         if self.remote is not None or n_present <= MOST_ROWS or sample.size >= n_present:
             return self

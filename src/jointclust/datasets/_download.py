@@ -51,7 +51,7 @@ def cache_folder() -> Path | None:
 
 
 def download(entry: Entry, *, quiet: bool = False) -> Path:
-    """Fetch a data set into the cache and return its ``.npz`` file; what does not hold what it should is deleted."""
+    """Fetch a data set into the cache and return its ``.npz`` file; a file with other contents is deleted."""
     try:
         import pooch
     except ImportError as error:
@@ -215,7 +215,7 @@ def part_of(path: Path, url: str) -> Path:
 
 
 def _begun(part: BinaryIO) -> tuple[str, int]:
-    """Version and number of bytes of what is there; what has no version cannot be gone on with."""
+    """Version and number of bytes of a partial download; without a version it cannot be continued."""
     part.seek(0)
     line = part.readline()
     have = part.seek(0, os.SEEK_END) - len(line)

@@ -59,7 +59,7 @@ def is_image_folder(path: Path, *, flat: bool = False) -> bool:
 def read(
     path: Path, entry: Entry | None, dtype: DTypeLike, shape: tuple[int, int] | None, order: str
 ) -> dict[str, Any]:
-    """What a file or folder holds: ``data``, ``target`` and, where known, ``feature_names``; images in this form."""
+    """``data``, ``target`` and, where known, ``feature_names`` of a file or folder; ``shape`` is that of images."""
     parts: tuple[Any, ...]
     try:
         if path.is_dir():

@@ -54,7 +54,7 @@ _AT_LEAST_ONE, _SHARE = Interval(Integral, 1, None, closed="left"), Interval(Rea
 
 
 class TakesRows(BaseEstimator):
-    """Rows, or their coordinates, to be fitted: checked, named and weighted in one way, for clusterers or not."""
+    """Checks rows, or coordinates, to be fitted, their names and weights; for clusterers and others."""
 
     # Whether the rows may be sparse; clusterers compute it.
     _accepts_sparse: bool = True
@@ -102,7 +102,7 @@ class TakesRows(BaseEstimator):
         min_samples: int = 2,
         **options: int | None,
     ) -> Coordinates:
-        """The coordinates given, or those of the rows given, whose columns are counted and their names noted."""
+        """The coordinates given, or those of the rows given; notes the number and names of the columns."""
         if not isinstance(X, Coordinates):
             rows = self._validated(X, ensure_min_samples=min_samples)
             weights = check_weights(sample_weight, rows)

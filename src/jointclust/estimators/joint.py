@@ -1,4 +1,4 @@
-"""The estimators that alternate: runs, the best of them, what it publishes and what it warns of."""
+"""Base of the estimators that alternate: it makes the runs, publishes the best and warns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ JointRun = Run[Clusters, State]
 class AlternatingClusterer(Clusterer):
     """Base of the estimators that take steps in turns, from several starts.
 
-    A subclass supplies :meth:`_method` and :meth:`_start`; ``_start_from_sample`` does the same for rows that are dear
+    A subclass supplies :meth:`_method` and :meth:`_start`; ``_start_from_sample`` does this for rows that are costly
     to read: labels of all rows from those of some. ``_publish`` publishes the best run; ``_warn`` says why not to trust
     it.
     """
@@ -57,7 +57,7 @@ class AlternatingClusterer(Clusterer):
         """Check and publish the parameters that all runs share."""
 
     def _given_start(self, n_samples: int) -> tuple[NDArray | None, int]:
-        """Labels, or soft labels, that ``init`` holds, if it does, and the number of runs to make."""
+        """The labels, or soft labels, that ``init`` holds, if any, and the number of runs to make."""
         return labels_to_start_from(self.init, self.n_init, n_samples, self.n_clusters)
 
     def _begin(self, coordinates: Coordinates, labels: NDArray) -> NDArray | Clusters:

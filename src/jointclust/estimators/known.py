@@ -38,7 +38,7 @@ def says_nothing(text: str) -> bool:
 def known_beside(
     n_clusters: int, known_labels: ArrayLike | None, groups: ArrayLike | None, rows: Rows, weights: Array | None
 ) -> tuple[Array | None, Groups | None, NDArray | None]:
-    """Numbers of the known classes, -1 where none is known, and the groups of rows, where the rows are; the classes.
+    """The number of each row's known class (-1: unknown) and its group, stored where the rows are; and the classes.
 
     None where no row has one, or where every row is a group by itself. Class i is cluster i.
     """

@@ -1,4 +1,4 @@
-"""The estimators with soft labels: runs, probabilities, and what every one of them publishes and warns of."""
+"""Base of the estimators with soft labels: it makes the runs, publishes the best and warns."""
 
 from __future__ import annotations
 

@@ -315,7 +315,7 @@ class Experiment:
 
 
 def unfinished(cells: Iterable[Cell], journal: Journal) -> list[Cell]:
-    """Cells that the journal does not have, or has as failures; each once, those of large data first."""
+    """Cells that are missing in the journal or failed, each once, those of large data first."""
     todo = {cell.key: cell for cell in cells if not _is_done(journal.get(cell.key))}
     sizes = {cell.source.digest: -cell.source.size for cell in todo.values()}
     # Data set by data set, since a worker keeps no more than two of them.

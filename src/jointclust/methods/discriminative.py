@@ -276,7 +276,7 @@ class Discriminant(Method):
         return State(clusters, projection, self.objective(clusters, projection))
 
     def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
-        """Whether the labels stopped; of many clusters, whose luck averages out, also when nothing better was found."""
+        """Whether the labels are unchanged; with many clusters, also whether the step was no better than the last."""
         no_better = previous is not None and state.objective <= previous.objective
         return super().rests(start, previous, state) or (no_better and state.clusters.n_clusters > FEW)
 

@@ -47,7 +47,7 @@ def turned(embedding: Embedding, matrix: Float) -> Embedding:
 
 
 def kernel_features(model: Any, X: Any, weights: Float | None, rng: np.random.RandomState) -> tuple[Result, NDArray]:
-    """ODC's embedding without a ridge in as many components as there are, scaled to be features; those of the rows.
+    """ODC's embedding without a ridge, in all its components, scaled to be features; and these features of the rows.
 
     The leading eigenvectors U of the centred kernel times the roots of their eigenvalues: kernel PCA.
     """
@@ -68,7 +68,7 @@ def kernel_features(model: Any, X: Any, weights: Float | None, rng: np.random.Ra
 def feature_coordinates(
     fitted: Result, features: NDArray, weights: Float | None, rng: np.random.RandomState, **options: Any
 ) -> Coordinates:
-    """Coordinates of features: these themselves, but for rows that stand amid landmarks of a graph."""
+    """Features as coordinates: as they are, except those of a neighbour graph, which are decomposed."""
     if isinstance(fitted.embedding, GraphEmbedding):
         return replace(coordinates_of(as_rows(features), weights, rng=rng, **options), dominant=None)
     values, n_features = fitted.shrinkage.eigenvalues, features.shape[1]
@@ -79,7 +79,7 @@ def feature_coordinates(
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelClusterer(AlternatingClusterer):
-    """Base of linear methods that kernels make curved; with ``kernel="linear"`` it does nothing."""
+    """Base of linear methods that work on features of a kernel; with ``kernel="linear"`` it does nothing."""
 
     _limits: ClassVar[Limits] = KERNEL_LIMITS
 

@@ -75,7 +75,7 @@ class _ViewState(State):
 
 @dataclass
 class _ViewSteps(RobustSteps):
-    """Centers weighted by d, labels, then the weights of the views and d; each view has its own d."""
+    """Centers weighted by d, labels, then the weights of the views, and d of each view."""
 
     embedding: Sweepable
     ends: tuple[int, ...]

@@ -154,7 +154,7 @@ class _UncorrelatedRidge(Steps[Array, _RidgeState]):
         return rank - float((values * self.whitening**2)[: self.n_clusters - 1].sum())
 
     def merit(self, state: _RidgeState, *, final: bool = False) -> float:
-        """What the hard labels explain, of which a cluster without rows costs more than all; or minus the objective."""
+        """What the hard labels explain, less a price for empty clusters above all of it; or minus the objective."""
         by_labels = self.by_labels or final
         return state.explained - 2.0 * self.n_clusters * state.n_empty if by_labels else -state.objective
 

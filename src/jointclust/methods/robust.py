@@ -1,4 +1,4 @@
-"""Robust embedded clustering (Zhang, Nie and Li, 2017) and unsupervised OLSDA; what robust k-means shares with it."""
+"""Robust embedded clustering (Zhang, Nie and Li, 2017), unsupervised OLSDA, and the base of robust k-means."""
 
 from __future__ import annotations
 

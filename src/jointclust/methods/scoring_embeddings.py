@@ -188,7 +188,7 @@ class Embedding(ABC):
     @classmethod
     @abstractmethod
     def fit(cls, model: EmbeddingClusterer, X: Any, weights: Float | None, rng: np.random.RandomState) -> Result:
-        """The embedding that is best for validated rows; Coordinates of them, where it is linear."""
+        """The best embedding of validated rows, or of Coordinates where it is linear."""
 
     @abstractmethod
     def fitted_values(self, rows: Rows) -> NDArray:

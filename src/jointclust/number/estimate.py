@@ -402,7 +402,7 @@ def is_sure(separated: SeparatedClusters) -> bool:
 
 
 def confirmed(parts: tuple[int, int], separated: SeparatedClusters) -> int:
-    """The number of parts; where more neighbours show fewer, that of separated clusters, if it is between the two."""
+    """The number of parts; if more neighbours show fewer, that of separated clusters where it is between the two."""
     most, fewest = parts
     between = fewest <= separated.n_clusters <= most and min(separated.numbers) == separated.n_clusters
     return separated.n_clusters if between and separated.agreement >= _SURER else most

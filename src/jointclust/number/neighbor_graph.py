@@ -55,7 +55,7 @@ def parts_of(nearest: NDArray[np.intp], n_neighbors: int) -> tuple[int, float]:
 
 
 def parts_with_gaps(nearest: list[NDArray[np.intp]], *, few_directions: bool) -> tuple[int, int]:
-    """The number of parts that most views show, in which nearly all rows are, and that with more neighbours; or 1, 1.
+    """The number of parts that most views show and that hold nearly all rows, and that with more neighbours; or 1, 1.
 
     In more than a few directions gaps are wide: more neighbours show the same number.
     """

@@ -34,7 +34,7 @@ _RIDGE = 1e-3
 
 
 class SeparatedClusters(NamedTuple):
-    """For each half of the rows the number of its clusters; the agreement of both partitions; the rows and labels."""
+    """The number of clusters in each half of the rows, the agreement of both partitions, the rows and labels."""
 
     numbers: tuple[int, int]
     agreement: float
@@ -78,7 +78,7 @@ def separated_clusters(
 
 
 def directions_to_try(coordinates: Coordinates, n: int) -> list[tuple[int, bool]]:
-    """Numbers of leading directions to try: those above the noise as they are; also all, evened out, if few."""
+    """Numbers of leading directions to try: those above the noise; if there are few, also all, with even variance."""
     most = min(max(2, n // _ROWS_PER_DIRECTION), _MOST_DIRECTIONS)
     above = min(max(rank_above_noise(coordinates), min(5, coordinates.rank)), most)
     few = coordinates.rank <= min(_FEW_DIRECTIONS, most)

@@ -92,7 +92,7 @@ def _moved(graph: sp.csr_array, resolution: float) -> NDArray[np.intp]:
 
 
 def community_tree(graph: sp.csr_array, resolution: float) -> tuple[Labels, list[tuple[int, int]]]:
-    """Small communities, and the order in which the most linked two of them, relative to all their links, join."""
+    """Small communities, and the order in which they join: the two with most links, relative to all theirs."""
     labels = communities(graph, resolution)
     links: Float = joined(graph, labels).toarray()
     strength = links.sum(axis=1) + np.finfo(float).tiny

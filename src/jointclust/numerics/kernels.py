@@ -22,7 +22,7 @@ from jointclust.types import Float, Matrix, Sparse
 class Kernel:
     """A named kernel with its parameters, or a function ``(A, B) -> matrix`` of the user's.
 
-    Distances, which "rbf" is made of, do not depend on the origin, but their digits do: it is a row amid the others.
+    Distances, which "rbf" is made of, do not depend on the origin, but their rounding does: it is one of the rows.
     """
 
     function: str | Callable[[Any, Any], NDArray | Sparse]

@@ -146,7 +146,7 @@ def _lloyd_step(
 def settled(
     Y: Sweepable, labels: Array, n_clusters: int, weights: Array | None, known: Array | None = None
 ) -> Partition:
-    """k-means from labels, to rest; of very many rows until it hardly moves, for the last of them take forever."""
+    """k-means from labels until they rest; for very many rows until they hardly change, which saves most iterations."""
     tol = resting_tol(n_clusters, 0.0 if Y.shape[0] <= _EXACT else 1e-6)
     return lloyd(Y, centers_of(Y, labels, n_clusters, weights), weights, known=known, tol=tol)
 
@@ -235,7 +235,7 @@ def kmeans_on(
 def sample_rows(
     Y: Array, n_clusters: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
 ) -> tuple[Array, Array | None, Array | None]:
-    """Rows for k-means starts, with weights and labels: a sample, drawn by weight, when all of them are dear."""
+    """Rows for k-means starts, with weights and labels: a sample, drawn by weight, where a pass over all is costly."""
     size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters)
     if is_remote(Y):
         return sample_known(Y, 2 * size, rng, weights, known)

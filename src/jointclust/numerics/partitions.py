@@ -228,7 +228,7 @@ def looked_up(numbers: NDArray, labels: Array) -> Labels:
 
 
 def placed(values: NDArray, numbers: NDArray[np.intp], n_places: int, free: float) -> NDArray:
-    """Values of clusters, along the last axis, at other numbers; a value for the numbers that stay free."""
+    """Values of clusters (last axis) at other numbers; numbers that stay free get the value ``free``."""
     result = np.full((*values.shape[:-1], n_places), free)
     result[..., numbers] = values
     return result
@@ -268,7 +268,7 @@ def scatters(Y: Sweepable, labels: Array, centers: Array, weights: Array | None)
 
 
 def cluster_order(sizes: Float, centers: NDArray, n_known: int = 0) -> NDArray[np.intp]:
-    """The known ones first; then largest first, empty ones last, equals by distance from the mean and coordinates."""
+    """Known clusters, then the largest first, empty ones last; equals by distance from the mean and coordinates."""
     norms = np.sum(centers**2, axis=1)
     keys = np.column_stack([norms, centers]) / (norms.max() or 1.0)
     order = np.lexsort((*np.round(keys, 5).T[::-1], -sizes))

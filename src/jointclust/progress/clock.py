@@ -48,7 +48,7 @@ class Clock:
         return next(reversed(self._done), "")
 
     def plan(self, weights: Mapping[str, float]) -> None:
-        """Stages to come, in their order, and what each takes beside the others; those begun keep their place."""
+        """Announce stages in order, with their relative times; stages that have begun keep their place."""
         self._weights = {name: weight for name, weight in self._weights.items() if name in self._done} | dict(weights)
 
     def advance(self, stage: str, done: float, total: float = 1.0) -> None:

@@ -92,7 +92,7 @@ class KindError(ValueError):
 
 
 def typed(cells: Sequence[str], numerals: Numerals, kind: str | None = None, dates: str | None = None) -> NDArray[Any]:
-    """Cells of text as numbers, truths, dates or text: what all of them are, or what they are said to be.
+    """Cells of text as numbers, booleans, dates or text: what all of them are, or the given kind.
 
     ``dates`` is the order of day and month, where it is known.
 

@@ -1,4 +1,4 @@
-"""Formats that hold a matrix: NumPy's, Matrix Market, svmlight, AnnData's, to which columns can be added."""
+"""Formats that hold a matrix: NumPy's, Matrix Market, svmlight, and AnnData's, which takes more columns."""
 
 from __future__ import annotations
 

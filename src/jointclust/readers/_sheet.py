@@ -203,7 +203,7 @@ class Sheet:
         return numeric, [*text, *(self.names.index(name) for name in self.carried)]
 
     def _forced(self) -> dict[str, str]:
-        """Kinds that are known beforehand; where a model tells what it wants, all other columns are left aside."""
+        """Kinds of columns that are known beforehand; if a model wants some columns, the others are left aside."""
         keep, wanted = self.options.categories == "keep", self.options.wanted
         if wanted is None:
             return dict(self.options.kinds or {})

@@ -100,7 +100,7 @@ class Rows:
 
     def scatter(self, mean: Float | None, weights: Array | None) -> Float:
         """``(X - 1m')' diag(w) (X - 1m')``, D x D."""
-        # Few blocks, for the D x D sum is dear.
+        # Few blocks, for the D x D sum is costly.
         return self.sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**20).sums[0]
 
     def gram(self, mean: Float) -> Float:
@@ -335,7 +335,7 @@ def computed(value: Any, name: str) -> Any:
 
 
 def each_row(function: Callable[[Any], Any], X: Any, tail: tuple[int, ...], dtype: Any, width: int) -> Any:
-    """What a function of blocks says of each row, where the rows are; with Dask, when it is asked for.
+    """A function of blocks applied to all rows, where the rows are; with Dask, computed when it is needed.
 
     ``width`` is the number of values that it makes of a row. Rows may have gaps (NaN).
     """

@@ -156,7 +156,7 @@ def _as_memory_error(where: str, remedy: str) -> Iterator[None]:
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
-        raise MemoryError(f"Workers died again and again {where}, most likely for want of memory. {remedy}") from error
+        raise MemoryError(f"Workers died again and again {where}, most likely for lack of memory. {remedy}") from error
 
 
 def each(run: Callable[[int], _T], n_runs: int, done: Callable[[_T], object]) -> list[_T] | None:

@@ -108,7 +108,7 @@ def _floating(X: Any) -> Sweepable:
 
 
 def _check_finite(X: Sweepable, *, with_gaps: bool) -> bool:
-    """One pass, which also says where the first row lies that is not finite; whether there are gaps, if they may be."""
+    """Refuse rows that are not finite, in a pass that finds the first; whether there are gaps, if allowed."""
     n, with_gaps = X.shape[0], with_gaps and not sp.issparse(getattr(X, "_meta", X))
     numbers: Array = _dask.row_numbers(X) if _dask.is_dask(X) else np.arange(n)
     if is_device_array(X):
@@ -122,7 +122,7 @@ def _check_finite(X: Sweepable, *, with_gaps: bool) -> bool:
 
 
 def _not_finite(x: Array, numbers: Array, *, with_gaps: bool) -> Swept:
-    """The number of rows that are not finite, the first of them, and whether there are gaps that are none of them."""
+    """The number of rows that are not finite, the first of them, and whether there are allowed gaps."""
     values = x.data if is_sparse(x) else x
     xp = namespace(values)
     none = xp.zeros_like(numbers[:1])

@@ -17,7 +17,7 @@ IN_MEMORY = 2**28
 
 
 class Store:
-    """A matrix in a file, read by stretches of rows; of these, ``read`` keeps only the result in memory."""
+    """A matrix in a file, read by stretches of rows; ``read`` keeps only its result in memory."""
 
     def __init__(self, source: Any):
         self.source = source
@@ -59,7 +59,7 @@ class Store:
 
 
 def memory_map(array: object) -> Any:
-    """The memory map of which an array shows whole rows; None for other arrays."""
+    """The memory map behind an array of whole rows of it; None for other arrays."""
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.strides[0] <= 0:
         return None
     base: object = array

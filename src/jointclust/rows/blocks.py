@@ -266,7 +266,7 @@ def _stacked(labels: NDArray[np.int32], n_clusters: int) -> NDArray[np.int32]:
 
 
 def one_hot(labels: Array, n_clusters: int, weights: Array | None, dtype: Any = None) -> Array:
-    """The dense one-hot label matrix, rows x clusters, for libraries without sparse matrices; float64 if not told."""
+    """The dense one-hot label matrix, rows x clusters, for libraries without sparse matrices; float64 by default."""
     xp = namespace(labels)
     dtype = xp.float64 if dtype is None else dtype
     numbers = numbers_to(n_clusters, labels)

@@ -235,7 +235,7 @@ def explained_groups(
     places: NDArray | None,
     effort: Effort = BRIEF,
 ) -> Explanation:
-    """What makes each group of leaves, which have names; groups may overlap, and each is told from all other rows."""
+    """What makes each named group of leaves, against all other rows; groups may overlap."""
     sample = _sampled(features, leaves)
     rows, own = sample.rows, leaves[sample.rows]
     places = _plane(sample.features, own) if places is None else places[rows]

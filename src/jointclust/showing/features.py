@@ -45,7 +45,7 @@ class Feature(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Data as columns of numbers, each of which stands for something; NaN where a cell is empty.
+    """Data as columns of numbers, with the meaning of each; NaN where a cell is empty.
 
     Numbers are as given, dates days since 1970, levels 1 and 0, words counted; ``notes`` say what was left out.
     """

@@ -251,7 +251,7 @@ class Fitted:
         return self.explained_by(self.labels, known | getattr(self.clusterer, "cluster_names_", {}))
 
     def explained_by(self, labels: Labels, known: Mapping[int, str] | None = None) -> Explanation:
-        """What makes each cluster of some labels of the rows; some may have names: those of classes, or kept ones."""
+        """What makes each cluster of given labels; names of classes, or kept names, can be given for some."""
         return explained(self.features, labels, self.places, known)
 
     @property
@@ -285,7 +285,7 @@ class Fitted:
         return {name: place for place, name in reversed(list(enumerate(self.names)))}
 
     def filled(self, name: str, observed: Float) -> Float | None:
-        """A feature as the clusterer saw it, empty cells filled in; None where none are, or it was not seen."""
+        """A feature with its empty cells filled in; None if it has none, or the clusterer did not see it."""
         gaps = np.isnan(observed)
         place = self._places.get(name) if gaps.any() else None
         if place is None or getattr(first_preparation(self.model), "imputer_", None) is None or sp.issparse(self.data):
@@ -323,7 +323,7 @@ class Fitted:
 
     @cached_property
     def cluster_names(self) -> list[str]:
-        """What each cluster is called, by what sets it apart; one without rows, by its number."""
+        """The name of each cluster, by what sets it apart; a cluster without rows has its number."""
         names = {one.cluster: one.name for one in self.explanation}
         return [names.get(cluster, f"cluster {cluster}") for cluster in range(int(self.labels.max()) + 1)]
 

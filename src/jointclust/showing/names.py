@@ -143,7 +143,7 @@ def _different(words: Sequence[str]) -> list[str]:
 
 
 def _grown(parts: Sequence[str], preferred: int) -> list[str]:
-    """Names of the first parts: so many of them, then more, then other ones."""
+    """Names from the first parts: from the preferred number, then from more; then the other parts alone."""
     longer = [", ".join(parts[:n]) for n in range(min(preferred, len(parts)), len(parts) + 1) if n]
     return longer + [part for part in parts if part not in longer]
 

@@ -47,7 +47,7 @@ class Sums(NamedTuple):
         return Sums(*(one.sum(axis=0) for one in self))
 
     def of_groups(self, member: NDArray[np.bool_]) -> Sums:
-        """Those of groups of groups; which are members of which."""
+        """The sums of groups of groups; ``member`` says which group is in which."""
         return Sums(*(member.astype(np.float64) @ one for one in self))
 
 
@@ -60,7 +60,7 @@ class Contrast(NamedTuple):
 
 
 def profile(X: NDArray | Sparse, Y: NDArray[Any], labels: Labels, member: NDArray[np.bool_] | None = None) -> Profile:
-    """Sums by label in one pass over the rows, then small arithmetic; of groups of labels, where these are given."""
+    """Sums by label, from one pass over the rows; of groups of labels, where groups are given."""
     sizes = np.bincount(labels, minlength=0 if member is None else member.shape[1])
     sums, shift = sums_by_group(X, labels, sizes.size)
     if member is None:

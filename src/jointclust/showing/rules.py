@@ -111,7 +111,7 @@ def find_rules(values: Float, member: Held, weights: Float) -> list[list[Side]]:
 
 
 def _best(paths: list[list[Side]], score: Callable[[Sequence[Side]], float]) -> list[Side]:
-    """The shortest of those that are nearly the best, without what it does not need; nothing, where all rows do."""
+    """The shortest of the nearly best rules, without needless conditions; empty if all rows fit."""
     scores = [score(path) for path in paths]
     least = max(scores) - _COST
     near = [index for index, value in enumerate(scores) if value >= least]
@@ -129,7 +129,7 @@ def _all_hold(path: Sequence[Side], values: Float) -> Held:
 
 
 def _paths(values: Float, member: Held, weights: Float) -> Iterator[list[Side]]:
-    """The way from the root to each node of the trees; the root's, which is empty, first."""
+    """The path from the root to each node of the trees; first that of the root, which is empty."""
     yield []
     if member.all() or values.shape[1] == 0:
         return

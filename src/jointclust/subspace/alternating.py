@@ -36,7 +36,7 @@ class Steps(ABC, Generic[Start, StateT]):
 
     @abstractmethod
     def step(self, start: Start, previous: StateT | None) -> StateT:
-        """The next state, a new object, from the previous one; at first from the start (labels, clusters) alone."""
+        """The next state, a new object, from the previous one; the first, from the start (labels, clusters)."""
 
     def rests(self, start: Start, previous: StateT | None, state: StateT) -> bool:
         """Whether a run is over whatever its objective does, because the next step would change nothing."""

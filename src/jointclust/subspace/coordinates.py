@@ -202,7 +202,7 @@ class Coordinates:
         width : int, default=0
             Values that the visit makes of a row, beside the row.
         budget : int, default=2**19
-            Values that a block may hold; more where a large sum is dear.
+            Values that a block may hold; more where a large sum is costly.
 
         Returns
         -------

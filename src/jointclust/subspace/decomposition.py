@@ -39,7 +39,7 @@ _SAMPLE, _SAMPLE_PER_CLUSTER, _SAMPLE_PER_COLUMN = 50_000, 64, 20
 
 
 def to_start_from(coordinates: Coordinates, n_clusters: int, rng: np.random.RandomState) -> Coordinates:
-    """These coordinates; where a pass is dear, those of a sample of the rows in memory, with a basis of their own."""
+    """These coordinates; where a pass is costly, those of a sample in memory, with a basis of its own."""
     if not coordinates.rows.is_remote:
         return coordinates
     rank = coordinates.rank

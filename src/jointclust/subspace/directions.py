@@ -109,7 +109,7 @@ def orthogonal_regression(diagonal: Float, linear: Float, start: Float, n_steps:
 
 
 def completed(basis: Float, candidates: Float, size: int) -> Float:
-    """Orthonormal columns with more of them, from the candidates in turn, made orthogonal to the rest."""
+    """Orthonormal columns, and further ones from the candidates in turn, made orthogonal to the rest."""
     for candidate in candidates.T:
         if basis.shape[1] == size:
             break

@@ -231,7 +231,7 @@ class DescribedBlocks:
 
 
 def description_of(parts: Mapping[str, Description]) -> Description:
-    """The descriptions of blocks as one, in which the name of a block is before those of its columns."""
+    """The descriptions of blocks as one, with the name of its block before that of each column."""
 
     def joined(attribute: str) -> NDArray:
         return np.concatenate([getattr(part, attribute) for part in parts.values()])

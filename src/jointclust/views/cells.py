@@ -202,7 +202,7 @@ def cells_of(column: Any, name: str, reading: Reading | None = None) -> Cells:
 
 
 def _plain_values(values: NDArray, name: str) -> NDArray:
-    """Values in a plain form; an error where a column mixes types, or holds what is neither of them."""
+    """Values in a plain form; an error if a column mixes types, or holds another type."""
     if values.dtype.kind in "iuf":
         return values.astype(np.float64)
     if values.dtype.kind == "m":
@@ -236,7 +236,7 @@ def _of_one_type(values: NDArray, name: str) -> NDArray:
 
 
 def _as_text(values: NDArray, kinds: Collection[str]) -> NDArray | None:
-    """Numbers, dates or booleans beside text that says the same, or that a cell is missing, all as text; else None."""
+    """A column as text, if numbers, dates or booleans stand beside text of that kind or for gaps; else None."""
     if "text" not in kinds or len(kinds) > 2:
         return None
     text = np.array([None if value is None else str(value) for value in values], dtype=object)

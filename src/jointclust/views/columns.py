@@ -67,7 +67,7 @@ class Column(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a column is, and why: the share of its cells that are missing; its numbers or days, or codes of its levels.
+    """The kind of a column, why, its share of missing cells, and its numbers (or days) or codes of its levels.
 
     ``sentinels`` are numbers that stand for gaps, with their rows; ``notes`` say what was read into the cells.
     """
@@ -256,7 +256,7 @@ def _doubts(cells: Cells, kind: str, n_different: int, n_cells: int) -> tuple[st
 
 
 def sentinels_in(values: Float) -> tuple[float, ...]:
-    """Numbers that stand for a gap: -999, 9999 and the like, in several rows, far outside of what the others are.
+    """Numbers that stand for a gap: -999, 9999 and the like, in several rows, far outside the other values.
 
     A number of nines, or -1, at an end of the column. It is as far from the next value as the others are from each
     other, twice as far if it is -9, -1 or positive; or it is below -9 where none of the others is negative. Half of the
@@ -275,7 +275,7 @@ def sentinels_in(values: Float) -> tuple[float, ...]:
 
 
 def is_nines(values: Any) -> Any:
-    """Whether numbers are -1 or written with nines only, up to two of them behind the point: -9, 99, -999, 99.9."""
+    """Whether numbers are -1 or written with nines only, at most two of them decimals: -9, 99, -999, 99.9."""
     size = np.abs(values)
     with np.errstate(all="ignore"):
         power = 10.0 ** np.round(np.log10(np.maximum(size, 1.0)))
@@ -319,7 +319,7 @@ def is_whole(values: Float) -> bool:
 
 
 def _are_row_numbers(values: Float, positions: NDArray | None) -> bool:
-    """Numbers that go up by one from row to row; from 0 or 1, or, of many rows, from anywhere but years."""
+    """Whether numbers go up by one from row to row, from 0 or 1; if there are many rows, from any number but a year."""
     if positions is None or np.any(np.diff(values - positions) != 0):
         return False
     if values[0] - positions[0] in (0, 1):

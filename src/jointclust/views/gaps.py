@@ -238,7 +238,7 @@ class _Model:
     noise: Float
 
     def expected(self, centred: Float, observed: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], Float, Float]]:
-        """For blocks of rows: which, their expected t, and the covariance of t; rows of one pattern share a solve."""
+        """For blocks of rows: their numbers, expected t, and its covariance; rows with the same gaps share a solve."""
         rank = self.loadings.shape[1]
         scaled = self.loadings / self.noise[:, None]
         outer = (self.loadings[:, :, None] * scaled[:, None, :]).reshape(-1, rank * rank)
@@ -270,7 +270,7 @@ class _Moments:
 
     @classmethod
     def of(cls, scaled: Float, observed: NDArray[np.bool_], weights: Float) -> _Moments:
-        """Moments of the cells that are there, pair by pair; made non-negative, which pairs alone do not promise."""
+        """Moments of the cells that are there, pair by pair, made positive semidefinite, which pairs need not be."""
         n_rows, cells = float(weights.sum()), observed.astype(np.float64)
         count = weights @ cells
         variances = weights @ scaled**2 / count
@@ -335,7 +335,7 @@ class _Moments:
 
 
 def _step(model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Float) -> tuple[_Model, Float]:
-    """One iteration: t as the model expects it, then V, psi and m from it; also V t."""
+    """One iteration: the expected t, then V, psi and m from it; also returns V t."""
     n_columns, rank = model.loadings.shape
     centred = np.where(observed, scaled - model.mean, 0.0)
     squares, with_t = np.zeros((n_columns, rank * rank)), np.zeros((n_columns, rank))

@@ -222,7 +222,7 @@ def describe(X: Any) -> Description:
 
 
 class Described(NamedTuple):
-    """A description, with the columns that it was made from and the positions of their rows; None is all of them."""
+    """A description, the columns that it was made from, and the positions of their rows (None: all rows)."""
 
     description: Description
     columns: list[Facts]
@@ -236,7 +236,7 @@ class Described(NamedTuple):
 
 
 def described(X: Any, columns: Any = "related", n_samples: int | None = None) -> Described:
-    """The description of data of which related columns are used, all, or those of a list.
+    """The description of data, of which related columns are used, or all, or those of a list.
 
     If the data are a sample, ``n_samples`` is the number of all rows.
     """
@@ -545,7 +545,7 @@ def listed(names: list[str], most: int = 5) -> str:
 
 
 def _remarks(facts: list[Facts], names: NDArray[np.str_], kinds: NDArray[np.str_], missing: Float) -> list[str]:
-    """What else a user should know: ids, gaps, text and constants; a few by name, more as a number."""
+    """Remarks on ids, gaps, text and constants: a few columns by name, more by their number."""
     remarks = []
     for kind in ("id", "text", "constant"):
         of_kind = np.flatnonzero(kinds == kind)

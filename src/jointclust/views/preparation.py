@@ -35,7 +35,7 @@ EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
 
 
 class Preparation(Transformer):
-    """Data as they come, made the rows of one view: described, coded, their gaps filled, then scaled.
+    """Makes the rows of one view from data: describes and codes them, fills their gaps, and scales them.
 
     Ids, constant columns and columns that depend on no others are left out of tables, categories and dates coded by
     :class:`MixedEncoder`, gaps filled by :class:`LowRankImputer`, words of documents counted; coded categories stay as
@@ -327,7 +327,7 @@ class Preparation(Transformer):
         return expected == names_of(X) and given.issuperset(self.feature_names_in_[self.kept_])
 
     def _restricted(self, data: Any) -> Any:
-        """The columns that are used; of a table in which each row is a document, the text."""
+        """The columns that are used; the text, if each row of a table is a document."""
         if self.description_.kind == "documents":
             if not hasattr(data, "columns") and not hasattr(data, "column_names"):
                 return data

@@ -227,7 +227,7 @@ class _Sums:
         return sorted((group for group in groups if len(group) > 1), key=lambda group: size[tuple(group)], reverse=True)
 
     def _link(self, groups: list[list[int]]) -> tuple[int, int] | None:
-        """Two groups to join, the later first: one depends on the other, or on the rest; None if there are none."""
+        """Two groups to join, the later first, as one depends on the other or on all others; None if there are none."""
         if len(groups) < 2:
             return None
         links = {(i, j): self.between(groups[i], groups[j]) for i in range(len(groups)) for j in range(i)}

@@ -116,7 +116,7 @@ def view_of_few(A: Float) -> tuple[str, str] | None:
 
 
 def percent(share: float) -> str:
-    """99.8%, 4%, 0.02%: never 0% or 100% of what is not."""
+    """A share as text, such as 99.8%, 4%, 0.02%: 0% and 100% only if they are exact."""
     for digits in range(5):
         text = f"{100 * share:.{digits}f}"
         if share in (0.0, 1.0) or float(text) not in (0.0, 100.0):

@@ -39,7 +39,7 @@ _QUANTILE_ROWS, _POINTS = 100_000, 500
 
 
 class AsIs(Transformer):
-    """Rows as they are, checked; the base of the other views, which have its parameter unless they say otherwise.
+    """Rows as they are, checked; the base of the other views, most of which have its parameter.
 
     All take rows in memory, on a device, in a file or of a Dask array.
 

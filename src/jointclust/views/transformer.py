@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 
 class Transformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
-    """Base of what codes, fills or scales rows; its words hold for all of them."""
+    """Base of the transformers that code, fill or scale rows, with their common docstrings."""
 
     # Tags of scikit-learn: what the rows may be, and the types of numbers that stay.
     _takes: ClassVar[tuple[str, ...]] = ()

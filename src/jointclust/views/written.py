@@ -283,7 +283,7 @@ def reading_of(cells: Sequence[str]) -> Reading:
 
 
 def _numbers_written(cells: Sequence[str]) -> Reading | None:
-    """How numbers are written; None where some cell is none, as text where "1,234" may be either of two."""
+    """How numbers are written; None if a cell is no number, a text if "1,234" may be read in two ways."""
     if all(is_number(cell) for cell in cells):
         return Reading("number")
     points = commas = True

@@ -187,7 +187,7 @@ def chosen(runs: DataFrame) -> DataFrame:
 
 
 def points(runs: DataFrame, method: str, rivals: Sequence[str]) -> dict[tuple[str, int], tuple[str, NDArray]]:
-    """For each set and dimension, the best rival and the lead over it, run by run; k-means stands at all of them."""
+    """For each set and dimension, the best rival and the lead over it by run; k-means is alike in all dimensions."""
     leads = {}
     for name, one in runs.groupby("dataset", sort=False):
         flat = one[one["dimension"] == ""]

@@ -183,7 +183,7 @@ def _accuracy(runs: DataFrame, name: str, method: str, kind: str) -> NDArray:
 
 
 def _lost(runs: DataFrame, name: str, method: str, kind: str) -> NDArray:
-    """Accuracy without outliers less that with them; wrong labels are those of k-means, and compared with its start."""
+    """Accuracy without outliers less that with outliers; wrong labels are compared with the start from k-means."""
     known = f"{method}{KMEANS_START}"
     started = known if kind == "mislabelled" and known in set(runs["method"]) else method
     return _accuracy(runs, name, started, "clean") - _accuracy(runs, name, method, kind)

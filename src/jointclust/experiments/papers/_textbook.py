@@ -1,4 +1,4 @@
-"""What the papers print, where the library does otherwise; to measure against, not to use."""
+"""The methods as the papers print them, where the library differs: for comparisons, not for use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Displays of what a model, or a path of models, is like as a whole."""
+"""Displays of a whole model, or of a path of models."""
 
 from __future__ import annotations
 

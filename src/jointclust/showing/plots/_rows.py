@@ -186,7 +186,7 @@ class BiplotDisplay(Display):
 
 
 class CategoriesDisplay(Display):
-    """Categories and clusters as points of one plane, with the rows behind them: a row is amid its categories.
+    """Categories and clusters as points of one plane, with the rows behind them: a row lies among its categories.
 
     Parameters
     ----------

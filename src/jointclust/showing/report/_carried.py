@@ -104,7 +104,7 @@ def _packed(name: str, column: Any) -> dict[str, Any]:
 
 
 def documents_of(content: Content) -> list[str] | None:
-    """The texts of the rows, where there are some: those that are clustered, asked for, or carried; in this order."""
+    """The texts of the rows, if any: those that are clustered, else those asked for, else those carried along."""
     for name, cells, _ in _columns(content):
         packed = cells if isinstance(cells, list) else _as_texts(name, cells)
         if packed is not None:

@@ -78,7 +78,7 @@ class Content:
 
     @cached_property
     def steadiness(self) -> Float | None:
-        """Stability of the clusters, as shown; one alone is found again whatever the rows are, which says nothing."""
+        """Stability of the clusters; None for a single cluster, which any refit finds."""
         if self.stability is None or self.n_clusters == 1:
             return None
         return np.round(self.stability[: self.n_clusters], 2)
@@ -207,7 +207,7 @@ class Content:
 
     @cached_property
     def names(self) -> list[str]:
-        """What each node is called; of images, whose pixels mean little one by one, by numbers if nobody has."""
+        """The name of each node; clusters of images, whose pixels say little one by one, have numbers unless named."""
         layers = self.layers
         if self.image is None:
             return layers.names

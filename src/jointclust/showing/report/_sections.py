@@ -176,7 +176,7 @@ def _measure(name: str, value: float | None) -> tuple[str, object]:
 
 
 def _at(values: NDArray | None, cluster: int | None) -> float | None:
-    """What was measured of a cluster of the fit; nothing of those of other layers."""
+    """A measure of a cluster of the fit; None for clusters of other layers."""
     if values is None or cluster is None or cluster >= values.size or np.isnan(values[cluster]):
         return None
     return float(values[cluster])
@@ -216,7 +216,7 @@ def classes(content: Content) -> str:
 
 
 def heat_map(content: Content) -> str:
-    """Features that set clusters apart, by cluster; of those that say the same, one."""
+    """Features that set clusters apart, by cluster; one of several that are alike."""
     if content.n_clusters < 2 or content.image is not None:
         return ""
     groups = [group for group in content.fitted.explanation.groups if group[0] in content.index_of][:_HEATED]
