@@ -1,4 +1,4 @@
-"""What the pages tell people to type: every Python block runs, and every command of the guide by tasks."""
+"""What the pages tell people to type: every block of Python and every command runs; what a page of the guide has."""
 
 import importlib.util
 import re
@@ -14,9 +14,15 @@ from jointclust import cli
 from jointclust.datasets import _everyday
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = [ROOT / "docs", ROOT / "docs" / "methods"]
-PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(folder.glob("*.rst")))]
-TASKS = sorted((ROOT / "docs" / "tasks").glob("*.rst"))
+DOCS = ROOT / "docs"
+TASKS = sorted((DOCS / "tasks").glob("*.rst"))
+WRITTEN = [
+    page
+    for page in sorted(DOCS.rglob("*.rst"))
+    if page.relative_to(DOCS).parts[0] not in {"_build", "_templates", "api", "gallery", "tasks"}
+]
+# The command that installs, and those that take minutes or third-party data: tests of the papers run their like.
+ELSEWHERE = ("pip ", "jointclust reproduce ")
 
 
 def blocks_of(page):
@@ -28,22 +34,36 @@ def blocks_of(page):
     return [(language, textwrap.dedent(code)) for language, code in found]
 
 
+def has_python(page):
+    return any(language == "python" for language, _ in blocks_of(page))
+
+
+def commands_of(page):
+    """What a page tells people to type at a prompt."""
+    blocks = [code for language, code in blocks_of(page) if language == "console"]
+    return [line.removeprefix("$ ") for code in blocks for line in code.splitlines() if line]
+
+
 def run(code, page, namespace):
-    """Run a block of Python, unless it says that it needs another project that is not installed."""
+    """Run a block of Python; returns the project that it needs, if it says so and that is not installed."""
     needed = re.match(r"# needs (\w+)", code)
     if needed and importlib.util.find_spec(needed[1]) is None:
-        return
+        return needed[1]
     exec(compile(code, page.name, "exec"), namespace)
+    return None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+PAGES = [ROOT / "README.md", *filter(has_python, WRITTEN)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix().removeprefix("docs/"))
 def test_code_blocks_run(page, tmp_path, monkeypatch):
     """Every Python block of a page runs, in order, in one namespace."""
     monkeypatch.chdir(tmp_path)
     namespace = {}
-    for language, code in blocks_of(page):
-        if language == "python":
-            run(code, page, namespace)
+    missing = [run(code, page, namespace) for language, code in blocks_of(page) if language == "python"]
+    if any(missing):
+        pytest.skip(f"all other blocks run; not installed: {', '.join(filter(None, missing))}")
 
 
 @pytest.mark.parametrize("page", TASKS, ids=lambda page: page.name)
@@ -57,7 +77,7 @@ def test_guide_runs(page, tmp_path, monkeypatch):
     namespace = {}
     for language, code in blocks_of(page):
         if language == "python":
-            run(code, page, namespace)
+            assert run(code, page, namespace) is None  # all that the guide needs is there
             continue
         assert language == "console"
         for line in filter(None, code.splitlines()):
@@ -74,3 +94,34 @@ def test_readme_opens_with_commands_of_the_guide():
     assert len(commands) >= 2
     guide = "".join(page.read_text() for page in TASKS)
     assert all(command in guide for command in commands)
+
+
+def test_commands_of_other_pages_run_elsewhere():
+    """What other pages tell people to type is in the guide or on the page about the command line, which tests run."""
+    typed = {command for page in [*TASKS, DOCS / "command_line.rst"] for command in commands_of(page)}
+    others = {command for page in WRITTEN for command in commands_of(page) if not command.startswith(ELSEWHERE)}
+    assert others
+    assert others <= typed
+
+
+@pytest.mark.parametrize("page", [page for page in TASKS if page.stem != "index"], ids=lambda page: page.stem)
+def test_pages_of_the_guide_begin_with_something_to_do(page):
+    """A sentence or two, what to type, the picture; links to the API; words to find the page by."""
+    text = page.read_text()
+    first, picture, heading = (
+        text.index(mark) if mark in text else len(text) for mark in (".. code-block::", ".. image:: ", "\n-----")
+    )
+    assert first < picture < heading
+    body = re.sub(r"^\.\. meta::\n(?:   .*\n)+", "", text[:first], flags=re.MULTILINE)
+    assert len(body.splitlines()) <= 12
+    assert (page.parent / re.search(r"\.\. image:: (\S+)", text)[1]).is_file()
+    assert re.search(r":(?:func|class|meth):`[^`]*jointclust\.", text)
+    assert ":keywords:" in text
+
+
+def test_pictures_are_shown():
+    """Every picture in docs/_static is on a page, so that none is left behind."""
+    pages = "".join(page.read_text() for page in [*WRITTEN, *TASKS])
+    pictures = [path.relative_to(DOCS).as_posix() for path in (DOCS / "_static").rglob("*.png")]
+    assert pictures
+    assert [picture for picture in pictures if picture not in pages] == []
