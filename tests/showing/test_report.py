@@ -3,9 +3,11 @@
 import base64
 import gzip
 import hashlib
+import inspect
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,9 +22,10 @@ from jointclust.number.estimate import ClusterNumber
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.layout import directions
 from jointclust.showing.profile import profile
+from jointclust.showing.report import _sections
 from jointclust.showing.report._content import natural_order
 from jointclust.showing.report._payload import numbers, picture
-from jointclust.showing.style import looks
+from jointclust.showing.style import looks, resource
 from registered import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
@@ -435,7 +438,21 @@ def test_columns_are_listed_and_one_that_decides_is_said_first(tmp_path):
     section = rest.partition("</section>")[0]
     assert guard in section
     assert section.index("&lt;b&gt;city</th>") < section.index("luck</th>"), "what separates the clusters most is first"
+    assert ">related<" not in section, "nobody has measured it: all columns were named"
     assert "<b>city" not in text.partition('<script type="application/json"')[0]
+
+
+def test_every_control_is_used_in_the_tests_of_the_page():
+    tests = "".join(path.read_text() for path in (Path(__file__).parents[1] / "browser").glob("test_*.py"))
+    page = resource("showing/report/page.html") + inspect.getsource(_sections)
+    controls = re.findall(r"<(?:button|input|select) [^>]*", page)
+    assert len(controls) > 35
+    for control in controls:
+        own = dict(re.findall(r'([\w-]+)="([^"]*)"', control))
+        named = (
+            [f"#{own['id']}"] if "id" in own else [name for name in own if name.startswith("data-")] or ["aria-sort"]
+        )
+        assert re.search(rf"{named[0]}\b", tests), control
 
 
 def test_names_stay_with_their_columns(rng):

@@ -25,6 +25,8 @@ _PLURAL = {"category": "categories"}
 _LEFT_OUT = {"id": ("an id", "ids"), "constant": ("constant", "constant")}
 # Columns, and other groupings, that are named.
 _NAMED, _GROUPS = 8, 2
+# Columns that are little beside texts.
+_FEW = 3
 
 
 def in_short(found: Description, views: Sequence[str] | None = None) -> list[str]:
@@ -35,19 +37,28 @@ def in_short(found: Description, views: Sequence[str] | None = None) -> list[str
     change = "To change this: --keep NAME, --drop NAME, --all-columns. More: jointclust look DATA"
     is_open = any(is_left_aside(column) for column in found.columns)
     aside = f"{unused(found)}. {change}" if is_open and unused(found) else unused(found)
-    lines = [f"Clustered {clustered(found, views)}", aside, other_groupings(found), of_texts(found)]
+    lines = [f"Clustered {clustered(found, views)}", aside, other_groupings(found)]
     return [line for line in lines if line]
 
 
 def of_texts(found: Description) -> str:
     """That there are texts which are not clustered, and how to cluster them."""
-    texts = [column.name for column in found.columns if column.kind == "text" and not column.used]
+    texts = _left_texts(found)
     if not texts or found.kind == "documents":
         return ""
     used = listed([column.name for column in found.columns if column.used], _NAMED)
     holds = f"Column {texts[0]!r} holds texts" if len(texts) == 1 else f"Columns {listed(texts, _NAMED)} hold texts"
     how = as_option("--text-column", texts[:1])
     return f"{holds}, which have no part in these clusters: they are of {used} alone. To cluster the texts: {how}"
+
+
+def are_mostly_texts(found: Description) -> bool:
+    """Whether there is little beside texts that are not clustered, so that they are what a user may have meant."""
+    return bool(_left_texts(found)) and sum(column.used for column in found.columns) <= _FEW
+
+
+def _left_texts(found: Description) -> list[str]:
+    return [column.name for column in found.columns if column.kind == "text" and not column.used]
 
 
 def other_groupings(found: Description) -> str:

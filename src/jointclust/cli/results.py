@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 import jointclust as jc
 from jointclust import progress
 from jointclust.cli import preparing, runs
-from jointclust.cli.columns import as_option, clustered, in_short, unused
+from jointclust.cli.columns import are_mostly_texts, as_option, clustered, in_short, of_texts, unused
 from jointclust.cli.console import Voice, counted, shown
 from jointclust.cli.errors import in_options
 from jointclust.cli.options import names_of
@@ -103,6 +103,17 @@ class Outcome:
         return [told_of_decisive(decisive, remedy)]
 
     @property
+    def texts(self) -> str:
+        """That there are texts which are not clustered, if there are."""
+        return "" if self.description is None else of_texts(self.description)
+
+    @property
+    def dangers(self) -> list[str]:
+        """What is warned of first: that the clusters are those of one column, or of the little beside the texts."""
+        is_danger = self.description is not None and are_mostly_texts(self.description)
+        return [*self.guard, *([self.texts] if is_danger else [])]
+
+    @property
     def others(self) -> list[str]:
         """Other warnings; which columns are not used, is said elsewhere."""
         said = [] if self.fitted.roles.decisive is None else [told_of_decisive(self.fitted.roles.decisive)]
@@ -111,8 +122,8 @@ class Outcome:
 
     @property
     def warnings(self) -> list[str]:
-        """Dangers: that the clusters are those of one column, and what else the fit warned of."""
-        return [*self.guard, *(in_options(text) for text in self.others if not isinstance(text, NoticeText))]
+        """All dangers, also what the fit warned of."""
+        return [*self.dangers, *(in_options(text) for text in self.others if not isinstance(text, NoticeText))]
 
     @cached_property
     def coded(self) -> list[str]:
@@ -142,10 +153,12 @@ def verdict(found: jc.ClusterNumber) -> str:
 
 def finish(run: Outcome) -> None:
     """Say what was done to the data and how the number of clusters was chosen; write the folder, its record last."""
-    run.voice.warn(run.guard)
+    run.voice.warn(run.dangers)
     for line in [] if run.description is None else _of_columns(run, run.description, run.coded):
         run.voice.say(line)
-    if run.number is not None:
+    if run.texts not in run.dangers:
+        run.voice.say(run.texts)
+    if run.number is not None and not any(run.number.verdict in text for text in run.warnings):  # which say it later
         run.voice.say(f"Number of clusters: {verdict(run.number)}")
     _check_same_data(run)
     _describe(run)
@@ -199,7 +212,8 @@ def _of_columns(run: Outcome, description: Description, notes: list[str]) -> lis
         found = {name: [f"Clustered {clustered(part)}", unused(part)] for name, part in description._parts.items()}
         return [in_block(name, line) for name, lines in found.items() for line in lines if line]
     aside = tuple(f"column {column.name!r} " for column in description.columns if not column.used)
-    cells = [note for note in notes if not note.startswith(("view ", *aside))]
+    known = ("view ", *aside, *(f"Column {column.name!r} holds dates" for column in description.columns))
+    cells = [note for note in notes if not note.startswith(known)]  # of dates the reader has told
     return [*in_short(description, views), *(note[0].upper() + note[1:] for note in cells if note)]
 
 
@@ -290,6 +304,8 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
     table = run.source.table
     shape, order = image_of(run.source, run.given)
     asked = names_of(run.given.get("show", ())) or []
+    has_views = hasattr(run.fitted.clusterer, "views_")  # which have a table of their own on the page
+    chosen = {name: found for name, found in run.chosen.items() if not (has_views and name.startswith("view"))}
     with written(path) as temporary:
         jc.write_report(
             run.fitted,
@@ -302,7 +318,7 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
             image_shape=shape,
             image_order=order,
             title="standard input" if run.source.path == "-" else Path(run.source.path).name,
-            parameters=origins(run.context) | run.chosen,
+            parameters=origins(run.context) | chosen,
             candidates=run.tried,
             warnings=run.warnings,
             command=command_line(run.context),

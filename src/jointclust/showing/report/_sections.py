@@ -22,8 +22,8 @@ _TOP = 3
 _FEATURES, _RULES = 6, 2
 # Rules that hold of fewer rows than this share tell little.
 _TELLING = 0.5
-# Characters of a text in a card.
-_EXCERPT = 200
+# Characters of a text in a card, and of a phrase of two parts, which has to fit into two lines.
+_EXCERPT, _PHRASE = 200, 70
 # Sizes of a candidate's clusters that are listed.
 _SIZES = 8
 # Cards that are open before the script looks at the screen, at the most.
@@ -110,7 +110,8 @@ def phrase(content: Content, node: int) -> str:
         here, elsewhere = _shares(rule, found)
         return f"{rule}: {here} (others {elsewhere})"
     means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in found.features[:2])
-    return ", ".join(f"{name}: {here} (others {rest})" for name, here, rest in means) or "no feature sets it apart"
+    told = [f"{name}: {here} (others {rest})" for name, here, rest in means] or ["no feature sets it apart"]
+    return ", ".join(told) if len(", ".join(told)) <= _PHRASE else told[0]
 
 
 def warnings(content: Content) -> str:
@@ -145,9 +146,7 @@ def clusters(content: Content) -> str:
     def line(content: Content, node: int) -> str:
         size, k = int(content.layers.sizes[node]), content.layers.cluster_of.get(node)
         link = f'{swatch(content.layers.looks[node])} <a href="#cluster-{node}" data-card="{node}" data-name="{node}">'
-        cells = [
-            f'<th scope="row" data-sort="{escape(content.names[node])}">{link}{escape(content.names[node])}</a></th>'
-        ]
+        cells = [f'<th scope="row">{link}{escape(content.names[node])}</a></th>']
         cells += [_sorted(f"{size:,}", size), _sorted(f"{size / rows:.0%}", size)]
         cells += [_sorted(*_told(name, _at(values, k))) for name, values in measured.items()]
         if content.classes is not None:
@@ -296,7 +295,7 @@ def uncertain(content: Content) -> str:
     found = ""
     for title, word, digits, rows in (
         ("Least certain rows", "confidence", ".2f", content.least_certain()),
-        ("Rows unlike any other", "outlier score", ".3g", content.unlike()),
+        ("Rows unlike any other", "outlier score", ".2f", content.unlike()),
     ):
         labels = content.fitted.labels
         named = {row: _named(content, content.layers.fitted[labels[row]]) for row, _ in rows}
@@ -404,13 +403,14 @@ def columns(content: Content) -> str:
     # Those that separate the clusters most come first, and those that are not used last.
     found = sorted(found, key=lambda one: (not one["used"], -np.nan_to_num(one["drives"], nan=-1.0)))
     shown_ones = [one for one in found if one["used"]][:_COLUMNS] + [one for one in found if not one["used"]][:_COLUMNS]
+    has_related = not all(np.isnan(one["related"]) for one in shown_ones)
     rows = [
         [
             escape(one["name"]),
             one["kind"],
             "yes" if one["used"] else "no",
             number_cell(_known(one["drives"], ".2f")),
-            number_cell(_known(one["related"], ".1f")),
+            *([number_cell(_known(one["related"], ".1f"))] if has_related else []),
             escape(one["why"]),
         ]
         for one in shown_ones
@@ -418,12 +418,12 @@ def columns(content: Content) -> str:
     told = "".join(f"<p><b>{escape(text)}</b></p>" for text in content.guard)
     more = len(found) - len(shown_ones)
     told += f"<p>{more:,} more columns are not shown.</p>" if more else ""
-    head = ["column", "kind", "used", term("drives"), term("related"), "why"]
-    return section("Columns", told + table(head, rows, kind="texts"), name="columns")
+    head = ["column", "kind", "used", term("drives"), *([term("related")] if has_related else []), "why"]
+    return section("Columns", told + table(head, rows, kind="texts", long=True), name="columns")
 
 
 def _known(value: float, digits: str) -> str:
-    return "" if np.isnan(value) else f"{value:{digits}}"
+    return "" if np.isnan(value) else f"{value:z{digits}}"
 
 
 def views(content: Content) -> str:
@@ -561,7 +561,7 @@ def _features(content: Content, found: ClusterExplanation) -> str:
         f'<tr><th scope="row">{feature_link(one.name, content.index_of.get(one.name))}{alike(one.name, one.alike)}</th>'
         f'<td class="bar"><i class="{"up" if one.effect > 0 else "down"}" '
         f'style="width:{100 * abs(one.effect) / largest:.0f}%"></i></td><td>{one.effect:+.1f}</td>'
-        f"<td>{_mean(one.mean, one.kind)}</td><td>{_mean(one.rest, one.kind)}</td></tr>"
+        f"{_mean_cell(one.mean, one.kind)}{_mean_cell(one.rest, one.kind)}</tr>"
         for one in features
     )
     return (
@@ -574,6 +574,10 @@ def _features(content: Content, found: ClusterExplanation) -> str:
 def _mean(value: float, kind: str) -> str:
     """A mean in the words of its column; that of a level is the share of rows that have it."""
     return percent(value) if kind == "level" else rules.shown(value, kind, 4) if kind == "date" else short(value)
+
+
+def _mean_cell(value: float, kind: str) -> str:
+    return f"<td{' class=date' * (kind == 'date')}>{_mean(value, kind)}</td>"
 
 
 def percent(share: float) -> str:
@@ -650,13 +654,16 @@ def glossary() -> str:
     )
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, kind: str = "") -> str:
-    """A table of cells that are HTML already, each row headed by its first, in a box that scrolls sideways."""
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, kind: str = "", long: bool = False) -> str:
+    """A table of cells that are HTML already, each row headed by its first, in a box that scrolls.
+
+    Sideways and, where the table may be ``long``, up and down.
+    """
     top = "".join(cell if cell.startswith("<th") else f'<th scope="col">{cell}</th>' for cell in head)
     body = "".join("<tr>" + "".join(_cells(row)) + "</tr>" for row in rows)
     attributes = f' class="{kind}"' if kind else ""
     return (
-        f'<div class="wide" tabindex="0"><table{attributes}><thead><tr>{top}</tr></thead>'
+        f'<div class="wide{" long" * long}" tabindex="0"><table{attributes}><thead><tr>{top}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -715,6 +722,8 @@ def short(value: float) -> str:
 
 def shown(value: object) -> str:
     """A value of any kind as text that is safe in HTML."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(shown, value))
     if isinstance(value, dict):
         return ", ".join(f"{shown(key)}: {shown(one)}" for key, one in value.items())
     return escape(f"{value:.4g}" if isinstance(value, float) else str(value))
