@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -91,6 +92,11 @@ def test_an_everyday_file_is_told_in_few_lines_and_nothing_twice(tmp_path, capsy
     for once in ("Gaps are filled", "123 rows have 120 names", "Number of clusters"):
         assert told.err.count(once) == 1, once
     assert "since 1970" not in told.err, "that these are dates was said when they were read"
+    notes = (
+        (tmp_path / "run" / "report.html").read_text().partition('<section id="notes"')[2].partition("</section>")[0]
+    )
+    assert "Gaps are filled" in notes
+    assert not re.search("since 1970|view|left out|not used", notes), "columns and views have tables of their own"
 
 
 def test_texts_that_are_not_clustered_are_a_danger_where_little_else_is(tmp_path, capsys, rng):

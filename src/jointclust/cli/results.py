@@ -127,9 +127,13 @@ class Outcome:
 
     @cached_property
     def coded(self) -> list[str]:
-        """What was done to the data when they were coded."""
+        """What was done to cells when they were coded; columns and views have tables of their own."""
+        columns = [] if self.description is None else self.description.columns
+        told = ["view ", *(f"column {column.name!r} " for column in columns if not column.used)]
+        told += [f"Column {column.name!r} holds dates" for column in columns]  # as the reader has said
         preparations = preparing.preparations_of(self.fitted.model)
-        return list(dict.fromkeys(note for one in preparations for note in one.notes_))
+        notes = dict.fromkeys(note for one in preparations for note in one.notes_)
+        return [note[0].upper() + note[1:] for note in notes if note and not note.startswith(tuple(told))]
 
     @cached_property
     def changes(self) -> list[str]:
@@ -139,7 +143,8 @@ class Outcome:
     @cached_property
     def notes(self) -> list[str]:
         """What has changed since an earlier run, and what was done to the data: read, coded, and fitted."""
-        told = (in_options(text) for text in self.messages if isinstance(text, NoticeText))
+        told = [in_options(text) for text in self.others if isinstance(text, NoticeText)]
+        told += [self.texts] if self.texts and self.texts not in self.dangers else []
         changes = [f"since the run before: {one}" for one in self.changes]
         return list(dict.fromkeys([*changes, *self.source.table.notes, *self.coded, *told]))
 
@@ -154,7 +159,7 @@ def verdict(found: jc.ClusterNumber) -> str:
 def finish(run: Outcome) -> None:
     """Say what was done to the data and how the number of clusters was chosen; write the folder, its record last."""
     run.voice.warn(run.dangers)
-    for line in [] if run.description is None else _of_columns(run, run.description, run.coded):
+    for line in [] if run.description is None else _of_columns(run, run.description):
         run.voice.say(line)
     if run.texts not in run.dangers:
         run.voice.say(run.texts)
@@ -205,16 +210,13 @@ def finish(run: Outcome) -> None:
     _say(run, result, stability, [*files, "run.json"])
 
 
-def _of_columns(run: Outcome, description: Description, notes: list[str]) -> list[str]:
+def _of_columns(run: Outcome, description: Description) -> list[str]:
     """Which columns are used, and notes on what was read into their cells."""
     views = [one.view_ for one in preparing.preparations_of(run.fitted.model)]
     if description._parts is not None:
         found = {name: [f"Clustered {clustered(part)}", unused(part)] for name, part in description._parts.items()}
         return [in_block(name, line) for name, lines in found.items() for line in lines if line]
-    aside = tuple(f"column {column.name!r} " for column in description.columns if not column.used)
-    known = ("view ", *aside, *(f"Column {column.name!r} holds dates" for column in description.columns))
-    cells = [note for note in notes if not note.startswith(known)]  # of dates the reader has told
-    return [*in_short(description, views), *(note[0].upper() + note[1:] for note in cells if note)]
+    return [*in_short(description, views), *run.coded]
 
 
 def _where(source: InputFile) -> dict[str, Any]:

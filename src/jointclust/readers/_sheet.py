@@ -165,7 +165,7 @@ class Sheet:
             )
         if "comma" in places:
             self.notes.append(
-                f"Numbers are read with a decimal comma ({places['comma'][2].strip()!r}). Else: --decimal ."
+                f"Numbers are read with a decimal comma ({places['comma'][2].strip()!r}). Else: --decimal '.'"
             )
             return Numerals(",", certain=True)
         if "either" in places and "point" not in places:

@@ -66,9 +66,18 @@ function barsOf(column) {
   return { names: names_, counts };
 }
 
+// As much of a text as has room at the size of a chart's letters.
+function fitting(text, width) {
+  const pen = overlay.getContext("2d");
+  pen.font = "12px system-ui, sans-serif";
+  let most = text.length;
+  while (most > 1 && pen.measureText(cut(text, most)).width > width) most--;
+  return cut(text, most);
+}
+
 function bars(column) {
   const { names: levels, counts } = barsOf(column);
-  const [left, wide, across] = window.innerWidth < 720 ? [150, 200, 2] : [196, 330, 3];
+  const [left, wide, across] = window.innerWidth < 720 ? [150, 200, 2] : [200, 330, 3];
   const tall = 20;
   const lines = Math.ceil(levels.length / across);
   const height = counts.length * tall + 24 + 18 * lines;
@@ -78,7 +87,7 @@ function bars(column) {
     const sum = own.reduce((a, b) => a + b, 0) || 1;
     const name = k < clusters.nodes.length ? clusterName(k) : "all rows";
     const y = k * tall + (k === clusters.nodes.length ? 6 : 0);
-    drawing.append(draft("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, cut(name, Math.floor(left / 7))));
+    drawing.append(draft("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, fitting(name, left - 10)));
     let x = left;
     own.forEach((count, at) => {
       const width = (wide * count) / sum;
