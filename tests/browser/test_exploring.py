@@ -47,7 +47,7 @@ def report(data, model, tmp_path_factory):
         classes=[f"{HOSTILE} {11 * k}" for k in y],
         feature_names=[HOSTILE, *(f"size {i}" for i in range(1, 12))],
         title="exploring",
-        command=f"fit {HOSTILE}",
+        command=f"fit {HOSTILE} --out {'a folder with a long name ' * 2} --known-rows",
     )
     return path
 
@@ -455,6 +455,7 @@ def test_the_summary_is_printed(visit, report, tmp_path, scheme):
     for part in ("4 clusters in 300 rows", "Sure", "holds for", "fit <script>alert(1)</script>"):
         assert part in text, part
     assert "max_iter" not in text, "no lines of parameters"
+    assert "--known-rows" in text, "options are whole"
 
 
 def test_all_is_printed_where_it_is_wanted(visit, report, tmp_path):

@@ -94,9 +94,11 @@ def _summary_line(content: Content, node: int) -> str:
 
 
 def _printed_rule(content: Content, node: int) -> str:
-    """The best rule, for paper, where there are no cards."""
+    """The best rule, for paper, where there are no cards, unless it is the phrase."""
     found = content.explained(node)
-    return "" if found is None else f'<span class="paper">{_rules(found, 1)}</span>'
+    if found is None or not found.rules or phrase(content, node).startswith(f"{found.rules[0]}:"):
+        return ""
+    return f'<span class="paper">{_rules(found, 1)}</span>'
 
 
 def phrase(content: Content, node: int) -> str:
@@ -469,8 +471,15 @@ def parameters(content: Content) -> str:
 
 def made(content: Content) -> str:
     """When, with what and from what the page was made."""
-    rows = [[escape(name), f"<td><code>{escape(value)}</code></td>"] for name, value in content.made.items()]
+    rows = [[escape(name), f"<td><code>{_unbroken(value)}</code></td>"] for name, value in content.made.items()]
     return section("How to repeat it", table(["what", "value"], rows), name="made")
+
+
+def _unbroken(text: str) -> str:
+    """Text of which no line ends inside of an option."""
+    return " ".join(
+        f"<span>{escape(word)}</span>" if word.startswith("-") else escape(word) for word in text.split(" ")
+    )
 
 
 def cards(content: Content) -> str:
