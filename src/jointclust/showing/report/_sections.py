@@ -503,9 +503,10 @@ def _card(content: Content, node: int) -> str:
     lines.append(_prototypes(content, "Most typical", nearest if found is None else np.asarray(found.typical)))
     lines.append(_prototypes(content, "Least typical", farthest))
     is_open = " open" * (content.n_clusters <= _OPEN)
+    is_number = content.names[node].startswith("cluster")  # of images
     return (
         f'<details class="card" id="cluster-{node}" data-node="{node}"{is_open}><summary><h3>{_named(content, node)} '
-        f"<small>cluster {_number(content, node)}, {percent(share)}</small></h3>"
+        f"<small>{'' if is_number else f'cluster {_number(content, node)}, '}{percent(share)}</small></h3>"
         f"</summary>{''.join(lines)}"
         f'<p class="actions js"><button type="button" data-only="{node}">Show only this</button> '
         f'<button type="button" data-select="{node}">Select its rows</button> '
