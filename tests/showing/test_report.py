@@ -226,6 +226,13 @@ def test_sparse_rows_and_many_clusters(tmp_path):
     assert has_cards(tmp_path / "r.html", 300)
 
 
+def test_columns_of_which_nothing_is_known_are_not_listed(tmp_path):
+    rng = np.random.RandomState(0)
+    X = sp.csr_array((rng.rand(120, 30) < 0.2) * (1.0 + 5 * (np.arange(120) % 2)[:, None]))
+    model = jc.JointConsensus(2, views="auto", effort="quick", trust=False, random_state=0).fit(X)
+    assert '<section id="columns"' not in written(tmp_path, model, X)
+
+
 def test_pictures_are_png(rng):
     image = pytest.importorskip("matplotlib.image", reason="matplotlib reads the picture back")
     pixels = rng.randint(256, size=(5, 7)).astype(float)

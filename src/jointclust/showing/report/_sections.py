@@ -400,7 +400,7 @@ def _curve(x: NDArray, y: NDArray, label: str, ends: tuple[str, str], marks: lis
 def columns(content: Content) -> str:
     """What each column of the data is, whether it is used, and how far it separates the clusters."""
     found = content.fitted.columns
-    if not found:
+    if all(one["used"] and not one["why"] and np.isnan(one["drives"]) for one in found):  # as those of a sparse matrix
         return ""
     # Those that separate the clusters most come first, and those that are not used last.
     found = sorted(found, key=lambda one: (not one["used"], -np.nan_to_num(one["drives"], nan=-1.0)))
