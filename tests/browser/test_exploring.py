@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ def report(data, model, tmp_path_factory):
         classes=[f"{HOSTILE} {11 * k}" for k in y],
         feature_names=[HOSTILE, *(f"size {i}" for i in range(1, 12))],
         title="exploring",
-        command=f"fit {HOSTILE}",
+        command=f"fit {HOSTILE} --out {'a folder with a long name ' * 2} --known-rows",
     )
     return path
 
@@ -150,6 +151,17 @@ def test_overview_sorts(visit, report):
         assert head.get_attribute("aria-sort") == order
         found = [int(text) for text in sizes.all_inner_texts()]
         assert found == sorted(found, reverse=order == "descending")
+    page.locator("#layer").fill("7")
+    found = [int(text) for text in sizes.all_inner_texts()]
+    assert found == sorted(found), "as the head says, also of other clusters"
+    page.click("#naming summary")
+    for k, name in enumerate(["b", "a"]):
+        page.fill(f"[aria-label='Name of cluster {k}']", f" {name}: first of all")
+        page.keyboard.press("Tab")
+    page.locator("#overview th[aria-sort] button").first.click()
+    page.locator("#overview th[aria-sort] button").first.click()
+    names = page.locator("#overview tbody th a").all_inner_texts()
+    assert names.index("a: first of all") < names.index("b: first of all"), "by the names that are shown"
 
 
 def test_the_slider_changes_everything(visit, report, data, model):
@@ -195,8 +207,53 @@ def test_candidates_side_by_side(visit, tmp_path, data):
     drawn = "(sheet) => sheet.getContext('2d').getImageData(0, 0, 220, 150).data.some((value) => value > 0)"
     for k, number in enumerate(numbers):
         assert shown.nth(k).locator("canvas").evaluate(drawn)
-        shown.nth(k).locator("button").click()
+        page.click(f"[data-look='{number}']")
         assert page.locator(".card").count() == number
+
+
+def test_what_was_opened_is_closed(visit, report):
+    page = visit(report)
+    page.evaluate("pin(3)")
+    page.wait_for_selector("#row:not([hidden])")
+    page.click("#row .close")
+    assert not page.locator("#row").is_visible()
+    page.evaluate("colourBy(page.features[0])")
+    page.wait_for_selector("#feature:not([hidden])")
+    page.click("#feature .close")
+    assert not page.locator("#feature").is_visible()
+    assert chosen(page) == "cluster"
+    page.click(f"[data-select='{node(page, 0)}']")
+    page.click("#clear")
+    assert not page.locator("#selection").is_visible()
+
+
+def test_all_are_hidden_and_shown(visit, report):
+    page = visit(report)
+    before = pixels(page)
+    button = page.locator("#legend .all")
+    button.click()
+    assert pixels(page)[0] == 0
+    assert button.inner_text() == "Show all"
+    button.click()
+    assert pixels(page) == before
+
+
+def test_all_values_of_a_row(visit, tmp_path):
+    X, _ = jc.datasets.mixture(90, 40, 3, separation=25, random_state=0)
+    jc.write_report(jc.LDAKMeans(3, random_state=0).fit(X), X, tmp_path / "r.html")
+    page = visit(tmp_path / "r.html")
+    page.evaluate("pin(0)")
+    page.wait_for_selector("#row:not([hidden])")
+    values = page.locator("#row table").last.locator("tbody tr")
+    assert values.count() == 30
+    page.get_by_role("button", name="All 40 values").click()
+    expect(values).to_have_count(40)
+
+
+def test_shares_in_words(visit, report):
+    """As in the parts of the page that need no script."""
+    found = visit(report).evaluate("[0, 0.004, 0.006, 0.5, 0.994, 0.996, 1].map(percent)")
+    assert found == ["0%", "<1%", "1%", "50%", "99%", ">99%", "100%"]
 
 
 def test_selection_against_the_rest(visit, report):
@@ -349,7 +406,8 @@ def test_two_ways_to_draw(visit, report):
     assert [text.partition(" (")[0] for text in page.evaluate(axes)] == ["direction 1", "direction 2"]
     assert page.locator("#points").screenshot() != by_neighbours
     page.select_option("#up", label="direction 3")
-    assert page.evaluate(axes)[1].startswith("direction 3")
+    page.select_option("#across", label="direction 2")
+    assert [text[:11] for text in page.evaluate(axes)] == ["direction 2", "direction 3"]
 
 
 def test_full_screen(visit, report):
@@ -397,6 +455,7 @@ def test_the_summary_is_printed(visit, report, tmp_path, scheme):
     for part in ("4 clusters in 300 rows", "Sure", "holds for", "fit <script>alert(1)</script>"):
         assert part in text, part
     assert "max_iter" not in text, "no lines of parameters"
+    assert "--known-rows" in text, "options are whole"
 
 
 def test_all_is_printed_where_it_is_wanted(visit, report, tmp_path):
@@ -491,6 +550,16 @@ def test_mean_curves_follow_the_slider(visit, curves):
     page.locator("#layer").fill("3")
     assert page.locator("#curve-charts svg").count() == 3
     assert page.locator(".names .spark").count() == 3
+
+
+def test_many_curves_are_shown_when_asked_for(visit, curves):
+    page = visit(curves[0])
+    most = int(page.locator("#layer").get_attribute("max"))
+    page.evaluate("(most) => setLayer(most)", most)
+    assert page.locator("#curve-charts svg").count() == min(most, 12)
+    if most > 12:
+        page.get_by_role("button", name=f"Show all {most}").click()
+        assert page.locator("#curve-charts svg").count() == most
 
 
 def test_every_chart_is_saved(visit, curves):
@@ -632,6 +701,31 @@ def test_what_is_shown_colours_and_is_compared(visit, tickets):
     page.select_option("#colour", label="minutes")
     assert page.locator("#legend .ends").inner_text().split() == ["0", "119"]
     assert page.locator("#bars figcaption").all_inner_texts() == ["team"]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_dates_have_room(visit, tmp_path, width):
+    """In cards they do not lie over each other, and at the top nothing is cut off."""
+    rng = np.random.RandomState(0)
+    kind = np.repeat([0, 1], 60)
+    first = pd.Timestamp("2025-01-01") + pd.to_timedelta(rng.randint(20, size=120) + 200 * kind, unit="D")
+    frame = pd.DataFrame({"last order": first, "first complaint": first, "size": kind * 5 + rng.standard_normal(120)})
+    model = jc.JointConsensus(2, columns="all", effort="quick", random_state=0).fit(frame)
+    jc.write_report(model, frame, tmp_path / "r.html")
+    page = visit(tmp_path / "r.html", viewport={"width": width, "height": 844})
+    edges = """(row) => [...row.cells].filter((cell) => cell.textContent).map((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return [range.getBoundingClientRect().left, range.getBoundingClientRect().right];
+    })"""
+    lines = [line for line in page.locator(".card .features tr").all() if "2025-" in line.inner_text()]
+    assert lines
+    for line in lines:
+        places = line.evaluate(edges)
+        assert all(left[1] < right[0] for left, right in pairwise(places))
+    for phrase in page.locator(".phrase").all():
+        assert "2025-" in phrase.inner_text()
+        assert phrase.evaluate("(one) => one.scrollHeight <= one.clientHeight")
 
 
 def test_gaps_are_shown_as_gaps(visit, tmp_path, data):

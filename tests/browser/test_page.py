@@ -120,6 +120,17 @@ def test_zoom_pan_and_keys(visit, report):
     assert pixels(page) != start
     page.click("#reset")
     assert pixels(page) == start
+    page.click("#out")
+    smaller = pixels(page)
+    assert smaller != start
+    page.click("[data-mode=box]")
+    page.click("[data-mode=move]")
+    page.mouse.move(area["x"] + 300, area["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(area["x"] + 100, area["y"] + 100, steps=3)
+    page.mouse.up()
+    assert pixels(page) != smaller
+    assert not page.locator("#selection").is_visible(), "dragging moves"
 
 
 def test_the_page_scrolls_over_the_map(visit, report):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -98,6 +99,72 @@ def test_settings_of_readers_are_spelled_as_options():
     assert (
         errors.spelled(pickle.loads(pickle.dumps(ReadError("Data?", Setting("format")))).args[0]) == "Data? (--format)"
     )
+
+
+def test_an_everyday_file_is_told_in_few_lines_and_nothing_twice(tmp_path, capsys, rng):
+    """Numbers with decimal commas, dates, gaps, an id, copies of rows, and what is not used."""
+    lines = ["customer;spent;orders;last order;channel;score"]
+    for row in range(120):
+        group = row % 3
+        spent = "" if row % 11 == 0 else f"{90 * group + rng.normal(50, 5):.2f}".replace(".", ",")
+        date = f"{rng.randint(1, 28):02d}.{1 + 4 * group:02d}.2025"
+        lines.append(
+            f"C{row};{spent};{rng.poisson(3 + 9 * group)};{date};{('app', 'web', 'shop')[group]};{rng.randint(99)}"
+        )
+    (tmp_path / "customers.csv").write_text("\n".join([*lines, *lines[1:4]]) + "\n")
+    quick = ("--set", "effort=quick", "--set", "trust=false")
+    assert call("fit", tmp_path / "customers.csv", *quick, "--out", tmp_path / "run") == 0
+    told = capsys.readouterr()
+    assert len(told.err.splitlines()) <= 6
+    assert len(told.out.splitlines()) <= 8
+    for once in ("Gaps are filled", "123 rows have 120 names", "Number of clusters"):
+        assert told.err.count(once) == 1, once
+    assert "since 1970" not in told.err, "that these are dates was said when they were read"
+    notes = (
+        (tmp_path / "run" / "report.html").read_text().partition('<section id="notes"')[2].partition("</section>")[0]
+    )
+    assert "Gaps are filled" in notes
+    assert not re.search("since 1970|view|left out|not used", notes), "columns and views have tables of their own"
+
+
+def test_texts_that_are_not_clustered_are_a_danger_where_little_else_is(tmp_path, capsys, rng):
+    """With many other columns they are worth a line."""
+    head, rows = ["day", "priority", "text"], []
+    for row in range(90):
+        words = " ".join(rng.choice([f"word{i}" for i in range(40)], 12))
+        rows.append([f"2025-{1 + row % 12:02d}-{1 + row % 28:02d}", ["low", "high"][row % 2], words])
+    wide = [[*row, *(f"{value + 9 * (k % 2):.3f}" for value in rng.standard_normal(4))] for k, row in enumerate(rows)]
+    for name, names, cells in (("few", head, rows), ("many", [*head, *"abcd"], wide)):
+        with (tmp_path / f"{name}.csv").open("w", newline="") as stream:
+            csv.writer(stream).writerows([names, *cells])
+        run = tmp_path / name
+        assert call("fit", tmp_path / f"{name}.csv", "-k", 2, *FAST[2:4], "--resamples", 0, "--out", run) == 0
+        danger = "Column 'text' holds texts, which have no part in these clusters: "
+        told, page = capsys.readouterr().err, (run / "report.html").read_text()
+        assert told.count(danger) == 1
+        assert (f"Warning: {danger}" in told) == (name == "few")
+        assert any(danger in text for text in json.loads((run / "run.json").read_text())["warnings"]) == (name == "few")
+        beware = page.partition('<section class="warnings"')[2].partition("</section>")[0]
+        assert ("To cluster the texts: --text-column text" in beware) == (name == "few")
+
+
+def test_an_uncertain_number_is_told_once_before_the_result(tmp_path, capsys, rng):
+    X = np.repeat(np.eye(8) * 30, 20, axis=0) + rng.standard_normal((160, 8))
+    np.save(tmp_path / "x.npy", X)
+    quick = ("--set", "effort=quick", "--set", "trust=false")
+    assert call("fit", tmp_path / "x.npy", "-k", "2-4", *quick, "--out", tmp_path / "run") == 0
+    told = capsys.readouterr().err
+    number = json.loads((tmp_path / "run" / "run.json").read_text())["result"]["clusters"]
+    assert "Warning: The number of clusters is uncertain" in told
+    assert told.count(f"{number} clusters (in ") == 1
+
+
+def test_the_librarys_words_become_options():
+    """Also twice in a line; what is an option already stays one."""
+    assert errors.in_options("n_clusters=3, n_components=2") == "--clusters 3, --components 2"
+    assert errors.in_options("Give n_clusters.") == "Give --clusters."
+    assert errors.in_options("lower ridge=2 (--set ridge=2)") == "lower --set ridge=2 (--set ridge=2)"
+    assert errors.in_options("my_n_clusters") == "my_n_clusters"
 
 
 def test_where_kmeans_is():

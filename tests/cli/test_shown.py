@@ -88,14 +88,15 @@ def test_rows_to_label_are_found_by_their_names(tmp_path, capsys):
     assert (status, "it was sorted or changed" in message) == (3, True)
 
 
-def test_predict_hints_at_a_column_of_another_name(tmp_path, capsys):
+@pytest.mark.parametrize("other", ["baskets", "BASKET"])
+def test_predict_hints_at_a_column_of_another_name(other, tmp_path, capsys):
     rng = np.random.RandomState(0)
     lines = [f"{9 * (i % 2) + rng.rand():.3f},{9 * (i % 2) + rng.rand():.3f}" for i in range(40)]
     (tmp_path / "x.csv").write_text("\n".join(["basket,visits", *lines]) + "\n")
-    (tmp_path / "y.csv").write_text("\n".join(["baskets,visits", *lines]) + "\n")
+    (tmp_path / "y.csv").write_text("\n".join([f"{other},visits", *lines]) + "\n")
     assert call("fit", tmp_path / "x.csv", *FIT, "--out", tmp_path / "run") == 0
     _, message = failure(capsys, "predict", tmp_path / "run", tmp_path / "y.csv", "-o", tmp_path / "l.csv")
-    assert "Did you mean 'baskets' for 'basket'?" in message
+    assert f"Did you mean {other!r} for 'basket'?" in message
 
 
 def test_clusters_of_images_have_the_same_names_everywhere(tmp_path):

@@ -3,9 +3,11 @@
 import base64
 import gzip
 import hashlib
+import inspect
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,9 +22,10 @@ from jointclust.number.estimate import ClusterNumber
 from jointclust.showing.fitted import Fitted
 from jointclust.showing.layout import directions
 from jointclust.showing.profile import profile
+from jointclust.showing.report import _sections
 from jointclust.showing.report._content import natural_order
 from jointclust.showing.report._payload import numbers, picture
-from jointclust.showing.style import looks
+from jointclust.showing.style import looks, resource
 from registered import CLUSTERERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::jointclust.PlainKMeansWarning", "ignore::jointclust.CollapseWarning")
@@ -221,6 +224,13 @@ def test_sparse_rows_and_many_clusters(tmp_path):
     data = data_of(tmp_path / "r.html")
     np.testing.assert_array_equal(unpacked(data["columns"][0]), model.labels_)
     assert has_cards(tmp_path / "r.html", 300)
+
+
+def test_columns_of_which_nothing_is_known_are_not_listed(tmp_path):
+    rng = np.random.RandomState(0)
+    X = sp.csr_array((rng.rand(120, 30) < 0.2) * (1.0 + 5 * (np.arange(120) % 2)[:, None]))
+    model = jc.JointConsensus(2, views="auto", effort="quick", trust=False, random_state=0).fit(X)
+    assert '<section id="columns"' not in written(tmp_path, model, X)
 
 
 def test_pictures_are_png(rng):
@@ -435,7 +445,21 @@ def test_columns_are_listed_and_one_that_decides_is_said_first(tmp_path):
     section = rest.partition("</section>")[0]
     assert guard in section
     assert section.index("&lt;b&gt;city</th>") < section.index("luck</th>"), "what separates the clusters most is first"
+    assert ">related<" not in section, "nobody has measured it: all columns were named"
     assert "<b>city" not in text.partition('<script type="application/json"')[0]
+
+
+def test_every_control_is_used_in_the_tests_of_the_page():
+    tests = "".join(path.read_text() for path in (Path(__file__).parents[1] / "browser").glob("test_*.py"))
+    page = resource("showing/report/page.html") + inspect.getsource(_sections)
+    controls = re.findall(r"<(?:button|input|select) [^>]*", page)
+    assert len(controls) > 35
+    for control in controls:
+        own = dict(re.findall(r'([\w-]+)="([^"]*)"', control))
+        named = (
+            [f"#{own['id']}"] if "id" in own else [name for name in own if name.startswith("data-")] or ["aria-sort"]
+        )
+        assert re.search(rf"{named[0]}\b", tests), control
 
 
 def test_names_stay_with_their_columns(rng):

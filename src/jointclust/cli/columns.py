@@ -23,6 +23,8 @@ _PLURAL = {"category": "categories"}
 _LEFT_OUT = {"id": ("an id", "ids"), "constant": ("constant", "constant")}
 # Columns, and other groupings, that are named.
 _NAMED, _GROUPS = 8, 2
+# Columns that are little beside texts.
+_FEW = 3
 
 
 def in_short(description: Description, views: Sequence[str] | None = None) -> list[str]:
@@ -33,19 +35,28 @@ def in_short(description: Description, views: Sequence[str] | None = None) -> li
     change = "To change this: --keep NAME, --drop NAME, --all-columns. More: jointclust look DATA"
     is_open = any(is_left_aside(column) for column in description.columns)
     aside = f"{unused(description)}. {change}" if is_open and unused(description) else unused(description)
-    lines = [f"Clustered {clustered(description, views)}", aside, other_groupings(description), of_texts(description)]
+    lines = [f"Clustered {clustered(description, views)}", aside, other_groupings(description)]
     return [line for line in lines if line]
 
 
 def of_texts(description: Description) -> str:
     """That there are texts which are not clustered, and how to cluster them."""
-    texts = [column.name for column in description.columns if column.kind == "text" and not column.used]
+    texts = _left_texts(description)
     if not texts or description.kind == "documents":
         return ""
     used = listed([column.name for column in description.columns if column.used], _NAMED)
     holds = f"Column {texts[0]!r} holds texts" if len(texts) == 1 else f"Columns {listed(texts, _NAMED)} hold texts"
     how = as_option("--text-column", texts[:1])
     return f"{holds}, which have no part in these clusters: they are of {used} alone. To cluster the texts: {how}"
+
+
+def are_mostly_texts(description: Description) -> bool:
+    """Whether there is little beside texts that are not clustered, so that they are what a user may have meant."""
+    return bool(_left_texts(description)) and sum(column.used for column in description.columns) <= _FEW
+
+
+def _left_texts(description: Description) -> list[str]:
+    return [column.name for column in description.columns if column.kind == "text" and not column.used]
 
 
 def other_groupings(description: Description) -> str:

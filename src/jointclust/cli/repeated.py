@@ -33,8 +33,8 @@ def describe_ids(table: Table, n_rows: int) -> str:
     if n_ids == n_rows:
         return ""
     return (
-        f"Column {table.id_column!r} names the rows, but {n_rows:,} rows have {n_ids:,} names: several rows of "
-        "labels.csv will have the same id."
+        f"{n_rows:,} rows have {n_ids:,} names in column {table.id_column!r}: several rows of labels.csv will have the "
+        "same id."
     )
 
 

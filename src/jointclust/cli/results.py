@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 import jointclust as jc
 from jointclust import progress
 from jointclust.cli import preparing, runs
-from jointclust.cli.columns import clustered, in_short, unused
+from jointclust.cli.columns import are_mostly_texts, clustered, in_short, of_texts, unused
 from jointclust.cli.console import Voice, counted, shown
 from jointclust.cli.errors import as_option, in_options
 from jointclust.cli.options import names_of
@@ -103,6 +103,17 @@ class Outcome:
         return [describe_decisive(decisive, remedy)]
 
     @property
+    def texts(self) -> str:
+        """That there are texts which are not clustered, if there are."""
+        return "" if self.description is None else of_texts(self.description)
+
+    @property
+    def dangers(self) -> list[str]:
+        """What is warned of first: that the clusters are those of one column, or of the little beside the texts."""
+        is_danger = self.description is not None and are_mostly_texts(self.description)
+        return [*self.guard, *([self.texts] if is_danger else [])]
+
+    @property
     def others(self) -> list[str]:
         """Other warnings; which columns are not used, is said elsewhere."""
         texts = [] if self.fitted.roles.decisive is None else [describe_decisive(self.fitted.roles.decisive)]
@@ -111,14 +122,18 @@ class Outcome:
 
     @property
     def warnings(self) -> list[str]:
-        """Dangers: that the clusters are those of one column, and what else the fit warned of."""
-        return [*self.guard, *(in_options(text) for text in self.others if not isinstance(text, NoticeText))]
+        """All dangers, also what the fit warned of."""
+        return [*self.dangers, *(in_options(text) for text in self.others if not isinstance(text, NoticeText))]
 
     @cached_property
     def coded(self) -> list[str]:
-        """What was done to the data when they were coded."""
+        """What was done to cells when they were coded; columns and views have tables of their own."""
+        columns = [] if self.description is None else self.description.columns
+        told = ["view ", *(f"column {column.name!r} " for column in columns if not column.used)]
+        told += [f"Column {column.name!r} holds dates" for column in columns]  # as the reader has said
         preparations = preparing.preparations_of(self.fitted.model)
-        return list(dict.fromkeys(note for one in preparations for note in one.notes_))
+        notes = dict.fromkeys(note for one in preparations for note in one.notes_)
+        return [note[0].upper() + note[1:] for note in notes if note and not note.startswith(tuple(told))]
 
     @cached_property
     def changes(self) -> list[str]:
@@ -128,7 +143,8 @@ class Outcome:
     @cached_property
     def notes(self) -> list[str]:
         """What has changed since an earlier run, and what was done to the data: read, coded, and fitted."""
-        kept = (in_options(text) for text in self.messages if isinstance(text, NoticeText))
+        kept = [in_options(text) for text in self.others if isinstance(text, NoticeText)]
+        kept += [self.texts] if self.texts and self.texts not in self.dangers else []
         changes = [f"since the run before: {one}" for one in self.changes]
         return list(dict.fromkeys([*changes, *self.source.table.notes, *self.coded, *kept]))
 
@@ -142,10 +158,12 @@ def verdict(result: jc.ClusterNumber) -> str:
 
 def finish(run: Outcome) -> None:
     """Say what was done to the data and how the number of clusters was chosen; write the folder, its record last."""
-    run.voice.warn(run.guard)
-    for line in [] if run.description is None else _of_columns(run, run.description, run.coded):
+    run.voice.warn(run.dangers)
+    for line in [] if run.description is None else _of_columns(run, run.description):
         run.voice.say(line)
-    if run.number is not None:
+    if run.texts not in run.dangers:
+        run.voice.say(run.texts)
+    if run.number is not None and not any(run.number.verdict in text for text in run.warnings):  # which say it later
         run.voice.say(f"Number of clusters: {verdict(run.number)}")
     _check_same_data(run)
     _describe(run)
@@ -192,15 +210,13 @@ def finish(run: Outcome) -> None:
     _say(run, result, stability, [*files, "run.json"])
 
 
-def _of_columns(run: Outcome, description: Description, notes: list[str]) -> list[str]:
+def _of_columns(run: Outcome, description: Description) -> list[str]:
     """Which columns are used, and notes on what was read into their cells."""
     views = [one.view_ for one in preparing.preparations_of(run.fitted.model)]
     if description._parts is not None:
         by_block = {name: [f"Clustered {clustered(part)}", unused(part)] for name, part in description._parts.items()}
         return [in_block(name, line) for name, lines in by_block.items() for line in lines if line]
-    aside = tuple(f"column {column.name!r} " for column in description.columns if not column.used)
-    cells = [note for note in notes if not note.startswith(("view ", *aside))]
-    return [*in_short(description, views), *(note[0].upper() + note[1:] for note in cells if note)]
+    return [*in_short(description, views), *run.coded]
 
 
 def _where(source: InputFile) -> dict[str, Any]:
@@ -290,6 +306,8 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
     table = run.source.table
     shape, order = image_of(run.source, run.given)
     wanted = names_of(run.given.get("show", ())) or []
+    has_views = hasattr(run.fitted.clusterer, "views_")  # which have a table of their own on the page
+    chosen = {name: value for name, value in run.chosen.items() if not (has_views and name.startswith("view"))}
     with written(path) as temporary:
         jc.write_report(
             run.fitted,
@@ -302,7 +320,7 @@ def _write_report(run: Outcome, stability: Float | None, path: Path) -> None:
             image_shape=shape,
             image_order=order,
             title="standard input" if run.source.path == "-" else Path(run.source.path).name,
-            parameters=origins(run.context) | run.chosen,
+            parameters=origins(run.context) | chosen,
             candidates=run.tried,
             warnings=run.warnings,
             command=command_line(run.context),

@@ -253,8 +253,9 @@ def check_wanted(
     known = set(names)
     missing = [name for name in wanted if name not in known and _encoded_column(name, known) not in encoded]
     if missing:
-        strange = [name for name in names if name not in set(wanted)]
-        close = {name: near[0] for name in missing[:3] if (near := difflib.get_close_matches(name, strange, n=1))}
+        strange = {name.lower(): name for name in names if name not in set(wanted)}
+        found = {name: difflib.get_close_matches(name.lower(), strange, n=1) for name in missing[:3]}
+        close = {name: strange[near[0]] for name, near in found.items() if near}
         meant = ", ".join(f"{near!r} for {name!r}" for name, near in close.items())
         hint = f" Did you mean {meant}? Rename the column." if close else ""
         raise ReadError(f"{path} lacks {len(missing)} of the model's {len(wanted)} columns: {listed(missing)}.{hint}")

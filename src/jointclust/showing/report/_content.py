@@ -104,7 +104,8 @@ class Content:
         n_separated = words.count("separated")
         if len(words) == number - 1:
             which = "all" if n_separated == len(words) else "none" if n_separated == 0 else str(n_separated)
-            reasons.append(f"a gap is certain for {which} of its {len(words)} splits")
+            one = "a gap is certain for its split" if n_separated else "no gap is certain for its split"
+            reasons.append(one if len(words) == 1 else f"a gap is certain for {which} of its {len(words)} splits")
         if number == self.n_clusters and self.steadiness is not None:
             hardly = int((self.steadiness < DOUBTFUL).sum())
             reasons.append(f"{hardly} of its clusters are hardly found again" if hardly else "all are found again")

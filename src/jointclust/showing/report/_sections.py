@@ -22,8 +22,8 @@ _TOP = 3
 _FEATURES, _RULES = 6, 2
 # Rules that hold of fewer rows than this share tell little.
 _TELLING = 0.5
-# Characters of a text in a card.
-_EXCERPT = 200
+# Characters of a text in a card, and of a phrase of two parts, which has to fit into two lines.
+_EXCERPT, _PHRASE = 200, 70
 # Sizes of a candidate's clusters that are listed.
 _SIZES = 8
 # Cards that are open before the script looks at the screen, at the most.
@@ -94,9 +94,11 @@ def _summary_line(content: Content, node: int) -> str:
 
 
 def _printed_rule(content: Content, node: int) -> str:
-    """The best rule, for paper, where there are no cards."""
+    """The best rule, for paper, where there are no cards, unless it is the phrase."""
     cluster = content.explained(node)
-    return "" if cluster is None else f'<span class="paper">{_rules(cluster, 1)}</span>'
+    if cluster is None or not cluster.rules or phrase(content, node).startswith(f"{cluster.rules[0]}:"):
+        return ""
+    return f'<span class="paper">{_rules(cluster, 1)}</span>'
 
 
 def phrase(content: Content, node: int) -> str:
@@ -110,7 +112,8 @@ def phrase(content: Content, node: int) -> str:
         here, elsewhere = _shares(rule, cluster)
         return f"{rule}: {here} (others {elsewhere})"
     means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in cluster.features[:2])
-    return ", ".join(f"{name}: {here} (others {rest})" for name, here, rest in means) or "no feature sets it apart"
+    parts = [f"{name}: {here} (others {rest})" for name, here, rest in means] or ["no feature sets it apart"]
+    return ", ".join(parts) if len(", ".join(parts)) <= _PHRASE else parts[0]
 
 
 def warnings(content: Content) -> str:
@@ -145,9 +148,7 @@ def clusters(content: Content) -> str:
     def line(content: Content, node: int) -> str:
         size, k = int(content.layers.sizes[node]), content.layers.cluster_of.get(node)
         link = f'{swatch(content.layers.looks[node])} <a href="#cluster-{node}" data-card="{node}" data-name="{node}">'
-        cells = [
-            f'<th scope="row" data-sort="{escape(content.names[node])}">{link}{escape(content.names[node])}</a></th>'
-        ]
+        cells = [f'<th scope="row">{link}{escape(content.names[node])}</a></th>']
         cells += [_sorted(f"{size:,}", size), _sorted(f"{size / rows:.0%}", size)]
         cells += [_sorted(*_measure(name, _at(values, k))) for name, values in measured.items()]
         if content.classes is not None:
@@ -298,7 +299,7 @@ def uncertain(content: Content) -> str:
     parts = ""
     for title, word, digits, rows in (
         ("Least certain rows", "confidence", ".2f", content.least_certain()),
-        ("Rows unlike any other", "outlier score", ".3g", content.unlike()),
+        ("Rows unlike any other", "outlier score", ".2f", content.unlike()),
     ):
         labels = content.fitted.labels
         named = {row: _named(content, content.layers.fitted[labels[row]]) for row, _ in rows}
@@ -401,18 +402,19 @@ def _curve(x: NDArray, y: NDArray, label: str, ends: tuple[str, str], marks: lis
 def columns(content: Content) -> str:
     """What each column of the data is, whether it is used, and how far it separates the clusters."""
     facts = content.fitted.columns
-    if not facts:
+    if all(one["used"] and not one["why"] and np.isnan(one["drives"]) for one in facts):  # as those of a sparse matrix
         return ""
     # Those that separate the clusters most come first, and those that are not used last.
     facts = sorted(facts, key=lambda one: (not one["used"], -np.nan_to_num(one["drives"], nan=-1.0)))
     shown_ones = [one for one in facts if one["used"]][:_COLUMNS] + [one for one in facts if not one["used"]][:_COLUMNS]
+    has_related = not all(np.isnan(one["related"]) for one in shown_ones)
     rows = [
         [
             escape(one["name"]),
             one["kind"],
             "yes" if one["used"] else "no",
             number_cell(_known(one["drives"], ".2f")),
-            number_cell(_known(one["related"], ".1f")),
+            *([number_cell(_known(one["related"], ".1f"))] if has_related else []),
             escape(one["why"]),
         ]
         for one in shown_ones
@@ -420,12 +422,12 @@ def columns(content: Content) -> str:
     last = "".join(f"<p><b>{escape(text)}</b></p>" for text in content.guard)
     more = len(facts) - len(shown_ones)
     last += f"<p>{more:,} more columns are not shown.</p>" if more else ""
-    head = ["column", "kind", "used", term("drives"), term("related"), "why"]
-    return section("Columns", last + table(head, rows, kind="texts"), name="columns")
+    head = ["column", "kind", "used", term("drives"), *([term("related")] if has_related else []), "why"]
+    return section("Columns", last + table(head, rows, kind="texts", long=True), name="columns")
 
 
 def _known(value: float, digits: str) -> str:
-    return "" if np.isnan(value) else f"{value:{digits}}"
+    return "" if np.isnan(value) else f"{value:z{digits}}"
 
 
 def views(content: Content) -> str:
@@ -471,8 +473,15 @@ def parameters(content: Content) -> str:
 
 def made(content: Content) -> str:
     """When, with what and from what the page was made."""
-    rows = [[escape(name), f"<td><code>{escape(value)}</code></td>"] for name, value in content.made.items()]
+    rows = [[escape(name), f"<td><code>{_unbroken(value)}</code></td>"] for name, value in content.made.items()]
     return section("How to repeat it", table(["what", "value"], rows), name="made")
+
+
+def _unbroken(text: str) -> str:
+    """Text of which no line ends inside of an option."""
+    return " ".join(
+        f"<span>{escape(word)}</span>" if word.startswith("-") else escape(word) for word in text.split(" ")
+    )
 
 
 def cards(content: Content) -> str:
@@ -496,9 +505,10 @@ def _card(content: Content, node: int) -> str:
     lines.append(_prototypes(content, "Most typical", nearest if cluster is None else np.asarray(cluster.typical)))
     lines.append(_prototypes(content, "Least typical", farthest))
     is_open = " open" * (content.n_clusters <= _OPEN)
+    is_number = content.names[node].startswith("cluster")  # of images
     return (
         f'<details class="card" id="cluster-{node}" data-node="{node}"{is_open}><summary><h3>{_named(content, node)} '
-        f"<small>cluster {_number(content, node)}, {percent(share)}</small></h3>"
+        f"<small>{'' if is_number else f'cluster {_number(content, node)}, '}{percent(share)}</small></h3>"
         f"</summary>{''.join(lines)}"
         f'<p class="actions js"><button type="button" data-only="{node}">Show only this</button> '
         f'<button type="button" data-select="{node}">Select its rows</button> '
@@ -563,7 +573,7 @@ def _features(content: Content, cluster: ClusterExplanation) -> str:
         f'<tr><th scope="row">{feature_link(one.name, content.index_of.get(one.name))}{alike(one.name, one.alike)}</th>'
         f'<td class="bar"><i class="{"up" if one.effect > 0 else "down"}" '
         f'style="width:{100 * abs(one.effect) / largest:.0f}%"></i></td><td>{one.effect:+.1f}</td>'
-        f"<td>{_mean(one.mean, one.kind)}</td><td>{_mean(one.rest, one.kind)}</td></tr>"
+        f"{_mean_cell(one.mean, one.kind)}{_mean_cell(one.rest, one.kind)}</tr>"
         for one in features
     )
     return (
@@ -576,6 +586,10 @@ def _features(content: Content, cluster: ClusterExplanation) -> str:
 def _mean(value: float, kind: str) -> str:
     """A mean in the words of its column; that of a level is the share of rows that have it."""
     return percent(value) if kind == "level" else rules.shown(value, kind, 4) if kind == "date" else short(value)
+
+
+def _mean_cell(value: float, kind: str) -> str:
+    return f"<td{' class=date' * (kind == 'date')}>{_mean(value, kind)}</td>"
 
 
 def percent(share: float) -> str:
@@ -652,13 +666,16 @@ def glossary() -> str:
     )
 
 
-def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, kind: str = "") -> str:
-    """A table of cells that are HTML already, each row headed by its first, in a box that scrolls sideways."""
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], *, kind: str = "", long: bool = False) -> str:
+    """A table of cells that are HTML already, each row headed by its first, in a box that scrolls.
+
+    Sideways and, where the table may be ``long``, up and down.
+    """
     top = "".join(cell if cell.startswith("<th") else f'<th scope="col">{cell}</th>' for cell in head)
     body = "".join("<tr>" + "".join(_cells(row)) + "</tr>" for row in rows)
     attributes = f' class="{kind}"' if kind else ""
     return (
-        f'<div class="wide" tabindex="0"><table{attributes}><thead><tr>{top}</tr></thead>'
+        f'<div class="wide{" long" * long}" tabindex="0"><table{attributes}><thead><tr>{top}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -717,6 +734,8 @@ def short(value: float) -> str:
 
 def shown(value: object) -> str:
     """A value of any kind as text that is safe in HTML."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(shown, value))
     if isinstance(value, dict):
         return ", ".join(f"{shown(key)}: {shown(one)}" for key, one in value.items())
     return escape(f"{value:.4g}" if isinstance(value, float) else str(value))

@@ -66,18 +66,28 @@ function barsOf(column) {
   return { names: names_, counts };
 }
 
+// As much of a text as has room at the size of a chart's letters.
+function fitting(text, width) {
+  const pen = overlay.getContext("2d");
+  pen.font = "12px system-ui, sans-serif";
+  let most = text.length;
+  while (most > 1 && pen.measureText(cut(text, most)).width > width) most--;
+  return cut(text, most);
+}
+
 function bars(column) {
   const { names: levels, counts } = barsOf(column);
-  const [left, wide, tall] = [170, 330, 20];
-  const lines = Math.ceil(levels.length / 3);
+  const [left, wide, across] = window.innerWidth < 720 ? [150, 200, 2] : [200, 330, 3];
+  const tall = 20;
+  const lines = Math.ceil(levels.length / across);
   const height = counts.length * tall + 24 + 18 * lines;
-  const drawing = draft("svg", { viewBox: `0 0 520 ${height}`, class: "chart bars", role: "img" });
+  const drawing = draft("svg", { viewBox: `0 0 ${left + wide + 20} ${height}`, class: "chart bars", role: "img" });
   drawing.setAttribute("aria-label", `${column.name} by cluster`);
   counts.forEach((own, k) => {
     const sum = own.reduce((a, b) => a + b, 0) || 1;
     const name = k < clusters.nodes.length ? clusterName(k) : "all rows";
     const y = k * tall + (k === clusters.nodes.length ? 6 : 0);
-    drawing.append(draft("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, cut(name, 24)));
+    drawing.append(draft("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, fitting(name, left - 10)));
     let x = left;
     own.forEach((count, at) => {
       const width = (wide * count) / sum;
@@ -92,7 +102,7 @@ function bars(column) {
     });
   });
   levels.forEach((level, at) => {
-    const [x, y] = [8 + 170 * (at % 3), counts.length * tall + 22 + 18 * Math.floor(at / 3)];
+    const [x, y] = [8 + 170 * (at % across), counts.length * tall + 22 + 18 * Math.floor(at / across)];
     drawing.append(draft("rect", { x, y: y - 9, width: 10, height: 10, fill: page.looks[at] }));
     drawing.append(draft("text", { x: x + 15, y }, cut(level, 20)));
   });
@@ -123,18 +133,18 @@ function curve(k, all_, low, high) {
   const own = page.curves.of(clusters.nodes[k]);
   const drawing = draft("svg", { viewBox: "0 0 260 150", class: "chart mean-curve", role: "img" });
   drawing.setAttribute("aria-label", `Mean curve of ${clusterName(k)}`);
-  const x = (at) => 34 + (218 * at) / Math.max(n - 1, 1);
+  const x = (at) => 40 + (212 * at) / Math.max(n - 1, 1);
   const y = (value) => 126 - (104 * (value - low)) / (high - low || 1);
   const points = (values) => values.map((value, at) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`);
   const band = [...points(own.upper), ...points(own.lower).reverse()].join(" ");
   drawing.append(
-    draft("text", { x: 34, y: 14, class: "title" }, cut(clusterName(k), 32)),
+    draft("text", { x: 40, y: 14, class: "title" }, cut(clusterName(k), 32)),
     draft("polygon", { points: band, fill: lookOf(k), "fill-opacity": 0.25 }),
     draft("polyline", { points: points(all_.mean).join(" "), class: "rest" }),
     draft("polyline", { points: points(own.mean).join(" "), fill: "none", stroke: lookOf(k), "stroke-width": 2.5 }),
-    draft("text", { x: 30, y: 28, "text-anchor": "end" }, digits3(high)),
-    draft("text", { x: 30, y: 128, "text-anchor": "end" }, digits3(low)),
-    draft("text", { x: 34, y: 144 }, cut(labels[0], 14)),
+    draft("text", { x: 36, y: 28, "text-anchor": "end" }, digits3(high)),
+    draft("text", { x: 36, y: 128, "text-anchor": "end" }, digits3(low)),
+    draft("text", { x: 40, y: 144 }, cut(labels[0], 14)),
     draft("text", { x: 252, y: 144, "text-anchor": "end" }, cut(labels.at(-1), 14)),
   );
   return drawing;

@@ -109,7 +109,9 @@ function valueOf(column, i) {
 
 const isKnown = (column, i) => column.kind === "category" || column.codes[i] !== missingOf(column);
 
-const percent = (share) => `${share > 0 && share < 0.01 ? "<1" : Math.round(100 * share)}%`;
+// A small share is not none, and a large one not all.
+const percent = (share) =>
+  share > 0 && share < 0.005 ? "<1%" : share >= 0.995 && share < 1 ? ">99%" : `${Math.round(100 * share)}%`;
 // The mean of rows that have a level or not is their share.
 const meanText = (column, value) => (column.of === "level" ? percent(value) : spoken(column, value));
 

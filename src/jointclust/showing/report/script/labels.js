@@ -36,7 +36,7 @@ function centres() {
   return cached.found;
 }
 
-const cut = (text, most = 28) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
+const cut = (text, most = 32) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
 const nameSize = () => Math.round(13 * growth());
 const nameFont = () => `600 ${nameSize()}px system-ui, sans-serif`;

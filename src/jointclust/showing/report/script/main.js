@@ -117,22 +117,28 @@ function follow(event) {
 function sortable() {
   for (const button of all("button.sort")) {
     const head = button.closest("th");
-    const place = [...head.parentNode.children].indexOf(head);
-    const body = button.closest("table").tBodies[0];
     button.onclick = () => {
-      const falling = head.getAttribute("aria-sort") === "descending";
+      const order = head.getAttribute("aria-sort") === "descending" ? "ascending" : "descending";
       for (const other of head.parentNode.children)
         if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
-      head.setAttribute("aria-sort", falling ? "ascending" : "descending");
-      const key = (row) => row.children[place].dataset.sort ?? row.children[place].textContent;
-      const order = (a, b) => key(a).localeCompare(key(b), "en", { numeric: true });
-      const number = (a, b) => Number(key(a)) - Number(key(b));
-      const rows = [...body.rows];
-      const isNumber = rows.every((row) => Number.isFinite(Number(key(row))));
-      rows.sort(isNumber ? number : order);
-      body.append(...(falling ? rows : rows.reverse()));
+      head.setAttribute("aria-sort", order);
+      sorted();
     };
   }
+  afterLayer.push(sorted);
+}
+
+// The lines in the order that the head of a column shows.
+function sorted() {
+  const head = document.querySelector("[aria-sort$=cending]");
+  if (!head) return;
+  const place = [...head.parentNode.children].indexOf(head);
+  const body = head.closest("table").tBodies[0];
+  const key = (row) => row.children[place].dataset.sort ?? row.children[place].textContent.trim();
+  const rows = [...body.rows];
+  const isNumber = rows.every((row) => Number.isFinite(Number(key(row))));
+  rows.sort((a, b) => (isNumber ? Number(key(a)) - Number(key(b)) : key(a).localeCompare(key(b), "en", { numeric: true })));
+  body.append(...(head.getAttribute("aria-sort") === "ascending" ? rows : rows.reverse()));
 }
 
 // The style has the dark colours for readers who ask for them; from the first click on, the button decides.
