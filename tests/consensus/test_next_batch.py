@@ -200,6 +200,18 @@ def test_like_what_cannot_be(first, like, rows, match):
         again.fit(X, like=model, known_labels=np.where(np.arange(len(X)) < 9, 1, -1))
 
 
+@pytest.mark.filterwarnings("ignore:Every row is rejected")
+@pytest.mark.parametrize("limit", [0.97, 1.0])
+def test_rejected_rows_do_not_tell_which_cluster_is_which(first, limit):
+    model, X, _ = first
+    X = X + 3 * np.random.RandomState(0).standard_normal(X.shape) * (model.labels_ == 0)[:, None]
+    free = jc.JointConsensus(4, trust=False, random_state=1).fit(X, like=model)
+    careful = jc.JointConsensus(4, trust=False, random_state=1, reject_below=limit).fit(X, like=model)
+    assert (careful.labels_[model.labels_ == 0] == -1).any()
+    assert careful.changes_ == free.changes_
+    np.testing.assert_array_equal(careful.predict_proba(X), free.predict_proba(X))
+
+
 # -- check ------------------------------------------------------------------------------------------------------------
 
 
