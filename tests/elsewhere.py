@@ -78,7 +78,9 @@ def every_place(X, folder):
 
 
 def refusal(estimator, there):
-    """Why an estimator does not take rows, in its own words; None where it does."""
+    """Why an estimator does not take rows, in its own words; None where it does, as a consensus always."""
+    if isinstance(estimator, jc.JointConsensus):
+        return None
     sparse = sp.issparse(getattr(there, "_meta", None))
     return estimator._refusal(kind_of(there)) or (
         "set n_components" if sparse and not estimator._accepts_sparse else None

@@ -307,8 +307,6 @@ def test_import_is_light():
 
 def test_version_and_names():
     assert re.fullmatch(r"\d+\.\d+\.\d+", jc.__version__)
-    assert jc.__version__ in (ROOT / "CITATION.cff").read_text()
-    assert jc.__version__ in (ROOT / "CHANGELOG.md").read_text()
     for name in jc.__all__:
         assert hasattr(jc, name)
 

@@ -20,6 +20,19 @@ def test_the_recipe_asks_for_what_the_package_asks_for():
     found = {line.strip("- ").replace(" ", "") for line in asked.splitlines()}
     assert found == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
     assert f'version: "{jc.__version__}"' in recipe
+    scripts = [f"{name} = {target}" for name, target in PROJECT["scripts"].items()]
+    assert re.search(r"  entry_points:\n((?:    - .*\n)+)", recipe)[1].split("\n")[:-1] == [
+        f"    - {one}" for one in scripts
+    ]
+
+
+def test_the_version_to_cite_is_that_of_the_changelog():
+    cited = (ROOT / "CITATION.cff").read_text()
+    released = re.search(r"^date-released: (.*)", cited, re.MULTILINE)[1]
+    assert f"\nversion: {jc.__version__}\n" in cited
+    assert (
+        re.search(r"^## (.*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == f"{jc.__version__} ({released})"
+    )
 
 
 def test_lowest_versions_are_exact():

@@ -170,11 +170,23 @@ def test_another_kind_of_model_and_a_pipeline(first):
     assert jc.cluster(X, 4, random_state=1, like=first[0]).changes_
 
 
+def predicting(predict):
+    return SimpleNamespace(predict=predict)
+
+
 @pytest.mark.parametrize(
     ("like", "rows", "match"),
     [
         ("first", lambda X: X[:, :3], "its columns"),
         ("no model", lambda X: X, "no model that labels rows"),
+        (jc.LDAKMeans, lambda X: X, "no model that labels rows"),
+        (predicting(lambda X: X[:, 0]), lambda X: X, "one number of a cluster for each row"),
+        (predicting(lambda X: X[:, 0] * np.nan), lambda X: X, "one number of a cluster for each row"),
+        (predicting(lambda X: np.array(["a", "b"])[(X[:, 0] > 0).astype(int)]), lambda X: X, "for example .'[ab]'"),
+        (predicting(lambda X: 10**9 * (X[:, 0] > 0)), lambda X: X, "from 0 to 9,999, or -1"),
+        (predicting(lambda X: -5 * (X[:, 0] > 0)), lambda X: X, "from 0 to 9,999, or -1"),
+        (predicting(lambda X: np.zeros(X.shape, int)), lambda X: X, "one number of a cluster for each row"),
+        (predicting(lambda X: np.zeros(3, int)), lambda X: X, "3 labels for 180 rows"),
     ],
 )
 def test_like_what_cannot_be(first, like, rows, match):
@@ -186,6 +198,18 @@ def test_like_what_cannot_be(first, like, rows, match):
     np.testing.assert_array_equal(again.labels_, before)
     with pytest.raises(ValueError, match="leave one of them out"):
         again.fit(X, like=model, known_labels=np.where(np.arange(len(X)) < 9, 1, -1))
+
+
+@pytest.mark.filterwarnings("ignore:Every row is rejected")
+@pytest.mark.parametrize("limit", [0.97, 1.0])
+def test_rejected_rows_do_not_tell_which_cluster_is_which(first, limit):
+    model, X, _ = first
+    X = X + 3 * np.random.RandomState(0).standard_normal(X.shape) * (model.labels_ == 0)[:, None]
+    free = jc.JointConsensus(4, trust=False, random_state=1).fit(X, like=model)
+    careful = jc.JointConsensus(4, trust=False, random_state=1, reject_below=limit).fit(X, like=model)
+    assert (careful.labels_[model.labels_ == 0] == -1).any()
+    assert careful.changes_ == free.changes_
+    np.testing.assert_array_equal(careful.predict_proba(X), free.predict_proba(X))
 
 
 # -- check ------------------------------------------------------------------------------------------------------------

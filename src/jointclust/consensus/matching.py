@@ -19,6 +19,7 @@ from jointclust.rows import blocks, computed, is_elsewhere, loaded
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels
+from jointclust.views.blocks import n_rows_of
 
 # A cluster is a part of another if at least this share of its rows is in it.
 _MOST = 0.5
@@ -26,6 +27,8 @@ _MOST = 0.5
 _LEFT = 0.2
 # Nearest kept rows that decide on the earlier number of a row.
 _NEAREST = 5
+# Numbers of clusters that another kind of model may give.
+_MOST_NUMBERS = 10_000
 _IN_WORDS = ("no", "one", "two", "three", "four", "five", "six")
 
 Change = dict[str, Any]
@@ -75,7 +78,7 @@ class Before:
     @classmethod
     def of(cls, model: Any, X: Any, weights: ArrayLike | None = None) -> Before:
         """What a model says of rows, which have to be like those that it was fitted on."""
-        if not hasattr(model, "predict"):
+        if not hasattr(model, "predict") or isinstance(model, type):
             raise TypeError(
                 f"like={model!r} is no model that labels rows: give a fitted model with predict, such as what fit or "
                 "load returns."
@@ -89,6 +92,7 @@ class Before:
             raise type(error)(
                 f"like: the model cannot label these rows, which have to have its columns, each of its type. {error}"
             ) from error
+        labels = _cluster_numbers(labels, None if is_elsewhere(loaded(X)) else n_rows_of(X))
         mass = None if weights is None else to_host(computed(weights, "sample_weight")).astype(np.float64)
         names: Mapping[int, str] = getattr(model, "cluster_names_", {})
         recall = partial(recalled, model)
@@ -159,10 +163,24 @@ def judged(model: Any, X: Any) -> tuple[Labels, Float, NDArray[np.bool_]]:
     if isinstance(model, Pipeline):
         return judged(model[-1], model[:-1].transform(X) if len(model) > 1 else X)
     if not hasattr(model, "_everywhere"):  # another kind of model
-        labels = to_host(computed(model.predict(X), "predict")).astype(np.int32)
+        labels = np.asarray(to_host(computed(model.predict(X), "predict")))
         return labels, np.ones(labels.size), np.zeros(labels.size, dtype=bool)
     columns = to_host(computed(model._everywhere(Agreement.judge, X, tail=(3,), dtype=np.float64), "predict"))
     return columns[:, 0].astype(np.int32), columns[:, 1], columns[:, 2] > 0
+
+
+def _cluster_numbers(predicted: NDArray, n_rows: int | None) -> Labels:
+    """What a model predicts, as numbers of clusters; ``n_rows`` is how many there should be, if that is known."""
+    is_whole = predicted.ndim == 1 and predicted.dtype.kind in "iuf" and bool((predicted == np.round(predicted)).all())
+    if not is_whole or predicted.min(initial=0) < -1 or predicted.max(initial=0) >= _MOST_NUMBERS:
+        raise ValueError(
+            f"like: the model predicts {predicted.dtype} of shape {predicted.shape}, for example "
+            f"{predicted.ravel()[:1].tolist()}: it has to predict one number of a cluster for each row, from 0 to "
+            f"{_MOST_NUMBERS - 1:,}, or -1."
+        )
+    if n_rows is not None and predicted.size != n_rows:
+        raise ValueError(f"like: the model predicts {predicted.size:,} labels for {n_rows:,} rows.")
+    return predicted.astype(np.int32)
 
 
 def recalled(model: Any, X: Any, labels: Labels | None = None) -> tuple[Labels, Labels]:
@@ -172,7 +190,7 @@ def recalled(model: Any, X: Any, labels: Labels | None = None) -> tuple[Labels, 
     """
     if isinstance(model, Pipeline):
         return recalled(model[-1], model[:-1].transform(X) if len(model) > 1 else X, labels)
-    labels = judged(model, X)[0] if labels is None else labels
+    labels = judged(model, X)[0].astype(np.int32) if labels is None else labels
     kept = vars(model).get("_kept")
     if kept is None or kept.numbers is None or is_elsewhere(loaded(X)):
         return labels, labels

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.consensus.agreement import most_voted
 from jointclust.consensus.fitting import FittedConsensus
 from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.matching import Before, Change
@@ -17,8 +18,14 @@ from jointclust.rows.arrays import to_host
 
 
 def numbered_like(before: Before, fitted: FittedConsensus) -> tuple[FittedConsensus, list[Change]]:
-    """The same clusters, those that an earlier model has by its numbers, and what has changed since."""
+    """The same clusters, those that an earlier model has by its numbers, and what has changed since.
+
+    Rejected rows are counted in their clusters: which cluster is which does not depend on the limit of confidence.
+    """
     labels = to_host(computed(fitted.labels_, "labels_"))
+    if (labels < 0).any():
+        votes = to_host(computed(fitted._training.soft_labels(fitted._agreement), "soft_labels_"))
+        labels = np.where(labels < 0, most_voted(votes), labels)
     matching = before.match(labels)
     # Clusters without rows, if there are any, come last.
     n_clusters = fitted._agreement.n_clusters
