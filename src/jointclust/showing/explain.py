@@ -223,7 +223,7 @@ class Effort(NamedTuple):
     on_a_side: int
 
 
-# Of the clusters of a fit, and of those of its other layers, which are many.
+# Effort for the clusters of a fit, and for the many clusters of its other layers.
 _BEST, BRIEF = Effort(100, 2_000), Effort(16, 250)
 
 
