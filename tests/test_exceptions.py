@@ -44,7 +44,7 @@ def test_the_filters_are_as_before():
 
 
 def test_threads_of_ours_are_heard_and_others_are_not(monkeypatch, recwarn):
-    monkeypatch.setattr(threads, "_n_cores", lambda: 3)
+    monkeypatch.setattr(threads, "n_cores", lambda: 3)
 
     def run(index):
         tell(f"run {index}", UserWarning)

@@ -144,7 +144,7 @@ def test_datasets_that_are_not_here(tmp_path, capsys, monkeypatch):
     assert call("datasets", "AT&T") == 0
     assert "terms: free use; credit Olivetti" in capsys.readouterr().out
     for arguments, reason in ((("--out", tmp_path / "x.npz"), "--download"), (("--download",), "cannot be reached")):
-        monkeypatch.setattr(_download, "_ATTEMPTS", 1)
+        monkeypatch.setattr(_download, "ATTEMPTS", 1)
         monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # no one listens there
         status, message = failure(capsys, "datasets", "coil20", *arguments)
         assert (status, reason in message) == (3, True)
@@ -409,7 +409,7 @@ def test_every_method_runs(tmp_path, iris):
 def test_stability_in_few_components(sparse, monkeypatch):
     X, _ = jc.datasets.mixture(400, 80, 4, separation=20, n_nuisance=0, random_state=0)
     rows = scipy.sparse.csr_array(X) if sparse else X
-    monkeypatch.setattr(results, "_STABILITY_ROWS", 200)
+    monkeypatch.setattr(results, "STABILITY_ROWS", 200)
     model = jc.LDAKMeans(4, n_init=5, random_state=0).fit(rows)
     assert results.stability_of(Fitted(model, rows), 5, 0).min() > 0.99
     model.labels_ = np.random.RandomState(0).randint(4, size=400).astype(np.int32)

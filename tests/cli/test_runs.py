@@ -237,8 +237,8 @@ def test_nothing_is_said_of_progress_where_nobody_sees_it(data, tmp_path, capsys
 
 def test_a_bar_on_a_terminal_says_what_takes_long(data, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("jointclust.progress.bar._is_terminal", lambda stream: True)
-    monkeypatch.setattr("jointclust.progress.bar._PAUSE", 0.001)
-    monkeypatch.setattr("jointclust.progress.bar.Bar._LONG", 0.0)
+    monkeypatch.setattr("jointclust.progress.bar.PAUSE", 0.001)
+    monkeypatch.setattr("jointclust.progress.bar.Bar.LONG", 0.0)
     assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a", "--verbose") == 0
     told = capsys.readouterr().err
     assert re.search(r"This takes about \d+ s\. Faster: --set effort=quick", told)

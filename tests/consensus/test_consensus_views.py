@@ -134,7 +134,7 @@ def test_what_is_saved_is_small(monkeypatch, tmp_path):
     np.testing.assert_array_equal(again.soft_labels_, model.soft_labels_)
     jc.save(model, tmp_path / "model.skops")
     assert (tmp_path / "model.skops").stat().st_size < 300_000 + X.nbytes  # and the rows that it keeps
-    monkeypatch.setattr("jointclust.consensus.estimator._SAVED_ROWS", 300)
+    monkeypatch.setattr("jointclust.consensus.estimator.SAVED_ROWS", 300)
     large = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(large.labels_, model.labels_)
     np.testing.assert_array_equal(large.predict(X), model.labels_)
@@ -308,7 +308,7 @@ def test_projection_and_landmarks(rng):
 def test_anchors_stand_for_many_rows(rng, monkeypatch):
     """Centers of a k-means of the rows, linked by these: rings, which no center finds, are told apart."""
     monkeypatch.setattr(projection, "LANDMARKS", 500)
-    monkeypatch.setattr(projection, "_ANCHORS", 150)
+    monkeypatch.setattr(projection, "ANCHORS", 150)
     ring, angle = rng.randint(2, size=2_000), rng.uniform(0, 2 * np.pi, 2_000)
     plane = (1 + 2 * ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     X = np.column_stack([plane, np.zeros((2_000, 2))]) + 0.1 * rng.standard_normal((2_000, 4))

@@ -163,7 +163,7 @@ def test_one_pass_for_all_views_and_members(places, few, monkeypatch):
 
 
 def test_votes_for_very_many_rows_are_not_kept(places, few, monkeypatch):
-    monkeypatch.setattr(remote, "_KEPT", 100)
+    monkeypatch.setattr(remote, "KEPT", 100)
     model = jc.JointConsensus(4, random_state=0).fit(places["zarr"])
     with pytest.raises(AttributeError, match=r"900 training rows were not kept.*predict_proba\(X\)"):
         model.soft_labels_  # noqa: B018

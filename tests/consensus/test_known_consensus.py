@@ -246,7 +246,7 @@ def test_saved_models_answer(fitted, tmp_path, monkeypatch):
     np.testing.assert_array_equal(loaded.rows_to_label(7), model.rows_to_label(7))
     np.testing.assert_array_equal(loaded.cut(4), model.labels_)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    monkeypatch.setattr(estimator, "_SAVED_ROWS", 100)
+    monkeypatch.setattr(estimator, "SAVED_ROWS", 100)
     jc.save(model, tmp_path / "model")
     with pytest.raises(AttributeError, match="the 240 training rows were not kept"):
         jc.load(tmp_path / "model").rows_to_label(7)

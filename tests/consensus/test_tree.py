@@ -218,7 +218,7 @@ def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypa
     model = jc.JointConsensus(5, trust=False, random_state=0).fit(X)
     monkeypatch.setattr(made, "MOST_ROWS", len(model._patterns.codes) // 2)
     monkeypatch.setattr(estimator, "MOST_ROWS", len(model._patterns.codes) // 2)
-    monkeypatch.setattr(estimator, "_SAVED_ROWS", len(model._patterns.codes) // 2)
+    monkeypatch.setattr(estimator, "SAVED_ROWS", len(model._patterns.codes) // 2)
     check(model, X)
     assert clustering_accuracy(y, model.cut(10)) > 0.97
     saved = pickle.loads(pickle.dumps(model))
@@ -261,7 +261,7 @@ def test_where_codes_have_no_room_the_leaves_are_kept(ten, tmp_path, monkeypatch
     np.save(tmp_path / "rows.npy", X)
     there = np.load(tmp_path / "rows.npy", mmap_mode="r")
     usual = jc.JointConsensus(5, random_state=0).fit(there)
-    monkeypatch.setattr(remote, "_KEPT", 0)
+    monkeypatch.setattr(remote, "KEPT", 0)
     model = jc.JointConsensus(5, random_state=0).fit(there)
     for number in (2, 10):
         np.testing.assert_array_equal(model.cut(number), model.predict(X, n_clusters=number))

@@ -89,7 +89,7 @@ def entry(server, tmp_path, monkeypatch):
         sha256=datasets.fingerprint(X, y),
     )
     known(monkeypatch, entry)
-    monkeypatch.setattr(_download, "_PAUSE", 0)
+    monkeypatch.setattr(_download, "PAUSE", 0)
     monkeypatch.setenv("JOINTCLUST_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("JOINTCLUST_DATA", raising=False)
     return entry
@@ -214,8 +214,8 @@ def test_cut_short_for_good_goes_on_at_the_next_call(entry, server, tmp_path):
 
 @pytest.mark.parametrize("fault", ["cut", "stall"])
 def test_a_server_that_never_finishes(entry, server, tmp_path, monkeypatch, fault):
-    monkeypatch.setattr(_download, "_SILENCE", 0.2)
-    monkeypatch.setattr(_download, "_ATTEMPTS", 2)
+    monkeypatch.setattr(_download, "SILENCE", 0.2)
+    monkeypatch.setattr(_download, "ATTEMPTS", 2)
     server.faults = [fault]
     with pytest.raises(DatasetError, match=f"ended after {2 * CUT} of {len(server.body)} bytes, which are kept"):
         datasets.load("umist")

@@ -46,7 +46,7 @@ EDITS = [
 def test_an_edited_method_is_another_one(tmp_path, monkeypatch):
     copied = tmp_path / "jointclust"
     shutil.copytree(SOURCE, copied, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(code, "_ROOT", copied)
+    monkeypatch.setattr(code, "ROOT", copied)
 
     def digests():
         forget()

@@ -193,7 +193,7 @@ def test_theorem3_without_a_ridge_ends_within_the_range_of_the_kernel():
 def test_identities_hold_and_wrong_ones_do_not(monkeypatch):
     """Every statement on iris alone; and a special case at another trade-off than its own."""
     monkeypatch.setattr(_theory, "SETS", {"iris": 150})
-    monkeypatch.setattr(_theory, "_OTHERS", 60)
+    monkeypatch.setattr(_theory, "OTHERS", 60)
     for paper in ("dec", "ec", "odc", "rurr"):
         for key, (reading,) in _theory.tested(paper).items():
             assert reading.verdict("every") == "holds", key

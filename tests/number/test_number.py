@@ -195,7 +195,7 @@ def test_likeness_counts_clusters_that_both_have():
 )
 def test_a_slope_tells_no_number(agreement, highest, monkeypatch):
     """The best number is where its price stops it; then it is looked further, to the end of the range if need be."""
-    monkeypatch.setattr(curve.AgreementCurve, "_compared", lambda self, k: np.full(2, agreement(k)))
+    monkeypatch.setattr(curve.AgreementCurve, "compared", lambda self, k: np.full(2, agreement(k)))
     graph = SimpleNamespace(expected=10.0, spread=0.3, spectrum=lambda k: None)
     found = curve.AgreementCurve(graph, [], np.arange(2, 61), lambda done, total: None).explore()
     assert found.climb() == highest

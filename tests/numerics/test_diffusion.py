@@ -29,7 +29,7 @@ def test_signals_are_those_of_the_naive_power(matrix):
 
 def test_products_are_those_of_the_matrix_in_the_mean(matrix, monkeypatch):
     S, basis = matrix
-    monkeypatch.setattr(diffusion, "_WIDTH", 10**9)
+    monkeypatch.setattr(diffusion, "WIDTH", 10**9)
     identity = np.eye(400)
     S = np.kron(S, np.eye(10))  # 400 rows, so that there are 400 signals
     constant = np.kron(basis[:, 0], identity[0, :10])

@@ -83,7 +83,7 @@ def test_progress_is_shown_where_somebody_sees_it(rng, monkeypatch, wanted, is_t
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: is_terminal, raising=False)
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr("jointclust.progress.bar._PAUSE", 0.001)
+    monkeypatch.setattr("jointclust.progress.bar.PAUSE", 0.001)
     jc.cluster(rng.standard_normal((200, 5)), 2, random_state=0, progress=wanted)
     assert ("Clustering" in stream.getvalue()) == is_shown
     assert stream.getvalue().endswith("\r") == is_shown, "the line is cleared"

@@ -90,7 +90,7 @@ def test_items_are_asked_for_as_they_are_needed():
 
 def test_items_are_run_in_the_context_of_the_caller(monkeypatch):
     """So that whoever collects warnings hears those of a pass, too."""
-    monkeypatch.setattr(threads, "_n_cores", lambda: 2)
+    monkeypatch.setattr(threads, "n_cores", lambda: 2)
     variable = contextvars.ContextVar("variable", default="nobody's")
     variable.set("the caller's")
     assert [found for _, found in threads.in_order(lambda _: variable.get(), range(3))] == ["the caller's"] * 3
@@ -98,7 +98,7 @@ def test_items_are_run_in_the_context_of_the_caller(monkeypatch):
 
 def test_cores_are_counted_within_limits(monkeypatch):
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
-    assert threads._n_cores.__wrapped__() == 1
+    assert threads.n_cores.__wrapped__() == 1
 
 
 def test_an_error_of_an_item_comes_in_its_turn_and_ends_the_pass():

@@ -80,8 +80,8 @@ def counted(rule, member, frame):
 
 @pytest.mark.parametrize("most", [100, 10_000], ids=["a sample", "all rows"])
 def test_precision_and_coverage_are_those_of_a_recount(table, monkeypatch, most):
-    monkeypatch.setattr(module, "_MOST_ROWS", most)
-    monkeypatch.setattr(module, "_FEWEST_OF_A_CLUSTER", 5)
+    monkeypatch.setattr(module, "MOST_ROWS", most)
+    monkeypatch.setattr(module, "FEWEST_OF_A_CLUSTER", 5)
     rng = np.random.RandomState(1)
     labels = (table["colour"] == "red") + 2 * (table["size"] > 6) + (table["since"] > "2021-06-01")
     labels = np.where(rng.rand(len(table)) < 0.1, rng.randint(4, size=len(table)), labels)

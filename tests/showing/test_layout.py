@@ -13,7 +13,7 @@ def library(request, monkeypatch):
     if request.param == "openTSNE":
         pytest.importorskip("openTSNE")
     else:
-        monkeypatch.setattr(layout, "_has_opentsne", lambda: False)
+        monkeypatch.setattr(layout, "find_spec", lambda name: None)
 
 
 @pytest.fixture

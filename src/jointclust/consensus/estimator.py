@@ -56,7 +56,7 @@ from jointclust.views.kinds import Description, listed
 from jointclust.views.preparation import Preparation
 
 # Models of more training rows are saved without the votes of each.
-_SAVED_ROWS = 50_000
+SAVED_ROWS = 50_000
 
 
 @dataclass(eq=False, repr=False)
@@ -784,7 +784,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             return state
         state["_training"] = self._training.with_arrays(lambda value: computed(value, "confidence_"))
         n_samples = self.labels_.shape[0]
-        if n_samples > _SAVED_ROWS:
+        if n_samples > SAVED_ROWS:
             leaves = getattr(state["_training"], "leaves", None)
             if self._patterns is not None:  # rows still have layers, and layers votes
                 tree, agreement = self._layers(), self._agreement
