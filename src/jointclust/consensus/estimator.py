@@ -605,16 +605,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             )
         agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
         model = clone(self).set_params(n_clusters=n_clusters)
-        left_out = {
-            "_agreement",
-            "_tree",
-            "_trust",
-            "_p_values",
-            "labels_",
-            "cluster_centers_",
-            "classes_",
-            *self._get_param_names(),
-        }
+        left_out = "_agreement", "_tree", "_trust", "_p_values", "labels_", "cluster_centers_", "classes_"
+        left_out += tuple(self._get_param_names())
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
         kept = None if self._kept is None else replace(self._kept, numbers=None)

@@ -93,13 +93,7 @@ def lloyd_many(
 
 
 def _compiled_lloyd(
-    rows: Float,
-    centers: Float,
-    mass: Float,
-    present: NDArray[np.intp] | None,
-    total: float,
-    max_iter: int,
-    tol: float,
+    rows: Float, centers: Float, mass: Float, present: NDArray[np.intp] | None, total: float, max_iter: int, tol: float
 ) -> tuple[NDArray[np.int32], Float, float]:
     """Lloyd's iteration from one set of centers, which are overwritten, by compiled steps over rows in memory.
 
@@ -434,12 +428,7 @@ def plus_plus(
     return np.concatenate([given, drawn], axis=1)
 
 
-def _greedy(
-    distances: Callable[[Array], Array],
-    weight: Array,
-    nearest: Array | None,
-    uniforms: _Uniforms,
-) -> Any:
+def _greedy(distances: Callable[[Array], Array], weight: Array, nearest: Array | None, uniforms: _Uniforms) -> Any:
     """Rows (n_sets, n_wanted) drawn by their weight and squared distance from the nearest so far, the best of a few.
 
     ``distances`` makes new arrays of those of rows (n_sets, t) from all n, up to rounding; ``weight`` is that of the n,
