@@ -53,7 +53,7 @@ def test_threads_of_ours_are_heard_and_others_are_not(monkeypatch, recwarn):
 
     for spread in (
         lambda: threads.each(run, 8, 3),
-        lambda: [found for _, found in threads.in_order(run, range(8))],
+        lambda: [result for _, result in threads.in_order(run, range(8))],
         lambda: threads.each(lambda start: threads.each(lambda i: run(4 * start + i), 4, 2), 2, 2),
     ):
         with collected() as heard:

@@ -71,8 +71,8 @@ def test_a_view_that_sees_something_else_has_no_say(rng):
     assert set(model._agreement.panel.views) == {0, 1}
     assert clustering_accuracy(y, model.labels_) == 1
     np.testing.assert_allclose(model.confidence(X), model.confidence_, rtol=1e-6)
-    asked = Consensus(3, views=["standardised", "as is", "rank-normal"], columns="all", random_state=0).fit(X)
-    assert {view["weight"] for view in asked.views_} == {1 / 3}  # what the user names has its say
+    calls = Consensus(3, views=["standardised", "as is", "rank-normal"], columns="all", random_state=0).fit(X)
+    assert {view["weight"] for view in calls.views_} == {1 / 3}  # what the user names has its say
 
 
 def test_views_that_are_given(wine):
@@ -299,10 +299,10 @@ def test_projection_and_landmarks(rng):
     near = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 4]
     np.testing.assert_allclose(seen.distance, near, rtol=0.05)
     labels = (X[:, 0] > 7).astype(np.uint16)
-    said = LandmarkLabels(view, "by hand", labels, 2).predict(X)
+    text = LandmarkLabels(view, "by hand", labels, 2).predict(X)
     around = labels[seen.nearest].astype(int)
     votes = around.sum(axis=1) + around[:, 0]  # of six
-    np.testing.assert_array_equal(said, np.where(votes == 3, around[:, 0], votes > 3))
+    np.testing.assert_array_equal(text, np.where(votes == 3, around[:, 0], votes > 3))
 
 
 def test_anchors_stand_for_many_rows(rng, monkeypatch):

@@ -48,11 +48,11 @@ def check(model, X):
         assert np.unique(layer["labels"]).tolist() == list(range(layer["n_clusters"]))
         assert -0.5 <= layer["agreement"] <= 1 + 1e-9
         np.testing.assert_array_equal(model.cut(layer["n_clusters"]), layer["labels"])
-    found = np.unique(own).size
-    for number in {1, found, (found + len(layers)) // 2, len(layers)}:
+    result = np.unique(own).size
+    for number in {1, result, (result + len(layers)) // 2, len(layers)}:
         np.testing.assert_array_equal(model.predict(X, n_clusters=number), model.cut(number))
-    np.testing.assert_array_equal(model.cut(found), own)
-    assert found <= len(layers) <= 4 * found
+    np.testing.assert_array_equal(model.cut(result), own)
+    assert result <= len(layers) <= 4 * result
     return layers
 
 
@@ -159,8 +159,8 @@ def test_each_join_loses_least(rng):
     n, k = 80, 7
     labels, weights, shares = np.arange(n) % k, rng.randint(1, 4, n), np.array([0.5, 0.3, 0.2])
     groups = np.column_stack([(labels // 2 + (rng.uniform(size=n) < 0.3)) % 4 for _ in shares])
-    said = Weighted(groups, [4] * 3, weights.astype(float), shares)
-    for join in _joined(said, labels, k):
+    text = Weighted(groups, [4] * 3, weights.astype(float), shares)
+    for join in _joined(text, labels, k):
         before = information(groups, shares, weights, labels)
         lost = {
             (a, b): before - information(groups, shares, weights, np.where(labels == b, a, labels))

@@ -319,8 +319,8 @@ def test_tasks_are_small(model, monkeypatch):
 def test_lazy_transform_of_whole_numbers(elsewhere):
     counts = (10 * elsewhere["dask"]).astype(np.int32)
     model = jc.LDAKMeans(4, random_state=0).fit(counts)
-    found = model.transform(counts)
-    assert found.dtype == found.compute().dtype == np.float64
+    rows = model.transform(counts)
+    assert rows.dtype == rows.compute().dtype == np.float64
 
 
 def test_empty_clusters_are_filled_in_embeddings_that_are_not_kept():
