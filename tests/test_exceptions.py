@@ -70,5 +70,5 @@ def test_threads_of_ours_are_heard_and_others_are_not(monkeypatch, recwarn):
 
 def test_the_filter_travels():
     """scikit-learn sends the filters to its workers, pickled or made again by their patterns."""
-    assert pickle.loads(pickle.dumps(exceptions._FILTER))[1] is exceptions._ear
-    assert re.compile(exceptions._ear.pattern).match("anything") is None
+    assert pickle.loads(pickle.dumps(exceptions._FILTER))[1] is exceptions._context_filter
+    assert re.compile(exceptions._context_filter.pattern).match("anything") is None
