@@ -215,7 +215,7 @@ def test_kinds_that_are_given():
     with pytest.warns(UserWarning, match="empty strings"):
         filled = jc.MixedEncoder(kinds, gaps="mean").fit_transform(table)
     assert (filled[2, :2] == 0).all()
-    for wrong, match in (({"zip": "colour"}, "is no kind of column"), ({"nothing": "id"}, "which X has not")):
+    for wrong, match in (({"zip": "colour"}, "is no kind of column"), ({"nothing": "id"}, "which X lacks")):
         with pytest.raises(ValueError, match=match):
             jc.MixedEncoder(wrong).fit(table)
 

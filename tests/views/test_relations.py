@@ -220,7 +220,7 @@ class TestUsers:
         assert model.columns_[5]["drives"] == pytest.approx(1)
         every = jc.JointConsensus(3, trust=False, columns="all", effort="quick", random_state=0).fit(table)
         assert all(column["used"] for column in every.columns_)
-        with pytest.raises(ValueError, match="columns names 'town', which X has not"):
+        with pytest.raises(ValueError, match="columns names 'town', which X lacks"):
             jc.JointConsensus(3, trust=False, columns=["town"]).fit(table)
         with pytest.raises(ValueError, match="empty list"):
             jc.JointConsensus(3, trust=False, columns=[]).fit(table)
