@@ -108,8 +108,8 @@ class SoftClusterer(AlternatingClusterer):
         distinct = np.linalg.matrix_rank(soft - soft.mean(axis=0), tol=1e-6) + 1
         if distinct < self.n_clusters:
             tell(
-                f"init separates only {distinct} of n_clusters={self.n_clusters} clusters: the others are left to chance. "
-                "Give each cluster rows of its own.",
+                f"init separates only {distinct} of n_clusters={self.n_clusters} clusters, the others by chance: "
+                "give each cluster rows of its own.",
                 RuntimeWarning,
             )
         if self.n_init > 1 and np.ndim(init) == 2:
