@@ -7,9 +7,9 @@ import re
 
 import jointclust as jc
 
-found = importlib.metadata.metadata("jointclust")
-assert found["Version"] == jc.__version__
-assert not re.search(r"\]\((?!https://)", found.get_payload()), "a link of the README leads nowhere outside of it"
+metadata = importlib.metadata.metadata("jointclust")
+assert metadata["Version"] == jc.__version__
+assert not re.search(r"\]\((?!https://)", metadata.get_payload()), "a link of the README leads nowhere outside of it"
 assert importlib.resources.files(jc).joinpath("py.typed").is_file(), "type checkers are not told"
 assert not any(map(importlib.util.find_spec, ("pandas", "matplotlib", "torch", "anndata"))), "not a clean environment"
 print(jc.cluster(jc.datasets.load("wine").data, 3, random_state=0).labels_)

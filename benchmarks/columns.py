@@ -51,16 +51,16 @@ def business(rng, n):
 
 def others(rng, n):
     """Six columns of other kinds: levels from 2 to 200, shares even or not, heavy tails, counts, nearly always zero."""
-    found = {}
+    values = {}
     for _ in range(3):
         levels = int(np.exp(rng.uniform(np.log(2), np.log(200))))
-        found[f"category{len(found)}"] = rng.choice(
+        values[f"category{len(values)}"] = rng.choice(
             [f"v{i}" for i in range(levels)], n, p=rng.dirichlet(np.ones(levels))
         )
-    found["tails"] = rng.standard_t(1.5, n)
-    found["count"] = rng.poisson(rng.choice([0.3, 3, 30]), n)
-    found["zeros"] = np.where(rng.random(n) < 0.9, 0.0, rng.exponential(size=n))
-    return found
+    values["tails"] = rng.standard_t(1.5, n)
+    values["count"] = rng.poisson(rng.choice([0.3, 3, 30]), n)
+    values["zeros"] = np.where(rng.random(n) < 0.9, 0.0, rng.exponential(size=n))
+    return values
 
 
 KINDS = {"business": business, "others": others}
@@ -114,10 +114,10 @@ def opponent(table, n_clusters, seed):
 
 
 def loaded(name):
-    found = jc.datasets.load(name)
-    X = found.data if isinstance(found.data, pd.DataFrame) else np.asarray(found.data, float)
+    result = jc.datasets.load(name)
+    X = result.data if isinstance(result.data, pd.DataFrame) else np.asarray(result.data, float)
     table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
-    return table, np.unique(found.target, return_inverse=True)[1]
+    return table, np.unique(result.target, return_inverse=True)[1]
 
 
 def case(name, kind, draw, seed):
@@ -134,10 +134,10 @@ def case(name, kind, draw, seed):
     settings = {} if kind != "all columns" else {"columns": "all"}
     model = jc.JointConsensus(n_clusters, random_state=seed, **settings).fit(table)
     accuracy = jc.metrics.clustering_accuracy
-    found = [accuracy(y, np.asarray(model.labels_)), accuracy(y, opponent(table, n_clusters, seed))]
+    values = [accuracy(y, np.asarray(model.labels_)), accuracy(y, opponent(table, n_clusters, seed))]
     used = {column["name"] for column in model.columns_ if column["used"]}
     empty = set(table.columns) - own - {"customer"}
-    return [*found, len(empty & used), len(empty), len(own - used), len(own)]
+    return [*values, len(empty & used), len(empty), len(own - used), len(own)]
 
 
 def main(seeds=2, jobs=2):
@@ -148,8 +148,8 @@ def main(seeds=2, jobs=2):
             cases += [(half, name, kind, 0) for kind in ("clean", "all columns")]
             cases += [(half, name, kind, draw) for kind in KINDS for draw in range(DRAWS)]
     plan = [(*one, seed) for one in cases for seed in range(seeds)]
-    found = Parallel(jobs)(delayed(case)(*one[1:]) for one in plan)
-    table = pd.DataFrame(found, columns=["default", "k-means", "empty used", "empty", "own unused", "own"])
+    result = Parallel(jobs)(delayed(case)(*one[1:]) for one in plan)
+    table = pd.DataFrame(result, columns=["default", "k-means", "empty used", "empty", "own unused", "own"])
     table[["half", "data set", "columns"]] = [one[:3] for one in plan]
     groups = table.groupby(["data set", "half", "columns"], sort=False)
     writer = csv.writer(sys.stdout, lineterminator="\n")

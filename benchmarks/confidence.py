@@ -44,7 +44,7 @@ PLANTED_DRAWS, REAL_SEED = range(24, 27), 1
 DRAWS = {"tune": range(2), "judge": range(14, 24)}
 MISTAKEN = 4  # of the draws, so many are fitted with wrong numbers of clusters, too
 EMPTY_DRAWS = {"tune": range(2), "judge": range(10, 20)}
-FEWEST_ROWS, FOUND, WRONG = 20, 0.98, 0.5
+FEWEST_ROWS, RIGHT, WRONG = 20, 0.98, 0.5
 ALL_COLUMNS = {"columns": "all"} if "columns" in inspect.signature(jc.JointConsensus).parameters else {}
 
 
@@ -59,8 +59,8 @@ def loaded(name, draw):
     if draw is not None:
         data, classes = planted(name, draw)
         return data, classes, int(classes.max()) + 1
-    found = jc.datasets.load(name)
-    return found.data, np.unique(found.target, return_inverse=True)[1], found.n_classes
+    result = jc.datasets.load(name)
+    return result.data, np.unique(result.target, return_inverse=True)[1], result.n_classes
 
 
 # -- calibration ----------------------------------------------------------------------------------------------------
@@ -69,13 +69,13 @@ def loaded(name, draw):
 def again(model, data, seed):
     """The clusters that further fits on halves give to the rows that they did not see, which are -1."""
     labels = np.asarray(model.labels_, dtype=np.int32)
-    found, rng = np.full((REFITS, labels.size), -1, np.int32), np.random.RandomState(1000 + seed)
-    for number, own in enumerate(found):
+    result, rng = np.full((REFITS, labels.size), -1, np.int32), np.random.RandomState(1000 + seed)
+    for number, own in enumerate(result):
         order = rng.permutation(labels.size)
         half, rest = np.sort(order[: labels.size // 2]), np.sort(order[labels.size // 2 :])
         other = jc.JointConsensus(model.n_clusters, trust=False, random_state=1000 + number).fit(take(data, half))
         own[rest] = renumbered(other.predict(take(data, rest)), labels[rest], model.n_clusters)
-    return found
+    return result
 
 
 def bins_of(sure, weights, sums):
@@ -95,8 +95,8 @@ def calibrated(name, draw, seed):
     warnings.simplefilter("ignore")
     data, classes, n_clusters = loaded(name, draw)
     model = jc.JointConsensus(n_clusters, random_state=seed).fit(data)
-    sure, found = np.asarray(model.confidence_), again(model, data, seed)
-    n_seen, n_same = (found >= 0).sum(axis=0), (found == model.labels_).sum(axis=0)
+    sure, result = np.asarray(model.confidence_), again(model, data, seed)
+    n_seen, n_same = (result >= 0).sum(axis=0), (result == model.labels_).sum(axis=0)
     bins = bins_of(sure, n_seen, n_same)
     table = np.zeros((n_clusters, n_clusters))
     np.add.at(table, (model.labels_, classes), 1)
@@ -120,8 +120,8 @@ def calibration(jobs, folder):
     known = set(jc.datasets.names())
     halves = {name: half for (_, half), names in SETS.items() for name in names if name in known}
     sets = [(name, None) for name in halves] + [(kind, draw) for kind in KINDS for draw in PLANTED_DRAWS]
-    found = Parallel(jobs)(delayed(tried)(name, draw) for name, draw in sets)
-    found = [(*one, result) for one, result in zip(sets, found, strict=True) if result is not None]
+    outcome = Parallel(jobs)(delayed(tried)(name, draw) for name, draw in sets)
+    outcome = [(*one, result) for one, result in zip(sets, outcome, strict=True) if result is not None]
     with (folder / "confidence.csv").open("w") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(
@@ -130,15 +130,15 @@ def calibration(jobs, folder):
                 "rows of their cluster's class", "error against classes",
             ]
         )  # fmt: skip
-        for name, draw, one in found:
+        for name, draw, one in outcome:
             kind, half = ("shared", halves[name]) if draw is None else ("planted", "judge")
             numbers = [one[key] for key in ("reproducibility", "mean", "again", "error", "right", "against classes")]
             shown = ["" if value is None else f"{value:.3f}" for value in numbers]
             writer.writerow([one["name"], kind, half, *shown])
     for kind, of_kind in (("shared", lambda draw: draw is None), ("planted", lambda draw: draw is not None)):
-        errors = [one["error"] for _, draw, one in found if of_kind(draw)]
+        errors = [one["error"] for _, draw, one in outcome if of_kind(draw)]
         print(f"mean error {np.mean(errors):.3f} over {len(errors)} {kind} sets", file=sys.stderr)
-    plot([one for _, _, one in found], folder / "reliability.svg")
+    plot([one for _, _, one in outcome], folder / "reliability.svg")
 
 
 def tried(name, draw):
@@ -149,13 +149,13 @@ def tried(name, draw):
         return None
 
 
-def plot(found, path):
+def plot(result, path):
     plt.rcParams["svg.hashsalt"] = "jointclust"
     figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
-    for one in found:
+    for one in result:
         axes.plot(one["bins"][:, 1], one["bins"][:, 2], color="0.7", linewidth=0.8)
     every = bins_of(
-        *np.hstack([one["sums"] / np.array([[1], [len(s)], [len(s)]]) for one in found for s in [one["sums"][0]]])
+        *np.hstack([one["sums"] / np.array([[1], [len(s)], [len(s)]]) for one in result for s in [one["sums"][0]]])
     )
     axes.plot(every[:, 1], every[:, 2], marker="o", color="C0", label="all sets, of equal weight")
     axes.plot([0, 1], [0, 1], color="k", linestyle=":", label="as it should be")
@@ -186,13 +186,13 @@ def judged(case, kind, draw, half, n_clusters, data, classes, **options):
     """What the model says of one fit, as a row of the table."""
     warnings.simplefilter("ignore")
     model = jc.JointConsensus(n_clusters, random_state=draw, **options).fit(data)
-    labels, said = np.asarray(model.labels_), model.verdict_
+    labels, text = np.asarray(model.labels_), model.verdict_
     index = None if classes is None else adjusted_rand_score(classes, labels)
     large = np.bincount(labels, minlength=n_clusters) >= FEWEST_ROWS
     steady = np.mean(model.cluster_reproducibility_[large] >= 0.8) if large.any() else np.nan
     numbers = ["" if index is None else f"{index:.3f}", f"{model.reproducibility_:.3f}", f"{steady:.3f}"]
-    no_structure = int(any("No structure" in reason for reason in said.reasons))
-    return [case, kind, draw, half, n_clusters, *numbers, f"{model.confidence_.mean():.3f}", said.level, no_structure]
+    no_structure = int(any("No structure" in reason for reason in text.reasons))
+    return [case, kind, draw, half, n_clusters, *numbers, f"{model.confidence_.mean():.3f}", text.level, no_structure]
 
 
 def cases():
@@ -248,8 +248,8 @@ def summary(rows):
         own = [row for row in rows if row[3] == half]
         known = [row for row in own if row[5]]
         for name, some in {
-            f"right number, ARI above {FOUND}": [
-                row for row in known if row[0] == "right number" and float(row[5]) > FOUND
+            f"right number, ARI above {RIGHT}": [
+                row for row in known if row[0] == "right number" and float(row[5]) > RIGHT
             ],
             f"ARI below {WRONG}": [row for row in known if float(row[5]) < WRONG],
             "no structure, 5 clusters": [row for row in own if row[0] == "no structure"],

@@ -55,15 +55,15 @@ METHODS = {
 
 def accuracy(name, method, seed):
     warnings.simplefilter("ignore")
-    found = jc.datasets.load(name)
-    return jc.metrics.clustering_accuracy(found.target, METHODS[method](found.data, found.n_classes, seed).labels_)
+    loaded = jc.datasets.load(name)
+    return jc.metrics.clustering_accuracy(loaded.target, METHODS[method](loaded.data, loaded.n_classes, seed).labels_)
 
 
 def means(names, methods, seeds, jobs):
     """Accuracy of each method on each set, the mean over the seeds."""
     plan = [(name, method, seed) for name in names for method in methods for seed in range(seeds)]
-    found = Parallel(jobs)(delayed(accuracy)(*one) for one in plan)
-    return np.reshape(found, (len(names), len(methods), seeds)).mean(axis=2)
+    result = Parallel(jobs)(delayed(accuracy)(*one) for one in plan)
+    return np.reshape(result, (len(names), len(methods), seeds)).mean(axis=2)
 
 
 def summary(of_sets):
@@ -71,22 +71,22 @@ def summary(of_sets):
     gaps = {name: row[-1] - row[list(METHODS).index("prepared k-means")] for name, row in of_sets.items()}
     worst = min(gaps, key=gaps.get)
     of_methods = zip(METHODS, np.mean(list(of_sets.values()), axis=0), strict=True)
-    told = ", ".join(f"{method} {mean:.3f}" for method, mean in of_methods)
+    text = ", ".join(f"{method} {mean:.3f}" for method, mean in of_methods)
     below = sum(gap < -LOSS for gap in gaps.values())
-    return f"{told}; {below} of {len(gaps)} sets more than {LOSS} below prepared, the worst {worst} {gaps[worst]:+.3f}"
+    return f"{text}; {below} of {len(gaps)} sets more than {LOSS} below prepared, the worst {worst} {gaps[worst]:+.3f}"
 
 
 def main(seeds=3, jobs=2):
     known = set(jc.datasets.names())
     sets = {name: group for group, names in SETS.items() for name in names if name in known}
-    found = dict(zip(sets, means(list(sets), list(METHODS), seeds, jobs), strict=True))
+    result = dict(zip(sets, means(list(sets), list(METHODS), seeds, jobs), strict=True))
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["data set", "kind", "half", *METHODS, "default - prepared"])
-    for name, row in found.items():
+    for name, row in result.items():
         gap = row[-1] - row[list(METHODS).index("prepared k-means")]
         writer.writerow([name, *sets[name], *(f"{value:.3f}" for value in row), f"{gap:+.3f}"])
     for group in ("", "tune", "judge", "table", "features", "counts"):
-        of_group = {name: row for name, row in found.items() if group in ("", *sets[name])}
+        of_group = {name: row for name, row in result.items() if group in ("", *sets[name])}
         if of_group:
             print(f"{group or 'all'}: {summary(of_group)}", file=sys.stderr)
 

@@ -65,52 +65,52 @@ def settings(c: int) -> dict[str, Callable[[Any, jc.Coordinates, int], Any]]:
 
         return fit
 
-    found: dict[str, Callable[[Any, jc.Coordinates, int], Any]] = {
+    values: dict[str, Callable[[Any, jc.Coordinates, int], Any]] = {
         "KMeans(n_init=10)": lambda X, _, seed: KMeans(c, n_init=10, random_state=seed).fit(X)
     }
     for trade_off in (0, 1, 1.5, 2, 3, 4, 6):
-        found[f"DEC trade_off={trade_off:g}"] = lambda _, coordinates, seed, t=trade_off: (
+        values[f"DEC trade_off={trade_off:g}"] = lambda _, coordinates, seed, t=trade_off: (
             jc.DiscriminativeEmbeddedClustering(c, trade_off=t, random_state=seed).fit(coordinates)
         )
     for variance, share in ((0.8, 1e-3), (0.9, 1e-4), (0.9, 1e-3), (0.9, 1e-2), (0.95, 1e-3), (None, 1e-3)):
-        found[f"LDAKMeans variance={variance} ridge={share:g}"] = ldakm(variance, share)
-    found["LDAKMeans n_init=5"] = lambda _, coordinates, seed: jc.LDAKMeans(c, n_init=5, random_state=seed).fit(
+        values[f"LDAKMeans variance={variance} ridge={share:g}"] = ldakm(variance, share)
+    values["LDAKMeans n_init=5"] = lambda _, coordinates, seed: jc.LDAKMeans(c, n_init=5, random_state=seed).fit(
         coordinates
     )
     for variance, share in ((0.8, 0.95), (0.9, 0.8), (0.9, 0.9), (0.9, 0.95), (0.95, 0.95)):
-        found[f"EC variance={variance} n_components={share:g}r"] = ec(variance, share)
-    found["OLSDA variance=0.9 n_components=0.95r"] = ec(0.9, 0.95, robust=False)
+        values[f"EC variance={variance} n_components={share:g}r"] = ec(variance, share)
+    values["OLSDA variance=0.9 n_components=0.95r"] = ec(0.9, 0.95, robust=False)
     for share in (0.03, 0.1, 0.3):
-        found[f"ODC ridge={share:g}"] = lambda _, coordinates, seed, t=share: jc.OptimalDiscriminantClustering(
+        values[f"ODC ridge={share:g}"] = lambda _, coordinates, seed, t=share: jc.OptimalDiscriminantClustering(
             c, ridge=t * coordinates.total_variance / max(c - 1, 1), random_state=seed
         ).fit(coordinates)
     for neighbors in (5, 8, 10):
-        found[f"ODC nearest_neighbors={neighbors}"] = lambda X, _, seed, k=neighbors: jc.OptimalDiscriminantClustering(
+        values[f"ODC nearest_neighbors={neighbors}"] = lambda X, _, seed, k=neighbors: jc.OptimalDiscriminantClustering(
             c, kernel="nearest_neighbors", n_neighbors=k, random_state=seed
         ).fit(X)
-    found["ODC rbf"] = lambda X, _, seed: jc.OptimalDiscriminantClustering(c, kernel="rbf", random_state=seed).fit(X)
-    found["DisKMeans"] = lambda _, coordinates, seed: jc.DisKMeans(c, random_state=seed).fit(coordinates)
-    found["DisCluster"] = lambda _, coordinates, seed: jc.DisCluster(c, random_state=seed).fit(coordinates)
+    values["ODC rbf"] = lambda X, _, seed: jc.OptimalDiscriminantClustering(c, kernel="rbf", random_state=seed).fit(X)
+    values["DisKMeans"] = lambda _, coordinates, seed: jc.DisKMeans(c, random_state=seed).fit(coordinates)
+    values["DisCluster"] = lambda _, coordinates, seed: jc.DisCluster(c, random_state=seed).fit(coordinates)
     for share in (0.1, 0.3, 1.0):
-        found[f"RURR-SL ridge={share:g}"] = lambda _, coordinates, seed, t=share: jc.UncorrelatedRidgeClustering(
+        values[f"RURR-SL ridge={share:g}"] = lambda _, coordinates, seed, t=share: jc.UncorrelatedRidgeClustering(
             c, ridge=t * coordinates.total_variance / max(c - 1, 1), random_state=seed
         ).fit(coordinates)
-    found["RURR-SL n_init=5"] = lambda _, coordinates, seed: jc.UncorrelatedRidgeClustering(
+    values["RURR-SL n_init=5"] = lambda _, coordinates, seed: jc.UncorrelatedRidgeClustering(
         c, n_init=5, random_state=seed
     ).fit(coordinates)
-    found["RURR-SL max_iter=100"] = lambda _, coordinates, seed: jc.UncorrelatedRidgeClustering(
+    values["RURR-SL max_iter=100"] = lambda _, coordinates, seed: jc.UncorrelatedRidgeClustering(
         c, max_iter=100, random_state=seed
     ).fit(coordinates)
-    found["FuzzyKMeans"] = lambda X, coordinates, seed: jc.FuzzyKMeans(c, random_state=seed).fit(
+    values["FuzzyKMeans"] = lambda X, coordinates, seed: jc.FuzzyKMeans(c, random_state=seed).fit(
         X.toarray() if sp.issparse(X) else coordinates
     )
-    found["RobustSparseFuzzyKMeans"] = lambda X, coordinates, seed: jc.RobustSparseFuzzyKMeans(
+    values["RobustSparseFuzzyKMeans"] = lambda X, coordinates, seed: jc.RobustSparseFuzzyKMeans(
         c, random_state=seed
     ).fit(X.toarray() if sp.issparse(X) else coordinates)
-    found["RobustKMeans"] = lambda X, coordinates, seed: jc.RobustKMeans(c, random_state=seed).fit(
+    values["RobustKMeans"] = lambda X, coordinates, seed: jc.RobustKMeans(c, random_state=seed).fit(
         X.toarray() if sp.issparse(X) else coordinates
     )
-    return found
+    return values
 
 
 def main() -> None:
@@ -131,8 +131,8 @@ def main() -> None:
             coordinates = jc.decompose(X)
             for label, setting in settings(c).items():
                 labels = [setting(X, coordinates, seed).labels_ for seed in range(arguments.seeds)]
-                accuracy = np.mean([jc.metrics.clustering_accuracy(data.target, found) for found in labels])
-                nmi = np.mean([jc.metrics.normalized_mutual_info(data.target, found) for found in labels])
+                accuracy = np.mean([jc.metrics.clustering_accuracy(data.target, one) for one in labels])
+                nmi = np.mean([jc.metrics.normalized_mutual_info(data.target, one) for one in labels])
                 table.setdefault(label, {})[name] = (float(accuracy), float(nmi))
         print(name, data.data.shape, {label: round(row[name][0], 3) for label, row in table.items()}, flush=True)
     report(table, arguments.csv)

@@ -62,16 +62,16 @@ def same(device, names=SAME):
     """How alike the partitions of rows in memory and on a device are."""
     print(f"{'':20} {'rows':>6} {'float32':>8} {'float64':>8}   accuracy in memory, on the device (float32)")
     for name in names:
-        found = jc.datasets.load(name)
-        k, line, accuracies = len(np.unique(found.target)), [], []
+        loaded = jc.datasets.load(name)
+        k, line, accuracies = len(np.unique(loaded.target)), [], []
         for dtype in (np.float32, np.float64):
-            X = np.asarray(found.data, dtype=dtype)
+            X = np.asarray(loaded.data, dtype=dtype)
             host, there = (jc.cluster(rows, k, random_state=0) for rows in (X, torch.tensor(X, device=device)))
             pair = host.labels_, there.labels_.cpu().numpy()
             line.append(adjusted_rand_score(*pair))
-            accuracies.append([jc.metrics.clustering_accuracy(found.target, labels) for labels in pair])
-        told = "  ".join(f"{value:.3f}" for value in accuracies[0])
-        print(f"{name:20} {len(X):6} {line[0]:8.4f} {line[1]:8.4f}   {told}", flush=True)
+            accuracies.append([jc.metrics.clustering_accuracy(loaded.target, labels) for labels in pair])
+        text = "  ".join(f"{value:.3f}" for value in accuracies[0])
+        print(f"{name:20} {len(X):6} {line[0]:8.4f} {line[1]:8.4f}   {text}", flush=True)
 
 
 def default():
@@ -92,8 +92,8 @@ def default():
             seconds, model = timed(fit)
             peak = (torch.cuda.max_memory_allocated() - beside) / 2**30
             accuracy = jc.metrics.clustering_accuracy(labels.cpu().numpy(), model.labels_.cpu().numpy())
-            told = f"{n} x {d}, {c} clusters, {'given' if given else 'found'}{'' if trust else ', no trust'}"
-            print(f"{told:44} {seconds:8.1f} {peak:20.2f} {accuracy:9.3f}  {model.n_clusters}", flush=True)
+            text = f"{n} x {d}, {c} clusters, {'given' if given else 'found'}{'' if trust else ', no trust'}"
+            print(f"{text:44} {seconds:8.1f} {peak:20.2f} {accuracy:9.3f}  {model.n_clusters}", flush=True)
             del model
         del X, labels
 

@@ -91,14 +91,14 @@ def seeded(rows, known, n_classes):
 def judged(name, setting, draw):
     """Accuracy of each method on the other rows."""
     warnings.simplefilter("ignore")
-    found = jc.datasets.load(name)
-    classes = np.unique(found.target, return_inverse=True)[1]
-    known, n_classes = known_rows(setting, found.data, classes, draw), found.n_classes
-    model = jc.JointConsensus(n_classes, random_state=draw).fit(found.data, known_labels=known)
+    loaded = jc.datasets.load(name)
+    classes = np.unique(loaded.target, return_inverse=True)[1]
+    known, n_classes = known_rows(setting, loaded.data, classes, draw), loaded.n_classes
+    model = jc.JointConsensus(n_classes, random_state=draw).fit(loaded.data, known_labels=known)
     names = np.append(model.classes_, [-1] * (n_classes - model.classes_.size))
     labels = {CONSENSUS: names[model.labels_]}
     if SETTINGS[setting][2]:
-        rows = UsualRows().fit_transform(found.data)
+        rows = UsualRows().fit_transform(loaded.data)
         rows = rows.toarray() if sp.issparse(rows) else rows
         methods = zip(OTHERS, (spread, self_trained, seeded), strict=True)
         labels |= {method: function(rows, known, n_classes) for method, function in methods}
@@ -117,31 +117,31 @@ def jobs_of(sets, draws):
 
 def measured(wanted, jobs, path):
     """Accuracies by job: those in the file, and the others, which are added to it as they come."""
-    found = {}
+    values = {}
     if path.exists():
         with path.open() as stream:
             for name, setting, draw, method, accuracy in csv.reader(stream):
-                found.setdefault((name, setting, int(draw)), {})[method] = float(accuracy)
-    missing = [job for job in wanted if job not in found]
+                values.setdefault((name, setting, int(draw)), {})[method] = float(accuracy)
+    missing = [job for job in wanted if job not in values]
     with path.open("a", buffering=1) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         for job, accuracies in Parallel(jobs, return_as="generator_unordered")(
             delayed(judged)(*job) for job in missing
         ):
-            found[job] = accuracies
+            values[job] = accuracies
             writer.writerows([*job, method, accuracy] for method, accuracy in accuracies.items())
-    return found
+    return values
 
 
 def main(draws, jobs, folder, sets):
-    found = measured(list(jobs_of(sets, draws)), jobs, folder / "known_runs.csv")
+    result = measured(list(jobs_of(sets, draws)), jobs, folder / "known_runs.csv")
     with (folder / "known.csv").open("w") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["known per class", "method", *sets, "mean"])
         for setting, (_, _, by_class) in SETTINGS.items():
             for method in (CONSENSUS, *OTHERS) if by_class else (CONSENSUS,):
-                own = [name for name in sets if (name, setting, 0) in found]
-                means = {name: np.mean([found[name, setting, draw][method] for draw in range(draws)]) for name in own}
+                own = [name for name in sets if (name, setting, 0) in result]
+                means = {name: np.mean([result[name, setting, draw][method] for draw in range(draws)]) for name in own}
                 cells = [f"{means[name]:.3f}" if name in means else "" for name in sets]
                 writer.writerow([setting, method, *cells, f"{np.mean(list(means.values())):.3f}" if means else ""])
     print((folder / "known.csv").read_text())

@@ -28,25 +28,25 @@ KERNELS, SIZES, KINDS = ("rbf", "nearest_neighbors"), (50, 100, 200), ("random",
 def measured(name, kind, kernel, size, seed):
     """Accuracy and CPU seconds of one fit."""
     warnings.simplefilter("ignore")
-    found = jc.datasets.load(name)
-    X = StandardScaler().fit_transform(found.data) if kind == "table" else found.data
+    loaded = jc.datasets.load(name)
+    X = StandardScaler().fit_transform(loaded.data) if kind == "table" else loaded.data
     scores = []
     for landmarks in KINDS:
         model = jc.OptimalDiscriminantClustering(
-            found.n_classes, kernel=kernel, n_landmarks=size, landmarks=landmarks, random_state=seed
+            loaded.n_classes, kernel=kernel, n_landmarks=size, landmarks=landmarks, random_state=seed
         )
         began = time.process_time()
         labels = model.fit(X).labels_
-        scores += [jc.metrics.clustering_accuracy(found.target, labels), time.process_time() - began]
+        scores += [jc.metrics.clustering_accuracy(loaded.target, labels), time.process_time() - began]
     return scores
 
 
-def asked(names, size):
+def chosen(names, size):
     """The sets that are here and large enough."""
     for name in names:
         if jc.datasets.present(name):
-            found = jc.datasets.load(name)
-            if found.data.shape[0] >= 2 * size and size >= found.n_classes:
+            loaded = jc.datasets.load(name)
+            if loaded.data.shape[0] >= 2 * size and size >= loaded.n_classes:
                 yield name
 
 
@@ -56,7 +56,7 @@ def main(n_seeds=5, n_jobs=1):
         for (kind, half), names in SETS.items()
         if kind != "counts"
         for size in SIZES
-        for name in asked(names, size)
+        for name in chosen(names, size)
         for kernel in KERNELS
     ]
     jobs = (
@@ -64,16 +64,16 @@ def main(n_seeds=5, n_jobs=1):
         for name, kind, _, kernel, size in cells
         for seed in range(n_seeds)
     )
-    found = np.reshape(Parallel(n_jobs=n_jobs)(jobs), (len(cells), n_seeds, 4)).mean(axis=1)
+    result = np.reshape(Parallel(n_jobs=n_jobs)(jobs), (len(cells), n_seeds, 4)).mean(axis=1)
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["data set", "half", "kernel", "n_landmarks", "random", "random s", "k-means", "k-means s"])
-    for (name, _, half, kernel, size), values in zip(cells, found, strict=True):
+    for (name, _, half, kernel, size), values in zip(cells, result, strict=True):
         writer.writerow([name, half, kernel, size, *(f"{value:.4f}" for value in values)])
     for kernel in KERNELS:
         for half in ("tune", "judge"):
             of = [index for index, cell in enumerate(cells) if cell[2:4] == (half, kernel)]
-            random, _, centers, _ = found[of].mean(axis=0)
-            won = int(np.sum(found[of, 2] > found[of, 0]))
+            random, _, centers, _ = result[of].mean(axis=0)
+            won = int(np.sum(result[of, 2] > result[of, 0]))
             print(f"{kernel}, {half}: random {random:.4f}, k-means {centers:.4f}, {won} of {len(of)}", file=sys.stderr)
 
 

@@ -39,10 +39,10 @@ class Table:
 
     def timed(self, what: str, n_rows: int, run: Callable[[], _T], note: Callable[[_T], str] = lambda _: "") -> _T:
         began = time.process_time()
-        found = run()
-        self.lines.append(f"{what},{n_rows},{time.process_time() - began:.1f},{note(found)}")
+        result = run()
+        self.lines.append(f"{what},{n_rows},{time.process_time() - began:.1f},{note(result)}")
         print(self.lines[-1], flush=True)
-        return found
+        return result
 
 
 def rows_of(n_rows: int, n_columns: int) -> NDArray:

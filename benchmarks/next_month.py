@@ -42,11 +42,11 @@ SPLIT, NEW = "loyal, app", "business"
 
 def majorities(labels, segment):
     """The segment that most rows of each cluster are of, and how many are."""
-    found = {}
+    values = {}
     for cluster in np.unique(labels):
         names, sizes = np.unique(segment[labels == cluster], return_counts=True)
-        found[int(cluster)] = names[sizes.argmax()], int(sizes.max())
-    return found
+        values[int(cluster)] = names[sizes.argmax()], int(sizes.max())
+    return values
 
 
 def year(seed, is_given):
@@ -57,20 +57,20 @@ def year(seed, is_given):
         table, segment = customers(month, seed)
         large = [name for name in np.unique(segment) if np.sum(segment == name) > LARGE]
         model = jc.cluster(table, len(large) if is_given else None, random_state=0, like=before)
-        found, known = majorities(model.labels_, segment), set(first)
-        for cluster, (name, _) in sorted(found.items(), key=lambda one: -one[1][1]):
+        result, known = majorities(model.labels_, segment), set(first)
+        for cluster, (name, _) in sorted(result.items(), key=lambda one: -one[1][1]):
             if name not in known:
                 first.setdefault(name, []).append(cluster)
-        for cluster, (name, size) in found.items():
+        for cluster, (name, size) in result.items():
             rows, is_largest = size * np.array([1, name in known, 1]), first[name][0] == cluster
             total += rows
             kept += rows * np.array([is_largest, is_largest, cluster in first[name]])
         changes = [] if before is None else model.changes_
-        told = {number for one in changes if one["kind"] in ("split", "new") for number in one["clusters"]}
+        text = {number for one in changes if one["kind"] in ("split", "new") for number in one["clusters"]}
         for name in (SPLIT, NEW):
             if name in large:
                 due.setdefault(name, month)
-            if any(found[number][0] == name for number in told if number in found):
+            if any(result[number][0] == name for number in text if number in result):
                 reported.setdefault(name, month)
         before = model
     return kept / total, reported, due

@@ -129,13 +129,13 @@ PLAIN = {
 def plain_row(kind, draw):
     """Right is the number; or, of clusters, a doubtful answer with the number among the first three suggestions."""
     c, make = PLAIN[kind]
-    found = told(make(np.random.RandomState(3000 + draw)))
-    unsure = found.confidence < 0.5 or found.at_edge or not found.has_structure
-    right = found.n_clusters == c or (c > 1 and unsure and c in found.suggestions[:3])
-    return [kind, c, draw, found.n_clusters, " ".join(map(str, found.suggestions[:3])), int(unsure), int(right)]
+    result = counted(make(np.random.RandomState(3000 + draw)))
+    unsure = result.confidence < 0.5 or result.at_edge or not result.has_structure
+    right = result.n_clusters == c or (c > 1 and unsure and c in result.suggestions[:3])
+    return [kind, c, draw, result.n_clusters, " ".join(map(str, result.suggestions[:3])), int(unsure), int(right)]
 
 
-def told(X, seed=None):
+def counted(X, seed=None):
     warnings.simplefilter("ignore")
     return jc.number_of_clusters(X, random_state=seed)
 
@@ -155,29 +155,29 @@ def real_row(name):
     data = jc.datasets.load(name)
     c = data.n_classes
     (given, short), (free, long) = clustered(data.data, c), clustered(data.data, None)
-    found = free.number_
-    number = found.n_clusters
+    result = free.number_
+    number = result.n_clusters
     right = [within(number, c, 1.1), within(number, c, 1.5), not within(number, c, 4)]
-    right.append(any(within(one, c, 1.15) for one in found.suggestions[:3]))
+    right.append(any(within(one, c, 1.15) for one in result.suggestions[:3]))
     half = "tune" if name in TUNE else "judge"
-    said = " ".join(map(str, found.suggestions[:3]))
+    text = " ".join(map(str, result.suggestions[:3]))
     scores = [f"{adjusted_rand_score(data.target, model.labels_):.3f}" for model in (free, given)]
     seconds = [f"{long:.2f}", f"{short:.2f}"]
-    return [name, half, len(data.target), c, said, f"{found.confidence:.2f}", *map(int, right), *scores, *seconds]
+    return [name, half, len(data.target), c, text, f"{result.confidence:.2f}", *map(int, right), *scores, *seconds]
 
 
 def drawn_row(draw, make):
     kind, c, X = make(draw)
-    found = told(X).n_clusters
-    return [kind, c, *X.shape, found, int(within(found, c, 1.1) or (1 < c < 10 and abs(found - c) <= 1))]
+    result = counted(X).n_clusters
+    return [kind, c, *X.shape, result, int(within(result, c, 1.1) or (1 < c < 10 and abs(result - c) <= 1))]
 
 
 def answer(name, repeat):
     """The number and its confidence: as given for another seed, or with the rows in another order."""
     X = jc.datasets.load(name).data
     order = np.random.RandomState(repeat).permutation(X.shape[0])
-    found = told(X, repeat + 1) if repeat < 2 else told(X[order])
-    return [name, "seeds" if repeat < 2 else "orders", found.n_clusters, found.confidence]
+    result = counted(X, repeat + 1) if repeat < 2 else counted(X[order])
+    return [name, "seeds" if repeat < 2 else "orders", result.n_clusters, result.confidence]
 
 
 def repeat_rows(answers):

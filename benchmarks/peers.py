@@ -162,8 +162,8 @@ def full_coverage(labels):
 
 def accuracy(classes, labels):
     """The share of all rows that are right; those of noise are not."""
-    found = np.asarray(labels) >= 0
-    return found.mean() * jc.metrics.clustering_accuracy(classes[found], labels[found]) if found.any() else 0.0
+    result = np.asarray(labels) >= 0
+    return result.mean() * jc.metrics.clustering_accuracy(classes[result], labels[result]) if result.any() else 0.0
 
 
 def measured(name, method, seed):

@@ -179,13 +179,13 @@ def main():
     writer.writerow(["data", "draws", "rows", "clusters", "ARI of k-means", "least", "most"])
     for kind in KINDS:
         drawn = [planted(kind, draw) for draw in range(DRAWS)]
-        found = [
+        values = [
             adjusted_rand_score(y, KMeans(y.max() + 1, n_init=10, random_state=0).fit_predict(prepared(data)))
             for data, y in drawn
         ]
         sizes, numbers = [len(y) for _, y in drawn], [int(y.max()) + 1 for _, y in drawn]
         shown = f"{min(sizes)}-{max(sizes)}", f"{min(numbers)}-{max(numbers)}"
-        writer.writerow([kind, DRAWS, *shown, f"{np.mean(found):.3f}", f"{min(found):.3f}", f"{max(found):.3f}"])
+        writer.writerow([kind, DRAWS, *shown, f"{np.mean(values):.3f}", f"{min(values):.3f}", f"{max(values):.3f}"])
 
 
 if __name__ == "__main__":

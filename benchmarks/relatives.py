@@ -22,12 +22,12 @@ warnings.simplefilter("ignore")
 
 def seconds(make, X, n_repeats=5):
     """CPU seconds of a fit, the median over seeds."""
-    found = []
+    values = []
     for seed in range(n_repeats):
         began = time.process_time()
         make(seed).fit(X)
-        found.append(time.process_time() - began)
-    return statistics.median(found)
+        values.append(time.process_time() - began)
+    return statistics.median(values)
 
 
 def pairs():

@@ -90,18 +90,18 @@ def growth(options):
                 repeats = 1 if options.quick else options.repeats
                 request = json.dumps([method, sizes, repeats])
                 command = [sys.executable, "-W", "ignore", __file__, "one", "--request", request]
-                found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-                table.append({"method": method, "against": name, **sizes, **found})
-                print(method, name, value, f"{found['seconds']:.2f} s", f"{found['extra_mib']:.0f} MiB", flush=True)
+                loaded = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+                table.append({"method": method, "against": name, **sizes, **loaded})
+                print(method, name, value, f"{loaded['seconds']:.2f} s", f"{loaded['extra_mib']:.0f} MiB", flush=True)
     exponents = []
     for method in METHODS:
         for name in SWEEPS:
             rows = [row for row in table if row["method"] == method and row["against"] == name]
             if rows:
                 x, y = np.log([row[name] for row in rows]), np.log([row["seconds"] for row in rows])
-                found = {"exponent": np.polyfit(x, y, 1)[0], "last three sizes": np.polyfit(x[-3:], y[-3:], 1)[0]}
-                exponents.append({"method": method, "against": name, **{k: round(v, 2) for k, v in found.items()}})
-                print(f"{method}: seconds grow as {name}^{exponents[-1]['exponent']}", found["last three sizes"])
+                loaded = {"exponent": np.polyfit(x, y, 1)[0], "last three sizes": np.polyfit(x[-3:], y[-3:], 1)[0]}
+                exponents.append({"method": method, "against": name, **{k: round(v, 2) for k, v in loaded.items()}})
+                print(f"{method}: seconds grow as {name}^{exponents[-1]['exponent']}", loaded["last three sizes"])
     write(options, "growth.csv", [{k: round(v, 3) if isinstance(v, float) else v for k, v in r.items()} for r in table])
     write(options, "exponents.csv", exponents)
     if options.csv:
@@ -135,9 +135,9 @@ def file(options):
         out.flush()
         del out
         command = [sys.executable, "-W", "ignore", __file__, "fit-file", "--request", str(path)]
-        found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    print(json.dumps(found, indent=1))
-    write(options, "file.csv", [found])
+        loaded = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    print(json.dumps(loaded, indent=1))
+    write(options, "file.csv", [loaded])
 
 
 def fit_file(path):

@@ -37,15 +37,15 @@ def candidate_list(c: int, X: Any) -> dict[str, Any]:
     """The single candidates, by name."""
     pca = PCA if isinstance(X, np.ndarray) else TruncatedSVD
     q = max(1, min(c - 1, min(X.shape) - 1))
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "KMeans(n_init=10)": KMeans(c, n_init=10),
         "PCA + k-means": make_pipeline(pca(q), KMeans(c, n_init=10)),
     }
-    found |= {f"DEC {t:g}": DEC(c, trade_off=t) for t in (0.5, 1.5, 2, 3, 4, 6)}
-    found |= {
+    values |= {f"DEC {t:g}": DEC(c, trade_off=t) for t in (0.5, 1.5, 2, 3, 4, 6)}
+    values |= {
         f"LDAKMeans {v} n_init={n}": jc.LDAKMeans(c, variance=v, n_init=n) for v in (0.8, 0.9, 0.95) for n in (1, 5)
     }
-    return found | {
+    return values | {
         "EC": jc.RobustEmbeddedClustering(c),
         "ODC": jc.OptimalDiscriminantClustering(c),
         "ODC graph": jc.OptimalDiscriminantClustering(c, kernel="nearest_neighbors"),
@@ -71,7 +71,7 @@ def accuracies(X: Any, y: Any, coordinates: jc.Coordinates, seed: int) -> dict[s
     agreements(tried, reference_labels(references, X, coordinates, np.random.RandomState(seed), None), coordinates)
     labels = {name: candidate.labels for name, candidate in by_name.items()}
     labels |= {"chosen by agreement": best_candidate(tried).labels, "consensus": consensus.labels_}
-    return {name: jc.metrics.clustering_accuracy(y, found) for name, found in labels.items()}
+    return {name: jc.metrics.clustering_accuracy(y, one) for name, one in labels.items()}
 
 
 def accuracy(arguments: argparse.Namespace) -> None:

@@ -109,7 +109,7 @@ def drawn(kind, draw):
     return KINDS[kind](np.random.default_rng([sum(map(ord, kind)), draw]), draw)
 
 
-def found(X, labels):
+def clustered(X, labels):
     """A fit, and its adjusted Rand index."""
     model = jc.JointConsensus(int(labels.max()) + 1, trust=False, random_state=0).fit(X)
     return model, adjusted_rand_score(labels, model.labels_)
@@ -122,8 +122,8 @@ def main(n_draws=10, first=0):
     for kind in KINDS:
         for draw in range(first, first + n_draws):
             blocks, labels = drawn(kind, draw)
-            alone = [found(block, labels)[1] for block in blocks.values()]
-            model, both = found(blocks, labels)
+            alone = [clustered(block, labels)[1] for block in blocks.values()]
+            model, both = clustered(blocks, labels)
             names = list(blocks)
             weight = sum(view["weight"] for view in model.views_ if view["block"] == names[1])
             row = [kind, draw, names[0], alone[0], names[1], alone[1], both, both - max(alone), weight]

@@ -72,12 +72,12 @@ class Shape:
 
     def scores(self, method, seed):
         """The best NCA and the best ARI over the references."""
-        fits, found = self.labels(method, seed), []
+        fits, result = self.labels(method, seed), []
         for reference in self.references:
             labels, clear = fits[int(reference.max())], reference > 0
             pair = reference[clear], labels[clear]
-            found.append((nca(*pair), adjusted_rand_score(*pair)))
-        return np.max(found, axis=0)
+            result.append((nca(*pair), adjusted_rand_score(*pair)))
+        return np.max(result, axis=0)
 
     def line(self):
         means = [np.mean([self.scores(method, seed) for seed in range(SEEDS)], axis=0) for method in METHODS]
@@ -139,8 +139,8 @@ def ranks(folder, lines):
     counted = {name: scores for name, scores in others.items() if sum(key in scores for key in small) >= ENOUGH}
 
     def mean(scores, wanted, which=0):
-        found = [scores[key][which] for key in wanted if key in scores]
-        return np.mean(found) if found else np.nan
+        result = [scores[key][which] for key in wanted if key in scores]
+        return np.mean(result) if result else np.nan
 
     rest = {(line["battery"], line["set"]) for line in lines} - set(small)
     halves = {half: [key for key in small if small[key] == half] for half in ("tune", "judge")}
@@ -150,8 +150,8 @@ def ranks(folder, lines):
     for name, scores in {**own, **{name: counted[name] for name in NAMED if name in counted}}.items():
         place = 1 + sum(mean(other, small) > mean(scores, small) for key, other in counted.items() if key != name)
         values = [mean(scores, small), mean(scores, small, 1), *(mean(scores, halves[half]) for half in halves)]
-        told = [f"{value:.3f}" for value in (*values, mean(scores, rest))]
-        yield [name, f"{place} of {len(counted) + (name in own)}", *told]
+        text = [f"{value:.3f}" for value in (*values, mean(scores, rest))]
+        yield [name, f"{place} of {len(counted) + (name in own)}", *text]
 
 
 def draw_worst(folder, lines, path):
@@ -167,8 +167,8 @@ def draw_worst(folder, lines, path):
     for column, line in enumerate(worst):
         shape = Shape(folder, line["battery"], line["set"])
         reference = shape.references[0]
-        found = shape.labels("default", 0)[int(reference.max())]
-        for ax, labels in zip(axes[:, column], (np.where(reference > 0, reference - 1, -1), found), strict=True):
+        result = shape.labels("default", 0)[int(reference.max())]
+        for ax, labels in zip(axes[:, column], (np.where(reference > 0, reference - 1, -1), result), strict=True):
             colours = np.where(labels[:, None] >= 0, plt.get_cmap("tab20")(labels % 20), (0.8, 0.8, 0.8, 1.0))
             ax.scatter(*shape.X.T, s=3, c=colours, linewidths=0)
             ax.set(xticks=[], yticks=[], aspect="equal")

@@ -34,23 +34,23 @@ def right(model, known):
 
 
 def loop(ask):
-    known, found = np.full(len(X), -1), model
+    known, latest = np.full(len(X), -1), model
     for _ in range(3):
-        rows = ask(found, known)
+        rows = ask(latest, known)
         known[rows] = truth[rows]
-        found = jc.JointConsensus(10, random_state=0).fit(X, known_labels=known)
-        yield right(found, known)
+        latest = jc.JointConsensus(10, random_state=0).fit(X, known_labels=known)
+        yield right(latest, known)
 
 
 rng = np.random.RandomState(0)
-asked = list(loop(lambda found, known: found.rows_to_label(10)))
-drawn = list(loop(lambda found, known: rng.choice(np.flatnonzero(known < 0), 10, replace=False)))
-for number, pair in enumerate(zip(asked, drawn, strict=True), start=1):
+suggested = list(loop(lambda model, known: model.rows_to_label(10)))
+drawn = list(loop(lambda model, known: rng.choice(np.flatnonzero(known < 0), 10, replace=False)))
+for number, pair in enumerate(zip(suggested, drawn, strict=True), start=1):
     print(f"{10 * number} rows named: {pair[0]:.2f} when asked for, {pair[1]:.2f} when drawn at random")
 
 # %%
 fig, ax = plt.subplots(figsize=(5, 3.5), layout="constrained")
-ax.plot([10, 20, 30], asked, "o-", color="#0072B2", label="rows_to_label")
+ax.plot([10, 20, 30], suggested, "o-", color="#0072B2", label="rows_to_label")
 ax.plot([10, 20, 30], drawn, "o-", color="#E69F00", label="drawn at random")
 ax.set(xlabel="rows named", ylabel="share of the other rows with the right name", ylim=(0.5, 1))
 ax.legend()

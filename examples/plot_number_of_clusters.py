@@ -15,9 +15,9 @@ import numpy as np
 import jointclust as jc
 
 X, y = jc.datasets.mixture(500, 40, 5, separation=9, n_nuisance=3, random_state=0)
-found = jc.number_of_clusters(X)
-print(found.verdict)
-found.plot()
+result = jc.number_of_clusters(X)
+print(result.verdict)
+result.plot()
 noise = np.random.RandomState(0).standard_normal((500, 40))
 print("in noise:", jc.number_of_clusters(noise).verdict)
 

@@ -26,10 +26,10 @@ for title, iterations in (("after 1 iteration", 1), ("end", 100)):
     stages.append((title, model.fit(X).components_[0], model.labels_))
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 4.4), sharey=True, layout="constrained")
-for ax, (title, direction, found) in zip(axes, stages, strict=True):
+for ax, (title, direction, labels) in zip(axes, stages, strict=True):
     for label, color in ((0, "#0072B2"), (1, "#D55E00")):
         ax.scatter(*X[y == label].T, s=5, color=color, alpha=0.5, linewidths=0)
     ax.axline((0, 0), direction, color="black", linestyle="--")
-    accuracy = jc.metrics.clustering_accuracy(y, found)
+    accuracy = jc.metrics.clustering_accuracy(y, labels)
     ax.set(title=f"{title}: accuracy {accuracy:.3f}", xlim=(-16, 16), ylim=(-16, 16), aspect="equal")
 plt.show()

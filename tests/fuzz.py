@@ -215,11 +215,11 @@ def worker(part, seeds, done, wrong):
             used = int(sum(os.times()[:2]))
             resource.setrlimit(resource.RLIMIT_CPU, (used + 2 * MOST_SECONDS, resource.RLIM_INFINITY))
             folder = pathlib.Path(home) / "mutated"
-            found = trial(part, sound, folder, seed)
+            result = trial(part, sound, folder, seed)
             shutil.rmtree(folder)
-            if found:
-                wrong.put((seed, found))
-                if "MiB of memory" in found:
+            if result:
+                wrong.put((seed, result))
+                if "MiB of memory" in result:
                     return
 
 
@@ -242,13 +242,13 @@ def main():
             while process.is_alive() and time.monotonic() < end:
                 process.join(1)
                 while not wrong.empty():
-                    failed, found = wrong.get()
+                    failed, result = wrong.get()
                     failures += 1
-                    print(f"FAILED {part} --seed {failed}: {found}", flush=True)
+                    print(f"FAILED {part} --seed {failed}: {result}", flush=True)
             while not wrong.empty():
-                seed, found = wrong.get()
+                seed, result = wrong.get()
                 failures += 1
-                print(f"FAILED {part} --seed {seed}: {found}", flush=True)
+                print(f"FAILED {part} --seed {seed}: {result}", flush=True)
             if process.is_alive():
                 process.terminate()
             elif process.exitcode:

@@ -43,8 +43,8 @@ def _searched(X, model, folder):
 
 
 def _compared(X, model, folder):
-    found = jc.compare(X, 3, {"LDAKM": jc.LDAKMeans(3)}, random_state=0, n_resamples=1)
-    return found["agreement"], found["stability"]
+    table = jc.compare(X, 3, {"LDAKM": jc.LDAKMeans(3)}, random_state=0, n_resamples=1)
+    return table["agreement"], table["stability"]
 
 
 # What is called with the rows, a consensus that was fitted to them, and a folder; what comes back is on the host.

@@ -25,8 +25,8 @@ def again(model, X, **options):
 
 
 def assert_same_clusters(one, other, what):
-    found = adjusted_rand(to_host(one), to_host(other))
-    assert found == 1, f"{what}: the adjusted Rand index is {found:.3f}"
+    result = adjusted_rand(to_host(one), to_host(other))
+    assert result == 1, f"{what}: the adjusted Rand index is {result:.3f}"
 
 
 def named(X):

@@ -30,8 +30,8 @@ def blocks_of(page):
     text = page.read_text()
     if page.suffix == ".md":
         return re.findall(r"```(python)\n(.*?)```", text, flags=re.DOTALL)
-    found = re.findall(r"\.\. code-block:: (\w+)\n\n((?:   .*\n|\n)+)", text)
-    return [(language, textwrap.dedent(code)) for language, code in found]
+    result = re.findall(r"\.\. code-block:: (\w+)\n\n((?:   .*\n|\n)+)", text)
+    return [(language, textwrap.dedent(code)) for language, code in result]
 
 
 def has_python(page):

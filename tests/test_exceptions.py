@@ -44,7 +44,7 @@ def test_the_filters_are_as_before():
 
 
 def test_threads_of_ours_are_heard_and_others_are_not(monkeypatch, recwarn):
-    monkeypatch.setattr(threads, "_n_cores", lambda: 3)
+    monkeypatch.setattr(threads, "n_cores", lambda: 3)
 
     def run(index):
         tell(f"run {index}", UserWarning)
@@ -53,7 +53,7 @@ def test_threads_of_ours_are_heard_and_others_are_not(monkeypatch, recwarn):
 
     for spread in (
         lambda: threads.each(run, 8, 3),
-        lambda: [found for _, found in threads.in_order(run, range(8))],
+        lambda: [result for _, result in threads.in_order(run, range(8))],
         lambda: threads.each(lambda start: threads.each(lambda i: run(4 * start + i), 4, 2), 2, 2),
     ):
         with collected() as heard:
@@ -70,5 +70,5 @@ def test_threads_of_ours_are_heard_and_others_are_not(monkeypatch, recwarn):
 
 def test_the_filter_travels():
     """scikit-learn sends the filters to its workers, pickled or made again by their patterns."""
-    assert pickle.loads(pickle.dumps(exceptions._FILTER))[1] is exceptions._ear
-    assert re.compile(exceptions._ear.pattern).match("anything") is None
+    assert pickle.loads(pickle.dumps(exceptions._FILTER))[1] is exceptions._context_filter
+    assert re.compile(exceptions._context_filter.pattern).match("anything") is None

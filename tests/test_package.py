@@ -208,9 +208,9 @@ def test_few_bare_any():
     """Types say what is passed around; what is left is users' options, and operands in the protocol of an array."""
     bare, total = Counter(), 0
     for path in PYTHON_FILES:
-        found = list(annotations(path))
-        bare[module_of(path)] = found.count("Any")
-        total += len(found)
+        result = list(annotations(path))
+        bare[module_of(path)] = result.count("Any")
+        total += len(result)
     share = bare.total() / total
     assert share <= 0.08, f"{share:.1%} of {total} annotations are Any; most of them in {bare.most_common(8)}"
 
@@ -362,6 +362,6 @@ def test_no_submodule_hides_a_name():
 
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_the_command_line_loads_a_command_when_it_is_called(option):
-    found = modules_after(f"sys.argv[1:] = ['{option}']\nfrom jointclust_command import main\nmain()")
-    assert "jointclust.cli" in found
-    assert not found & {"numpy", "sklearn", "rich", "jointclust.cli.commands"}
+    result = modules_after(f"sys.argv[1:] = ['{option}']\nfrom jointclust_command import main\nmain()")
+    assert "jointclust.cli" in result
+    assert not result & {"numpy", "sklearn", "rich", "jointclust.cli.commands"}

@@ -16,9 +16,9 @@ README = (ROOT / "README.md").read_text()
 
 def test_the_recipe_asks_for_what_the_package_asks_for():
     recipe = (ROOT / "recipe" / "meta.yaml").read_text()
-    asked = re.search(r"  run:\n((?:    - .*\n)+)", recipe)[1]
-    found = {line.strip("- ").replace(" ", "") for line in asked.splitlines()}
-    assert found == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
+    calls = re.search(r"  run:\n((?:    - .*\n)+)", recipe)[1]
+    values = {line.strip("- ").replace(" ", "") for line in calls.splitlines()}
+    assert values == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
     assert f'version: "{jc.__version__}"' in recipe
     scripts = [f"{name} = {target}" for name, target in PROJECT["scripts"].items()]
     assert re.search(r"  entry_points:\n((?:    - .*\n)+)", recipe)[1].split("\n")[:-1] == [
@@ -57,8 +57,8 @@ def test_the_readme_says_how_good_the_number_is():
     with (ROOT / "docs" / "evidence" / "number_real.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     near = sum(int(row["factor 1.5"]) for row in rows)
-    told = re.search(r"Over (\d+) real sets .*? within a factor of 1.5 of it on (\d+)", README, re.DOTALL)
-    assert tuple(map(int, told.groups())) == (len(rows), near)
+    text = re.search(r"Over (\d+) real sets .*? within a factor of 1.5 of it on (\d+)", README, re.DOTALL)
+    assert tuple(map(int, text.groups())) == (len(rows), near)
 
 
 def test_all_papers_are_cited():

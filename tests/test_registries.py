@@ -134,9 +134,9 @@ def run(arguments, environment, folder):
 
 def test_the_real_tests_pass(copy):
     pytest_options = ["-m", "pytest", "-q", "-k", "toy", "-p", "no:cacheprovider", "-p", "no:randomly", "-W", "ignore"]
-    told = run([*pytest_options, "-rN", *(TESTS / name for name in REAL)], copy, TESTS.parent)
-    assert int(re.search(r"(\d+) passed", told)[1]) > 180, told[-500:]
-    assert "failed" not in told
+    text = run([*pytest_options, "-rN", *(TESTS / name for name in REAL)], copy, TESTS.parent)
+    assert int(re.search(r"(\d+) passed", text)[1]) > 180, text[-500:]
+    assert "failed" not in text
 
 
 def test_they_are_used(copy, tmp_path):

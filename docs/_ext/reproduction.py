@@ -37,14 +37,14 @@ def escaped(text):
 def table(lines, widths=""):
     """A list table of rows of text; a cell that is a list has more than one line, the rest of which is markup."""
     head, *body = lines
-    found = [".. list-table::", "   :header-rows: 1", *([f"   :widths: {widths}"] if widths else []), ""]
+    values = [".. list-table::", "   :header-rows: 1", *([f"   :widths: {widths}"] if widths else []), ""]
     for line in [head, *body]:
         for index, cell in enumerate(line):
             first, *rest = cell if isinstance(cell, list) else [cell]
-            found.append("   * - " if index == 0 else "     - ")
-            found[-1] += escaped(first) or "\\ "
-            found += [f"       {one}" if one else "" for one in rest]
-    return [*found, ""]
+            values.append("   * - " if index == 0 else "     - ")
+            values[-1] += escaped(first) or "\\ "
+            values += [f"       {one}" if one else "" for one in rest]
+    return [*values, ""]
 
 
 def verdict(row):
@@ -64,16 +64,14 @@ def folded(parts):
     for row in parts:
         readings.setdefault((row["choice"], row["counted"], row["verdict"], row["share"]), []).append(row)
     lines = []
-    for (choice, counted, found, share), own in readings.items():
-        title = (
-            f"<b>{escape(choice or 'as printed')}</b>{'' if counted == 'yes' else ', not counted'}: {found} ({share})"
-        )
-        told = []
+    for (choice, counted, one, share), own in readings.items():
+        title = f"<b>{escape(choice or 'as printed')}</b>{'' if counted == 'yes' else ', not counted'}: {one} ({share})"
+        text = []
         for row in own:
             interval = f" [{number(row['low'])}, {number(row['high'])}]" if int(row["n"]) > 1 else ""
             p = f", p = {float(row['p']):.2g}" if row["p"] not in ("", "nan") else ""
-            told.append(f"{escape(row['name'])} {number(row['mean'])}{interval}{p} ({row['outcome']})")
-        lines.append(f"<p>{title}. {'; '.join(told)}</p>")
+            text.append(f"{escape(row['name'])} {number(row['mean'])}{interval}{p} ({row['outcome']})")
+        lines.append(f"<p>{title}. {'; '.join(text)}</p>")
     more = "Every part" if all(row["counted"] == "yes" for row in parts) else "Every part, and other readings"
     return (
         ["", ".. raw:: html", "", f"   <details><summary>{more}</summary>{''.join(lines)}</details>"] if parts else []
@@ -111,12 +109,12 @@ class Reproduced(Parsed):
         return [*lines, ""]
 
     def numbers(self, slug):
-        found = rows(f"{slug}.csv")
+        result = rows(f"{slug}.csv")
         file = f":download:`{slug}.csv`"
-        if len(found) > LONGEST.get(slug.split("-")[1], USUALLY):
-            return [f"All {len(found)} numbers: {file}.", ""]
-        columns = [name for name in found[0] if "parameters" not in name]
-        lines = table([columns, *([row[name] for name in columns] for row in found)])
+        if len(result) > LONGEST.get(slug.split("-")[1], USUALLY):
+            return [f"All {len(result)} numbers: {file}.", ""]
+        columns = [name for name in result[0] if "parameters" not in name]
+        lines = table([columns, *([row[name] for name in columns] for row in result)])
         return [*lines, f"With all columns, as a file: {file}.", ""]
 
 
@@ -155,12 +153,12 @@ class Provenance(Parsed):
     def lines(self):
         paper = self.arguments[0]
         known = json.loads((FOLDER / "provenance.json").read_text(encoding="utf-8"))[paper]
-        told = ", ".join(
+        text = ", ".join(
             f"{name} {known[name]}" for name in ("run", "version", "date", "cores", "CPU minutes") if name in known
         )
         file = f"{paper}-cells.csv.gz"
         cells = f" All {known['cells']} fits: :download:`{file}`." if (FOLDER / file).exists() else ""
-        return [f"These numbers: {escaped(told)}.{cells}", ""]
+        return [f"These numbers: {escaped(text)}.{cells}", ""]
 
 
 def setup(app):

@@ -55,8 +55,7 @@ if TYPE_CHECKING:
     from jointclust.views.kinds import Description as Description
     from jointclust.views.kinds import describe as describe
 
-# Modules by name, and where the other names are, those of methods as the registry has them: each is loaded when it is
-# asked for.
+# Modules by name, and the module of each other name; methods are in the registry. Each is loaded when it is first used.
 _MODULES = {"datasets": "datasets", "metrics": "metrics", "plots": "showing.plots", "sc": "sc"}
 _NAMES = {
     "consensus.check": "ModelCheck check",

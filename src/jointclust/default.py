@@ -185,10 +185,7 @@ def comparable(number: ClusterNumber, before: int) -> ClusterNumber:
 
 
 def counted(
-    X: ArrayLike,
-    among: Numbers | None,
-    random_state: int | np.random.RandomState | None,
-    report: Report = silent,
+    X: ArrayLike, among: Numbers | None, random_state: int | np.random.RandomState | None, report: Report = silent
 ) -> tuple[Coordinates, ClusterNumber]:
     """Coordinates of X, to be fitted, and how many clusters they show, with a warning if that is uncertain."""
     coordinates = decompose(X, random_state=check_random_state(random_state))

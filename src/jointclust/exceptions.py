@@ -1,4 +1,4 @@
-"""Warnings that tell a user why a result should not be trusted, and what to do; and who hears them."""
+"""Warnings that tell a user why a result should not be trusted, and what to do; and lists that collect them."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Message(str):
 
 
 def tell(message: str, category: type[Warning]) -> None:
-    """Warn, pointing at the first line outside this library and scikit-learn: the user's; or whoever collects."""
+    """Warn, pointing at the first line outside this library and scikit-learn; where messages are collected, add it."""
     message = _subject.get() + message
-    if _ear.match(NoticeText(message) if issubclass(category, Notice) else message):
+    if _context_filter.match(NoticeText(message) if issubclass(category, Notice) else message):
         return
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
@@ -85,27 +85,27 @@ def collected() -> Iterator[list[str]]:
     """Messages of all warnings inside, each once, which go to a list in place of the user.
 
     It holds for this context, that is, for this thread and those that :mod:`jointclust.rows.threads` starts from it;
-    other threads warn as ever. Warnings of other libraries are heard too, as far as Python lets them pass by us: not
+    other threads warn as usual. Warnings of other libraries are collected, too, if Python shows them to filters: not
     those that it has shown from the same line before, nor those in scikit-learn's own workers.
     """
-    heard: list[str] = []
-    token = _heard.set(heard)
-    _ear.open()
+    messages: list[str] = []
+    token = _collecting.set(messages)
+    _context_filter.open()
     try:
-        yield heard
+        yield messages
     finally:
-        _ear.close()
-        _heard.reset(token)
+        _context_filter.close()
+        _collecting.reset(token)
 
 
-class _Ear:
-    """A filter of Python's for the warnings of other libraries, there while anyone collects.
+class _ContextFilter:
+    """A filter for the warnings of other libraries, in Python's list of filters while anyone collects.
 
-    Filters belong to the process, but Python asks this one, in the thread that warns, whether it matches the message:
-    so it can look at that thread's context, write the message down, and have it ignored; for others it is not there.
+    Filters belong to the process. This one matches only in a context that collects: it then adds the message to the
+    list, and the warning is ignored. Python has no public filter by context, so this object takes a pattern's place.
     """
 
-    # scikit-learn's workers make the filters again, by their patterns: there this one matches nothing.
+    # scikit-learn's workers make filters anew from the patterns of these: there, this one matches nothing.
     pattern = "(?!)"
 
     def __init__(self) -> None:
@@ -131,18 +131,18 @@ class _Ear:
                 self.joined.clear()
 
     def match(self, message: str) -> bool:
-        heard = _heard.get()
-        if heard is not None and message not in heard:
-            heard.append(message)
-        return heard is not None
+        messages = _collecting.get()
+        if messages is not None and message not in messages:
+            messages.append(message)
+        return messages is not None
 
     def __reduce__(self) -> str:
-        return "_ear"  # it travels to workers in other processes by name
+        return "_context_filter"  # workers in other processes get it by name
 
 
 _INSIDE = {"jointclust", "sklearn", "joblib", "contextlib"}
-_heard: ContextVar[list[str] | None] = ContextVar("heard", default=None)
+_collecting: ContextVar[list[str] | None] = ContextVar("collecting", default=None)
 _subject: ContextVar[str] = ContextVar("subject", default="")
-_ear = _Ear()
+_context_filter = _ContextFilter()
 # Action, message, category, module and line, as in warnings.filters.
-_FILTER = ("ignore", _ear, Warning, None, 0)
+_FILTER = ("ignore", _context_filter, Warning, None, 0)

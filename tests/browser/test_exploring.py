@@ -96,9 +96,9 @@ def test_a_row_is_found_and_told(visit, report, data):
     page.fill("#row-search", "ID 41")
     page.keyboard.press("Enter")
     page.wait_for_selector("#row:not([hidden])")
-    told = page.locator("#row").inner_text()
-    assert "Row =id 41" in told
-    assert f"{HOSTILE} {11 * y[41]}" in told
+    texts = page.locator("#row").inner_text()
+    assert "Row =id 41" in texts
+    assert f"{HOSTILE} {11 * y[41]}" in texts
     values = dict(row.inner_text().split("\t")[:2] for row in page.locator("#row table").last.locator("tbody tr").all())
     assert float(values["size 3"]) == 41 % 7, "whole numbers are exact"
     for index in (1, 2, 11):
@@ -149,11 +149,11 @@ def test_overview_sorts(visit, report):
     for order in ("descending", "ascending"):
         head.locator("button").click()
         assert head.get_attribute("aria-sort") == order
-        found = [int(text) for text in sizes.all_inner_texts()]
-        assert found == sorted(found, reverse=order == "descending")
+        values = [int(text) for text in sizes.all_inner_texts()]
+        assert values == sorted(values, reverse=order == "descending")
     page.locator("#layer").fill("7")
-    found = [int(text) for text in sizes.all_inner_texts()]
-    assert found == sorted(found), "as the head says, also of other clusters"
+    values = [int(text) for text in sizes.all_inner_texts()]
+    assert values == sorted(values), "as the head says, also of other clusters"
     page.click("#naming summary")
     for k, name in enumerate(["b", "a"]):
         page.fill(f"[aria-label='Name of cluster {k}']", f" {name}: first of all")
@@ -180,8 +180,8 @@ def test_the_slider_changes_everything(visit, report, data, model):
         assert page.locator(".other").is_visible() is (count != 4)
         layer = model.layers_[count - 1]
         split = page.locator("#split").inner_text()
-        told = {"separated": "is separated", "overlapping": "may be overlapping", None: ""}[layer["split"]]
-        assert split == "" if count == 1 else f"from {count - 1} to {count} {told}" in split
+        texts = {"separated": "is separated", "overlapping": "may be overlapping", None: ""}[layer["split"]]
+        assert split == "" if count == 1 else f"from {count - 1} to {count} {texts}" in split
         lines = [line.split(",")[:2] for line in saved(page, "#save-labels").splitlines()[1:]]
         assert [int(label) for _, label in lines] == model.cut(count).tolist()
         sizes = [
@@ -306,12 +306,12 @@ def test_tests_of_categories_are_those_of_scipy(visit, report):
 
     page = visit(report)
     for value, degrees in ((0.3, 1), (5.0, 2), (40.0, 12), (300.0, 3)):
-        found = page.evaluate(f"chiSquaredBeyond({value}, {degrees})")
-        assert found == pytest.approx(stats.chi2.sf(value, degrees), rel=1e-6)
+        result = page.evaluate(f"chiSquaredBeyond({value}, {degrees})")
+        assert result == pytest.approx(stats.chi2.sf(value, degrees), rel=1e-6)
     for t, degrees in ((0.2, 3), (2.5, 10.5), (12, 200)):
         assert page.evaluate(f"studentBeyond({t}, {degrees})") == pytest.approx(2 * stats.t.sf(t, degrees), rel=1e-6)
-    found = page.evaluate("corrected([{p: 0.01}, {p: 0.04}, {p: 0.03}]).map((one) => one.p)")
-    assert found == pytest.approx([0.03, 0.06, 0.06])
+    result = page.evaluate("corrected([{p: 0.01}, {p: 0.04}, {p: 0.03}]).map((one) => one.p)")
+    assert result == pytest.approx([0.03, 0.06, 0.06])
 
 
 def test_names_and_merges_are_saved_and_loaded(visit, report, tmp_path):
@@ -326,8 +326,8 @@ def test_names_and_merges_are_saved_and_loaded(visit, report, tmp_path):
     assert page.locator(".card h3 [data-name]").first.inner_text() == HOSTILE_CELL
     text = saved(page, "#save-names")
     names = {"0": HOSTILE_CELL, "1": others[0], "2": others[1]}
-    told = {"n_clusters": 4, "names": names, "merged": [[0, 3]], "notes": {"2": "look again"}}
-    assert json.loads(text) == told
+    texts = {"n_clusters": 4, "names": names, "merged": [[0, 3]], "notes": {"2": "look again"}}
+    assert json.loads(text) == texts
     rows = saved(page, "#save-rows").splitlines()
     assert rows[0] == "id,class"
     assert len(rows) == 1 + N / 2
@@ -337,7 +337,7 @@ def test_names_and_merges_are_saved_and_loaded(visit, report, tmp_path):
     again.click("#naming summary")
     again.set_input_files("#load-names", tmp_path / "names.json")
     expect(again.locator("#legend .name")).to_have_count(3)
-    assert json.loads(saved(again, "#save-names")) == told
+    assert json.loads(saved(again, "#save-names")) == texts
 
 
 def test_names_are_kept_on_reload(visit, report):
@@ -390,9 +390,9 @@ def test_the_map_as_a_picture(visit, report):
 def test_names_on_the_map_do_not_overlap(visit, report):
     page = visit(report)
     page.select_option("#colour", "1")
-    found = page.evaluate("texts(overlay.getContext('2d')).filter((one) => one.kind === 'name')")
-    assert 1 <= len(found) <= 4
-    places = [(one["x"], one["y"]) for one in found]
+    result = page.evaluate("texts(overlay.getContext('2d')).filter((one) => one.kind === 'name')")
+    assert 1 <= len(result) <= 4
+    places = [(one["x"], one["y"]) for one in result]
     assert all(abs(a[0] - b[0]) > 20 or abs(a[1] - b[1]) >= 18 for a in places for b in places if a != b)
 
 
@@ -490,8 +490,8 @@ def test_nothing_serious_for_axe(visit, report, scheme):
     page.click("#naming summary")
     page.click("#compare")
     page.wait_for_selector("#compared table")
-    found = axe.Axe().run(page).response["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")] == []
+    result = axe.Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in result if one["impact"] in ("serious", "critical")] == []
 
 
 def test_forty_clusters_look_different(visit, tmp_path):
@@ -576,11 +576,11 @@ def test_every_chart_is_saved(visit, curves):
 def test_bars_of_categories_by_cluster(visit, curves):
     page = visit(curves[0])
     labels, weekend = curves[2].labels_, np.arange(180) % 3 == 0
-    told = page.locator("#bars title").all_text_contents()
+    text = page.locator("#bars title").all_text_contents()
     for k in range(2):
         share, count = weekend[labels == k].mean(), weekend[labels == k].sum()
-        assert f"{page.evaluate('(k) => clusterName(k)', k)}: weekend {share:.0%} ({count})" in told
-    assert "all rows: weekend 33% (60)" in told
+        assert f"{page.evaluate('(k) => clusterName(k)', k)}: weekend {share:.0%} ({count})" in text
+    assert "all rows: weekend 33% (60)" in text
     page.locator("#layer").fill("4")
     assert page.locator("#bars rect.level").count() >= 2 * 5 - 4
     page.locator("#bars figcaption button").first.click()

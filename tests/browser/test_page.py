@@ -87,10 +87,10 @@ def test_legend_hides_and_shows(visit, report):
 
 
 def test_hover_tells_what_a_point_is(visit, report):
-    told = hover_a_point(visit(report))
-    assert told.startswith("row ")
-    assert "cluster: " in told
-    assert "confidence: " in told
+    text = hover_a_point(visit(report))
+    assert text.startswith("row ")
+    assert "cluster: " in text
+    assert "confidence: " in text
 
 
 def test_colour_by_any_column(visit, report):

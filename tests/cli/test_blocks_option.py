@@ -85,8 +85,8 @@ WRONG = {
 def test_what_is_wrong_with_blocks_is_said(kind, folder, tmp_path, capsys):
     (file,), more, message = WRONG[kind]
     blocks = ("--block", f"left={folder / 'left.csv'}", "--block", f"right={folder / file}")
-    told = failure(capsys, "fit", *blocks, *more, "--out", tmp_path / "run")[1]
-    assert re.search(message, told), told
+    text = failure(capsys, "fit", *blocks, *more, "--out", tmp_path / "run")[1]
+    assert re.search(message, text), text
     assert not (tmp_path / "run" / "model.skops").exists()
 
 

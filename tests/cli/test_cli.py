@@ -43,13 +43,13 @@ def test_fit_and_predict(iris_csv, tmp_path, iris):
     assert {path.name for path in run.iterdir()} == RUN
     labels = rows_of(run / "labels.csv")
     assert [row["id"] for row in labels[:2]] == ["flower 0", "flower 1"]
-    found = np.array([int(row["label"]) for row in labels])
+    result = np.array([int(row["label"]) for row in labels])
     model = jc.load(run / "model.skops")
-    np.testing.assert_array_equal(model.predict(iris.data), found)
+    np.testing.assert_array_equal(model.predict(iris.data), result)
     embedding = parquet.read_table(run / "embedding.parquet")
     np.testing.assert_allclose(embedding["component_0"].to_numpy(), model.transform(iris.data)[:, 0])
     record = json.loads((run / "run.json").read_text())
-    assert record["result"]["accuracy"] == jc.metrics.clustering_accuracy(iris.target, found)
+    assert record["result"]["accuracy"] == jc.metrics.clustering_accuracy(iris.target, result)
     assert record["parameters"]["method"] == "ldakm"
     assert set(record["seconds"]) == {"read", "fit", "stability", "write"}
 
@@ -144,7 +144,7 @@ def test_datasets_that_are_not_here(tmp_path, capsys, monkeypatch):
     assert call("datasets", "AT&T") == 0
     assert "terms: free use; credit Olivetti" in capsys.readouterr().out
     for arguments, reason in ((("--out", tmp_path / "x.npz"), "--download"), (("--download",), "cannot be reached")):
-        monkeypatch.setattr(_download, "_ATTEMPTS", 1)
+        monkeypatch.setattr(_download, "ATTEMPTS", 1)
         monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # no one listens there
         status, message = failure(capsys, "datasets", "coil20", *arguments)
         assert (status, reason in message) == (3, True)
@@ -266,9 +266,9 @@ def test_number_of_clusters_is_found(tmp_path, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert call("compare", tmp_path / "noise.npy", "--method", "ldakm") == 0
-    told = capsys.readouterr().err
-    assert "Warning: No cluster structure found" in told
-    assert "Number of clusters: no cluster structure found" in told
+    text = capsys.readouterr().err
+    assert "Warning: No cluster structure found" in text
+    assert "Number of clusters: no cluster structure found" in text
 
 
 def test_select_by_another_criterion_tells_its_own_number(tmp_path, capsys):
@@ -300,9 +300,9 @@ def test_number(tmp_path, capsys):
     assert "3 clusters (in " in shown
     assert "<svg" in (tmp_path / "curve.svg").read_text()
     assert call("number", tmp_path / "x.npy", "-k", 2, "-k", 3, "--json", "--quiet") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["n_clusters"] == 3
-    assert set(found["scores"]) == {"2", "3"}
+    loaded = json.loads(capsys.readouterr().out)
+    assert loaded["n_clusters"] == 3
+    assert set(loaded["scores"]) == {"2", "3"}
     for wrong in ("8-2", "0", "two", "1-2-3"):
         assert call("number", tmp_path / "x.npy", "-k", wrong) == 2
 
@@ -363,10 +363,10 @@ def test_files_as_they_come(tmp_path, capsys, rng):
     status, message = failure(capsys, *fit, "--drop", "whom", "--out", tmp_path / "none")
     assert (status, "Did you mean 'who'?" in message) == (3, True)
     assert call(*fit, "--drop", "who,c", "--out", tmp_path / "a") == 0
-    told = ["UTF-16", "comment", "decimal comma"]
+    text = ["UTF-16", "comment", "decimal comma"]
     record = json.loads((tmp_path / "a" / "run.json").read_text())
     heard = capsys.readouterr().err
-    assert all(any(part in note for note in record["notes"]) and part in heard for part in told)
+    assert all(any(part in note for note in record["notes"]) and part in heard for part in text)
     assert record["input"]["columns"] == 2
     assert call("fit", "--config", tmp_path / "a" / "run.json", "--out", tmp_path / "b", "--quiet") == 0
     assert call(*fit, "--columns", "a", "--columns", "b", "--decimal", ",", "--out", tmp_path / "c", "--quiet") == 0
@@ -409,7 +409,7 @@ def test_every_method_runs(tmp_path, iris):
 def test_stability_in_few_components(sparse, monkeypatch):
     X, _ = jc.datasets.mixture(400, 80, 4, separation=20, n_nuisance=0, random_state=0)
     rows = scipy.sparse.csr_array(X) if sparse else X
-    monkeypatch.setattr(results, "_STABILITY_ROWS", 200)
+    monkeypatch.setattr(results, "STABILITY_ROWS", 200)
     model = jc.LDAKMeans(4, n_init=5, random_state=0).fit(rows)
     assert results.stability_of(Fitted(model, rows), 5, 0).min() > 0.99
     model.labels_ = np.random.RandomState(0).randint(4, size=400).astype(np.int32)

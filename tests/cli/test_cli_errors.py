@@ -361,9 +361,9 @@ def test_texts_are_asked_for_and_ids_are_told_once(tmp_path, capsys):
     numbers.write_text("\n".join(["id,a,b", *(f"{7 * row % 30},{row % 3},{row % 5}" for row in range(30))]) + "\n")
     capsys.readouterr()
     call("fit", numbers, "-k", 3, "-o", tmp_path / "other", "--resamples", 0)
-    told = capsys.readouterr().err
-    assert "'id' names the rows" in told
-    assert "taken as a feature" not in told
+    texts = capsys.readouterr().err
+    assert "'id' names the rows" in texts
+    assert "taken as a feature" not in texts
     call("fit", numbers, "-k", 3, "--missing", "mean", "-o", tmp_path / "matrix", "--resamples", 0)
     assert "'id' is taken as a feature" in capsys.readouterr().err
     words = sp.csr_array(np.random.RandomState(0).poisson(1, (30, 3)))
@@ -389,6 +389,6 @@ def test_levels_that_fit_has_not_seen_are_told_in_a_line(tmp_path, capsys, rng):
     assert call("fit", tmp_path / "x.csv", "-k", 2, "--method", "dec", "--resamples", 0, "-o", tmp_path / "run") == 0
     capsys.readouterr()
     assert call("predict", tmp_path / "run" / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "l.csv") == 0
-    told = capsys.readouterr().err
-    assert "Warning: Levels that fit has not seen" in told
-    assert "UserWarning" not in told
+    text = capsys.readouterr().err
+    assert "Warning: Levels that fit has not seen" in text
+    assert "UserWarning" not in text

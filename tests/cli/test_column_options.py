@@ -38,21 +38,21 @@ def looked(capsys, *arguments):
 
 
 def test_look_tells_what_a_fit_does(customers, tmp_path, capsys):
-    found = looked(capsys, customers)
-    assert found["clustered_by"] == RELATED
-    assert found["other_groupings"] == [["city", "country"]]
-    assert (found["repeated_rows"], found["id_column"], found["sentinels"]) == (2, "customer", {"age": [-999.0]})
-    change = {column["name"]: column["change"] for column in found["columns"]}
+    result = looked(capsys, customers)
+    assert result["clustered_by"] == RELATED
+    assert result["other_groupings"] == [["city", "country"]]
+    assert (result["repeated_rows"], result["id_column"], result["sentinels"]) == (2, "customer", {"age": [-999.0]})
+    change = {column["name"]: column["change"] for column in result["columns"]}
     assert (change["age"], change["luck"]) == ("--drop age", "--keep luck")
     assert change["city"] == "--keep city, or --columns city,country"
-    levels = {column["name"]: column["levels"] for column in found["columns"]}
+    levels = {column["name"]: column["levels"] for column in result["columns"]}
     assert (levels["city"], levels["country"], levels["age"]) == (4, 2, 16)
 
     assert call("fit", customers, *QUICK, "--out", tmp_path / "run") == 0
-    said = capsys.readouterr().err
-    assert "by 3 of 6 columns" in said
-    assert "'luck' (depends on no other column)" in said
-    assert "--columns city,country" in said
+    text = capsys.readouterr().err
+    assert "by 3 of 6 columns" in text
+    assert "'luck' (depends on no other column)" in text
+    assert "--columns city,country" in text
     recorded = json.loads((tmp_path / "run" / "run.json").read_text())["columns"]
     assert [column["name"] for column in recorded if column["used"]] == RELATED
     assert min(column["drives"] for column in recorded if column["used"]) > 0.5
@@ -114,15 +114,15 @@ def test_clusters_of_one_column_are_said_first(customers, tmp_path, capsys):
 def test_names_that_cannot_be_used_are_told(options, status, message, customers, capsys):
     rows = customers.read_text().splitlines()[:-2]  # no id twice
     customers.write_text("\n".join(rows))
-    found = failure(capsys, "look", customers, *options)
-    assert found[0] == status
-    assert message in found[1]
+    result = failure(capsys, "look", customers, *options)
+    assert result[0] == status
+    assert message in result[1]
 
 
 def test_unrelated_columns_are_all_used(tmp_path, capsys):
     rng = np.random.default_rng(1)
     np.savetxt(tmp_path / "noise.csv", rng.normal(size=(100, 5)), delimiter=",", header="a,b,c,d,e", comments="")
-    found = looked(capsys, tmp_path / "noise.csv")
-    assert found["clustered_by"] == ["a", "b", "c", "d", "e"]
+    result = looked(capsys, tmp_path / "noise.csv")
+    assert result["clustered_by"] == ["a", "b", "c", "d", "e"]
     assert call("look", tmp_path / "noise.csv") == 0
     assert "no columns depend on each other, so all are used" in capsys.readouterr().out

@@ -1,6 +1,6 @@
 from jointclust.cli.comparison import aligned, grouped, verdict_of
 
-FOUND = {
+COMPARED = {
     "method": ["DEC", "LDAKM", "k-means", "other"],
     "agreement": [0.96, 0.955, 0.95, 0.3],
     "stability": [1.0, 0.9, float("nan"), float("nan")],
@@ -11,7 +11,7 @@ FOUND = {
 
 
 def test_methods_that_tie_are_one_line_and_columns_are_aligned():
-    table = grouped(FOUND)
+    table = grouped(COMPARED)
     assert table["method"] == ["DEC, LDAKM", "k-means", "other"]
     assert table["stability"] == ["0.90 to 1.00", "", ""]
     head, *lines = aligned(table)
@@ -21,8 +21,8 @@ def test_methods_that_tie_are_one_line_and_columns_are_aligned():
 
 
 def test_a_sentence_says_what_the_table_says():
-    assert verdict_of(FOUND).startswith("3 of 4 methods find nearly the same clusters")
-    assert "k-means is the fastest. other finds something else." in verdict_of(FOUND)
-    few = {name: values[:1] for name, values in FOUND.items()}
+    assert verdict_of(COMPARED).startswith("3 of 4 methods find nearly the same clusters")
+    assert "k-means is the fastest. other finds something else." in verdict_of(COMPARED)
+    few = {name: values[:1] for name, values in COMPARED.items()}
     assert "nothing to compare" in verdict_of(few)
-    assert "different clusters" in verdict_of(FOUND | {"agreement": [0.4, 0.3, 0.2, 0.1]})
+    assert "different clusters" in verdict_of(COMPARED | {"agreement": [0.4, 0.3, 0.2, 0.1]})

@@ -39,9 +39,9 @@ FAST = ("-k", 2, "--method", "dec", "--resamples", 0)
 
 def test_nothing_to_do_is_a_page_of_help(capsys):
     assert call() == 0
-    told = capsys.readouterr()
-    assert told.out.startswith("Usage: jointclust")
-    assert told.err == ""
+    output = capsys.readouterr()
+    assert output.out.startswith("Usage: jointclust")
+    assert output.err == ""
 
 
 def test_interrupted_while_the_library_loads(tmp_path):
@@ -177,9 +177,9 @@ def test_numbers_of_clusters_in_words(tmp_path, capsys, rng):
     assert call("fit", tmp_path / "x.npy", "-k", 1, *FAST[2:], "--out", tmp_path / "one") == 0
     assert "60 rows in 1 cluster of 60\n" in capsys.readouterr().out
     assert call("fit", tmp_path / "x.npy", "-k", 21, *FAST[2:], "--out", tmp_path / "many") == 0
-    told = capsys.readouterr().out.splitlines()[0]
-    assert told.count(",") == 20
-    assert told.endswith(", ...")
+    text = capsys.readouterr().out.splitlines()[0]
+    assert text.count(",") == 20
+    assert text.endswith(", ...")
 
 
 def test_delimiters_have_names(two_groups, tmp_path, capsys):
@@ -211,20 +211,20 @@ def test_what_was_left_out_is_named(two_groups, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("first", "is_asked"),
+    ("first", "is_refused"),
     [("5.1,3.5,blue", True), ("2019,2020,x", True), ("a,2020,x", False), ("0,1,x", False), (",2.5,x", True)],
 )
-def test_a_first_line_that_looks_like_data_is_asked_about(two_groups, tmp_path, capsys, first, is_asked):
+def test_a_first_line_that_looks_like_data_is_asked_about(two_groups, tmp_path, capsys, first, is_refused):
     path = two_groups("x.csv", first.split(","), lambda i: "red" if i % 2 else "blue")
     fit = ("fit", path, *FAST, "--quiet", "--out")
-    if is_asked:
+    if is_refused:
         status, message = failure(capsys, *fit, tmp_path / "none")
         assert (status, "--no-header" in message, "--header" in message) == (3, True, True)
     else:
         assert call(*fit, tmp_path / "found") == 0
     assert call(*fit, tmp_path / "names", "--header") == 0
     assert len(rows_of(tmp_path / "names" / "labels.csv")) == 30
-    if is_asked:
+    if is_refused:
         assert call(*fit, tmp_path / "data", "--no-header") == 0
         assert len(rows_of(tmp_path / "data" / "labels.csv")) == 31
 
@@ -234,17 +234,17 @@ def test_cells_that_a_spreadsheet_would_run(tmp_path):
     cells = ["=1+1", "+a", "-b", "@c", "-5", "+3.5", "-", "plain", "'quoted", -2.5, "\t=1"]
     writing.write_table(tmp_path / "safe.csv", {"=head": cells})
     writing.write_table(tmp_path / "raw.csv", {"=head": cells}, raw=True)
-    found = [row["'=head"] for row in rows_of(tmp_path / "safe.csv")]
-    assert found == ["'=1+1", "'+a", "'-b", "'@c", "-5", "+3.5", "-", "plain", "'quoted", "-2.5", "'\t=1"]
+    values = [row["'=head"] for row in rows_of(tmp_path / "safe.csv")]
+    assert values == ["'=1+1", "'+a", "'-b", "'@c", "-5", "+3.5", "-", "plain", "'quoted", "-2.5", "'\t=1"]
     assert [row["=head"] for row in rows_of(tmp_path / "raw.csv")] == [str(cell) for cell in cells]
-    assert [writing.as_meant(cell) for cell in found] == [str(cell) for cell in cells]
+    assert [writing.as_meant(cell) for cell in values] == [str(cell) for cell in cells]
 
 
 def test_a_name_decides_the_format(tmp_path, capsys, rng):
     np.save(tmp_path / "x.npy", np.repeat(np.eye(3) * 30, 20, axis=0) + rng.standard_normal((60, 3)))
     assert call("number", tmp_path / "x.npy", "-k", "2-4", "-o", tmp_path / "t.json", "--quiet") == 0
-    found = json.loads((tmp_path / "t.json").read_text())
-    assert (found["n_clusters"], set(found["scores"])) == (3, {"2", "3", "4"})
+    loaded = json.loads((tmp_path / "t.json").read_text())
+    assert (loaded["n_clusters"], set(loaded["scores"])) == (3, {"2", "3", "4"})
     status, message = failure(capsys, "compare", tmp_path / "x.npy", "-k", 3, "-o", tmp_path / "t.txt")
     assert (status, ".csv, .json or .parquet" in message) == (4, True)
 

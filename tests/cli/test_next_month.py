@@ -34,12 +34,12 @@ def test_check(january, capsys):
     assert call("check", run, same) == 0
     assert capsys.readouterr().out.startswith("Fits: ")
     assert call("check", run, write(january / "dear.csv", 240, 2, price=1.2), "--json") == 5
-    found = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "drifts"
-    assert "'bx'" in found["reasons"][0]
+    loaded = json.loads(capsys.readouterr().out)
+    assert loaded["verdict"] == "drifts"
+    assert "'bx'" in loaded["reasons"][0]
     assert call("check", run, write(january / "more.csv", 240, 2, extra=40), "--json") == 5
-    found = json.loads(capsys.readouterr().out)
-    assert (found["verdict"], set(found["new_rows"])) == ("refit", {f"c{place}" for place in range(240, 280)})
+    loaded = json.loads(capsys.readouterr().out)
+    assert (loaded["verdict"], set(loaded["new_rows"])) == ("refit", {f"c{place}" for place in range(240, 280)})
 
 
 def test_check_of_other_columns(january, capsys):
@@ -62,8 +62,8 @@ def test_like(january, capsys):
     data = write(january / "july.csv", 150, 3, extra=50)
     capsys.readouterr()
     assert call("fit", data, "-k", 4, "--like", run, "--out", out, "--id-column", "customer", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [change["kind"] for change in found["changes"]] == ["kept", "kept", "kept", "new"]
+    loaded = json.loads(capsys.readouterr().out)
+    assert [change["kind"] for change in loaded["changes"]] == ["kept", "kept", "kept", "new"]
     before, now = ({row["cluster"]: row["name"] for row in rows_of(folder / "clusters.csv")} for folder in (run, out))
     assert {number: now[number] for number in before} == before
     assert set(now) - set(before) == {"3"}

@@ -57,18 +57,18 @@ def test_a_folder_remembers_what_names_the_rows(run, data, tmp_path, capsys):
     nameless = tmp_path / "other.csv"
     nameless.write_text("\n".join(line.partition(",")[2] for line in data.read_text().splitlines()) + "\n")
     assert call("predict", run, nameless, "-o", "-") == 0
-    told = capsys.readouterr()
-    assert "no column 'name'" in told.err
-    assert [row["id"] for row in table_in(told.out)[:2]] == ["0", "1"]
+    output = capsys.readouterr()
+    assert "no column 'name'" in output.err
+    assert [row["id"] for row in table_in(output.out)[:2]] == ["0", "1"]
 
 
 def test_labels_beside_the_columns_of_the_file(run, data, capsys):
     """On standard output there is the table, and nothing but the table."""
     assert call("predict", run, data, "--append", "-o", "-") == 0
-    told = capsys.readouterr()
-    assert "40 rows in 2 clusters" in told.err
+    output = capsys.readouterr()
+    assert "40 rows in 2 clusters" in output.err
     labels = rows_of(run / "labels.csv")
-    for row, given, label in zip(table_in(told.out), rows_of(data), labels, strict=True):
+    for row, given, label in zip(table_in(output.out), rows_of(data), labels, strict=True):
         assert row["name"] == "'" + given["name"]
         own = {key: label[key] for key in ("label", "confidence")} | {"jointclust_name": label["name"]}
         assert row | {"name": given["name"]} == given | own
@@ -81,9 +81,9 @@ def test_columns_without_names_go_by_position(run, data, tmp_path, capsys):
     path = without_names(data, tmp_path)
     assert "--no-header" in failure(capsys, "predict", run, path, "-o", "-")[1]
     assert call("predict", run, path, "--no-header", "-o", "-") == 0
-    told = capsys.readouterr()
-    assert "the first for 'x', the last for 'kind'" in told.err
-    assert [row["label"] for row in table_in(told.out)] == [row["label"] for row in rows_of(run / "labels.csv")]
+    output = capsys.readouterr()
+    assert "the first for 'x', the last for 'kind'" in output.err
+    assert [row["label"] for row in table_in(output.out)] == [row["label"] for row in rows_of(run / "labels.csv")]
     few = without_names(data, tmp_path, ("x", "kind"))
     assert "2 columns without names" in failure(capsys, "predict", run, few, "--no-header", "-o", "-")[1]
 
@@ -94,8 +94,8 @@ def test_arrays_go_by_position_too(data, tmp_path, capsys):
     X = np.array([[float(row[name]) for name in "xyz"] for row in rows_of(data)])
     np.save(tmp_path / "x.npy", X)
     assert call("predict", tmp_path / "run", tmp_path / "x.npy", "-o", "-") == 0
-    found = [row["label"] for row in table_in(capsys.readouterr().out)]
-    assert found == [row["label"] for row in rows_of(tmp_path / "run" / "labels.csv")]
+    values = [row["label"] for row in table_in(capsys.readouterr().out)]
+    assert values == [row["label"] for row in rows_of(tmp_path / "run" / "labels.csv")]
     np.save(tmp_path / "x.npy", X[:, :2])
     status, message = failure(capsys, "predict", tmp_path / "run", tmp_path / "x.npy", "-o", "-")
     assert (status, "the model was fitted on 3" in message) == (3, True)
@@ -198,14 +198,14 @@ def test_a_workbook(data, tmp_path):
 
 def test_a_small_report_leaves_features_out(data, tmp_path):
     fit = ("fit", data, "-k", 2, "--method", "ldakm", "--resamples", 0, "--quiet")
-    found = {}
+    values = {}
     for size in (0.001, 12):
         assert call(*fit, "--report-megabytes", size, "--out", tmp_path / str(size)) == 0
         page = (tmp_path / str(size) / "report.html").read_text()
         carried = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])["features"]
-        found[size] = {feature["name"] for feature in carried}
-    assert found[0.001] < found[12]
-    assert {"x", "y", "z"} <= found[12]
+        values[size] = {feature["name"] for feature in carried}
+    assert values[0.001] < values[12]
+    assert {"x", "y", "z"} <= values[12]
 
 
 def test_the_recorded_command_line_repeats_the_run(data, tmp_path, monkeypatch):
@@ -217,32 +217,32 @@ def test_the_recorded_command_line_repeats_the_run(data, tmp_path, monkeypatch):
     spaced = tmp_path / "with space.tsv"
     spaced.write_text(data.read_text().replace(",", "\t"))
     assert call("fit", spaced, "-k", 2, "--config", "o.toml", "--resamples", 0, "--header", "-o", "a", "--quiet") == 0
-    told = json.loads((tmp_path / "a" / "run.json").read_text())["command_line"]
+    text = json.loads((tmp_path / "a" / "run.json").read_text())["command_line"]
     (tmp_path / "o.toml").unlink()
-    assert call(*shlex.split(told)[1:], "--force", "--quiet") == 0
+    assert call(*shlex.split(text)[1:], "--force", "--quiet") == 0
     again = json.loads((tmp_path / "a" / "run.json").read_text())
-    assert again["command_line"] == told
-    assert told.startswith("jointclust fit ")
+    assert again["command_line"] == text
+    assert text.startswith("jointclust fit ")
 
 
 def test_nothing_is_said_of_progress_where_nobody_sees_it(data, tmp_path, capsys):
     """An everyday run says at most six lines before its result, and eight after it."""
     assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a") == 0
-    told = capsys.readouterr()
-    assert len(told.err.splitlines()) <= 6
-    assert len(told.out.splitlines()) <= 8
-    assert "%," not in told.err
-    assert "left" not in told.err
+    output = capsys.readouterr()
+    assert len(output.err.splitlines()) <= 6
+    assert len(output.out.splitlines()) <= 8
+    assert "%," not in output.err
+    assert "left" not in output.err
 
 
 def test_a_bar_on_a_terminal_says_what_takes_long(data, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("jointclust.progress.bar._is_terminal", lambda stream: True)
-    monkeypatch.setattr("jointclust.progress.bar._PAUSE", 0.001)
-    monkeypatch.setattr("jointclust.progress.bar.Bar._LONG", 0.0)
+    monkeypatch.setattr("jointclust.progress.bar.PAUSE", 0.001)
+    monkeypatch.setattr("jointclust.progress.bar.Bar.LONG", 0.0)
     assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a", "--verbose") == 0
-    told = capsys.readouterr().err
-    assert re.search(r"This takes about \d+ s\. Faster: --set effort=quick", told)
-    assert "JointConsensus(" in told
+    text = capsys.readouterr().err
+    assert re.search(r"This takes about \d+ s\. Faster: --set effort=quick", text)
+    assert "JointConsensus(" in text
 
 
 # -- known classes ----------------------------------------------------------------------------------------------------
@@ -256,9 +256,9 @@ def test_known_classes_are_kept_and_named(data, tmp_path, method, unknown):
         data.write_text(re.sub(",$", f",{unknown}", text, flags=re.MULTILINE))
     fit = ("fit", data, "--known-column", "some", "--label-column", "kind", "-k", 2, "--method", method)
     assert call(*fit, "--resamples", 0, "--out", tmp_path / "run", "--quiet") == 0
-    given, found = rows_of(data), rows_of(tmp_path / "run" / "labels.csv")
-    assert all(row["some"] in (unknown, label["class"]) for row, label in zip(given, found, strict=True))
-    assert [row["class"] for row in found] == [row["kind"].upper() for row in given]
+    given, outcome = rows_of(data), rows_of(tmp_path / "run" / "labels.csv")
+    assert all(row["some"] in (unknown, label["class"]) for row, label in zip(given, outcome, strict=True))
+    assert [row["class"] for row in outcome] == [row["kind"].upper() for row in given]
     result = json.loads((tmp_path / "run" / "run.json").read_text())["result"]
     assert (result["accuracy"], result["rows_fitted_with_class"]) == (1.0, 20)
     assert [row["class"] for row in rows_of(tmp_path / "run" / "clusters.csv")] == ["A", "B"]
@@ -288,8 +288,8 @@ def test_asked_filled_in_and_fitted_again(run, data, tmp_path, capsys):
     todo.write_text("\n".join(lines) + "\n")
     fit = ("fit", data, "-k", 2, "--drop", "some,kind", "--id-column", "name", "--method", "ldakm", "--resamples", 0)
     assert call(*fit, "--known-rows", todo, "--out", tmp_path / "again", "--quiet") == 0
-    found = {row["id"]: row["class"] for row in rows_of(tmp_path / "again" / "labels.csv")}
-    assert all(found[row["id"]] == row["class"] for row in rows_of(todo))
+    values = {row["id"]: row["class"] for row in rows_of(tmp_path / "again" / "labels.csv")}
+    assert all(values[row["id"]] == row["class"] for row in rows_of(todo))
     todo.write_text("id,class\nnobody,a\n")
     status, message = failure(capsys, *fit, "--known-rows", todo, "--out", tmp_path / "no")
     assert (status, "no row of the data is called 'nobody'" in message) == (3, True)
@@ -363,14 +363,14 @@ def test_a_name_is_no_number_and_two_clusters_of_one_name_are_two(run, tmp_path,
     (nameless / "labels.csv").write_text("id,label\n" + "".join(rows))
     names.write_text('{"names": {"0": "1"}}')
     assert call("apply-names", nameless, names, "-o", out) == 0
-    told = capsys.readouterr()
-    assert "2 clusters: 1 (20), cluster 1 (20)" in told.out
-    assert not told.err
+    output = capsys.readouterr()
+    assert "2 clusters: 1 (20), cluster 1 (20)" in output.out
+    assert not output.err
     names.write_text('{"names": {"0": "same", "1": "same"}}')
     assert call("apply-names", run, names, "-o", out, "--force", "--json") == 0
-    told = capsys.readouterr()
-    assert "Clusters 0 and 1 are all called 'same', and stay apart" in told.err
-    facts = json.loads(told.out)
+    output = capsys.readouterr()
+    assert "Clusters 0 and 1 are all called 'same', and stay apart" in output.err
+    facts = json.loads(output.out)
     assert facts["sizes"] == {"0": 20, "1": 20}
     assert facts["names"] == {"0": "same", "1": "same"}
 
@@ -408,8 +408,8 @@ def test_a_folder_that_is_no_run(tmp_path, capsys):
 def test_a_model_alone_is_enough_to_predict(run, data, tmp_path):
     (tmp_path / "alone.skops").write_bytes((run / "model.skops").read_bytes())
     assert call("predict", tmp_path / "alone.skops", data, "-o", tmp_path / "l.csv", "--quiet") == 0
-    found = [int(row["label"]) for row in rows_of(tmp_path / "l.csv")]
-    np.testing.assert_array_equal(found, jc.load(run / "model.skops").labels_)
+    values = [int(row["label"]) for row in rows_of(tmp_path / "l.csv")]
+    np.testing.assert_array_equal(values, jc.load(run / "model.skops").labels_)
 
 
 # -- cut ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ openpyxl = pytest.importorskip("openpyxl")
 
 
 def test_a_long_table_goes_on_in_the_next_sheet_and_odd_cells_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(workbook, "_ROWS", 3)
+    monkeypatch.setattr(workbook, "ROWS", 3)
     cells = {"=name": np.array(["=1+1", "a\x00b", "x" * 40_000, "last"], dtype=object), "value": [1, np.nan, None, 2.5]}
     workbook.write_workbook(tmp_path / "b.xlsx", {"labels": cells, "empty": {"a": []}})
     book = openpyxl.load_workbook(tmp_path / "b.xlsx")

@@ -80,10 +80,10 @@ def test_the_same_dict_is_taken_everywhere(model, text, tmp_path):
 
 def test_clusters_of_blocks_are_explained_in_words_of_each(model, text, tmp_path):
     X, _ = text
-    found = jc.explain(model, X)
-    told = {feature.name for cluster in found for feature in cluster.features}
-    assert "numbers: age" in told
-    assert any(name.startswith("text: ") for name in told)
+    explanation = jc.explain(model, X)
+    texts = {feature.name for cluster in explanation for feature in cluster.features}
+    assert "numbers: age" in texts
+    assert any(name.startswith("text: ") for name in texts)
     assert len(jc.explain(model, X, n_clusters=2)) == 2
     jc.write_report(model, X, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -113,12 +113,12 @@ def test_evidence_is_chance_without_clusters_and_none_where_rows_are_equal(rng):
     skewed = rng.standard_normal((240, 2)) @ rng.standard_normal((2, 12)) + 0.3 * rng.standard_normal((240, 12))
     blocks = {"clear": X, "noise": rng.standard_normal((240, 30)), "factors": skewed, "same": np.ones((240, 3))}
     viewed = ViewedData.of(blocks, "auto", None, 500)
-    found = evidence_of(viewed, np.arange(240), 4)
-    assert found[0] > 0.4
-    assert abs(found[1]) < 0.1
-    assert found[2] < 0.16  # an ellipse is cut along its axis by all, and so are Gaussian rows
-    assert found[3] == 0
-    np.testing.assert_array_equal(block_weights(found) > 0, [True, False, False, False])
+    result = evidence_of(viewed, np.arange(240), 4)
+    assert result[0] > 0.4
+    assert abs(result[1]) < 0.1
+    assert result[2] < 0.16  # an ellipse is cut along its axis by all, and so are Gaussian rows
+    assert result[3] == 0
+    np.testing.assert_array_equal(block_weights(result) > 0, [True, False, False, False])
     np.testing.assert_allclose(block_weights(np.array([0.1, -0.2])), 0.5)  # nothing is known of either
 
 

@@ -71,8 +71,8 @@ def test_a_view_that_sees_something_else_has_no_say(rng):
     assert set(model._agreement.panel.views) == {0, 1}
     assert clustering_accuracy(y, model.labels_) == 1
     np.testing.assert_allclose(model.confidence(X), model.confidence_, rtol=1e-6)
-    asked = Consensus(3, views=["standardised", "as is", "rank-normal"], columns="all", random_state=0).fit(X)
-    assert {view["weight"] for view in asked.views_} == {1 / 3}  # what the user names has its say
+    calls = Consensus(3, views=["standardised", "as is", "rank-normal"], columns="all", random_state=0).fit(X)
+    assert {view["weight"] for view in calls.views_} == {1 / 3}  # what the user names has its say
 
 
 def test_views_that_are_given(wine):
@@ -134,7 +134,7 @@ def test_what_is_saved_is_small(monkeypatch, tmp_path):
     np.testing.assert_array_equal(again.soft_labels_, model.soft_labels_)
     jc.save(model, tmp_path / "model.skops")
     assert (tmp_path / "model.skops").stat().st_size < 300_000 + X.nbytes  # and the rows that it keeps
-    monkeypatch.setattr("jointclust.consensus.estimator._SAVED_ROWS", 300)
+    monkeypatch.setattr("jointclust.consensus.estimator.SAVED_ROWS", 300)
     large = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(large.labels_, model.labels_)
     np.testing.assert_array_equal(large.predict(X), model.labels_)
@@ -299,16 +299,16 @@ def test_projection_and_landmarks(rng):
     near = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 4]
     np.testing.assert_allclose(seen.distance, near, rtol=0.05)
     labels = (X[:, 0] > 7).astype(np.uint16)
-    said = LandmarkLabels(view, "by hand", labels, 2).predict(X)
+    text = LandmarkLabels(view, "by hand", labels, 2).predict(X)
     around = labels[seen.nearest].astype(int)
     votes = around.sum(axis=1) + around[:, 0]  # of six
-    np.testing.assert_array_equal(said, np.where(votes == 3, around[:, 0], votes > 3))
+    np.testing.assert_array_equal(text, np.where(votes == 3, around[:, 0], votes > 3))
 
 
 def test_anchors_stand_for_many_rows(rng, monkeypatch):
     """Centers of a k-means of the rows, linked by these: rings, which no center finds, are told apart."""
     monkeypatch.setattr(projection, "LANDMARKS", 500)
-    monkeypatch.setattr(projection, "_ANCHORS", 150)
+    monkeypatch.setattr(projection, "ANCHORS", 150)
     ring, angle = rng.randint(2, size=2_000), rng.uniform(0, 2 * np.pi, 2_000)
     plane = (1 + 2 * ring)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     X = np.column_stack([plane, np.zeros((2_000, 2))]) + 0.1 * rng.standard_normal((2_000, 4))

@@ -38,8 +38,8 @@ def few(monkeypatch):
     monkeypatch.setattr(estimator, "MOST_ROWS", 300)
 
 
-def same(found, expected, **tolerance):
-    np.testing.assert_allclose(to_host(found), to_host(expected), **tolerance)
+def same(result, expected, **tolerance):
+    np.testing.assert_allclose(to_host(result), to_host(expected), **tolerance)
 
 
 @pytest.mark.parametrize("kind", EVERYWHERE)
@@ -56,9 +56,9 @@ def test_fitted_there(kind, places, host, few):
     else:
         assert is_device_array(model.labels_) == (kind.split()[0] in ("strict", "torch"))
     same(model.predict(there), labels)
-    for found in model.predict_with_confidence(there), (model.labels_, model.confidence_):
-        same(found[0], labels)
-        same(found[1], model.confidence(there), rtol=1e-6)
+    for one in model.predict_with_confidence(there), (model.labels_, model.confidence_):
+        same(one[0], labels)
+        same(one[1], model.confidence(there), rtol=1e-6)
     same(model.soft_labels_, model.predict_proba(there), atol=1e-12)
     same(model.cut(6), model.predict(there, n_clusters=6))
     same(model.layers_[3]["labels"], model.cut(4))
@@ -163,7 +163,7 @@ def test_one_pass_for_all_views_and_members(places, few, monkeypatch):
 
 
 def test_votes_for_very_many_rows_are_not_kept(places, few, monkeypatch):
-    monkeypatch.setattr(remote, "_KEPT", 100)
+    monkeypatch.setattr(remote, "KEPT", 100)
     model = jc.JointConsensus(4, random_state=0).fit(places["zarr"])
     with pytest.raises(AttributeError, match=r"900 training rows were not kept.*predict_proba\(X\)"):
         model.soft_labels_  # noqa: B018
@@ -238,6 +238,6 @@ def test_all_rows_are_voted_on(learned_from_some):
     same(model.cut(6), model.predict(frame, n_clusters=6))
     assert np.all(np.diff(np.bincount(model.labels_, weights)) <= 0)
     assert {column["name"] for column in model.columns_ if column["drives"] > 0.5} >= {"kind"}
-    told = jc.JointConsensus(4, random_state=0).fit(X, known_labels=known, groups=groups)
-    same(told.labels_[:40], known[:40])
-    assert np.unique(told.labels_[[800, 805, 810]]).size == 1
+    text = jc.JointConsensus(4, random_state=0).fit(X, known_labels=known, groups=groups)
+    same(text.labels_[:40], known[:40])
+    assert np.unique(text.labels_[[800, 805, 810]]).size == 1

@@ -176,15 +176,15 @@ def test_labels_spread_to_the_fixed_point(rng):
     groups = np.column_stack([rng.randint(size, size=50) for size in (3, 5)])
     labels = np.where(np.arange(50) < 7, np.arange(50) % 3, -1)
     weights = rng.randint(1, 4, size=50)
-    said = Partitions(groups, [3, 5], weights.astype(float), np.array([0.3, 0.7]))
+    text = Partitions(groups, [3, 5], weights.astype(float), np.array([0.3, 0.7]))
     together = [(column[:, None] == column) * weights for column in groups.T]
-    averaging = sum(w * one / one.sum(axis=1, keepdims=True) for w, one in zip(said.shares, together, strict=True))
+    averaging = sum(w * one / one.sum(axis=1, keepdims=True) for w, one in zip(text.shares, together, strict=True))
     onehot = np.eye(3)[labels] * (labels >= 0)[:, None]
     expected = np.linalg.solve(np.eye(50) - 0.3 * averaging, onehot / (weights @ onehot))
-    np.testing.assert_allclose(spread_labels(said, labels, 3), expected, atol=1e-8)
-    twice = Partitions(np.repeat(groups, weights, axis=0), [3, 5], None, said.shares)
-    found = spread_labels(twice, np.repeat(labels, weights), 3)
-    np.testing.assert_allclose(found, np.repeat(expected, weights, axis=0), atol=1e-8)
+    np.testing.assert_allclose(spread_labels(text, labels, 3), expected, atol=1e-8)
+    twice = Partitions(np.repeat(groups, weights, axis=0), [3, 5], None, text.shares)
+    result = spread_labels(twice, np.repeat(labels, weights), 3)
+    np.testing.assert_allclose(result, np.repeat(expected, weights, axis=0), atol=1e-8)
 
 
 def test_examples_are_left_out_with_their_groups():
@@ -246,7 +246,7 @@ def test_saved_models_answer(fitted, tmp_path, monkeypatch):
     np.testing.assert_array_equal(loaded.rows_to_label(7), model.rows_to_label(7))
     np.testing.assert_array_equal(loaded.cut(4), model.labels_)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    monkeypatch.setattr(estimator, "_SAVED_ROWS", 100)
+    monkeypatch.setattr(estimator, "SAVED_ROWS", 100)
     jc.save(model, tmp_path / "model")
     with pytest.raises(AttributeError, match="the 240 training rows were not kept"):
         jc.load(tmp_path / "model").rows_to_label(7)

@@ -243,27 +243,27 @@ def test_unchanged_rows_fit(shop):
 
 
 def test_what_drifts_is_named(shop):
-    found = jc.check(shop, customers(300, 1, price=1.25))
-    assert found.verdict == "drifts"
-    assert "'basket'" in found.sentence
-    shifted = [what for what, is_so in zip(found.table["what"], found.table["shifted"], strict=True) if is_so]
+    checked = jc.check(shop, customers(300, 1, price=1.25))
+    assert checked.verdict == "drifts"
+    assert "'basket'" in checked.sentence
+    shifted = [what for what, is_so in zip(checked.table["what"], checked.table["shifted"], strict=True) if is_so]
     assert shifted == ["column 'basket'"]
 
 
 def test_sizes_shift_and_columns_do_not(shop):
     rows = customers(900, 1)
-    found = jc.check(shop, rows[(rows.visits > 15) | (np.arange(900) % 4 == 0)])
-    shifted = [what for what, is_so in zip(found.table["what"], found.table["shifted"], strict=True) if is_so]
+    checked = jc.check(shop, rows[(rows.visits > 15) | (np.arange(900) % 4 == 0)])
+    shifted = [what for what, is_so in zip(checked.table["what"], checked.table["shifted"], strict=True) if is_so]
     assert len(shifted) == 1
     assert "share of cluster" in shifted[0]
 
 
 def test_rows_that_fit_nothing_are_a_cluster(shop):
-    found = jc.check(shop, customers(300, 1, extra=40))
-    assert found.verdict == "refit"
-    assert "form a cluster of their own" in found.sentence
-    assert set(range(40)) >= set(found.new_rows.tolist())
-    assert len(found.new_rows) > 35
+    checked = jc.check(shop, customers(300, 1, extra=40))
+    assert checked.verdict == "refit"
+    assert "form a cluster of their own" in checked.sentence
+    assert set(range(40)) >= set(checked.new_rows.tolist())
+    assert len(checked.new_rows) > 35
     # Scattered ones form none.
     rows = customers(300, 1)
     rng = np.random.default_rng(0)
@@ -273,16 +273,16 @@ def test_rows_that_fit_nothing_are_a_cluster(shop):
 
 def test_columns_and_levels(shop):
     rows = customers(300, 1)
-    found = jc.check(shop, rows.assign(comment="x")[["age", "channel", "comment", "basket", "visits"]])
-    assert found.verdict == "fits"
-    assert any("'comment' is new" in reason for reason in found.reasons)
-    found = jc.check(shop, rows.drop(columns="basket"))
-    assert (found.verdict, "'basket' is missing" in found.sentence) == ("refit", True)
-    found = jc.check(shop, rows.assign(channel=np.where(np.arange(300) < 30, "phone", rows.channel)))
-    assert found.verdict == "drifts"
-    assert any("new level, 'phone', in 30 rows" in reason for reason in found.reasons)
-    found = jc.check(shop, rows.assign(age=np.where(np.arange(300) < 100, np.nan, rows.age)))
-    assert any("'age' has" in reason and "empty" in reason for reason in found.reasons)
+    checked = jc.check(shop, rows.assign(comment="x")[["age", "channel", "comment", "basket", "visits"]])
+    assert checked.verdict == "fits"
+    assert any("'comment' is new" in reason for reason in checked.reasons)
+    checked = jc.check(shop, rows.drop(columns="basket"))
+    assert (checked.verdict, "'basket' is missing" in checked.sentence) == ("refit", True)
+    checked = jc.check(shop, rows.assign(channel=np.where(np.arange(300) < 30, "phone", rows.channel)))
+    assert checked.verdict == "drifts"
+    assert any("new level, 'phone', in 30 rows" in reason for reason in checked.reasons)
+    checked = jc.check(shop, rows.assign(age=np.where(np.arange(300) < 100, np.nan, rows.age)))
+    assert any("'age' has" in reason and "empty" in reason for reason in checked.reasons)
 
 
 def test_what_cannot_be_checked(shop):
@@ -314,19 +314,19 @@ def test_one_stratum_is_the_usual_test(rng):
     one, ps = (np.zeros(300, int), np.zeros(500, int)), []
     for shift, spread in ((0.0, 1.0), (0.3, 1.0), (0.0, 1.7)):
         old, new = rng.standard_normal(300).round(1), (shift + spread * rng.standard_normal(500)).round(1)
-        found, distance = shift_of_numbers(old, new, one), ks_2samp(old, new).statistic
-        assert found.distance == pytest.approx(distance)
+        result, distance = shift_of_numbers(old, new, one), ks_2samp(old, new).statistic
+        assert result.distance == pytest.approx(distance)
         ps.append(
             (kstwobign.sf(distance * np.sqrt(300 * 500 / 800)), mannwhitneyu(old, new, use_continuity=False).pvalue)
         )
-        assert found.p_value == pytest.approx(min(1, 2 * min(ps[-1])))
+        assert result.p_value == pytest.approx(min(1, 2 * min(ps[-1])))
     assert ps[2][0] < 0.01 < ps[2][1]  # a spread, which no sum of ranks tells
     codes = rng.randint(4, size=300), rng.randint(4, size=500)
     table = np.array([np.bincount(one) for one in codes])
     chi = chi2_contingency(table, correction=False)
-    found = shift_of_levels(*codes, 4, one)
-    assert found.p_value == pytest.approx(chi.pvalue, rel=0.02)  # n - 1 in place of n
-    assert found.distance == pytest.approx(np.abs(table[0] / 300 - table[1] / 500).sum() / 2)
+    result = shift_of_levels(*codes, 4, one)
+    assert result.p_value == pytest.approx(chi.pvalue, rel=0.02)  # n - 1 in place of n
+    assert result.distance == pytest.approx(np.abs(table[0] / 300 - table[1] / 500).sum() / 2)
 
 
 def test_levels_in_strata_are_the_test_of_mantel_and_haenszel(rng):

@@ -48,11 +48,11 @@ def check(model, X):
         assert np.unique(layer["labels"]).tolist() == list(range(layer["n_clusters"]))
         assert -0.5 <= layer["agreement"] <= 1 + 1e-9
         np.testing.assert_array_equal(model.cut(layer["n_clusters"]), layer["labels"])
-    found = np.unique(own).size
-    for number in {1, found, (found + len(layers)) // 2, len(layers)}:
+    result = np.unique(own).size
+    for number in {1, result, (result + len(layers)) // 2, len(layers)}:
         np.testing.assert_array_equal(model.predict(X, n_clusters=number), model.cut(number))
-    np.testing.assert_array_equal(model.cut(found), own)
-    assert found <= len(layers) <= 4 * found
+    np.testing.assert_array_equal(model.cut(result), own)
+    assert result <= len(layers) <= 4 * result
     return layers
 
 
@@ -159,8 +159,8 @@ def test_each_join_loses_least(rng):
     n, k = 80, 7
     labels, weights, shares = np.arange(n) % k, rng.randint(1, 4, n), np.array([0.5, 0.3, 0.2])
     groups = np.column_stack([(labels // 2 + (rng.uniform(size=n) < 0.3)) % 4 for _ in shares])
-    said = Weighted(groups, [4] * 3, weights.astype(float), shares)
-    for join in _joined(said, labels, k):
+    text = Weighted(groups, [4] * 3, weights.astype(float), shares)
+    for join in _joined(text, labels, k):
         before = information(groups, shares, weights, labels)
         lost = {
             (a, b): before - information(groups, shares, weights, np.where(labels == b, a, labels))
@@ -218,7 +218,7 @@ def test_of_many_rows_a_sample_makes_the_tree_and_new_rows_keep_it(ten, monkeypa
     model = jc.JointConsensus(5, trust=False, random_state=0).fit(X)
     monkeypatch.setattr(made, "MOST_ROWS", len(model._patterns.codes) // 2)
     monkeypatch.setattr(estimator, "MOST_ROWS", len(model._patterns.codes) // 2)
-    monkeypatch.setattr(estimator, "_SAVED_ROWS", len(model._patterns.codes) // 2)
+    monkeypatch.setattr(estimator, "SAVED_ROWS", len(model._patterns.codes) // 2)
     check(model, X)
     assert clustering_accuracy(y, model.cut(10)) > 0.97
     saved = pickle.loads(pickle.dumps(model))
@@ -261,7 +261,7 @@ def test_where_codes_have_no_room_the_leaves_are_kept(ten, tmp_path, monkeypatch
     np.save(tmp_path / "rows.npy", X)
     there = np.load(tmp_path / "rows.npy", mmap_mode="r")
     usual = jc.JointConsensus(5, random_state=0).fit(there)
-    monkeypatch.setattr(remote, "_KEPT", 0)
+    monkeypatch.setattr(remote, "KEPT", 0)
     model = jc.JointConsensus(5, random_state=0).fit(there)
     for number in (2, 10):
         np.testing.assert_array_equal(model.cut(number), model.predict(X, n_clusters=number))

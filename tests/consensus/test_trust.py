@@ -28,16 +28,16 @@ def repeats():
 
     def refit(own, rest):
         assert np.intersect1d(own, rest).size == 0
-        found = np.where(rng.uniform(size=rest.size) < 0.2 + 0.1 * labels[rest], 1, labels[rest])
-        return other[found].astype(np.int32)
+        result = np.where(rng.uniform(size=rest.size) < 0.2 + 0.1 * labels[rest], 1, labels[rest])
+        return other[result].astype(np.int32)
 
     return Repeats.of(labels, 3, refit, 3, np.random.RandomState(0))
 
 
 def test_halves_leave_every_row_out():
-    found = np.array(list(halves(31, 3, np.random.RandomState(0))))
-    assert found.sum(axis=1).tolist() == [15, 15, 15]
-    assert not found.all(axis=0).any()
+    result = np.array(list(halves(31, 3, np.random.RandomState(0))))
+    assert result.sum(axis=1).tolist() == [15, 15, 15]
+    assert not result.all(axis=0).any()
     one, two = halves(30, 2, np.random.RandomState(0))
     np.testing.assert_array_equal(one, ~two)
 
@@ -90,9 +90,9 @@ def test_trust_changes_no_label(blobs):
 def test_no_structure_is_said_whatever_it_is_cut_into(drawn, rng):
     draw = {"uniform": rng.uniform, "standard_normal": rng.standard_normal}
     X = rng.binomial(1, 0.4, (300, 12)) * 1.0 if drawn == "binomial" else draw[drawn](size=(300, 4))
-    found = jc.JointConsensus(5, effort="quick", random_state=0).fit(X).verdict_
-    assert found.level == "not sure"
-    assert any(reason.startswith("No structure found") for reason in found.reasons)
+    result = jc.JointConsensus(5, effort="quick", random_state=0).fit(X).verdict_
+    assert result.level == "not sure"
+    assert any(reason.startswith("No structure found") for reason in result.reasons)
 
 
 def test_groups_between_which_there_are_gaps(rng):
@@ -163,7 +163,7 @@ NUMBER = {"has_structure": True, "confidence": 0.9, "at_edge": False, "verdict":
 
 
 @pytest.mark.parametrize(
-    ("changes", "level", "told"),
+    ("changes", "level", "text"),
     [
         ({}, "sure", "are found again"),
         ({"reproducibility": 0.84}, "fairly sure", "Much the same"),
@@ -184,9 +184,9 @@ NUMBER = {"has_structure": True, "confidence": 0.9, "at_edge": False, "verdict":
         ({"n_clusters": 1}, "not sure", "All rows are in one cluster"),
     ],
 )
-def test_what_the_verdict_rests_on(changes, level, told):
+def test_what_the_verdict_rests_on(changes, level, text):
     given = {"n_clusters": 4, "n_rows": 400, "reproducibility": 0.9, "cluster_reproducibility": np.full(4, 0.9)}
-    found = verdict(**given | {"n_separate": 4} | changes)
-    assert found.level == level
-    assert any(told in reason for reason in found.reasons)
-    assert str(found).startswith(f"{level.capitalize()}: ")
+    result = verdict(**given | {"n_separate": 4} | changes)
+    assert result.level == level
+    assert any(text in reason for reason in result.reasons)
+    assert str(result).startswith(f"{level.capitalize()}: ")

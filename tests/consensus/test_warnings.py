@@ -49,10 +49,10 @@ def test_a_search_in_threads_keeps_all_warnings(X, recwarn):
     ]
     for seed in range(6):
         search = jc.LabelFreeSearch(pairs, criterion="bic", random_state=seed, n_jobs=4).fit(X)
-        told = search.results_["warnings"]
-        assert told[:2] == ["", ""]
-        assert all("max_iter=1" in text for text in told[2:6])
-        assert told[6:] == ["grumble 1", "grumble 2"]
+        texts = search.results_["warnings"]
+        assert texts[:2] == ["", ""]
+        assert all("max_iter=1" in text for text in texts[2:6])
+        assert texts[6:] == ["grumble 1", "grumble 2"]
     assert not recwarn.list
 
 
@@ -101,6 +101,6 @@ def test_a_member_warns_nobody_and_a_method_its_user(X, recwarn):
         3, columns="all", members=[DEC(3, max_iter=1), Grumbler(3, n_init=1)], n_jobs=2, random_state=0
     ).fit(X)
     assert not recwarn.list
-    with pytest.warns(UserWarning, match="max_iter=1") as told:
+    with pytest.warns(UserWarning, match="max_iter=1") as text:
         DEC(3, max_iter=1, random_state=0).fit(X)
-    assert told[0].filename == __file__
+    assert text[0].filename == __file__

@@ -170,16 +170,16 @@ def test_order_of_places(tmp_path, monkeypatch):
     for place in places.values():
         place.mkdir()
 
-    def found(name):
+    def location(name):
         return datasets.load(name, places["home"]).data[0, 0], datasets.present(name, places["home"])
 
     for name, built_in in (("iris", "bundled"), ("mixture", "generated")):
-        assert found(name)[1] == built_in
+        assert location(name)[1] == built_in
         for value, place in ((-3, "cache"), (-2, "named"), (-1, "home")):
             scipy.io.savemat(places[place] / f"{name}.mat", {"X": np.full((2, 2), value - 10), "y": [0, 1]})
-            assert found(name) == (value - 10, str(places[place] / f"{name}.mat"))
+            assert location(name) == (value - 10, str(places[place] / f"{name}.mat"))
             np.savez(places[place] / f"{name}.npz", X=np.full((2, 2), value), y=[0, 1])
-            assert found(name) == (value, str(places[place] / f"{name}.npz"))
+            assert location(name) == (value, str(places[place] / f"{name}.npz"))
 
 
 def test_every_name_loads(folder):
@@ -460,8 +460,8 @@ def test_bad_mixtures(parameters, message):
 
 @pytest.mark.parametrize("name", ["customers", "survey", "tickets", "daily_curves"])
 def test_everyday_tables_are_those_of_the_registry(name):
-    entry, found = datasets.registry()[name], datasets.load(name)
-    assert (*found.data.shape, found.n_classes) == (entry.n_samples, entry.n_features, entry.n_classes)
+    entry, result = datasets.registry()[name], datasets.load(name)
+    assert (*result.data.shape, result.n_classes) == (entry.n_samples, entry.n_features, entry.n_classes)
     table, y = datasets.everyday(name, 50, random_state=3)
     assert table.equals(datasets.everyday(name, 50, random_state=3)[0])
     assert not table.equals(datasets.everyday(name, 50, random_state=4)[0])
@@ -471,7 +471,7 @@ def test_everyday_tables_are_those_of_the_registry(name):
 def test_the_planted_clusters_can_be_found():
     table, segments = datasets.everyday("customers", 600, random_state=0)
     assert table["income"].isna().mean() == pytest.approx(0.1, abs=0.05)
-    found = jc.JointConsensus(5, trust=False, random_state=0).fit(table)
-    assert jc.metrics.clustering_accuracy(segments, found.labels_) > 0.9
+    model = jc.JointConsensus(5, trust=False, random_state=0).fit(table)
+    assert jc.metrics.clustering_accuracy(segments, model.labels_) > 0.9
     with pytest.raises(ValueError, match="there are customers, survey"):
         datasets.everyday("clients")

@@ -25,7 +25,7 @@ CUT = _download._CHUNK  # bytes that a faulty server sends before it hangs up
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         server, wanted = self.server, self.headers.get("Range")
-        server.asked.append(wanted)
+        server.requests.append(wanted)
         fault = server.faults.pop(0) if len(server.faults) > 1 else server.faults[0]
         if fault in (404, 500):
             return self.send_error(fault)
@@ -61,7 +61,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.asked, server.faults, server.healed = [], [None], threading.Event()
+        server.requests, server.faults, server.healed = [], [None], threading.Event()
         server.headers = {"ETag": '"one"', "Last-Modified": "Fri, 02 Jan 2026 03:04:05 GMT"}
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -89,7 +89,7 @@ def entry(server, tmp_path, monkeypatch):
         sha256=datasets.fingerprint(X, y),
     )
     known(monkeypatch, entry)
-    monkeypatch.setattr(_download, "_PAUSE", 0)
+    monkeypatch.setattr(_download, "PAUSE", 0)
     monkeypatch.setenv("JOINTCLUST_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("JOINTCLUST_DATA", raising=False)
     return entry
@@ -132,19 +132,19 @@ def test_downloaded_once(entry, server, tmp_path, capfd):
     assert datasets.present("umist") == str(tmp_path / "cache" / "umist.npz")
     assert "umist" in datasets.names()
     check(entry, tmp_path)
-    assert server.asked == [None]
+    assert server.requests == [None]
     assert capfd.readouterr() == ("", "")
 
 
 def test_fetched_again_only_on_demand(entry, server, tmp_path):
     path = datasets.fetch("umist")
     assert datasets.fetch("umist") == path
-    assert len(server.asked) == 1
+    assert len(server.requests) == 1
     assert datasets.fetch("umist", force=True) == path
     cli.main(["datasets", "umist", "--download", "--quiet"])
-    assert len(server.asked) == 2
+    assert len(server.requests) == 2
     cli.main(["datasets", "umist", "--download", "--quiet", "--force"])
-    assert len(server.asked) == 3
+    assert len(server.requests) == 3
 
 
 @pytest.mark.parametrize("damage", [lambda content: content[:-100], lambda content: b"", lambda content: b"nothing"])
@@ -163,7 +163,7 @@ def test_a_damaged_copy_in_the_cache(entry, server, tmp_path, damage):
 def test_not_against_the_users_will(entry, server):
     with pytest.raises(DatasetError, match="can be downloaded"):
         datasets.load("umist", download=False)
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_wrong_contents_are_deleted(entry, server, tmp_path, monkeypatch):
@@ -198,7 +198,7 @@ def test_another_file(entry, server, tmp_path, body, message):
 def test_cut_short_goes_on(entry, server, tmp_path):
     server.faults = ["cut", "cut", None]
     check(entry, tmp_path)
-    assert server.asked == [None, f"bytes={CUT}-", f"bytes={2 * CUT}-"]
+    assert server.requests == [None, f"bytes={CUT}-", f"bytes={2 * CUT}-"]
 
 
 def test_cut_short_for_good_goes_on_at_the_next_call(entry, server, tmp_path):
@@ -206,16 +206,16 @@ def test_cut_short_for_good_goes_on_at_the_next_call(entry, server, tmp_path):
     with pytest.raises(DatasetError, match="500"):
         datasets.load("umist")
     assert cached(tmp_path) == [part_of(entry, tmp_path).name]
-    server.asked.clear()
+    server.requests.clear()
     server.faults = [None]
     check(entry, tmp_path)
-    assert server.asked == [f"bytes={CUT}-"]
+    assert server.requests == [f"bytes={CUT}-"]
 
 
 @pytest.mark.parametrize("fault", ["cut", "stall"])
 def test_a_server_that_never_finishes(entry, server, tmp_path, monkeypatch, fault):
-    monkeypatch.setattr(_download, "_SILENCE", 0.2)
-    monkeypatch.setattr(_download, "_ATTEMPTS", 2)
+    monkeypatch.setattr(_download, "SILENCE", 0.2)
+    monkeypatch.setattr(_download, "ATTEMPTS", 2)
     server.faults = [fault]
     with pytest.raises(DatasetError, match=f"ended after {2 * CUT} of {len(server.body)} bytes, which are kept"):
         datasets.load("umist")
@@ -226,14 +226,14 @@ def test_a_server_that_never_finishes(entry, server, tmp_path, monkeypatch, faul
 def test_a_server_without_ranges_starts_over(entry, server, tmp_path, fault, more):
     server.faults = ["cut", fault, None]
     check(entry, tmp_path)
-    assert server.asked == [None, f"bytes={CUT}-", *more]
+    assert server.requests == [None, f"bytes={CUT}-", *more]
 
 
 @pytest.mark.parametrize("extra", [0, 1, 5000])
 def test_a_part_that_is_all_there_or_too_long(entry, server, tmp_path, extra):
     leave(entry, tmp_path, server.body + b"x" * extra)
     check(entry, tmp_path)
-    assert server.asked == [f"bytes={len(server.body) + extra}-"] + [None] * (extra > 0)
+    assert server.requests == [f"bytes={len(server.body) + extra}-"] + [None] * (extra > 0)
 
 
 def test_a_part_that_is_wrong_is_not_kept(entry, server, tmp_path):
@@ -258,7 +258,7 @@ def test_parts_of_two_files_are_not_stitched(entry, server, tmp_path, fault, ver
     leave(entry, tmp_path, server.body[:CUT] if goes_on else b"x" * CUT, version)
     server.headers, server.faults = headers, [fault]
     check(entry, tmp_path)
-    assert server.asked == [f"bytes={CUT}-"] + [None] * (fault is not None and not goes_on)
+    assert server.requests == [f"bytes={CUT}-"] + [None] * (fault is not None and not goes_on)
 
 
 def test_without_a_version_a_download_starts_over(entry, server, tmp_path):
@@ -266,17 +266,17 @@ def test_without_a_version_a_download_starts_over(entry, server, tmp_path):
     with pytest.raises(DatasetError, match="500"):
         datasets.load("umist")
     assert cached(tmp_path) == []
-    server.asked.clear()
+    server.requests.clear()
     server.faults = ["cut", None]
     check(entry, tmp_path)
-    assert server.asked == [None, None]
+    assert server.requests == [None, None]
 
 
 def test_parts_of_two_addresses_are_apart(entry, server, tmp_path, monkeypatch):
     leave(entry, tmp_path, b"x" * CUT)
     known(monkeypatch, dataclasses.replace(entry, url=entry.url.replace("/data/", "/moved/")))
     check(entry, tmp_path)
-    assert server.asked == [None]
+    assert server.requests == [None]
 
 
 def test_old_parts_are_removed(entry, server, tmp_path):
@@ -303,7 +303,7 @@ def test_less_than_was_announced_goes_on(entry, server, tmp_path, fault, monkeyp
     )
     server.faults = ["cut", fault, None]
     check(entry, tmp_path)
-    assert server.asked == [None, f"bytes={CUT}-", f"bytes={2 * CUT}-"]
+    assert server.requests == [None, f"bytes={CUT}-", f"bytes={2 * CUT}-"]
 
 
 def test_a_part_has_one_owner(tmp_path):
@@ -331,14 +331,14 @@ def test_the_part_of_a_killed_process(entry, server, tmp_path):
             assert _download._begun(part) == ("", 0)
         other.kill()
     check(entry, tmp_path)
-    assert server.asked == [f"bytes={CUT}-"]
+    assert server.requests == [f"bytes={CUT}-"]
 
 
 def test_many_at_once(entry, server, tmp_path):
     server.faults = ["cut"] * 8 + [None]
     with ThreadPoolExecutor(6) as pool:
-        found = list(pool.map(datasets.load, ["umist"] * 6))
-    assert {datasets.fingerprint(data.data, data.target) for data in found} == {entry.sha256}
+        result = list(pool.map(datasets.load, ["umist"] * 6))
+    assert {datasets.fingerprint(data.data, data.target) for data in result} == {entry.sha256}
     assert cached(tmp_path) == ["umist.npz"]
 
 
@@ -375,7 +375,7 @@ def test_refused(entry, server, tmp_path, fault, reason):
     for part in (reason, entry.url, "as umist.mat", str(tmp_path / "cache"), "JOINTCLUST_DATA"):
         assert part in str(caught.value)
     assert cached(tmp_path) == []
-    assert server.asked == [None]
+    assert server.requests == [None]
 
 
 def test_no_network(entry, server, tmp_path, monkeypatch):

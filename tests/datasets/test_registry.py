@@ -71,12 +71,12 @@ def test_columns_of_different_types_are_a_data_frame(tmp_path, monkeypatch):
     assert data.data["amount"].dtype == np.float32
     assert data.feature_names.tolist() == list(data.data.columns) == ["purpose", "amount"]
     assert data.target.tolist() == [1, 0, 0]
-    found = datasets.fingerprint(data.data, data.target)
-    assert datasets.fingerprint(datasets.load("german", tmp_path).data, ["x", "y", "y"]) == found
+    result = datasets.fingerprint(data.data, data.target)
+    assert datasets.fingerprint(datasets.load("german", tmp_path).data, ["x", "y", "y"]) == result
     for column, value in (("purpose", "bus"), ("amount", 4)):
         other = data.data.copy()
         other.loc[2, column] = value
-        assert datasets.fingerprint(other, data.target) != found
+        assert datasets.fingerprint(other, data.target) != result
 
 
 def test_own_names_come_first(tmp_path):
@@ -89,11 +89,11 @@ def test_own_names_come_first(tmp_path):
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12), st.permutations(range(5)))
 def test_checksum_is_of_the_contents(labels, codes):
     X = np.arange(2.0 * len(labels)).reshape(-1, 2)
-    found = datasets.fingerprint(X, labels)
-    assert datasets.fingerprint(np.asfortranarray(X, dtype=np.uint8), [f"class {codes[y]}" for y in labels]) == found
-    assert datasets.fingerprint(X + np.eye(*X.shape), labels) != found
-    assert datasets.fingerprint(X, [5, *labels[1:]]) == found or labels.count(labels[0]) > 1
-    assert datasets.fingerprint(sp.csr_array(X), labels) == datasets.fingerprint(sp.csr_array(X), labels) != found
+    result = datasets.fingerprint(X, labels)
+    assert datasets.fingerprint(np.asfortranarray(X, dtype=np.uint8), [f"class {codes[y]}" for y in labels]) == result
+    assert datasets.fingerprint(X + np.eye(*X.shape), labels) != result
+    assert datasets.fingerprint(X, [5, *labels[1:]]) == result or labels.count(labels[0]) > 1
+    assert datasets.fingerprint(sp.csr_array(X), labels) == datasets.fingerprint(sp.csr_array(X), labels) != result
 
 
 @pytest.fixture
@@ -165,8 +165,8 @@ def test_files_of_sources(name, tmp_path, rng):
 def test_numbers_survive_the_format_of_the_source(name, tmp_path, real_data):
     data, entry = real_data(name), datasets.registry()[name]
     write_source(tmp_path, entry, data.data, data.target)
-    found = datasets.load(name, tmp_path)
-    assert datasets.fingerprint(found.data, found.target) == entry.sha256
+    loaded = datasets.load(name, tmp_path)
+    assert datasets.fingerprint(loaded.data, loaded.target) == entry.sha256
 
 
 @pytest.mark.parametrize("name", ["imm", "gt"])

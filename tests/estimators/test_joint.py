@@ -26,7 +26,7 @@ def test_steps_leave_the_estimator_alone(estimator, blobs):
 @pytest.mark.parametrize("estimator", [jc.LDAKMeans(4), jc.DisCluster(4), jc.RobustEmbeddedClustering(4)], ids=repr)
 def test_parameters_are_those_of_all_rows(estimator, blobs, monkeypatch):
     """A start from a sample has its own ridge and floor; published are those of the rows."""
-    for name in ("_SAMPLE", "_SAMPLE_PER_CLUSTER", "_SAMPLE_PER_COLUMN"):
+    for name in ("SAMPLE", "SAMPLE_PER_CLUSTER", "SAMPLE_PER_COLUMN"):
         monkeypatch.setattr(decomposition, name, 1 if "PER" in name else 60)
     X = blobs[0]
     model = clone(estimator).set_params(n_init=3, n_jobs=3, random_state=0)

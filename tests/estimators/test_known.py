@@ -297,7 +297,7 @@ def test_a_sample_holds_the_known_rows(monkeypatch, rng):
     assert 60 < np.sum(labels == 3) < 160
     assert len(some) == len(weights) == len(labels) < 700
     np.testing.assert_allclose(weights.sum(), 4000, rtol=0.2)
-    for name in ("_SAMPLE", "_SAMPLE_PER_CLUSTER", "_SAMPLE_PER_COLUMN"):
+    for name in ("SAMPLE", "SAMPLE_PER_CLUSTER", "SAMPLE_PER_COLUMN"):
         monkeypatch.setattr(decomposition, name, 1 if "PER" in name else 60)
     for estimator in (jc.LDAKMeans(4, random_state=0), jc.UncorrelatedRidgeClustering(4, random_state=0)):
         model = clone(estimator).fit(da.from_array(X, chunks=(70, -1)), known_labels=FEW)

@@ -20,7 +20,7 @@ def drowned(rng):
     return X
 
 
-def told(model, X):
+def messages_of(model, X):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.fit(X)
@@ -33,21 +33,21 @@ SCALED = [one for one in CLUSTERERS if not isinstance(one, jc.CorrespondenceClus
 @pytest.mark.parametrize("estimator", SCALED, ids=repr)
 def test_every_method_tells(estimator, drowned):
     model = clone(estimator).set_params(random_state=0)
-    assert len(told(model, drowned)) == 1
-    assert not told(model, StandardScaler().fit_transform(drowned))
+    assert len(messages_of(model, drowned)) == 1
+    assert not messages_of(model, StandardScaler().fit_transform(drowned))
 
 
 def test_the_column_is_named_and_the_remedy(drowned):
     frame = pd.DataFrame(drowned, columns=[*"abc", "proline", "e"])
-    (message,) = told(jc.LDAKMeans(3, random_state=0), frame)
+    (message,) = messages_of(jc.LDAKMeans(3, random_state=0), frame)
     share = np.var(drowned[:, 3]) / np.var(drowned, axis=0).sum()
     assert f"Column 'proline' carries {100 * share:.1f}% of the variance" in message
     assert "StandardScaler" in message
-    assert len(told(jc.LDAKMeans(3, random_state=0), da.from_array(drowned, chunks=(50, 5)))) == 1
+    assert len(messages_of(jc.LDAKMeans(3, random_state=0), da.from_array(drowned, chunks=(50, 5)))) == 1
 
 
 def test_the_consensus_scales(drowned):
-    assert not told(jc.JointConsensus(3, random_state=0), drowned)
+    assert not messages_of(jc.JointConsensus(3, random_state=0), drowned)
 
 
 def test_no_advice_against_the_remedy(drowned):
@@ -60,4 +60,4 @@ def test_columns_that_share_a_scale(rng):
     """Pixels, of which one may vary most, are no table."""
     X = rng.standard_normal((300, 150))
     X[:, 0] *= 100
-    assert not told(jc.LDAKMeans(3, random_state=0), X)
+    assert not messages_of(jc.LDAKMeans(3, random_state=0), X)

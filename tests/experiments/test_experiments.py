@@ -289,8 +289,8 @@ def made_up():
 
 
 def test_summary_by_hand():
-    found = summary(made_up()).set_index(["method", "selection"])
-    oracle, free = found.loc[("m", "oracle")], found.loc[("m", "label-free")]
+    result = summary(made_up()).set_index(["method", "selection"])
+    oracle, free = result.loc[("m", "oracle")], result.loc[("m", "label-free")]
     assert (oracle["parameters"], free["parameters"]) == ('{"p": 1}', '{"p": 2}')
     assert oracle["accuracy"] == pytest.approx(0.8)
     assert oracle["accuracy_best"] == 0.9
@@ -316,9 +316,9 @@ def test_no_way_of_choosing_takes_a_fit_with_an_empty_cluster():
     """The best mean and the best agreement belong to parameters half of whose fits left a cluster empty."""
     table = made_up().assign(empty=[0, 1, 0, 0, 0])
     table["agreement"] = [0.9, 0.9, 0.1, 0.1, 0.2]
-    found = summary(table).set_index(["method", "selection"])
-    assert set(found.loc["m", "parameters"]) == {'{"p": 2}'}
-    assert found.loc[("m", "oracle"), "accuracy"] == pytest.approx(0.5)
+    result = summary(table).set_index(["method", "selection"])
+    assert set(result.loc["m", "parameters"]) == {'{"p": 2}'}
+    assert result.loc[("m", "oracle"), "accuracy"] == pytest.approx(0.5)
     runs = chosen_runs(table)
     assert set(runs[runs["method"] == "m"]["parameters"]) == {'{"p": 2}'}
 
@@ -374,11 +374,11 @@ def test_data_frames_have_fingerprints():
 
 
 def test_scores_are_of_one_way_of_choosing():
-    found = summary(made_up())
-    assert scores(found, "oracle").loc["a", "m"] == pytest.approx(0.8)
-    assert scores(found, "label-free").loc["a", "m"] == pytest.approx(0.5)
+    result = summary(made_up())
+    assert scores(result, "oracle").loc["a", "m"] == pytest.approx(0.8)
+    assert scores(result, "label-free").loc["a", "m"] == pytest.approx(0.5)
     with pytest.raises(ValueError, match="oracle, label-free"):
-        scores(found, "both")
+        scores(result, "both")
 
 
 def test_label_free_choice_does_not_see_the_classes():

@@ -120,8 +120,8 @@ def test_notes_and_missing_data_are_a_file_too(tmp_path):
 
 
 def test_page_shows_everything(tmp_path):
-    found = read(write_page(made_up(), tmp_path, title="The title", facts={"Runs": "1,240"}))
-    text = str(found)
+    table = read(write_page(made_up(), tmp_path, title="The title", facts={"Runs": "1,240"}))
+    text = str(table)
     for part in (
         "The title",
         "Runs 1,240",
@@ -132,8 +132,8 @@ def test_page_shows_everything(tmp_path):
     assert "Missing data: usps, DEC. How to get them: jointclust datasets usps , jointclust datasets DEC" in text
     assert "✗ does not hold IV. flat by 0.2" in text
     assert text.index("Figure 3: Path") < text.index("Table 4: DEC"), "the items of a paper are together"
-    assert found.tags.count("svg") == 2
-    assert found.tags.count("tr") == (1 + 3) + (1 + 3) + (1 + 30) + (1 + 2), "counts, claims and two tables"
+    assert table.tags.count("svg") == 2
+    assert table.tags.count("tr") == (1 + 3) + (1 + 3) + (1 + 30) + (1 + 2), "counts, claims and two tables"
 
 
 def test_counts_of_verdicts(tmp_path):
@@ -144,11 +144,11 @@ def test_counts_of_verdicts(tmp_path):
 
 
 def test_links_lead_somewhere(tmp_path):
-    found = read(write_page(made_up(), tmp_path))
-    ids = [value for name, value in found.attributes if name == "id"]
+    table = read(write_page(made_up(), tmp_path))
+    ids = [value for name, value in table.attributes if name == "id"]
     assert len(ids) == len(set(ids)), "two figures name their parts alike"
     links = [
-        value for name, value in found.attributes if name in ("href", "xlink:href") and not value.startswith("data:")
+        value for name, value in table.attributes if name in ("href", "xlink:href") and not value.startswith("data:")
     ]
     assert links
     for link in links:
@@ -159,13 +159,13 @@ def test_links_lead_somewhere(tmp_path):
 
 def test_text_is_shown_as_text(tmp_path):
     path = write_page(made_up(HOSTILE), tmp_path, title=HOSTILE, facts={HOSTILE: HOSTILE})
-    found = read(path)
-    assert found.tags.count("b") == 2, "our own, before missing data and stand-ins"
+    table = read(path)
+    assert table.tags.count("b") == 2, "our own, before missing data and stand-ins"
     once = ["title", "h1", "dt", "dd", "note", "missing", "code", "stand-ins", "because", "claim"]
     listed = ["contents", "heading"] * 2 + ["claim in the summary"]
-    assert str(found).count(HOSTILE) == len(once) + len(listed) + 30 + 6, "30 rows, 6 panels"
-    assert "script" not in found.tags
-    policy = next(value for _, value in found.attributes if value and value.startswith("default-src"))
+    assert str(table).count(HOSTILE) == len(once) + len(listed) + 30 + 6, "30 rows, 6 panels"
+    assert "script" not in table.tags
+    policy = next(value for _, value in table.attributes if value and value.startswith("default-src"))
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     assert [row["method"] for row in csv.DictReader((tmp_path / "dec-table-2.csv").open())] == [HOSTILE] * 30
 
@@ -185,8 +185,8 @@ def test_light_and_dark_are_the_readers(tmp_path):
 def test_writing_twice_gives_the_same_bytes(tmp_path):
     findings = made_up()
     one, again, anew = (tmp_path / name for name in ("one", "again", "anew"))
-    for folder, found in ((one, findings), (again, findings), (anew, iter(made_up()))):
-        write_page(found, folder)
+    for folder, result in ((one, findings), (again, findings), (anew, iter(made_up()))):
+        write_page(result, folder)
     assert contents(one) == contents(again) == contents(anew)
 
 

@@ -55,9 +55,9 @@ def _close():
 
 
 def test_ranks_of_demsar():
-    found = ranking.mean_ranks(-DEMSAR)
-    np.testing.assert_allclose(found.ranks, [3.143, 2.0, 2.893, 1.964], atol=5e-4)
-    assert found.n_datasets == 14
+    result = ranking.mean_ranks(-DEMSAR)
+    np.testing.assert_allclose(result.ranks, [3.143, 2.0, 2.893, 1.964], atol=5e-4)
+    assert result.n_datasets == 14
 
 
 @given(tables)
@@ -81,9 +81,9 @@ def test_ranks_see_order_only(scores, random):
 
 def test_a_data_set_with_a_missing_score_is_left_out():
     scores = np.array([[1.0, 2, 3], [3, 2, 1], [np.nan, 1, 0], [1, 3, 2]])
-    found = ranking.mean_ranks(pd.DataFrame(scores))
-    assert found.n_datasets == 3
-    np.testing.assert_array_equal(found.ranks, ranking.mean_ranks(scores[[0, 1, 3]]).ranks)
+    result = ranking.mean_ranks(pd.DataFrame(scores))
+    assert result.n_datasets == 3
+    np.testing.assert_array_equal(result.ranks, ranking.mean_ranks(scores[[0, 1, 3]]).ranks)
     assert ranking.rank(scores).n_datasets == 3
     assert ranking.friedman(scores) == ranking.friedman(scores[[0, 1, 3]])
 
@@ -109,25 +109,25 @@ def test_bad_scores(scores, match):
 
 def test_friedman_of_demsar():
     """He does not correct for ties: 9.28 and 3.69. The correction divides by 1 - sum(t^3 - t) / (n k (k^2 - 1))."""
-    found = ranking.friedman(-DEMSAR)
-    chi_square = found.chi_square * (1 - 78 / 840)
+    result = ranking.friedman(-DEMSAR)
+    chi_square = result.chi_square * (1 - 78 / 840)
     assert chi_square == pytest.approx(9.28, abs=0.005)
     assert 13 * chi_square / (14 * 3 - chi_square) == pytest.approx(3.69, abs=0.005)
-    assert found.f == pytest.approx(13 * found.chi_square / (14 * 3 - found.chi_square))
-    assert found.f_p_value == pytest.approx(stats.f.sf(found.f, 3, 39))
+    assert result.f == pytest.approx(13 * result.chi_square / (14 * 3 - result.chi_square))
+    assert result.f_p_value == pytest.approx(stats.f.sf(result.f, 3, 39))
 
 
 @given(tables.filter(lambda scores: scores.shape[1] > 2 and (np.ptp(scores, axis=1) > 0).any()))
 def test_friedman_is_scipys(scores):
     expected = stats.friedmanchisquare(*scores.T)
-    found = ranking.friedman(scores)
-    np.testing.assert_allclose(found[:2], [expected.statistic, expected.pvalue], atol=1e-12, rtol=1e-9)
+    result = ranking.friedman(scores)
+    np.testing.assert_allclose(result[:2], [expected.statistic, expected.pvalue], atol=1e-12, rtol=1e-9)
 
 
 def test_friedman_of_two_methods_is_the_sign_test():
     wins = np.array([1, 1, 1, 1, -1, 1, 1, -1, 1, 1.0])
-    found = ranking.friedman(np.column_stack([wins, np.zeros(10)]))
-    assert found.chi_square == pytest.approx((8 - 2) ** 2 / 10)
+    result = ranking.friedman(np.column_stack([wins, np.zeros(10)]))
+    assert result.chi_square == pytest.approx((8 - 2) ** 2 / 10)
 
 
 def test_friedman_at_its_ends():
@@ -174,11 +174,11 @@ def test_groups_are_the_maximal_runs(ranks, cd):
 
 def test_ranking_is_sorted_and_named():
     frame = pd.DataFrame(-DEMSAR, columns=["C4.5", "m", "cf", "m+cf"])
-    found = ranking.rank(frame, alpha=0.1)
-    assert found.methods == ("m+cf", "m", "cf", "C4.5")
-    assert list(found.mean_ranks) == sorted(found.mean_ranks)
-    assert found.critical_difference == pytest.approx(1.12, abs=0.005)
-    assert found.groups == (("m+cf", "m", "cf"), ("cf", "C4.5"))
+    result = ranking.rank(frame, alpha=0.1)
+    assert result.methods == ("m+cf", "m", "cf", "C4.5")
+    assert list(result.mean_ranks) == sorted(result.mean_ranks)
+    assert result.critical_difference == pytest.approx(1.12, abs=0.005)
+    assert result.groups == (("m+cf", "m", "cf"), ("cf", "C4.5"))
     assert ranking.rank(-DEMSAR).methods[0] == "method 3"
 
 
@@ -206,10 +206,10 @@ def test_bars_join_the_groups(rng):
     scores = rng.randn(9, 7) + np.arange(7) / 2
     display = ranking.CriticalDifferenceDisplay.from_scores(scores, color="red")
     bars = [line for line in display.ax_.lines if line.get_color() == "red"]
-    found = display.ranking
-    where = dict(zip(found.methods, found.mean_ranks, strict=True))
-    assert len(bars) == len(found.groups) > 1
-    for bar, group in zip(bars, found.groups, strict=True):
+    result = display.ranking
+    where = dict(zip(result.methods, result.mean_ranks, strict=True))
+    assert len(bars) == len(result.groups) > 1
+    for bar, group in zip(bars, result.groups, strict=True):
         np.testing.assert_allclose(bar.get_xdata(), [where[group[0]], where[group[-1]]], atol=0.1)
     places = [(*bar.get_xdata(), bar.get_ydata()[0]) for bar in bars]
     for (a, b, y), (c, d, z) in itertools.combinations(places, 2):

@@ -13,9 +13,9 @@ def test_separated_groups_are_found(package, method):
     pytest.importorskip(package)
     assert method in {type(estimator) for estimator, _ in installed().values()}
     X, y = make_blobs(150, 8, centers=10 * np.eye(3, 8), random_state=0)
-    found = method(random_state=0).set_params(**({"resolution": 0.1} if method is Leiden else {})).fit(X)
-    assert adjusted_rand_score(y, found.labels_) > 0.99
-    np.testing.assert_array_equal(found.labels_, method(**found.get_params()).fit(X).labels_)
+    model = method(random_state=0).set_params(**({"resolution": 0.1} if method is Leiden else {})).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+    np.testing.assert_array_equal(model.labels_, method(**model.get_params()).fit(X).labels_)
     assert method(random_state=0).fit(X[:6]).labels_.shape == (6,)  # fewer rows than neighbours
 
 

@@ -132,7 +132,7 @@ def test_differences_by_hand():
     table = pd.DataFrame(names | {"measure": [*["accuracy"] * 2, "seconds", "nmi"], "difference": [0.1, -0.3, 50, 9]})
     table = pd.concat([table, table.assign(rows="80%")])
     more = pd.DataFrame({"dataset": "gt", "measure": ["nmi", "nmi"], "difference": [0.5, None], "low": 0.0})
-    found = differences(
+    result = differences(
         [
             Findings("ec", "a", "", table),
             Findings("ec", "b", "", more),
@@ -140,9 +140,9 @@ def test_differences_by_hand():
             Findings("ec", "d", "", None),
         ]
     )
-    assert found["numbers"].tolist() == [2, 1]
-    np.testing.assert_allclose(found["mean absolute difference"], [0.2, 0.5])
-    np.testing.assert_allclose(found["mean difference"], [-0.1, 0.5])
+    assert result["numbers"].tolist() == [2, 1]
+    np.testing.assert_allclose(result["mean absolute difference"], [0.2, 0.5])
+    np.testing.assert_allclose(result["mean difference"], [-0.1, 0.5])
 
 
 def test_unit_scatter_makes_the_mean_eigenvalue_one():
@@ -155,16 +155,16 @@ def test_unit_scatter_makes_the_mean_eigenvalue_one():
 
 
 def test_neighbours_are_clipped_to_what_exists():
-    found = _rurr_runs.methods(_lab.Lab(quick=False))["RSFKM (l2,1)"][1](jc.datasets.load("iris"))
-    assert found == {"n_neighbors": [2]}
+    result = _rurr_runs.methods(_lab.Lab(quick=False))["RSFKM (l2,1)"][1](jc.datasets.load("iris"))
+    assert result == {"n_neighbors": [2]}
 
 
 def test_reproduce_writes_page_tables_figures_and_cells(tmp_path):
     wanted = items("rurr", "figure 4") + items("odc", "table 2")
-    found = reproduce(wanted, tmp_path)
+    result = reproduce(wanted, tmp_path)
     names = {path.name for path in tmp_path.iterdir()}
     assert {"index.html", "claims.csv", "parts.csv", "cells.jsonl", "rurr-figure-4.svg", "odc-table-2.csv"} <= names
-    table2 = found[1]
+    table2 = result[1]
     assert "srbct" in table2.missing
     assert table2.stand_ins == []  # iris comes with scikit-learn
     assert set(table2.table["dataset"]) == {"iris"}
@@ -195,8 +195,8 @@ def test_shipped_cells_name_their_items_and_keep_namesakes(tmp_path):
     known = dict.fromkeys(provenance._COLUMNS, 0) | {"method": "LDAKM", "seconds": 1.0}
     tables = [pd.DataFrame([known | {"item": item, "n_iter": n}]) for item, n in (("a", 3), ("b", 3), ("c", 9))]
     provenance.ship({"dec": tables}, tmp_path, {})
-    found = pd.read_csv(tmp_path / "dec-cells.csv.gz")
-    assert found[["item", "n_iter"]].to_numpy().tolist() == [["a; b", 3], ["c", 9]]
+    result = pd.read_csv(tmp_path / "dec-cells.csv.gz")
+    assert result[["item", "n_iter"]].to_numpy().tolist() == [["a; b", 3], ["c", 9]]
 
 
 def test_every_printed_claim_has_an_item_a_rule_and_what_its_verdict_rests_on():
@@ -219,9 +219,9 @@ def test_every_printed_claim_has_an_item_a_rule_and_what_its_verdict_rests_on():
     ],
 )
 def test_one_cell_of_each_paper(paper, dataset, method):
-    found = cells_of(dataset, method, 0, paper=paper, quick=True)
-    assert (found["error"].fillna("") == "").all() if "error" in found else True
-    assert found["accuracy"].between(0.05, 1).all()
+    result = cells_of(dataset, method, 0, paper=paper, quick=True)
+    assert (result["error"].fillna("") == "").all() if "error" in result else True
+    assert result["accuracy"].between(0.05, 1).all()
 
 
 def test_an_unknown_cell_is_answered():
@@ -232,22 +232,22 @@ def test_an_unknown_cell_is_answered():
 
 
 def made(paper, item):
-    (found,) = papers._made(items(paper, item), _lab.Lab(Journal()), papers._silently)
-    return found
+    (result,) = papers._made(items(paper, item), _lab.Lab(Journal()), papers._silently)
+    return result
 
 
 def test_items_that_need_no_data_have_evidence_for_every_claim():
     for paper, name in (("dec", "figure 2"), ("rurr", "figure 3"), ("rurr", "convergence")):
-        found = made(paper, name)
-        assert found.figure is not None
-        assert len(found.table)
-        assert all(claim.evidence for claim in found.claims)
+        result = made(paper, name)
+        assert result.figure is not None
+        assert len(result.table)
+        assert all(claim.evidence for claim in result.claims)
 
 
 def test_cells_of_all_items_are_run_together_and_failures_once(monkeypatch):
     """An item stops where cells are missing, all of them are run at once, and one that fails does not loop for ever."""
-    asked = []
-    monkeypatch.setattr(_lab, "finish", lambda cells, journal, **options: asked.append(len(cells)))
+    calls = []
+    monkeypatch.setattr(_lab, "finish", lambda cells, journal, **options: calls.append(len(cells)))
     lab = _lab.Lab(Journal())
     plans = [lab.experiment({"k": KMeans(n_init=n)}, ["iris"], 3, label_free=False) for n in (1, 2)]
     with pytest.raises(_lab.UnfinishedError):
@@ -255,7 +255,7 @@ def test_cells_of_all_items_are_run_together_and_failures_once(monkeypatch):
     with pytest.raises(_lab.UnfinishedError):
         lab.tables([lab.experiment({"k": KMeans(n_init=3)}, ["iris"], 3, label_free=False)], alone=True)
     lab.finish()
-    assert asked == [6, 3]
+    assert calls == [6, 3]
     one, other = lab.tables(plans)
     assert len(one) == len(other) == 3
     assert one["accuracy"].isna().all()
@@ -270,8 +270,8 @@ def run_cli(*arguments, **options):
 def test_the_command_runs_an_item(tmp_path):
     done = run_cli("reproduce", "--quick", "--paper", "rurr", "--item", "fig. 4", "-o", str(tmp_path / "out"), "--json")
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["items"][0]["item"] == "figure 4"
+    text = json.loads(done.stdout)
+    assert text["items"][0]["item"] == "figure 4"
     assert (tmp_path / "out" / "index.html").exists()
 
 

@@ -25,8 +25,8 @@ def runs_of(values, column="accuracy", **more):
     for (dataset, method, parameters), given in values.items():
         for seed, value in enumerate(np.broadcast_to(given, 6) + NOISE):
             known = {"dataset": dataset, "method": method, "parameters": parameters, "seed": seed}
-            found = dict.fromkeys(("accuracy", "nmi", "agreement"), value) | {column: value}
-            rows.append(known | found | {"empty": 0, "collapsed": int(np.isnan(value)), "error": ""} | more)
+            result = dict.fromkeys(("accuracy", "nmi", "agreement"), value) | {column: value}
+            rows.append(known | result | {"empty": 0, "collapsed": int(np.isnan(value)), "error": ""} | more)
     return pd.DataFrame(rows)
 
 
@@ -103,18 +103,18 @@ def test_figure3_names_special_cases_and_chooses_within_the_papers_range():
     each, once = (runs[runs["method"] == f"DEC, {way}"] for way in (_dec.EACH, _dec.ONCE))
     assert each.groupby("dimension")["trade_off"].first().to_dict() == {4: 6.0, 8: 11.0}
     assert set(once["trade_off"]) == {6.0}
-    found = _dec._dimension_readings(runs, "rows")
-    best = {one.choice: outcomes(one.parts) for one in found["dec-best"]}
+    result = _dec._dimension_readings(runs, "rows")
+    best = {one.choice: outcomes(one.parts) for one in result["dec-best"]}
     assert set(best["rows, " + _dec.EACH]) == {"against"}  # OLSDAKM is better
-    assert outcomes(found["dec-joint"][0].parts) == ["for"]
-    assert [one.verdict("most") for one in found["dec-umist"]] == ["holds", "holds"]
-    assert found["dec-isolet"] == []
+    assert outcomes(result["dec-joint"][0].parts) == ["for"]
+    assert [one.verdict("most") for one in result["dec-umist"]] == ["holds", "holds"]
+    assert result["dec-isolet"] == []
 
 
 def test_figure3_without_the_collapsed_case_is_decided_by_the_start_of_kmeans():
     values = {(0.0, 4): 0.2, (0.0, 8): 0.2, (np.inf, 4): np.nan, (np.inf, 8): np.nan, (6.0, 4): 0.4, (6.0, 8): 0.4}
-    found = _dec._dimension_readings(_dec.chosen(_dec.named(family(values))), "rows")
-    ten, one = found["dec-best"][:2]
+    result = _dec._dimension_readings(_dec.chosen(_dec.named(family(values))), "rows")
+    ten, one = result["dec-best"][:2]
     assert (ten.verdict("most"), ten.counted) == ("does not hold", True)
     assert (one.verdict("most"), one.counted) == ("holds", False)
 
@@ -142,23 +142,23 @@ def rule_runs(objective, accuracy):
 
 def verdicts_of_rules(objective, accuracy):
     runs = rule_runs(objective, accuracy)
-    found = _dec._rule_readings(runs, runs, ["a"])
+    result = _dec._rule_readings(runs, runs, ["a"])
     rules = {"dec-minimization-falls": "one"}
-    return {key: judged(key, "", "", "", own, rules.get(key, "every")).verdict for key, own in found.items()}
+    return {key: judged(key, "", "", "", own, rules.get(key, "every")).verdict for key, own in result.items()}
 
 
 def test_exact_equality_of_rules_is_a_tie():
     """'comparison' as printed is 'fixed': the paper says larger, and equal is not."""
-    found = verdicts_of_rules({"minimization": 0.5}, {"minimization": 0.1})
-    assert found == {
+    result = verdicts_of_rules({"minimization": 0.5}, {"minimization": 0.1})
+    assert result == {
         "dec-minimization-falls": "holds",
         "dec-comparison-rises": "holds",
         "dec-others-converge": "holds in part",
         "dec-rule-objective": "holds in part",
         "dec-rule-accuracy": "tie",
     }
-    found = verdicts_of_rules({"comparison": 2.0}, {"comparison": 0.9})
-    assert found["dec-rule-objective"] == found["dec-rule-accuracy"] == "holds"
+    result = verdicts_of_rules({"comparison": 2.0}, {"comparison": 0.9})
+    assert result["dec-rule-objective"] == result["dec-rule-accuracy"] == "holds"
 
 
 @pytest.mark.parametrize(
@@ -201,11 +201,11 @@ def test_readings_of_odc_by_scale():
         ("iris", _odc.VARIANCE_ONE, json.dumps({"ridge": 1.0})): 0.4,
         ("iris", "K-means (one start)", json.dumps({})): 0.3,
     }
-    found = _odc._readings(_lab.Lab(), runs_of(values), ["iris"])
-    nmi = judged("", "", "", "", found["odc-nmi"])
+    result = _odc._readings(_lab.Lab(), runs_of(values), ["iris"])
+    nmi = judged("", "", "", "", result["odc-nmi"])
     assert nmi.share == f"holds: {_odc.UNIT}; does not hold: {_odc.VARIANCE}"
-    assert judged("", "", "", "", found["odc-almost"]).verdict == "depends on a choice"
-    assert outcomes(found["odc-sizes"][0].parts) == ["against"]  # iris has three classes, the paper prints four
+    assert judged("", "", "", "", result["odc-almost"]).verdict == "depends on a choice"
+    assert outcomes(result["odc-sizes"][0].parts) == ["against"]  # iris has three classes, the paper prints four
 
 
 def test_best_ridge_is_inside_or_not():
@@ -244,8 +244,8 @@ def test_gains_count_from_half_of_their_size():
     }
     runs = runs_of(values, spread=1.0)
     runs = runs.assign(draw=runs["seed"])
-    found = _rurr._gains(runs, {"URR-SL": ("k-means", 0.045), "RURR-SL": ("k-means", 0.07)})
-    assert outcomes(found[1.0]) == ["for", "for"]
+    result = _rurr._gains(runs, {"URR-SL": ("k-means", 0.045), "RURR-SL": ("k-means", 0.07)})
+    assert outcomes(result[1.0]) == ["for", "for"]
     assert outcomes(_rurr._gains(runs, {"URR-SL": ("k-means", 0.09)})[1.0]) == ["against"]
 
 

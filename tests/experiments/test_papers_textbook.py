@@ -25,13 +25,13 @@ def data():
 
 def test_textbook_loop_finds_the_toy():
     X, y = jc.datasets.two_gaussians(random_state=0)
-    found = max(
+    result = max(
         jc.metrics.clustering_accuracy(
             y, book.TextbookDEC(2, n_components=1, trade_off=5.0, random_state=s).fit(X).labels_
         )
         for s in range(5)
     )
-    assert found > 0.99
+    assert result > 0.99
 
 
 # -- the budget -------------------------------------------------------------------------------------------------
@@ -50,12 +50,12 @@ def every_method():
 @pytest.fixture
 def heard(monkeypatch):
     """What a fit asks for: starts of each k-means in turn, those of them that runs begin with, and how runs begin."""
-    found = {"all": [], "first": [], "begun": []}
+    values = {"all": [], "first": [], "begun": []}
 
     def listening(original, *lists):
         def kmeans(*args, n_restarts=10, **options):
             for name in lists:
-                found[name].append(n_restarts)
+                values[name].append(n_restarts)
             return original(*args, n_restarts=n_restarts, **options)
 
         return kmeans
@@ -63,7 +63,7 @@ def heard(monkeypatch):
     original = starts.start_labels
 
     def start_labels(*args):
-        found["begun"].append(args[0])
+        values["begun"].append(args[0])
         return original(*args)
 
     for module in (starts, embedding_first, discriminative):
@@ -71,7 +71,7 @@ def heard(monkeypatch):
         monkeypatch.setattr(module, "kmeans", listening(module.kmeans, *lists))
     for module in (starts, book, jc.estimators.joint, jc.methods.fuzzy):
         monkeypatch.setattr(module, "start_labels", start_labels)
-    return found
+    return values
 
 
 @pytest.mark.parametrize("estimator", list(every_method()))
@@ -193,7 +193,7 @@ def test_theorem3_without_a_ridge_ends_within_the_range_of_the_kernel():
 def test_identities_hold_and_wrong_ones_do_not(monkeypatch):
     """Every statement on iris alone; and a special case at another trade-off than its own."""
     monkeypatch.setattr(_theory, "SETS", {"iris": 150})
-    monkeypatch.setattr(_theory, "_OTHERS", 60)
+    monkeypatch.setattr(_theory, "OTHERS", 60)
     for paper in ("dec", "ec", "odc", "rurr"):
         for key, (reading,) in _theory.tested(paper).items():
             assert reading.verdict("every") == "holds", key
@@ -223,6 +223,6 @@ def test_spoiled_rows_are_as_many_as_said(kind, n_rows):
 def test_wrong_start_labels_reach_both_kinds_of_clusterers(data):
     """From right labels k-means and EC stay where k-means is; from wrong ones for all rows they do not."""
     for estimator in (KMeans(n_init=1, max_iter=1), book.ECFromTen(variance=None, max_iter=1)):
-        found = [book.Spoiled(estimator, 4, "mislabelled", share, 0.8, 0).fit(data[0]).labels_ for share in (0.0, 1.0)]
-        with_right, with_wrong = (jc.metrics.clustering_accuracy(data[1], labels) for labels in found)
+        values = [book.Spoiled(estimator, 4, "mislabelled", share, 0.8, 0).fit(data[0]).labels_ for share in (0.0, 1.0)]
+        with_right, with_wrong = (jc.metrics.clustering_accuracy(data[1], labels) for labels in values)
         assert with_right != with_wrong

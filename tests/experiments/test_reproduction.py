@@ -37,10 +37,10 @@ def test_every_item_is_published(item):
 
 
 def test_every_printed_claim_has_one_row():
-    found = [row for row in rows("claims.csv") if row["paper"] != "all"]
-    assert sorted(row["key"] for row in found) == sorted(row["key"] for row in printed_claims())
-    assert all(row["verdict"] in VERDICTS and row["rests"] for row in found)
-    tested = [row for row in found if row["verdict"] != "cannot be tested"]
+    values = [row for row in rows("claims.csv") if row["paper"] != "all"]
+    assert sorted(row["key"] for row in values) == sorted(row["key"] for row in printed_claims())
+    assert all(row["verdict"] in VERDICTS and row["rests"] for row in values)
+    tested = [row for row in values if row["verdict"] != "cannot be tested"]
     assert all(row["share"] and row["evidence"] for row in tested)
 
 
@@ -91,8 +91,8 @@ def test_numbers_of_the_tables_are_means_of_the_shipped_cells():
 def test_shipped_cells_belong_to_items():
     """Every item that fits estimators has its cells, and no cell is without one."""
     for paper in PAPERS:
-        found = {name for names in cells(paper)["item"].unique() for name in names.split("; ")}
-        assert found == {one.name for one in ITEMS if one.paper == paper and one.cells}
+        values = {name for names in cells(paper)["item"].unique() for name in names.split("; ")}
+        assert values == {one.name for one in ITEMS if one.paper == paper and one.cells}
 
 
 def test_provenance_is_told_and_cells_are_small():
@@ -119,16 +119,16 @@ def test_each_printed_number_of_the_toy_is_near_at_a_trade_off():
 
 def test_odc_is_as_near_to_the_paper_as_said():
     """Mean absolute difference of ODC's NMI, SRBCT apart: at most 0.015; with unit rows SRBCT is near, too."""
-    found = table("odc-table-2")
-    own = found[(found["method"] == "ODC") & (found["measure"] == "nmi") & (found["paper"] != "")]
+    result = table("odc-table-2")
+    own = result[(result["method"] == "ODC") & (result["measure"] == "nmi") & (result["paper"] != "")]
     gaps = own.set_index("dataset")["difference"].astype(float).abs()
     assert gaps.drop(["srbct", _odc.SRBCT_ROWS]).mean() <= 0.015
     assert gaps[_odc.SRBCT_ROWS] < gaps["srbct"] / 3
 
 
 def test_variance_one_does_what_the_page_says():
-    found = table("odc-table-2")
-    nmi = found[found["measure"] == "nmi"].pivot(index="dataset", columns="method", values="ours")
+    result = table("odc-table-2")
+    nmi = result[result["measure"] == "nmi"].pivot(index="dataset", columns="method", values="ours")
     nmi = nmi.drop(_odc.SRBCT_ROWS).astype(float)
     assert (nmi[_odc.VARIANCE_ONE] < nmi["ODC"]).all()
     assert (nmi[_odc.VARIANCE_ONE] < nmi["K-means"])[["yeast", "segmentation"]].all()
@@ -150,8 +150,8 @@ def test_plain_kmeans_is_the_row_of_plain_kmeans():
 
 @pytest.mark.parametrize("slug", ["ec-table-1", "odc-table-2", "rurr-table-1"])
 def test_differences_are_ours_less_the_papers(slug):
-    found = table(slug)
-    printed = found[(found["paper"] != "") & (found["ours"] != "")]
+    result = table(slug)
+    printed = result[(result["paper"] != "") & (result["ours"] != "")]
     numbers = printed[["paper", "ours", "difference"]].astype(float)
     assert (numbers["difference"] - (numbers["ours"] - numbers["paper"])).abs().max() < 2e-4
     paper, _, item = slug.replace("-", " ").partition(" ")

@@ -16,11 +16,11 @@ def parts(text):
 
 def settled(*readings, rule="every"):
     """The claim of readings written as 'choice:signs'; one in brackets is not counted."""
-    found = []
+    values = []
     for text in readings:
         choice, _, signs = text.strip("()").rpartition(":")
-        found.append(Reading(parts(signs), choice, counted=not text.startswith("(")))
-    return judged("key", "place", "text", "rests", found, rule)
+        values.append(Reading(parts(signs), choice, counted=not text.startswith("(")))
+    return judged("key", "place", "text", "rests", values, rule)
 
 
 @pytest.mark.parametrize(
@@ -55,22 +55,22 @@ def test_a_share_counts_parts_and_ties():
 
 
 def test_choices_that_agree_give_their_verdict():
-    found = settled("at 1:++", "at 2:++")
-    assert (found.verdict, found.share) == ("holds", "2 of 2")
+    result = settled("at 1:++", "at 2:++")
+    assert (result.verdict, result.share) == ("holds", "2 of 2")
     assert settled("at 1:+-", "at 2:++-").share == "at 1: 1 of 2; at 2: 2 of 3"
 
 
 def test_choices_that_differ_say_where_the_verdict_flips():
-    found = settled("at 1:--", "at 5:==", "at 10:++", "at 26:++")
-    assert found.verdict == "depends on a choice"
-    assert found.share == "holds: at 10, at 26; tie: at 5; does not hold: at 1"
+    result = settled("at 1:--", "at 5:==", "at 10:++", "at 26:++")
+    assert result.verdict == "depends on a choice"
+    assert result.share == "holds: at 10, at 26; tie: at 5; does not hold: at 1"
 
 
 def test_what_is_not_counted_has_a_verdict_and_no_vote():
-    found = settled("at 1:++", "(ours:--)")
-    assert found.verdict == "holds"
-    assert "ours" not in found.evidence
-    assert [one.verdict("every") for one in found.readings] == ["holds", "does not hold"]
+    result = settled("at 1:++", "(ours:--)")
+    assert result.verdict == "holds"
+    assert "ours" not in result.evidence
+    assert [one.verdict("every") for one in result.readings] == ["holds", "does not hold"]
     assert settled("(ours:++)").verdict == "cannot be tested"
 
 
@@ -78,10 +78,10 @@ def test_a_tie_is_an_interval_that_holds_zero():
     """One rule: the 95% interval of the mean by Student's t, here for four numbers with mean m and deviation 1."""
     noise = np.array([-1.0, -1.0, 1.0, 1.0]) * np.sqrt(3) / 2  # standard deviation 1, so that the half width is 1.591
     for mean, outcome in ((1.6, "for"), (1.58, "tie"), (-1.58, "tie"), (-1.6, "against")):
-        found = ahead("a", mean + noise)
-        assert (found.outcome, found.mean) == (outcome, pytest.approx(mean))
-        assert found.high - found.low == pytest.approx(2 * 1.591, abs=2e-3)
-        assert (found.p < 0.05) == (outcome != "tie")
+        result = ahead("a", mean + noise)
+        assert (result.outcome, result.mean) == (outcome, pytest.approx(mean))
+        assert result.high - result.low == pytest.approx(2 * 1.591, abs=2e-3)
+        assert (result.p < 0.05) == (outcome != "tie")
 
 
 def test_equal_numbers_are_a_tie_and_rounding_is_none():
@@ -110,8 +110,8 @@ def test_near_is_an_interval_within_a_size():
 def test_evidence_tells_every_part_or_the_groups_of_many():
     assert settled("at 1:+-").evidence.startswith("at 1: 0 +0.115 [")
     many = [Part(f"{name}, {d}", "for", 0.1) for name in ("orl", "yale") for d in range(5)]
-    found = judged("k", "", "", "", [Reading(many)])
-    assert found.evidence == "orl 5 of 5, mean +0.100; yale 5 of 5, mean +0.100"
+    result = judged("k", "", "", "", [Reading(many)])
+    assert result.evidence == "orl 5 of 5, mean +0.100; yale 5 of 5, mean +0.100"
     assert fact("a", True).words == "a"
 
 

@@ -228,7 +228,7 @@ def test_bad_tables():
     for gap in (None, np.nan, ""):
         with pytest.raises(ValueError, match="NaN, or other gaps: column 'v1' has 1"):
             CC(3).fit(X.assign(v1=[gap, *X["v1"][1:]]))
-    with pytest.raises(ValueError, match="columns names 'w', which X has not"):
+    with pytest.raises(ValueError, match="columns names 'w', which X lacks"):
         CC(3, columns={"w": "category"}).fit(X)
     with pytest.raises(ValueError, match="give one of category, number"):
         CC(3, columns={"v0": "text"}).fit(X)

@@ -122,8 +122,8 @@ def test_agrees_with_the_textbook(n, D, trade_off):
     labels = np.where(rng.uniform(size=n) < 0.6, np.arange(n) % 4, rng.randint(4, size=n))
     coordinates = jc.decompose(X, variance=0.95)
     model = DEC(4, n_components=3, trade_off=trade_off, update_rule="fixed", init=labels, tol=0).fit(coordinates)
-    found, objective = naive_dec(coordinates.scores, labels, 4, 3, trade_off)
-    assert clustering_accuracy(found, model.labels_) == 1
+    result, objective = naive_dec(coordinates.scores, labels, 4, 3, trade_off)
+    assert clustering_accuracy(result, model.labels_) == 1
     assert model.objective_ == pytest.approx(objective, rel=1e-8)
 
 

@@ -74,8 +74,8 @@ def test_agrees_with_the_textbook(n, D, k, robust):
     model = RobustEmbeddedClustering(
         4, n_components=k, robust=robust, variance=None, init=labels, tol=1e-13, max_iter=2000
     ).fit(coordinates)
-    found, objective = naive_robust(coordinates.scores, labels, 4, k, model.residual_floor_, robust)
-    assert clustering_accuracy(found, model.labels_) == 1
+    result, objective = naive_robust(coordinates.scores, labels, 4, k, model.residual_floor_, robust)
+    assert clustering_accuracy(result, model.labels_) == 1
     assert model.objective_ == pytest.approx(objective, rel=1e-8)
 
 
@@ -83,8 +83,8 @@ def test_agrees_with_the_textbook(n, D, k, robust):
 def test_robust_kmeans_agrees_with_the_textbook(iris):
     start = jc.decompose(iris.data)
     model = RobustKMeans(3, init=iris.target, tol=1e-13, max_iter=2000).fit(iris.data)
-    found, objective = naive_robust(start.scores, iris.target, 3, 4, model.residual_floor_, True)
-    assert clustering_accuracy(found, model.labels_) == 1
+    result, objective = naive_robust(start.scores, iris.target, 3, 4, model.residual_floor_, True)
+    assert clustering_accuracy(result, model.labels_) == 1
     assert model.objective_ == pytest.approx(objective, rel=1e-8)
 
 
@@ -146,7 +146,7 @@ def outlier_sets(seed):
 
 @quiet
 def test_planted_outliers_are_found_and_do_not_pull():
-    found, drops = [], []
+    result, drops = [], []
     for seed in range(2):
         for X, y in outlier_sets(seed):
             c = np.unique(y).size
@@ -163,9 +163,9 @@ def test_planted_outliers_are_found_and_do_not_pull():
                 before = clustering_accuracy(y[clean], model.fit(X).labels_[clean])
                 drop.append(before - clustering_accuracy(y[clean], model.fit(spoiled).labels_[clean]))
             lowest = np.argsort(robust.fit(spoiled).sample_weights_)[: len(X) // 10]
-            found.append(np.isin(rows, lowest).mean())
+            result.append(np.isin(rows, lowest).mean())
             drops.append(drop)
-    assert np.mean(found) >= 0.95
+    assert np.mean(result) >= 0.95
     robust, plain, kmeans = np.mean(drops, axis=0)
     assert robust < plain
     assert robust < kmeans
@@ -310,7 +310,7 @@ def test_against_kmeans_on_real_data(real_data, name, gain):
     coordinates = jc.decompose(data.data)
     ours = [RobustEmbeddedClustering(c, random_state=s).fit(coordinates).labels_ for s in range(10)]
     theirs = [KMeans(c, n_init=10, random_state=s).fit(data.data).labels_ for s in range(10)]
-    accuracy = [np.mean([clustering_accuracy(data.target, found) for found in each]) for each in (ours, theirs)]
+    accuracy = [np.mean([clustering_accuracy(data.target, one) for one in each]) for each in (ours, theirs)]
     assert accuracy[0] - accuracy[1] >= gain
 
 

@@ -47,18 +47,18 @@ def test_made_again_from_what_is_published(options, weighted):
     model = ODC(4, random_state=0, **options).fit(data, sample_weight=weights)
     mode = mode_of(model.kernel)
     seen = jc.decompose(data, sample_weight=weights) if mode.is_linear else data
-    found = mode.fit(model, seen, weights, np.random.RandomState(0))
+    result = mode.fit(model, seen, weights, np.random.RandomState(0))
     again = mode.of(model)
     for name in mode.published():
         assert name in PUBLISHED
-        np.testing.assert_allclose(getattr(again, name), getattr(found.embedding, name), atol=1e-9)
-    for embedding in (found.embedding, again):
-        np.testing.assert_allclose(embedding.fitted_values(as_rows(data)), found.values, atol=1e-9)
+        np.testing.assert_allclose(getattr(again, name), getattr(result.embedding, name), atol=1e-9)
+    for embedding in (result.embedding, again):
+        np.testing.assert_allclose(embedding.fitted_values(as_rows(data)), result.values, atol=1e-9)
     Y = model.transform(data)
     if options.get("normalize_rows", mode.on_sphere):
-        np.testing.assert_allclose(Y, found.values / np.linalg.norm(found.values, axis=1, keepdims=True), atol=1e-9)
+        np.testing.assert_allclose(Y, result.values / np.linalg.norm(result.values, axis=1, keepdims=True), atol=1e-9)
     else:
-        np.testing.assert_allclose(Y, found.values, atol=1e-9)
+        np.testing.assert_allclose(Y, result.values, atol=1e-9)
     np.testing.assert_array_equal(model.predict(data), model.labels_)
 
 

@@ -311,8 +311,8 @@ def test_far_rows_do_not_count():
     far = np.vstack([X, 1e3 * np.random.RandomState(0).standard_normal((8, 10))])
     model = RSFKM(3, init=np.r_[y, np.zeros(8, dtype=int)]).fit(far)
     centers = np.array([X[y == k].mean(axis=0) for k in range(3)])
-    found = model.cluster_centers_ + model.mean_
-    assert np.linalg.norm(found - centers, axis=1).max() < 1
+    result = model.cluster_centers_ + model.mean_
+    assert np.linalg.norm(result - centers, axis=1).max() < 1
     squares = FKM(3, fuzzifier=1.2, init=np.r_[y, np.zeros(8, dtype=int)]).fit(far)
     assert np.linalg.norm(squares.cluster_centers_ + squares.mean_ - centers, axis=1).max() > 5
     # Beyond the cap the clusters share alike; the label is the nearest center all the same.

@@ -55,11 +55,11 @@ def test_power_iteration_finds_the_orthogonal_regression(rng):
         return np.sum(diagonal[:, None] * Z**2) - 2 * np.sum(Z * linear)
 
     start = np.eye(8, 3)
-    found = orthogonal_regression(diagonal, linear, start, n_steps=5000)
-    np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-9)
-    assert objective(found) <= objective(start)
-    near = [np.linalg.qr(found + 1e-3 * rng.standard_normal((8, 3))) for _ in range(50)]
-    assert all(objective(q * np.sign(np.diag(r))) >= objective(found) - 1e-9 for q, r in near)
+    result = orthogonal_regression(diagonal, linear, start, n_steps=5000)
+    np.testing.assert_allclose(result.T @ result, np.eye(3), atol=1e-9)
+    assert objective(result) <= objective(start)
+    near = [np.linalg.qr(result + 1e-3 * rng.standard_normal((8, 3))) for _ in range(50)]
+    assert all(objective(q * np.sign(np.diag(r))) >= objective(result) - 1e-9 for q, r in near)
 
 
 # -- DisCluster's scales ------------------------------------------------------------------------------------------
@@ -76,9 +76,9 @@ def test_total_scale_against_the_textbook():
             jc.DisCluster(4, ridge=5.0, scale=scale)._method(here, 3, np.random.RandomState(0))
             for scale in ("within", "total")
         )
-        ratios, found = zip(*(_ratio(method, here.clusters(labels, 4)) for method in methods), strict=True)
-        np.testing.assert_allclose(np.abs(vectors[:, :-4:-1]), np.abs(found[1]), atol=1e-8)
-        np.testing.assert_allclose((found[1].T * (here.eigenvalues + 5.0)) @ found[1], np.eye(3), atol=1e-9)
+        ratios, result = zip(*(_ratio(method, here.clusters(labels, 4)) for method in methods), strict=True)
+        np.testing.assert_allclose(np.abs(vectors[:, :-4:-1]), np.abs(result[1]), atol=1e-8)
+        np.testing.assert_allclose((result[1].T * (here.eigenvalues + 5.0)) @ result[1], np.eye(3), atol=1e-9)
         top = values[:-4:-1]
         np.testing.assert_allclose(ratios, np.sum(top / (1 - top)), rtol=1e-8)
 

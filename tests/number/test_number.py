@@ -20,31 +20,31 @@ MIXTURES = [(2, 20, 150), (5, 40, 200)]
 @pytest.mark.parametrize(("n_clusters", "n_features", "n_samples"), MIXTURES)
 def test_generated_mixtures(n_clusters, n_features, n_samples):
     X, _ = jc.datasets.mixture(n_samples, n_features, n_clusters, n_nuisance=2, separation=12, random_state=1)
-    found = jc.number_of_clusters(jc.decompose(X))
-    assert abs(found.n_clusters - n_clusters) <= 0.1 * n_clusters
-    assert found.has_structure
-    assert found.confidence >= 0.8
+    result = jc.number_of_clusters(jc.decompose(X))
+    assert abs(result.n_clusters - n_clusters) <= 0.1 * n_clusters
+    assert result.has_structure
+    assert result.confidence >= 0.8
 
 
 def test_separated_clusters_show_what_large_directions_hide():
     """Members are misled by nuisance directions; two halves of the rows are not, and say so."""
     X, _ = jc.datasets.mixture(150, 30, 3, n_nuisance=3, separation=10, random_state=0)
-    found = jc.number_of_clusters(jc.decompose(X))
-    assert found.n_clusters == 3
-    assert found.verdict.startswith("3 clusters (in 2 of 2 comparisons)")
-    assert found.why.startswith("3: two halves of the rows agree")
+    result = jc.number_of_clusters(jc.decompose(X))
+    assert result.n_clusters == 3
+    assert result.verdict.startswith("3 clusters (in 2 of 2 comparisons)")
+    assert result.why.startswith("3: two halves of the rows agree")
 
 
 @pytest.mark.parametrize("kind", ["uniform", "gaussian", "line"])
 def test_no_structure(kind, rng):
     """Also where everybody finds the two halves of a long cloud."""
     X = rng.uniform(size=(150, 5)) if kind == "uniform" else rng.standard_normal((150, 5))
-    found = jc.number_of_clusters(jc.decompose(X * [1, 1, 1, 1, 10] if kind == "line" else X))
-    assert found.n_clusters == 1
-    assert not found.has_structure
-    assert found.verdict.startswith("no cluster structure found")
+    result = jc.number_of_clusters(jc.decompose(X * [1, 1, 1, 1, 10] if kind == "line" else X))
+    assert result.n_clusters == 1
+    assert not result.has_structure
+    assert result.verdict.startswith("no cluster structure found")
     with pytest.warns(jc.CollapseWarning, match="No cluster structure"):
-        found.warn()
+        result.warn()
 
 
 def test_clusters_in_the_plane(rng):
@@ -67,23 +67,23 @@ def test_neither_order_nor_rotation_matter(rng):
 
 def test_table_is_the_evidence(recwarn):
     X, _ = jc.datasets.mixture(150, 30, 3, n_nuisance=0, separation=10, random_state=0)
-    found = jc.number_of_clusters(jc.decompose(X))
-    found.warn()
+    result = jc.number_of_clusters(jc.decompose(X))
+    result.warn()
     assert not recwarn.list
-    table = pd.DataFrame(found.table).set_index("n_clusters")
-    assert found.scores == table["agreement"].to_dict()
+    table = pd.DataFrame(result.table).set_index("n_clusters")
+    assert result.scores == table["agreement"].to_dict()
     np.testing.assert_allclose(table["agreement"], [np.mean(repeats) for repeats in table["repeats"]])
-    assert found.n_clusters == found.suggestions[0] == 3
-    assert set(found.suggestions) <= set(found.scores)
-    assert found.verdict.startswith("3 clusters (in 2 of 2 comparisons)")
-    assert found.confidence == 1
+    assert result.n_clusters == result.suggestions[0] == 3
+    assert set(result.suggestions) <= set(result.scores)
+    assert result.verdict.startswith("3 clusters (in 2 of 2 comparisons)")
+    assert result.confidence == 1
 
 
 def test_uncertain_numbers_are_told():
     table = {"n_clusters": [2, 3], "agreement": [0.5, 0.5], "repeats": [[0.5] * 10] * 2}
-    found = number.ClusterNumber(3, table, [3, 2], {2: 0.5, 3: 0.5}, 0.4, True, 10)
+    result = number.ClusterNumber(3, table, [3, 2], {2: 0.5, 3: 0.5}, 0.4, True, 10)
     with pytest.warns(UserWarning, match=r"uncertain: 3 clusters \(in 4 of 10 comparisons\); 2 is the other candidate"):
-        found.warn()
+        result.warn()
 
 
 def test_a_range_and_a_list():
@@ -92,9 +92,9 @@ def test_a_range_and_a_list():
     assert set(jc.number_of_clusters(X, n_clusters=(2, 4)).scores) == {2, 3, 4}
     assert set(jc.number_of_clusters(X, n_clusters=[9, 6]).scores) == {6, 9}
     noise = np.random.RandomState(0).standard_normal((100, 10))
-    found = jc.number_of_clusters(jc.decompose(noise), n_clusters=(3, 5))
-    assert 3 <= found.n_clusters <= 5
-    assert not found.has_structure
+    result = jc.number_of_clusters(jc.decompose(noise), n_clusters=(3, 5))
+    assert 3 <= result.n_clusters <= 5
+    assert not result.has_structure
     for wrong, message in (([], "empty"), ((8, 2), "no range"), ((0, 3), "between 1 and"), ((2, 400), "between 1 and")):
         with pytest.raises(ValueError, match=message):
             jc.number_of_clusters(X, n_clusters=wrong)
@@ -135,20 +135,20 @@ def test_two_rings_are_two_parts_in_any_number_of_directions():
 def test_an_answer_at_the_end_of_a_range_is_marked():
     """Numbers beyond it might be better; 2 is no such end, nor is a number inside."""
     X = jc.decompose(jc.datasets.mixture(200, 30, 6, n_nuisance=0, separation=12, random_state=0)[0])
-    found = jc.number_of_clusters(X, n_clusters=(2, 5))
-    assert found.n_clusters == 5
-    assert found.at_edge
-    assert "an end of the range" in found.verdict
+    result = jc.number_of_clusters(X, n_clusters=(2, 5))
+    assert result.n_clusters == 5
+    assert result.at_edge
+    assert "an end of the range" in result.verdict
     with pytest.warns(UserWarning, match="an end of the range"):
-        found.warn()
+        result.warn()
     assert not jc.number_of_clusters(X, n_clusters=(2, 8)).at_edge
     assert jc.number_of_clusters(X, n_clusters=(6, 8)).at_edge
 
 
 def test_a_candidate_of_more_agreement_is_not_passed_over_without_a_reason():
     beside = number.Evidence(None, None, 1, False, 9.0, True)
-    told = number.reasons(5, [5, 3], {3: 0.99, 5: 0.63}, (5, 6, 5), beside)
-    assert told == (
+    text = number.reasons(5, [5, 3], {3: 0.99, 5: 0.63}, (5, 6, 5), beside)
+    assert text == (
         "5: graph, tree and k-means agree to 0.63; the neighbour graph has 5 to 6 communities; 3 has more agreement "
         "(0.99), but is farther from the communities"
     )
@@ -195,10 +195,10 @@ def test_likeness_counts_clusters_that_both_have():
 )
 def test_a_slope_tells_no_number(agreement, highest, monkeypatch):
     """The best number is where its price stops it; then it is looked further, to the end of the range if need be."""
-    monkeypatch.setattr(curve.AgreementCurve, "_compared", lambda self, k: np.full(2, agreement(k)))
+    monkeypatch.setattr(curve.AgreementCurve, "compared", lambda self, k: np.full(2, agreement(k)))
     graph = SimpleNamespace(expected=10.0, spread=0.3, spectrum=lambda k: None)
-    found = curve.AgreementCurve(graph, [], np.arange(2, 61), lambda done, total: None).explore()
-    assert found.climb() == highest
+    result = curve.AgreementCurve(graph, [], np.arange(2, 61), lambda done, total: None).explore()
+    assert result.climb() == highest
 
 
 def test_repeats_are_no_clusters():
@@ -207,10 +207,10 @@ def test_repeats_are_no_clusters():
     groups = np.repeat(1.5 * rng.standard_normal((5, 6)), 16, axis=0) + rng.standard_normal((80, 6))
     X = np.repeat(groups, 6, axis=0)
     X += 0.45 * rng.standard_normal(X.shape)
-    found = jc.number_of_clusters(X)
-    assert 4 <= found.n_clusters <= 6
-    assert "with 15 neighbours" in found.why
-    assert found.confidence < 0.5
+    result = jc.number_of_clusters(X)
+    assert 4 <= result.n_clusters <= 6
+    assert "with 15 neighbours" in result.why
+    assert result.confidence < 0.5
     assert jc.number_of_clusters(X, n_clusters=(2, 60)).n_clusters > 20
 
 
@@ -225,9 +225,9 @@ def test_parts_that_more_neighbours_join_are_those_of_the_halves():
 
 def test_the_curve_is_drawn():
     X, _ = jc.datasets.mixture(100, 5, 3, n_nuisance=0, separation=20, random_state=0)
-    found = jc.number_of_clusters(X, n_clusters=(2, 5))
-    ax = found.plot()
-    np.testing.assert_allclose(ax.lines[0].get_xydata(), list(found.scores.items()))
+    result = jc.number_of_clusters(X, n_clusters=(2, 5))
+    ax = result.plot()
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), list(result.scores.items()))
 
 
 def test_ranges_are_of_whole_numbers(rng):
@@ -270,5 +270,5 @@ def test_a_layer_of_separated_splits_is_among_the_first_three():
     assert [layer["split"] for layer in model.layers_[1:3]] == ["separated", "separated"]
     assert 3 in model.number_.suggestions[:3]
     assert model.number_.with_suggestion(1).suggestions == model.number_.suggestions
-    found = number.ClusterNumber(3, {}, [3, 9, 30], {}, 0.4, True, 10)
-    assert found.with_suggestion(2).suggestions == [3, 9, 2, 30]
+    result = number.ClusterNumber(3, {}, [3, 9, 30], {}, 0.4, True, 10)
+    assert result.with_suggestion(2).suggestions == [3, 9, 2, 30]

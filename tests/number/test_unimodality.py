@@ -22,10 +22,10 @@ def test_nuisance_directions_do_not_matter(rng):
 
 def test_both_halves_find_the_clusters():
     X, y = jc.datasets.mixture(400, 30, 3, n_nuisance=3, separation=10, random_state=0)
-    found = between(X)
-    assert found.agreement == pytest.approx(1)
-    assert found.numbers == (3, 3)
-    assert agreement_of(found.labels, y[found.rows]) > 0.95
+    result = between(X)
+    assert result.agreement == pytest.approx(1)
+    assert result.numbers == (3, 3)
+    assert agreement_of(result.labels, y[result.rows]) > 0.95
 
 
 def test_noise_is_told_from_signal(rng):

@@ -17,11 +17,11 @@ def matrix(rng):
 
 def test_signals_are_those_of_the_naive_power(matrix):
     S, basis = matrix
-    found = diffused(lambda columns: S @ columns, basis[:, 0], [30, 2])
+    result = diffused(lambda columns: S @ columns, basis[:, 0], [30, 2])
     start = np.random.RandomState(0).standard_normal((40, 40)) / np.sqrt(40)
     start -= np.outer(basis[:, 0], basis[:, 0] @ start)
     powers = [np.linalg.matrix_power(S, t) @ start for t in range(20)]
-    for signals, number in zip(found, (30, 2), strict=True):
+    for signals, number in zip(result, (30, 2), strict=True):
         t = next(t for t, one in enumerate(powers) if (one**2).sum() <= number)
         np.testing.assert_allclose(signals, powers[t], atol=1e-12)
         np.testing.assert_allclose(basis[:, 0] @ signals, 0.0, atol=1e-12)
@@ -29,7 +29,7 @@ def test_signals_are_those_of_the_naive_power(matrix):
 
 def test_products_are_those_of_the_matrix_in_the_mean(matrix, monkeypatch):
     S, basis = matrix
-    monkeypatch.setattr(diffusion, "_WIDTH", 10**9)
+    monkeypatch.setattr(diffusion, "WIDTH", 10**9)
     identity = np.eye(400)
     S = np.kron(S, np.eye(10))  # 400 rows, so that there are 400 signals
     constant = np.kron(basis[:, 0], identity[0, :10])
@@ -59,7 +59,7 @@ def test_many_clusters_of_a_consensus(rng):
     codes = np.column_stack(
         [codes[:, 0], *(np.where(rng.uniform(size=1500) < 0.05, rng.randint(250, size=1500), labels) for _ in range(5))]
     ).astype(np.int32)
-    found = Partitions.of(codes, [250] * 6, None).agreed(250, np.random.RandomState(0), n_restarts=1)[0]
-    together = np.mean([np.bincount(found[labels == k]).max() / 6 for k in range(250)])
+    result = Partitions.of(codes, [250] * 6, None).agreed(250, np.random.RandomState(0), n_restarts=1)[0]
+    together = np.mean([np.bincount(result[labels == k]).max() / 6 for k in range(250)])
     assert together > 0.97
-    assert len(np.unique(found)) > 240
+    assert len(np.unique(result)) > 240

@@ -54,10 +54,10 @@ def test_inertia_never_rises_and_matches_the_labels(digits, rng):
     start = km.plus_plus(Y, 10, 1, rng)[0]
     previous = np.inf
     for steps in range(1, 12):
-        found = km.lloyd(Y, start, max_iter=steps)
-        assert found.inertia <= previous * (1 + 1e-12)
-        assert found.inertia == pytest.approx(np.sum((Y - found.centers[found.labels]) ** 2))
-        previous = found.inertia
+        result = km.lloyd(Y, start, max_iter=steps)
+        assert result.inertia <= previous * (1 + 1e-12)
+        assert result.inertia == pytest.approx(np.sum((Y - result.centers[result.labels]) ** 2))
+        previous = result.inertia
 
 
 def test_as_good_as_scikit_learn(digits):
@@ -89,8 +89,8 @@ def test_row_order_does_not_matter(rng):
 def test_empty_clusters_are_filled(rng):
     Y = rng.standard_normal((50, 2))
     start = np.vstack([Y[:2], np.full((3, 2), 1e3)])  # three centers that no row is near
-    found = km.lloyd(Y, start)
-    assert np.all(np.bincount(found.labels, minlength=5) > 0)
+    result = km.lloyd(Y, start)
+    assert np.all(np.bincount(result.labels, minlength=5) > 0)
 
 
 def test_filling_lowers_inertia_and_takes_no_last_row(rng):
@@ -104,9 +104,9 @@ def test_filling_lowers_inertia_and_takes_no_last_row(rng):
 
 def test_fewer_distinct_rows_than_clusters():
     Y = np.repeat([[0.0, 1.0], [2.0, 0.0]], 5, axis=0)
-    found = km.kmeans(Y - Y.mean(axis=0), 4, np.random.RandomState(0))
-    assert found.inertia == pytest.approx(0, abs=1e-20)
-    assert np.unique(found.labels).size == 2
+    result = km.kmeans(Y - Y.mean(axis=0), 4, np.random.RandomState(0))
+    assert result.inertia == pytest.approx(0, abs=1e-20)
+    assert np.unique(result.labels).size == 2
 
 
 def test_many_copies_of_few_rows_are_no_trouble(rng):
@@ -133,9 +133,9 @@ def test_many_rows_start_from_a_sample(monkeypatch):
     seen = []
     original = km.plus_plus
     monkeypatch.setattr(km, "plus_plus", lambda Y, *a: seen.append(len(Y)) or original(Y, *a))
-    found = km.kmeans(Y, 5, np.random.RandomState(0))
+    result = km.kmeans(Y, 5, np.random.RandomState(0))
     assert seen == [20_000]
-    assert clustering_accuracy(truth, found.labels) > 0.99
+    assert clustering_accuracy(truth, result.labels) > 0.99
 
 
 def test_renumbering_keeps_the_partition(rng):
@@ -190,8 +190,8 @@ def test_a_start_on_a_device_keeps_the_known_centers_and_draws_the_others(rng):
 def test_rows_in_memory_clustered_on_a_device(rng):
     Y, truth = far_clusters(6, 900, rng)
     weights, known = rng.uniform(0.5, 2, size=900), np.where(rng.uniform(size=900) < 0.1, truth, -1).astype(np.int32)
-    found = km.kmeans_on(torch.zeros(1), Y, 6, rng, weights, known=known)
-    np.testing.assert_array_equal(found, truth)
+    result = km.kmeans_on(torch.zeros(1), Y, 6, rng, weights, known=known)
+    np.testing.assert_array_equal(result, truth)
 
 
 def test_one_start_for_many_clusters_is_better_than_one_of_kmeans_plus_plus():

@@ -15,11 +15,11 @@ class Recorded(Clock):
 
     def __init__(self):
         super().__init__()
-        self.told = []
+        self.advances = []
 
     def advance(self, stage, done, total=1.0):
         super().advance(stage, done, total)
-        self.told.append((stage, done / total))
+        self.advances.append((stage, done / total))
 
 
 def clock_of(times):
@@ -45,17 +45,17 @@ def test_a_fit_tells_all_its_stages_to_their_end(rng, n_rows):
     X = rng.standard_normal((n_rows, 4)) + 6 * rng.randint(3, size=n_rows)[:, None]
     with progress.listening(Recorded()) as clock:
         jc.cluster(X, random_state=0)
-    stages = list(dict.fromkeys(stage for stage, _ in clock.told))
+    stages = list(dict.fromkeys(stage for stage, _ in clock.advances))
     expected = ["views", "number", "members", "votes", "refits"] + ["rows"] * (n_rows > 10_000)
     assert [stage for stage in stages if stage in expected] == expected
     for stage in expected:
-        shares = [share for name, share in clock.told if name == stage]
+        shares = [share for name, share in clock.advances if name == stage]
         assert shares == sorted(shares) or stage == "number"  # of which there may turn out to be more to look at
         assert shares[-1] == pytest.approx(1.0)
     assert clock.share == pytest.approx(1.0)
-    n_before = len(clock.told)
+    n_before = len(clock.advances)
     jc.cluster(X[:300], 2, random_state=0)
-    assert len(clock.told) == n_before, "nobody listens any more"
+    assert len(clock.advances) == n_before, "nobody listens any more"
 
 
 def test_the_bar_always_moves_and_never_goes_back():
@@ -83,7 +83,7 @@ def test_progress_is_shown_where_somebody_sees_it(rng, monkeypatch, wanted, is_t
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: is_terminal, raising=False)
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr("jointclust.progress.bar._PAUSE", 0.001)
+    monkeypatch.setattr("jointclust.progress.bar.PAUSE", 0.001)
     jc.cluster(rng.standard_normal((200, 5)), 2, random_state=0, progress=wanted)
     assert ("Clustering" in stream.getvalue()) == is_shown
     assert stream.getvalue().endswith("\r") == is_shown, "the line is cleared"

@@ -61,17 +61,17 @@ def as_feather(folder):
 def test_every_format_gives_the_same_columns(write, tmp_path):
     path = write(tmp_path)
     table = read(path, **KEEP)
-    found = table.data
-    assert isinstance(found, Columns)
-    assert list(found) == table.names == ARROW.column_names
-    assert found.shape == (4, 5)
-    assert [found[name].dtype.kind for name in found] == ["f", "b", "O", "M", "O"]
-    assert list(found.kinds.values()) == ["number", "boolean", "boolean", "date", "text"]
-    np.testing.assert_array_equal(found["age"], [31.5, 47, np.nan, 8])
+    result = table.data
+    assert isinstance(result, Columns)
+    assert list(result) == table.names == ARROW.column_names
+    assert result.shape == (4, 5)
+    assert [result[name].dtype.kind for name in result] == ["f", "b", "O", "M", "O"]
+    assert list(result.kinds.values()) == ["number", "boolean", "boolean", "date", "text"]
+    np.testing.assert_array_equal(result["age"], [31.5, 47, np.nan, 8])
     for name in ("member", "paid", "city"):
-        assert found[name].tolist() == ARROW[name].to_pylist()
-    np.testing.assert_array_equal(found["since"], np.array(DAYS, dtype="datetime64[us]"))
-    frame = found.to_pandas()
+        assert result[name].tolist() == ARROW[name].to_pylist()
+    np.testing.assert_array_equal(result["since"], np.array(DAYS, dtype="datetime64[us]"))
+    frame = result.to_pandas()
     assert [frame[name].isna().tolist() for name in frame] == [
         [cell is None for cell in column.to_pylist()] for column in ARROW.columns
     ]
@@ -107,8 +107,8 @@ def test_what_is_found_in_text_is_told(table_of):
     assert list(table.data.kinds.values()) == ["number", "boolean", "date", "text", "text", "text"]
     assert table.data["day"][1] == np.datetime64("2020-02-01T23:59:59.5")
     for note in ("'code' holds numbers and other text ('B7', line 3)", "dates in 'day'", "true or false in 'ok'"):
-        assert sum(note in found for found in table.notes) == 1
-    assert sum("'when' may hold dates, but for '1/13/2020'" in found for found in table.notes) == 1
+        assert sum(note in one for one in table.notes) == 1
+    assert sum("'when' may hold dates, but for '1/13/2020'" in one for one in table.notes) == 1
     notes = table_of("n,day\n1,2020-01-31\n2,soon\n", **KEEP).notes
     assert notes == ["Column 'day' may hold dates, but for 'soon': it is taken as text."]
 
@@ -202,9 +202,9 @@ def test_lists_are_columns(tmp_path, kind):
     feather.write_feather(table, tmp_path / "x.feather")
     parquet.write_table(table, tmp_path / "x.parquet")
     for name in ("x.parquet", "x.feather"):
-        found = read(tmp_path / name, **KEEP)
-        assert found.names == ["a", "at[0]", "at[1]", "b"]
-        np.testing.assert_array_equal(found.data["at[1]"], [5, np.nan, 7])
+        result = read(tmp_path / name, **KEEP)
+        assert result.names == ["a", "at[0]", "at[1]", "b"]
+        np.testing.assert_array_equal(result.data["at[1]"], [5, np.nan, 7])
         assert read(tmp_path / name, drop=["at"], **KEEP).names == ["a", "b"]
         assert read(tmp_path / name, columns=["at"], **KEEP).names == ["at[0]", "at[1]"]
         assert read(tmp_path / name, columns=["at[1]", "a"], **KEEP).names == ["a", "at[1]"]

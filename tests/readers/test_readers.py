@@ -384,7 +384,7 @@ def bomb(folder, kind):
 @pytest.mark.parametrize("kind", ["csv.gz", "npz", "mat", "parquet", "h5ad"])
 def test_what_unpacks_to_far_more_than_its_size_is_refused(tmp_path, monkeypatch, kind):
     path = bomb(tmp_path, kind)
-    monkeypatch.setattr(_table, "_UNPACKED", 2**16)
+    monkeypatch.setattr(_table, "UNPACKED", 2**16)
     with pytest.raises(ReadError, match=rf"bomb\.{kind} unpacks to .* times its size.*any_size=True"):
         read(path)
     assert read(path, any_size=True).data.shape == (400_000, 2)

@@ -40,10 +40,10 @@ def beside(values, x):
     return torch.tensor(values) if isinstance(x, torch.Tensor) and values is not None else values
 
 
-def same(found, expected, form):
-    found = found.toarray() if sp.issparse(found) else to_host(found)
+def same(result, expected, form):
+    result = result.toarray() if sp.issparse(result) else to_host(result)
     tolerance = 1e-5 if "float32" in form else 1e-12
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * max(1, np.abs(expected).max()))
+    np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance * max(1, np.abs(expected).max()))
 
 
 def choices(*, mean=True):
@@ -92,7 +92,7 @@ def test_columns_far_from_zero_keep_their_digits():
     S, mean = sp.csr_array(x), x.mean(axis=0)
     B = RNG.standard_normal((N, 3))
     for weights in (None, WEIGHTS):
-        for found, expected in (
+        for one, expected in (
             (blocks.squared_norm(S, weights, mean), blocks.squared_norm(x, weights, mean)),
             (blocks.squared_distances(S, mean), blocks.squared_distances(x, mean)),
             (blocks.scatter(S, weights, mean), blocks.scatter(x, weights, mean)),
@@ -101,7 +101,7 @@ def test_columns_far_from_zero_keep_their_digits():
             (blocks.project_transposed(S, B, mean), blocks.project_transposed(x, B, mean)),
             (blocks.cluster_sums(S, LABELS, C, weights, mean), blocks.cluster_sums(x, LABELS, C, weights, mean)),
         ):
-            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-9)
+            np.testing.assert_allclose(one, expected, rtol=1e-11, atol=1e-9)
     for other in (x[:4], sp.csr_array(x[:4])):
         for among in (x, S):
             rows, landmarks = blocks.seen_from(mean, other, among)
@@ -164,9 +164,9 @@ def test_nearest_centers(form):
     y = FORMS[form](X)
     sets = np.stack([CENTERS, CENTERS[::-1]])
     flat = sets.reshape(-1, D)
-    found = blocks.nearest(y, like(flat, y), like(0.5 * (flat**2).sum(axis=1), y), 2)
+    result = blocks.nearest(y, like(flat, y), like(0.5 * (flat**2).sum(axis=1), y), 2)
     distances = ((X[:, None, None] - sets) ** 2).sum(axis=3)
-    np.testing.assert_array_equal(to_host(found), distances.argmin(axis=2))
+    np.testing.assert_array_equal(to_host(result), distances.argmin(axis=2))
     tied = np.repeat(CENTERS[:1], 3, axis=0)
     first = blocks.nearest(y, like(tied, y), like(np.zeros(3), y), 1)
     assert (to_host(first) == 0).all()

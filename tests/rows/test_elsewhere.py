@@ -134,11 +134,11 @@ def test_sampled_start(elsewhere, monkeypatch):
     """With more rows than starts look at, a sample decides where to begin, the same in all chunkings."""
     import jointclust.subspace.decomposition as coordinates
 
-    monkeypatch.setattr(coordinates, "_SAMPLE", 100)
-    monkeypatch.setattr(coordinates, "_SAMPLE_PER_CLUSTER", 1)
-    monkeypatch.setattr(coordinates, "_SAMPLE_PER_COLUMN", 1)
-    monkeypatch.setattr(km, "_SAMPLE", 100)
-    monkeypatch.setattr(km, "_SAMPLE_PER_CLUSTER", 1)
+    monkeypatch.setattr(coordinates, "SAMPLE", 100)
+    monkeypatch.setattr(coordinates, "SAMPLE_PER_CLUSTER", 1)
+    monkeypatch.setattr(coordinates, "SAMPLE_PER_COLUMN", 1)
+    monkeypatch.setattr(km, "SAMPLE", 100)
+    monkeypatch.setattr(km, "SAMPLE_PER_CLUSTER", 1)
     X = elsewhere["dask"]
     for model in (jc.LDAKMeans(4, random_state=0), jc.UncorrelatedRidgeClustering(4, random_state=0)):
         labels = to_host(copy.deepcopy(model).fit(X).labels_)
@@ -319,8 +319,8 @@ def test_tasks_are_small(model, monkeypatch):
 def test_lazy_transform_of_whole_numbers(elsewhere):
     counts = (10 * elsewhere["dask"]).astype(np.int32)
     model = jc.LDAKMeans(4, random_state=0).fit(counts)
-    found = model.transform(counts)
-    assert found.dtype == found.compute().dtype == np.float64
+    rows = model.transform(counts)
+    assert rows.dtype == rows.compute().dtype == np.float64
 
 
 def test_empty_clusters_are_filled_in_embeddings_that_are_not_kept():
@@ -332,7 +332,7 @@ def test_empty_clusters_are_filled_in_embeddings_that_are_not_kept():
 
 
 def test_many_blocks_on_a_device(data, monkeypatch):
-    monkeypatch.setattr(_sweep, "_DEVICE", 2000)
+    monkeypatch.setattr(_sweep, "DEVICE", 2000)
     X = data[0].copy()
     host = jc.LDAKMeans(4, random_state=0).fit(X)
     model = jc.LDAKMeans(4, random_state=0).fit(array_api_strict.asarray(X))
@@ -411,7 +411,7 @@ def test_choosing_elsewhere(kind, elsewhere, data, monkeypatch):
     assert jc.number_of_clusters(there, random_state=0).n_clusters == 4
     search = jc.LabelFreeSearch(jc.LDAKMeans(4), {"variance": [0.8, 0.9]}, criterion="bic", random_state=0)
     assert search.fit(there).results_ == {**clone(search).fit(data[0]).results_, "seconds": search.results_["seconds"]}
-    monkeypatch.setattr("jointclust.rows._MOST_PAIRED", 200)
+    monkeypatch.setattr("jointclust.rows.MOST_PAIRED", 200)
     with pytest.warns(UserWarning, match="LabelFreeSearch looks at pairs of rows.*600 rows.*sample of 200 rows"):
         search.fit(there, sample_weight=np.repeat([1.0, 0.0], 300))
     assert search.best_estimator_.labels_.shape == (200,)

@@ -54,10 +54,10 @@ def test_every_call(place, tmp_path):
     """What people call gives the clusters that it gives in memory."""
     host = answers(ROWS, tmp_path)
     with rows_in(place, ROWS, tmp_path) as there:
-        found = answers(there, tmp_path)
+        result = answers(there, tmp_path)
     for name in ("cluster(X, k)", "cluster(X)", "predict", "save, load", "number_of_clusters", "rows_to_label"):
-        np.testing.assert_array_equal(found[name], host[name], err_msg=name)
-    np.testing.assert_allclose(found["confidence"], host["confidence"], atol=1e-3)
+        np.testing.assert_array_equal(result[name], host[name], err_msg=name)
+    np.testing.assert_allclose(result["confidence"], host["confidence"], atol=1e-3)
 
 
 @pytest.mark.parametrize("place", DEVICES)

@@ -21,20 +21,20 @@ def in_memory(tmp_path_factory):
 def test_every_call(place, in_memory, tmp_path):
     """The same answer as in memory; sparse rows have other views, so that only the clusters are the same."""
     with rows_in(place, ROWS, tmp_path) as there:
-        found = answers(there, tmp_path)
+        result = answers(there, tmp_path)
     for name, expected in in_memory.items():
         if place != "sparse" or name == "predict":
-            _check_same(found[name], expected, name)
+            _check_same(result[name], expected, name)
 
 
-def _check_same(found, expected, name):
+def _check_same(result, expected, name):
     if isinstance(expected, tuple):
-        for one, other in zip(found, expected, strict=True):
+        for one, other in zip(result, expected, strict=True):
             _check_same(one, other, name)
     elif isinstance(expected, str):
-        assert found == expected, name
+        assert result == expected, name
     else:
-        np.testing.assert_allclose(found, expected, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(result, expected, atol=1e-6, err_msg=name)
 
 
 @pytest.mark.parametrize("place", [place for place in PLACES if place != "sparse"])

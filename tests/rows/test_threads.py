@@ -81,24 +81,24 @@ def test_results_come_in_the_order_of_the_items():
 
 
 def test_items_are_asked_for_as_they_are_needed():
-    asked = []
-    results = threads.in_order(lambda item: item, (asked.append(item) or item for item in range(1000)))
+    calls = []
+    results = threads.in_order(lambda item: item, (calls.append(item) or item for item in range(1000)))
     assert next(results) == (0, 0)
-    assert len(asked) <= joblib.cpu_count() + 2
+    assert len(calls) <= joblib.cpu_count() + 2
     results.close()
 
 
 def test_items_are_run_in_the_context_of_the_caller(monkeypatch):
     """So that whoever collects warnings hears those of a pass, too."""
-    monkeypatch.setattr(threads, "_n_cores", lambda: 2)
+    monkeypatch.setattr(threads, "n_cores", lambda: 2)
     variable = contextvars.ContextVar("variable", default="nobody's")
     variable.set("the caller's")
-    assert [found for _, found in threads.in_order(lambda _: variable.get(), range(3))] == ["the caller's"] * 3
+    assert [one for _, one in threads.in_order(lambda _: variable.get(), range(3))] == ["the caller's"] * 3
 
 
 def test_cores_are_counted_within_limits(monkeypatch):
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
-    assert threads._n_cores.__wrapped__() == 1
+    assert threads.n_cores.__wrapped__() == 1
 
 
 def test_an_error_of_an_item_comes_in_its_turn_and_ends_the_pass():
@@ -216,5 +216,5 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupted_fit_ends_at_once_and_leaves_the_model_as_it_was():
-    found = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, timeout=120)
-    assert found.stdout == "as it was\n", found.stderr
+    result = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, timeout=120)
+    assert result.stdout == "as it was\n", result.stderr

@@ -143,7 +143,7 @@ def test_a_model_outlives_the_cluster(tmp_path, rows):
         X = da.from_array(rows, chunks=(500, 20)).persist()
         models = [model.set_params(random_state=0).fit(X) for model in methods]
         labels = [model.labels_.compute() for model in models]
-        patch.setattr("jointclust.rows._KEPT", 1)
+        patch.setattr("jointclust.rows.KEPT", 1)
         large = jc.FuzzyKMeans(4, random_state=0).fit(X)
     for model, expected in zip(models, labels, strict=True):
         assert model.labels_.chunks == ((500,) * 4,)

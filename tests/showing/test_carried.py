@@ -15,8 +15,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 def page_of(path):
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL)
-    return json.loads(found[1])
+    result = re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL)
+    return json.loads(result[1])
 
 
 def bytes_of(text):
@@ -42,7 +42,7 @@ def values_of(column):
 def frame():
     rng = np.random.RandomState(0)
     kind = rng.randint(2, size=160)
-    found = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "size": kind * 50.0 + rng.normal(0, 3, 160),
             "weight": kind * 7 + rng.normal(0, 1, 160),
@@ -52,8 +52,8 @@ def frame():
             "note": [f"A longer remark on row number {row}, with some words in it" for row in range(160)],
         }
     )
-    found.loc[::9, "size"] = np.nan
-    return found
+    table.loc[::9, "size"] = np.nan
+    return table
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +70,10 @@ def test_every_value_stands_under_the_name_of_its_column(page, frame):
     assert {one["name"] for one in page["features"]} >= {"size", "weight", "shop = east", "member = True"}
     for feature in page["features"]:
         column, _, level = feature["name"].partition(" = ")
-        found = np.array([np.nan if value is None else value for value in values_of(feature)])
+        result = np.array([np.nan if value is None else value for value in values_of(feature)])
         expected = (frame[column].astype(str) == level).astype(float) if level else frame[column].astype(float)
         known = frame[column].notna()
-        np.testing.assert_allclose(found[known], expected[known], atol=feature["step"])
+        np.testing.assert_allclose(result[known], expected[known], atol=feature["step"])
 
 
 def test_values_that_were_filled_in_are_marked(page, frame):
@@ -107,8 +107,8 @@ def test_documents_are_carried_with_the_words_that_tell(tmp_path):
     (document,) = page["shown"]
     assert (document["name"], document["kind"], document["role"]) == ("body", "text", "clustered")
     assert values_of(document) == texts
-    told = {word for words in page["words"] for word in words}
-    assert told == set(" ".join(topics).split())
+    text = {word for words in page["words"] for word in words}
+    assert text == set(" ".join(topics).split())
 
 
 def test_a_small_page_says_what_it_has_no_room_for(frame, tmp_path):

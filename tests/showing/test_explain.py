@@ -80,18 +80,18 @@ def counted(rule, member, frame):
 
 @pytest.mark.parametrize("most", [100, 10_000], ids=["a sample", "all rows"])
 def test_precision_and_coverage_are_those_of_a_recount(table, monkeypatch, most):
-    monkeypatch.setattr(module, "_MOST_ROWS", most)
-    monkeypatch.setattr(module, "_FEWEST_OF_A_CLUSTER", 5)
+    monkeypatch.setattr(module, "MOST_ROWS", most)
+    monkeypatch.setattr(module, "FEWEST_OF_A_CLUSTER", 5)
     rng = np.random.RandomState(1)
     labels = (table["colour"] == "red") + 2 * (table["size"] > 6) + (table["since"] > "2021-06-01")
     labels = np.where(rng.rand(len(table)) < 0.1, rng.randint(4, size=len(table)), labels)
-    found = explained(labels, table)
-    rules = [(cluster["cluster"], rule) for cluster in found.to_dict()["clusters"] for rule in cluster["rules"]]
+    explanation = explained(labels, table)
+    rules = [(cluster["cluster"], rule) for cluster in explanation.to_dict()["clusters"] for rule in cluster["rules"]]
     assert max(len(rule["conditions"]) for _, rule in rules) > 1
     for cluster, rule in rules:
         np.testing.assert_allclose((rule["precision"], rule["coverage"]), counted(rule, labels == cluster, table))
-    assert [cluster.size for cluster in found] == np.bincount(labels).tolist()
-    assert any("sample" in note for note in found.notes) == (most < len(table))
+    assert [cluster.size for cluster in explanation] == np.bincount(labels).tolist()
+    assert any("sample" in note for note in explanation.notes) == (most < len(table))
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_features_that_say_the_same_are_one_group():
     radius, other = 5 + labels + 0.2 * rng.standard_normal(200), labels + rng.standard_normal(200)
     X = np.column_stack([other, radius, 2 * np.pi * radius, np.pi * radius**2, -radius, rng.standard_normal(200)])
     names = ["other", "radius", "perimeter", "area", "minus", "noise"]
-    found = explained(labels, X, names)
-    assert set(found.groups[0]) == {"radius", "perimeter", "area", "minus"}
-    assert ["other"] in found.groups
-    for cluster in found:
+    explanation = explained(labels, X, names)
+    assert set(explanation.groups[0]) == {"radius", "perimeter", "area", "minus"}
+    assert ["other"] in explanation.groups
+    for cluster in explanation:
         assert [len(feature.alike) for feature in cluster.features][:2] == [3, 0]
         listed = [name for feature in cluster.features for name in (feature.name, *feature.alike)]
         assert len(set(listed)) == len(listed)
@@ -177,19 +177,19 @@ def test_hostile_names_are_left_alone():
     names = ["<script>alert(1)</script>", "a = b", "=1+1", "  "]
     labels = np.repeat([0, 1], 30)
     X = labels[:, None] + 0.1 * np.random.RandomState(0).standard_normal((60, 4))
-    found = explained(labels, X, names)
-    assert {name for group in found.groups for name in group} == set(names)
-    assert found.to_dict()["clusters"][0]["rules"][0]["conditions"][0]["feature"] in names
+    explanation = explained(labels, X, names)
+    assert {name for group in explanation.groups for name in group} == set(names)
+    assert explanation.to_dict()["clusters"][0]["rules"][0]["conditions"][0]["feature"] in names
 
 
 @pytest.mark.parametrize("estimator", [*CLUSTERERS[::3], jc.JointConsensus()], ids=repr)
 def test_every_kind_of_model(estimator, iris):
     model = estimator.set_params(n_clusters=3, random_state=0).fit(iris.data)
-    found = jc.explain(model, iris.data)
-    assert [cluster.size for cluster in found] == np.bincount(model.labels_).tolist()
-    assert all(set(model.labels_[cluster.typical]) == {cluster.cluster} for cluster in found)
-    assert json.loads(json.dumps(found.to_dict())) == found.to_dict()
-    assert str(found).count("Cluster ") == len(found) == 3
+    explanation = jc.explain(model, iris.data)
+    assert [cluster.size for cluster in explanation] == np.bincount(model.labels_).tolist()
+    assert all(set(model.labels_[cluster.typical]) == {cluster.cluster} for cluster in explanation)
+    assert json.loads(json.dumps(explanation.to_dict())) == explanation.to_dict()
+    assert str(explanation).count("Cluster ") == len(explanation) == 3
 
 
 def test_models_of_others(blobs):
@@ -200,8 +200,8 @@ def test_models_of_others(blobs):
     assert all(set(alone.labels_[cluster.typical]) == {cluster.cluster} for cluster in jc.explain(alone, X))
     with pytest.raises(ValueError, match="no predict"):
         jc.explain(alone, X[:50])
-    found = jc.explain(piped, X[:50])
-    assert [cluster.size for cluster in found] == np.unique(piped.predict(X[:50]), return_counts=True)[1].tolist()
+    explanation = jc.explain(piped, X[:50])
+    assert [cluster.size for cluster in explanation] == np.unique(piped.predict(X[:50]), return_counts=True)[1].tolist()
     noisy = DBSCAN(eps=6).fit(X[y < 2])
     if np.any(noisy.labels_ < 0):
         assert "in no cluster" in jc.explain(noisy, X[y < 2]).notes[0]
@@ -209,10 +209,10 @@ def test_models_of_others(blobs):
 
 def test_rows_in_no_cluster_are_others():
     X = np.arange(30.0)[:, None]
-    found = explained(np.repeat([5, -1, 7], 10), X)
-    assert [cluster.cluster for cluster in found] == [5, 7]
-    assert [str(cluster.rules[0]) for cluster in found] == ["x0 ≤ 9", "x0 > 19"]
-    assert found.notes == ["10 rows are in no cluster"]
+    explanation = explained(np.repeat([5, -1, 7], 10), X)
+    assert [cluster.cluster for cluster in explanation] == [5, 7]
+    assert [str(cluster.rules[0]) for cluster in explanation] == ["x0 ≤ 9", "x0 > 19"]
+    assert explanation.notes == ["10 rows are in no cluster"]
 
 
 def test_documents_are_explained_by_words():
@@ -220,9 +220,9 @@ def test_documents_are_explained_by_words():
     rules = {f"{has} {word}" for has in ("has", "no") for word in ('"apple"', '"car"')}
     frame = pd.DataFrame({"text": [f"{document} and so on in row {row}" for row, document in enumerate(documents)]})
     for rows in (documents, frame):
-        found = explained([0, 0, 0, 1, 1, 1] * 4, rows)
-        assert {str(cluster.rules[0]) for cluster in found} <= rules
-        assert {feature.kind for cluster in found for feature in cluster.features} == {"word"}
+        explanation = explained([0, 0, 0, 1, 1, 1] * 4, rows)
+        assert {str(cluster.rules[0]) for cluster in explanation} <= rules
+        assert {feature.kind for cluster in explanation for feature in cluster.features} == {"word"}
     pears = ["pear " * number if number else "plum" for number in (0, 0, 0, 0, 0, 1, 3, 4)]
     assert str(explained(np.arange(8) > 5, pears)[1].rules[0]) == '"pear" at least 2 times'
     model = jc.JointConsensus(2, random_state=0).fit(documents)
@@ -231,8 +231,8 @@ def test_documents_are_explained_by_words():
 
 def test_of_two_levels_either_has_its_name():
     frame = pd.DataFrame({"answer": np.repeat(["no", "yes"], 20), "size": np.tile([1.0, 2.5], 20)})
-    found = explained(np.repeat([0, 1], 20), frame)
-    assert [str(cluster.rules[0]) for cluster in found] == ["answer = no", "answer = yes"]
+    explanation = explained(np.repeat([0, 1], 20), frame)
+    assert [str(cluster.rules[0]) for cluster in explanation] == ["answer = no", "answer = yes"]
 
 
 @pytest.mark.parametrize("where", ["device", "Dask", "file"])

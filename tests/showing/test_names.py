@@ -40,13 +40,13 @@ def model(customers):
 def test_a_name_is_made_of_columns_and_values_in_few_digits(customers):
     frame, kind = customers
     is_rich_in_app = (kind == 1).astype(int)
-    found = group_names(features_in(frame[["basket", "channel"]], None, None, None), is_rich_in_app, flat([0, 1]))
-    assert found[1] in ("basket > 200, app", "app, basket > 200")
+    result = group_names(features_in(frame[["basket", "channel"]], None, None, None), is_rich_in_app, flat([0, 1]))
+    assert result[1] in ("basket > 200, app", "app, basket > 200")
     # "yes" says nothing without its column, in no language.
     for words in ({}, {"yes": "ja", "no": "nein"}):
         letters = features_in(frame[["newsletter"]].replace(words), None, None, None)
-        found = group_names(letters, np.isin(kind, [1, 2]).astype(int), flat([0, 1]))
-        assert found == [f"newsletter = {words.get(word, word)}" for word in ("yes", "no")]
+        result = group_names(letters, np.isin(kind, [1, 2]).astype(int), flat([0, 1]))
+        assert result == [f"newsletter = {words.get(word, word)}" for word in ("yes", "no")]
 
 
 def test_long_questions_are_told_apart_by_what_they_ask():
@@ -54,8 +54,8 @@ def test_long_questions_are_told_apart_by_what_they_ask():
     labels = np.repeat([0, 1, 2], 40)
     columns = [f"How satisfied are you, all in all, with {what}?" for what in ("price", "taste", "speed")]
     frame = pd.DataFrame(np.eye(3)[labels] * 4 + rng.rand(120, 3), columns=columns)
-    found = group_names(features_in(frame, None, None, None), labels, flat([2]))
-    for name, what in zip(found, ("price", "taste", "speed"), strict=True):
+    result = group_names(features_in(frame, None, None, None), labels, flat([2]))
+    for name, what in zip(result, ("price", "taste", "speed"), strict=True):
         assert f"{what}? > " in name
         assert len(name) < 45
 
@@ -75,8 +75,8 @@ def test_groups_without_common_rows_have_different_names_in_every_layer(customer
 
 
 def test_clusters_that_nothing_tells_apart_have_names_of_their_own():
-    found = group_names(Features(np.zeros((6, 2)), [Feature("a"), Feature("b")], 2), np.repeat([0, 1, 2], 2), flat([2]))
-    assert len(set(found)) == 3
+    own = group_names(Features(np.zeros((6, 2)), [Feature("a"), Feature("b")], 2), np.repeat([0, 1, 2], 2), flat([2]))
+    assert len(set(own)) == 3
     assert group_names(Features(np.zeros((4, 0)), [], 0), np.zeros(4, int), flat([0])) == ["all rows"]
 
 
@@ -85,8 +85,8 @@ def test_words_that_all_clusters_have_are_in_no_name():
     labels = rng.randint(3, size=300)
     common = ["my", "was", "with", "have", "not"]
     texts = [" ".join([*rng.permutation(TOPICS[k].split())[:3], *rng.permutation(common)[:2]]) for k in labels]
-    found = explained(features_in(texts, None, None, None), labels, None)
-    for one in found:
+    explanation = explained(features_in(texts, None, None, None), labels, None)
+    for one in explanation:
         own = TOPICS[one.cluster].split()
         assert set(one.name.split(", ")) <= set(own)
         assert not {feature.name for feature in one.features} & set(common)

@@ -145,24 +145,24 @@ def test_positions_keep_their_order_and_place(rng, tmp_path):
     model = jc.DiscriminativeEmbeddedClustering(4, n_components=2, random_state=0).fit(X)
     jc.write_report(model, X, tmp_path / "r.html")
     axes = [axis for axis in data_of(tmp_path / "r.html")["axes"] if "layout" not in axis]
-    found = [axis["min"] + unpacked(axis) / 65535 * (axis["max"] - axis["min"]) for axis in axes]
+    values = [axis["min"] + unpacked(axis) / 65535 * (axis["max"] - axis["min"]) for axis in axes]
     Y = model.transform(X) - model.transform(X).mean(axis=0)
     # The axes are turned, not stretched: distances are those of the embedding.
-    np.testing.assert_allclose(np.linalg.norm(found, axis=0), np.linalg.norm(Y, axis=1), atol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(values, axis=0), np.linalg.norm(Y, axis=1), atol=1e-3)
 
 
 def test_effects_are_cohens_d(rng):
     X = rng.standard_normal((300, 5)) + np.arange(5)
     labels = rng.randint(3, size=300).astype(np.int32)
     X[labels == 1, 2] += 3
-    found = profile(X, X, labels)
+    result = profile(X, X, labels)
     for k in range(3):
         a, b = X[labels == k], X[labels != k]
         pooled = ((len(a) - 1) * a.var(axis=0, ddof=1) + (len(b) - 1) * b.var(axis=0, ddof=1)) / (len(X) - 2)
-        np.testing.assert_allclose(found.effects[k], (a.mean(axis=0) - b.mean(axis=0)) / np.sqrt(pooled))
-    assert np.abs(found.effects[1]).argmax() == 2
+        np.testing.assert_allclose(result.effects[k], (a.mean(axis=0) - b.mean(axis=0)) / np.sqrt(pooled))
+    assert np.abs(result.effects[1]).argmax() == 2
     sparse = profile(sp.csr_array(X), X, labels)
-    np.testing.assert_allclose(sparse.effects, found.effects)
+    np.testing.assert_allclose(sparse.effects, result.effects)
 
 
 def test_effects_pass_over_empty_cells_and_constants(rng):
@@ -170,18 +170,18 @@ def test_effects_pass_over_empty_cells_and_constants(rng):
     labels = np.repeat([0, 1], 50).astype(np.int32)
     holes = X.copy()
     holes[:5, 0] = np.nan
-    found, kept = profile(holes, X, labels), profile(X[5:], X[5:], labels[5:])
-    np.testing.assert_allclose(found.effects[:, 0], kept.effects[:, 0])
-    assert (found.effects[:, 1] == 0).all()
+    result, kept = profile(holes, X, labels), profile(X[5:], X[5:], labels[5:])
+    np.testing.assert_allclose(result.effects[:, 0], kept.effects[:, 0])
+    assert (result.effects[:, 1] == 0).all()
 
 
 def test_prototypes(rng):
     Y = rng.standard_normal((60, 2))
     labels = np.repeat([0, 1], 30).astype(np.int32)
-    found = profile(Y, Y, labels)
+    result = profile(Y, Y, labels)
     distances = np.linalg.norm(Y - np.array([Y[:30].mean(axis=0), Y[30:].mean(axis=0)])[labels], axis=1)
-    assert found.nearest[1][0] == 30 + distances[30:].argmin()
-    assert found.farthest[0][0] == distances[:30].argmax()
+    assert result.nearest[1][0] == 30 + distances[30:].argmin()
+    assert result.farthest[0][0] == distances[:30].argmax()
 
 
 def test_embedding_of_a_consensus_is_its_transform(iris):
@@ -336,8 +336,8 @@ def test_nothing_is_nothing(tmp_path):
     X = np.zeros((90, 3))
     X[:30, 0], X[30:60, 1], X[60:, 2] = 0.1, 0.3, 0.7
     X += 0.01 * np.random.RandomState(0).rand(90, 3) * (X > 0)
-    found = profile(X, X, np.repeat([0, 1, 2], 30).astype(np.int32))
-    assert (found.means[~np.eye(3, dtype=bool)] == 0).all()
+    result = profile(X, X, np.repeat([0, 1, 2], 30).astype(np.int32))
+    assert (result.means[~np.eye(3, dtype=bool)] == 0).all()
 
 
 def test_only_uncertain_rows_are_listed(blobs, tmp_path):
@@ -373,8 +373,8 @@ def test_how_sure_we_are(stability, sentence, rng, tmp_path):
     model = jc.LDAKMeans(2, random_state=0).fit(X)
     level, _, reason = sentence.partition(": ")
     assert f'<b class="level">{level}</b>: {reason} (' in written(tmp_path, model, X, stability=stability)
-    told = '<b class="level">Not sure</b>: whether the clusters are found again on other rows was not measured'
-    assert told in written(tmp_path, model, X)
+    text = '<b class="level">Not sure</b>: whether the clusters are found again on other rows was not measured'
+    assert text in written(tmp_path, model, X)
 
 
 def test_how_it_was_made(iris, tmp_path):

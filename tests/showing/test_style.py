@@ -29,14 +29,14 @@ def lab(colours, seen=None):
 @pytest.mark.parametrize("kind", SEEN)
 def test_colours_of_clusters_differ_for_all(kind):
     """A difference of 2.3 is just noticeable; the closest two are several times as far apart."""
-    found = lab(PALETTE, SEEN[kind])
-    closest = min(float(np.linalg.norm(found[a] - found[b])) for a, b in combinations(range(len(PALETTE)), 2))
+    result = lab(PALETTE, SEEN[kind])
+    closest = min(float(np.linalg.norm(result[a] - result[b])) for a, b in combinations(range(len(PALETTE)), 2))
     assert closest > 3 * 2.3
 
 
 def test_turns_of_the_palette_differ_in_shape_or_shade():
-    found = [(colour, place // len(PALETTE) % SHAPES) for place, colour in enumerate(looks())]
-    assert len(set(found)) == len(found)
+    values = [(colour, place // len(PALETTE) % SHAPES) for place, colour in enumerate(looks())]
+    assert len(set(values)) == len(values)
 
 
 @pytest.mark.parametrize("kind", [None, *SEEN])

@@ -15,7 +15,7 @@ class Scripted:
 
     def __init__(self, objectives, *, rest=None, sign=1):
         self.objectives, self.rest, self.sign = objectives, rest, sign
-        self.stepped, self.asked = [], []
+        self.stepped, self.questions = [], []
 
     def step(self, start, previous):
         number = len(self.stepped)
@@ -23,7 +23,7 @@ class Scripted:
         return SimpleNamespace(objective=self.objectives[number], number=number)
 
     def rests(self, start, previous, state):
-        self.asked.append((start, previous, state))
+        self.questions.append((start, previous, state))
         return state.number == self.rest
 
     def merit(self, state):
@@ -39,21 +39,21 @@ def run(steps, *, max_iter=100, tol=0.0, **options):
 
 def test_each_step_goes_on_from_the_last():
     steps = Scripted([1.0, 2.0, 4.0])
-    found = run(steps, max_iter=3)
+    result = run(steps, max_iter=3)
     assert all(start is START for start, _ in steps.stepped)
     assert [None if state is None else state.number for _, state in steps.stepped] == [None, 0, 1]
-    assert [(start, previous) for start, previous, _ in steps.asked] == steps.stepped
-    assert [state.number for _, _, state in steps.asked] == [0, 1, 2]
-    assert found.start is START
-    assert found.history == [1.0, 2.0, 4.0]
-    assert (found.best, found.state.number) == (2, 2)
+    assert [(start, previous) for start, previous, _ in steps.questions] == steps.stepped
+    assert [state.number for _, _, state in steps.questions] == [0, 1, 2]
+    assert result.start is START
+    assert result.history == [1.0, 2.0, 4.0]
+    assert (result.best, result.state.number) == (2, 2)
 
 
 @pytest.mark.parametrize("rest", [0, 2])
 def test_ends_when_the_steps_rest(rest):
-    found = run(Scripted([1.0, 2.0, 3.0, 4.0], rest=rest))
-    assert found.ending is Ending.CONVERGED
-    assert len(found.history) == rest + 1
+    result = run(Scripted([1.0, 2.0, 3.0, 4.0], rest=rest))
+    assert result.ending is Ending.CONVERGED
+    assert len(result.history) == rest + 1
 
 
 def test_hard_clusters_rest_when_the_labels_of_rows_with_weight_stop(rng):
@@ -73,9 +73,9 @@ def test_hard_clusters_rest_when_the_labels_of_rows_with_weight_stop(rng):
 @pytest.mark.parametrize("scale", [1.0, -1e6, 1e-6])
 def test_the_change_of_the_objective_is_relative(scale):
     objectives = [scale * value for value in (1.0, 2.0, 2.02, 2.0201, 2.0202)]
-    found = run(Scripted(objectives, sign=np.sign(scale)), tol=1e-3)
-    assert found.ending is Ending.CONVERGED
-    assert found.history == objectives[:4]
+    result = run(Scripted(objectives, sign=np.sign(scale)), tol=1e-3)
+    assert result.ending is Ending.CONVERGED
+    assert result.history == objectives[:4]
 
 
 def test_the_first_step_has_nothing_to_compare_with():
@@ -84,10 +84,10 @@ def test_the_first_step_has_nothing_to_compare_with():
 
 def test_ends_when_nothing_better_comes():
     falling = [5.0, 7.0, 6.0, *(5.0 - 0.1 * step for step in range(2 * PATIENCE))]
-    found = run(Scripted(falling))
-    assert found.ending is Ending.CONVERGED
-    assert (found.best, found.state.number) == (1, 1)
-    assert found.history == falling[: 1 + PATIENCE + 1]
+    result = run(Scripted(falling))
+    assert result.ending is Ending.CONVERGED
+    assert (result.best, result.state.number) == (1, 1)
+    assert result.history == falling[: 1 + PATIENCE + 1]
 
 
 def test_the_best_state_is_the_first_of_equals_by_merit():
@@ -96,9 +96,9 @@ def test_the_best_state_is_the_first_of_equals_by_merit():
 
 
 def test_says_so_at_the_last_iteration():
-    found = run(Scripted([1.0, 2.0, 3.0]), max_iter=2)
-    assert found.ending is Ending.MAX_ITER
-    assert "max_iter=2" in found.ending.value.format(max_iter=2)
+    result = run(Scripted([1.0, 2.0, 3.0]), max_iter=2)
+    assert result.ending is Ending.MAX_ITER
+    assert "max_iter=2" in result.ending.value.format(max_iter=2)
     rests = run(Scripted([1.0, 2.0], rest=1), max_iter=2)
     assert rests.ending is Ending.CONVERGED, "the last iteration came to rest"
 
@@ -110,10 +110,10 @@ def test_stops_when_told_and_asks_once_a_step():
         answers.append(len(answers) == 2)
         return answers[-1]
 
-    found = run(Scripted([1.0, 2.0, 3.0, 4.0]), stop=stop)
-    assert found.ending is Ending.STOPPED
-    assert found.history == [1.0, 2.0, 3.0]
-    assert found.state.number == 2
+    result = run(Scripted([1.0, 2.0, 3.0, 4.0]), stop=stop)
+    assert result.ending is Ending.STOPPED
+    assert result.history == [1.0, 2.0, 3.0]
+    assert result.state.number == 2
     at_once = run(Scripted([1.0], rest=0), stop=lambda: True)
     assert at_once.ending is Ending.CONVERGED, "a run that rests has converged, whoever wants it to stop"
 

@@ -138,13 +138,13 @@ def test_randomised_decomposition_of_very_wide_rows(weighted):
         + 3 * sp.csr_array(rng.standard_normal((300, 4)) @ rng.binomial(1, 0.1, size=(4, 5000)))
     )
     weights = rng.uniform(0.5, 2, size=300) if weighted else None
-    found = jc.decompose(X, weights, max_rank=30, random_state=0)
+    result = jc.decompose(X, weights, max_rank=30, random_state=0)
     root = np.sqrt(np.ones(300) if weights is None else weights)[:, None]
     dense = X.toarray()
     exact = np.linalg.svd(root * (dense - np.average(dense, axis=0, weights=weights)), compute_uv=False)[:4] ** 2
-    assert not found.exact
-    np.testing.assert_allclose(found.eigenvalues[:4], exact, rtol=1e-8)
-    np.testing.assert_allclose(found.basis.T @ found.basis, np.eye(found.rank), atol=1e-10)
+    assert not result.exact
+    np.testing.assert_allclose(result.eigenvalues[:4], exact, rtol=1e-8)
+    np.testing.assert_allclose(result.basis.T @ result.basis, np.eye(result.rank), atol=1e-10)
 
 
 @pytest.mark.parametrize("rank", [3, 40, 64, 400, 4000])

@@ -47,9 +47,9 @@ def test_the_embedding_that_a_start_names(length, kind, n_components, finds):
     X, y = cloud(length)
     labels = started(kind, jc.decompose(X), n_components)
     halves = {"cloud": X[:, 0] > X[:, 0].mean(), "clusters": y}
-    found = {name: adjusted_rand_score(half, labels) for name, half in halves.items()}
-    assert found.pop(finds) > 0.7
-    assert max(found.values()) < 0.1
+    values = {name: adjusted_rand_score(half, labels) for name, half in halves.items()}
+    assert values.pop(finds) > 0.7
+    assert max(values.values()) < 0.1
 
 
 def test_random_subspaces_differ_by_the_seed(rows):

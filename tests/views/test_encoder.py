@@ -215,7 +215,7 @@ def test_kinds_that_are_given():
     with pytest.warns(UserWarning, match="empty strings"):
         filled = jc.MixedEncoder(kinds, gaps="mean").fit_transform(table)
     assert (filled[2, :2] == 0).all()
-    for wrong, match in (({"zip": "colour"}, "is no kind of column"), ({"nothing": "id"}, "which X has not")):
+    for wrong, match in (({"zip": "colour"}, "is no kind of column"), ({"nothing": "id"}, "which X lacks")):
         with pytest.raises(ValueError, match=match):
             jc.MixedEncoder(wrong).fit(table)
 
@@ -225,9 +225,9 @@ def test_rare_and_unknown_levels():
     encoder = jc.MixedEncoder().fit(pd.DataFrame({"v": values}))
     assert encoder.get_feature_names_out().tolist() == ["v = a", "v = b", "v = other levels"]
     assert encoder.rare_ == {"v": ["x", "y"]}
-    with pytest.warns(UserWarning, match="column 'v' has 'new' in 2 rows") as told:
+    with pytest.warns(UserWarning, match="column 'v' has 'new' in 2 rows") as text:
         coded = encoder.transform(pd.DataFrame({"v": ["x", "y", "new", "new", None]}))
-    assert len(told) == 1
+    assert len(text) == 1
     np.testing.assert_array_equal(coded[0], coded[1])
     assert coded[0, 2] == pytest.approx(0.99 / 0.1)
     assert (coded[2:4] == 0).all()

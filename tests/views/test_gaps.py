@@ -27,11 +27,11 @@ def test_filled_cells_are_the_conditional_mean():
     imputer = jc.LowRankImputer(n_components=3).fit(X)
     filled = imputer.transform(X)
     C = imputer.loadings_ @ imputer.loadings_.T + np.diag(imputer.noise_variance_)
-    for row, found in zip(X, filled, strict=True):
+    for row, one in zip(X, filled, strict=True):
         seen = ~np.isnan(row)
         guess = imputer.mean_ + C[:, seen] @ np.linalg.solve(C[np.ix_(seen, seen)], (row - imputer.mean_)[seen])
         guess = np.clip(guess, np.nanmin(X, axis=0), np.nanmax(X, axis=0))
-        np.testing.assert_allclose(found, np.where(seen, row, guess), rtol=1e-6, atol=1e-10)
+        np.testing.assert_allclose(one, np.where(seen, row, guess), rtol=1e-6, atol=1e-10)
 
 
 def test_equal_noise_is_probabilistic_pca():
@@ -42,10 +42,10 @@ def test_equal_noise_is_probabilistic_pca():
     imputer = jc.LowRankImputer(n_components=2).fit(X)
     imputer.mean_, imputer.loadings_, imputer.noise_variance_ = np.zeros(8), V * np.sqrt(L), np.full(8, s2)
     imputer.lowest_, imputer.highest_ = np.full(8, -np.inf), np.full(8, np.inf)
-    for row, found in zip(X, imputer.transform(X), strict=True):
+    for row, one in zip(X, imputer.transform(X), strict=True):
         seen = ~np.isnan(row)
         t = np.linalg.solve(V[seen].T @ V[seen] + s2 * np.diag(1 / L), V[seen].T @ row[seen])
-        np.testing.assert_allclose(found, np.where(seen, row, V @ t), atol=1e-10)
+        np.testing.assert_allclose(one, np.where(seen, row, V @ t), atol=1e-10)
 
 
 def test_rows_without_gaps_give_factor_analysis():
@@ -128,9 +128,9 @@ def test_gaps_in_some_columns_and_a_whole_column_missing_in_transform():
 def test_nearly_empty_columns_and_rows():
     X = low_rank_rows()
     X[3:, 5], X[:, 6], X[7] = np.nan, np.nan, np.nan
-    with pytest.warns(UserWarning, match="'x[56]' is dropped") as told:
+    with pytest.warns(UserWarning, match="'x[56]' is dropped") as text:
         imputer = jc.LowRankImputer().fit(X)
-    assert len(told) == len(imputer.notes_) == 2
+    assert len(text) == len(imputer.notes_) == 2
     assert imputer.get_feature_names_out().tolist() == [f"x{j}" for j in range(12) if j not in (5, 6)]
     filled = imputer.transform(X)
     np.testing.assert_allclose(filled[7], imputer.mean_)

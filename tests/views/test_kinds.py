@@ -96,10 +96,10 @@ KINDS = {
 @pytest.mark.parametrize("name", KINDS)
 def test_kinds(name):
     X, kind = KINDS[name]
-    found = jc.describe(X)
-    assert found.kind == kind
-    assert found.reasons
-    assert all(isinstance(reason, str) for reason in found.reasons)
+    description = jc.describe(X)
+    assert description.kind == kind
+    assert description.reasons
+    assert all(isinstance(reason, str) for reason in description.reasons)
 
 
 @pytest.mark.parametrize(
@@ -175,18 +175,18 @@ def test_columns_of_every_library(library):
         table = pa.Table.from_pandas(table)
     elif library == "dask":
         table = dd.from_pandas(table, npartitions=3)
-    found = jc.describe(table)
-    assert found.kind == "mixed"
-    assert {column.name: column.kind for column in found.columns} == TRUTH
-    missing = {column.name: column.missing for column in found.columns}
+    description = jc.describe(table)
+    assert description.kind == "mixed"
+    assert {column.name: column.kind for column in description.columns} == TRUTH
+    missing = {column.name: column.missing for column in description.columns}
     assert missing["length"] == missing["colour"] == pytest.approx(0.1)
-    assert any("'price' carries" in reason for reason in found.reasons)
+    assert any("'price' carries" in reason for reason in description.reasons)
 
 
 def test_array_of_objects_is_a_table():
-    found = jc.describe([[1.5, "red"], [2.5, "blue"], [3.0, "red"], [None, "red"]])
-    assert [column.kind for column in found.columns] == ["number", "category"]
-    assert found.columns[0].missing == 0.25
+    description = jc.describe([[1.5, "red"], [2.5, "blue"], [3.0, "red"], [None, "red"]])
+    assert [column.kind for column in description.columns] == ["number", "category"]
+    assert description.columns[0].missing == 0.25
 
 
 def test_dominant_column_is_told():
@@ -202,25 +202,25 @@ class TestIds:
     def test_numbers_of_rows(self):
         """Consecutive numbers in another order are a rank, which is a number."""
         rank = np.random.RandomState(0).permutation(100)
-        found = self.kinds(a=np.arange(100), b=np.arange(1, 101), order=10**7 + np.arange(100), rank=rank)
-        assert [found[name] for name in ("a", "b", "order", "rank")] == ["id", "id", "id", "number"]
+        result = self.kinds(a=np.arange(100), b=np.arange(1, 101), order=10**7 + np.arange(100), rank=rank)
+        assert [result[name] for name in ("a", "b", "order", "rank")] == ["id", "id", "id", "number"]
 
     def test_years_are_none(self):
         assert self.kinds(year=np.arange(1920, 2020))["year"] == "number"
 
     def test_names_of_columns(self):
         whole = GEN.randint(0, 10**6, 100)
-        found = self.kinds(index=whole, CustomerID=whole, user_id=whole, Id=whole % 7)
-        assert [found[name] for name in ("index", "CustomerID", "user_id", "Id")] == ["id"] * 4
+        result = self.kinds(index=whole, CustomerID=whole, user_id=whole, Id=whole % 7)
+        assert [result[name] for name in ("index", "CustomerID", "user_id", "Id")] == ["id"] * 4
 
     def test_measurements_are_none(self):
-        found = self.kinds(
+        result = self.kinds(
             index=1 + GEN.rand(100),
             acid=GEN.randint(0, 10**6, 100),
             station_id=GEN.randint(0, 4, 100),
             grid=GEN.rand(100),
         )
-        assert set(found.values()) == {"number"}
+        assert set(result.values()) == {"number"}
 
     def test_category_with_a_level_per_row(self):
         assert self.kinds(level=pd.Categorical([f"k{row}" for row in range(100)]))["level"] == "id"
@@ -236,9 +236,9 @@ class TestIds:
         """Rows that are sampled still know their number."""
         numbers = np.arange(1, 20_001)
         rows = np.column_stack([numbers, np.random.RandomState(0).permutation(numbers), 3 * numbers, GEN.randn(20_000)])
-        found = jc.describe(rows)
-        assert [column.kind for column in found.columns] == ["id", "number", "number", "number"]
-        assert any("sample of 10,000 rows" in reason for reason in found.reasons)
+        description = jc.describe(rows)
+        assert [column.kind for column in description.columns] == ["id", "number", "number", "number"]
+        assert any("sample of 10,000 rows" in reason for reason in description.reasons)
 
 
 def test_text_beside_an_id_is_documents():
@@ -263,9 +263,9 @@ def test_annotated_data():
     counts = sp.csr_array(words(80))
     names = pd.DataFrame(index=[f"gene{number}" for number in range(80)])
     cells = types.SimpleNamespace(X=counts, obs=pd.DataFrame(index=range(N)), var=names)
-    found = jc.describe(cells)
-    assert found.kind == "counts"
-    assert found.columns[3].name == "gene3"
+    description = jc.describe(cells)
+    assert description.kind == "counts"
+    assert description.columns[3].name == "gene3"
 
 
 def test_summary_is_short():

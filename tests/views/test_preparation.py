@@ -150,8 +150,8 @@ def test_counts_and_annotated_data():
     cells = types.SimpleNamespace(X=counts, obs=pd.DataFrame(index=range(50)), var=pd.DataFrame(index=range(80)))
     for view in ("tf-idf", "topics", "log"):
         expected = VIEWS[view].cls().fit(counts.astype(float)).transform(counts.astype(float))
-        found = Preparation(view).fit(cells).transform(cells)
-        assert abs(found - expected).max() < 1e-9
+        rows = Preparation(view).fit(cells).transform(cells)
+        assert abs(rows - expected).max() < 1e-9
 
 
 def test_rows_with_dask():

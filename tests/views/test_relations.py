@@ -35,16 +35,16 @@ def test_mean_and_variance_are_those_of_all_permutations(monkeypatch):
     one = kernel(coded_numbers(np.exp(gen.randn(7))), coded_levels(np.array([0, 0, 1, 2, 1, 0, 2])))
     two = kernel(coded_levels(np.array([0, 1, 1, 1, 1, 0, 1])), coded_numbers(gen.randn(7)))
     shuffled = [np.sum(one * two[np.ix_(order, order)]) for order in map(list, permutations(range(7)))]
-    found = {}
+    values = {}
     monkeypatch.setattr(
         "jointclust.views.relations.gammaincc",
-        lambda shape, x: found.update(shape=shape) or np.full_like(shape, 1e-300),
+        lambda shape, x: values.update(shape=shape) or np.full_like(shape, 1e-300),
     )
     # Far out in the tail deviations are plain: (total - mean) / root of the variance.
     mean, spread = np.mean(shuffled), np.std(shuffled)
     total = mean + 3 * spread
     assert _deviations(np.asarray(total), moments(one), moments(two), 7) == pytest.approx(3, abs=1e-9)
-    assert found["shape"] == pytest.approx(mean**2 / spread**2, rel=1e-9)
+    assert values["shape"] == pytest.approx(mean**2 / spread**2, rel=1e-9)
 
 
 def random_columns(gen, n):
@@ -61,21 +61,21 @@ def random_columns(gen, n):
 
 def test_independent_columns_are_seldom_related():
     gen = np.random.RandomState(0)
-    found = np.array([relations_of(random_columns(gen, n)).related for n in (50, 150, 600) * 40])
-    assert 0.005 < np.mean(found > ndtri(0.95)) < 0.09
-    assert np.mean(found > 2.5) < 0.03
+    result = np.array([relations_of(random_columns(gen, n)).related for n in (50, 150, 600) * 40])
+    assert 0.005 < np.mean(result > ndtri(0.95)) < 0.09
+    assert np.mean(result > 2.5) < 0.03
 
 
 def test_gaps_in_the_same_rows_are_no_relation():
     gen = np.random.RandomState(1)
-    n, found = 300, []
+    n, result = 300, []
     for _ in range(40):
         gaps = gen.rand(n) < 0.6
         rows = [np.where(gaps, np.nan, gen.randn(n)) for _ in range(4)]
-        found.append(
+        result.append(
             relations_of([*map(coded_numbers, rows), coded_levels(np.where(gaps, -1, gen.randint(4, size=n)))])
         )
-    assert np.mean([one.related > 2.5 for one in found]) < 0.04
+    assert np.mean([one.related > 2.5 for one in result]) < 0.04
 
 
 def planted(n=400, seed=0):
@@ -91,12 +91,12 @@ def planted(n=400, seed=0):
 
 def test_groups_in_any_order_of_rows_and_columns():
     table, _ = planted()
-    found = jc.describe(table)
-    assert [column.name for column in found.columns if column.used] == ["n0", "n1", "n2", "n3", "kind"]
-    assert found.groups == [["city", "country"]]
+    description = jc.describe(table)
+    assert [column.name for column in description.columns if column.used] == ["n0", "n1", "n2", "n3", "kind"]
+    assert description.groups == [["city", "country"]]
     gen = np.random.RandomState(3)
     other = jc.describe(table.iloc[gen.permutation(len(table)), gen.permutation(table.shape[1])])
-    before, after = ({column.name: column for column in one.columns} for one in (found, other))
+    before, after = ({column.name: column for column in one.columns} for one in (description, other))
     for name, column in before.items():
         assert after[name].used == column.used
         assert after[name].related == pytest.approx(column.related, abs=1e-6)
@@ -120,9 +120,9 @@ def test_many_weak_links_are_a_link():
     factor = gen.randn(300)
     numbers = [0.5 * factor + gen.randn(300) for _ in range(12)]
     coins = [(0.35 * factor + gen.randn(300) > 0).astype(int) for _ in range(4)]
-    found = relations_of([*map(coded_numbers, numbers), *map(coded_levels, coins)])
-    assert len(found.groups) == 1
-    assert found.pairs[12:, :12].max() < 5
+    result = relations_of([*map(coded_numbers, numbers), *map(coded_levels, coins)])
+    assert len(result.groups) == 1
+    assert result.pairs[12:, :12].max() < 5
 
 
 def test_the_main_group_is_not_the_one_of_copies():
@@ -143,12 +143,12 @@ def test_dependence_in_spread_alone():
 
 def test_codes_have_one_size():
     codes = np.array([0, 0, 1, 2, 2, 2, -1, 1])
-    found = coded_levels(codes)
+    result = coded_levels(codes)
     expected = pd.get_dummies(pd.Series(codes).where(codes >= 0)).to_numpy(float)[codes >= 0]
     shares = expected.mean(axis=0)
-    own = found.values[found.present] * np.sqrt(7 / 8)
+    own = result.values[result.present] * np.sqrt(7 / 8)
     np.testing.assert_allclose(np.sort(own @ own.T), np.sort(((expected - shares) / shares) @ (expected - shares).T))
-    assert not found.values[~found.present].any()
+    assert not result.values[~result.present].any()
     assert coded_numbers(np.array([1.0, 1.0, np.nan])).values.shape == (3, 0)
     assert isinstance(coded_numbers(np.arange(9.0)), Coded)
 
@@ -220,7 +220,7 @@ class TestUsers:
         assert model.columns_[5]["drives"] == pytest.approx(1)
         every = jc.JointConsensus(3, trust=False, columns="all", effort="quick", random_state=0).fit(table)
         assert all(column["used"] for column in every.columns_)
-        with pytest.raises(ValueError, match="columns names 'town', which X has not"):
+        with pytest.raises(ValueError, match="columns names 'town', which X lacks"):
             jc.JointConsensus(3, trust=False, columns=["town"]).fit(table)
         with pytest.raises(ValueError, match="empty list"):
             jc.JointConsensus(3, trust=False, columns=[]).fit(table)
@@ -239,7 +239,7 @@ class TestUsers:
 
     def test_wide_rows_are_not_tested(self):
         X = np.random.RandomState(0).randn(100, 60)
-        found = jc.describe(X)
-        assert found.kind == "features"
-        assert found.used.all()
-        assert np.isnan(found.columns[0].related)
+        description = jc.describe(X)
+        assert description.kind == "features"
+        assert description.used.all()
+        assert np.isnan(description.columns[0].related)

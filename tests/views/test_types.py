@@ -66,8 +66,8 @@ def test_sentinels_on_a_device_and_with_dask():
     marked = np.where(np.arange(len(WINE))[:, None] % 9 == np.arange(13), -999.0, WINE)
     expected = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(marked).labels_
     for rows in (torch.tensor(marked), da.from_array(marked, chunks=(90, 13))):
-        found = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(rows)
-        assert jc.metrics.clustering_accuracy(expected, np.asarray(found.labels_)) > 0.98
+        model = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(rows)
+        assert jc.metrics.clustering_accuracy(expected, np.asarray(model.labels_)) > 0.98
 
 
 HARMLESS = {
@@ -85,8 +85,8 @@ HARMLESS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HARMLESS)
 def test_what_is_harmless(name):
-    found = jc.JointConsensus(3, trust=False, random_state=0).fit(HARMLESS[name]())
-    assert jc.metrics.clustering_accuracy(CLASSES, found.labels_) >= (0.94 if name != "sentinels" else 0.9)
+    model = jc.JointConsensus(3, trust=False, random_state=0).fit(HARMLESS[name]())
+    assert jc.metrics.clustering_accuracy(CLASSES, model.labels_) >= (0.94 if name != "sentinels" else 0.9)
 
 
 class TestUnitRows:
@@ -152,9 +152,9 @@ class TestWordsAmongNumbers:
         empty = FRAME.copy()
         empty.loc[3:9, "x2"] = np.nan
         for table in (as_text, mixed):
-            found = jc.describe(table)
-            assert found.columns[2].missing == pytest.approx(7 / len(WINE))
-            assert any(f"'x2' holds numbers written as text; {word!r} (7)" in reason for reason in found.reasons)
+            description = jc.describe(table)
+            assert description.columns[2].missing == pytest.approx(7 / len(WINE))
+            assert any(f"'x2' holds numbers written as text; {word!r} (7)" in reason for reason in description.reasons)
             np.testing.assert_allclose(coded(table), coded(empty))
 
     def test_of_a_category(self):
@@ -287,8 +287,8 @@ def test_many_levels_are_told():
 def test_text_beside_others_is_told():
     words = GEN.choice(["soft", "dry", "red", "oak", "plum", "long"], (len(WINE), 9))
     table = FRAME.assign(note=[" ".join(row) for row in words])
-    told = r"'note'.*jc.cluster\(table\['note'\]\)"
-    with pytest.warns(UserWarning, match=told):
+    text = r"'note'.*jc.cluster\(table\['note'\]\)"
+    with pytest.warns(UserWarning, match=text):
         jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(table)
 
 
@@ -330,8 +330,8 @@ def test_explanations_know_gaps():
     table.loc[::9, "x12"] = -9999
     model = jc.JointConsensus(3, trust=False, effort="quick", random_state=0).fit(table)
     for rows in (table, table.to_numpy()):
-        found = features_in(rows, None, None, model.description_)
-        assert np.isnan(found.values[:, -1]).sum() == len(table[::9])
+        result = features_in(rows, None, None, model.description_)
+        assert np.isnan(result.values[:, -1]).sum() == len(table[::9])
 
 
 NARROW = {

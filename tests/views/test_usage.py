@@ -21,10 +21,10 @@ def table(rng):
 
 
 def test_named_columns_join_the_related_ones(table):
-    found = described(table, ["related", "city"]).description
-    assert [column.name for column in found.columns if column.used] == ["a", "b", "hue", "city"]
-    assert found.groups == [], "country is no grouping without city"
-    assert "'city', which you named" in next(column.why for column in found.columns if column.name == "country")
+    result = described(table, ["related", "city"]).description
+    assert [column.name for column in result.columns if column.used] == ["a", "b", "hue", "city"]
+    assert result.groups == [], "country is no grouping without city"
+    assert "'city', which you named" in next(column.why for column in result.columns if column.name == "country")
     table = table.rename(columns={"country": "related"})
     assert [one.name for one in described(table, ["related", "city"]).description.columns if one.used] == [
         "city",

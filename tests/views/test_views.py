@@ -119,9 +119,9 @@ def test_topics_are_the_leading_directions_of_tf_idf():
     directions = np.linalg.svd(centred, full_matrices=False)[2][:4].T
     expected = Normalizer().fit_transform(centred @ directions)
     for form in (np.asarray, sp.csr_array):
-        found = Topics(4).fit_transform(form(COUNTS))
-        assert found @ found.T == pytest.approx(expected @ expected.T, abs=1e-8)
-        assert np.linalg.norm(found, axis=1) == pytest.approx(1)
+        rows = Topics(4).fit_transform(form(COUNTS))
+        assert rows @ rows.T == pytest.approx(expected @ expected.T, abs=1e-8)
+        assert np.linalg.norm(rows, axis=1) == pytest.approx(1)
 
 
 @every
@@ -137,9 +137,9 @@ def test_rows_elsewhere_have_the_same_view(view):
     X = rows_for(view)
     expected = view.fit(X, sample_weight=WEIGHTS).transform(X)
     for place in (da.from_array(X, chunks=(30, -1)), torch.tensor(X), array_api_strict.asarray(X)):
-        found = view.fit(place, sample_weight=WEIGHTS).transform(place)
-        assert type(found) is type(place)
-        assert dense(found) == pytest.approx(expected, abs=1e-9)
+        rows = view.fit(place, sample_weight=WEIGHTS).transform(place)
+        assert type(rows) is type(place)
+        assert dense(rows) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("view", SPARSE, ids=repr)

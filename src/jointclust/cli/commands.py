@@ -214,7 +214,7 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
         rows, coded, looked_at = preparing.prepared(steps, X, given["scale"])
         known, grids, cluster_number = _grids(rows, clusters, pairs, given, progress)
         search = jc.LabelFreeSearch(grids, criterion=given["criterion"], random_state=given["seed"])
-        with models.heard(search, progress):
+        with models.reported(search, progress):
             search.fit(known)
     results: Any = search.results_
     table = {key: results[key] for key in ("estimator", "params", "score", "seconds", "warnings")}

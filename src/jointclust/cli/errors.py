@@ -25,6 +25,7 @@ _SPELLED = {
     Setting("header", False): "--no-header",
     Setting("header", True): "--header",
     Setting("any_size", True): "--any-size",
+    Setting("download", True): "--download",
     Setting("missing", "keep"): "--missing mean or --missing median",
 }
 

@@ -135,7 +135,7 @@ def fitted_on_rows(
     """An estimator fitted on rows of numbers, and how many clusters these show where the number is not given."""
     data, number, cluster_number = counted(X, clusters, estimator.random_state, progress)
     estimator.set_params(n_clusters=number if cluster_number is None else max(number, n_classes(known)))
-    with heard(estimator, progress):
+    with reported(estimator, progress):
         if known is not None:
             return estimator.fit(X, known_labels=known), cluster_number
         if isinstance(data, jc.Coordinates) and not isinstance(estimator, jc.JointConsensus):
@@ -149,8 +149,8 @@ def n_classes(known: Known) -> int:
 
 
 @contextmanager
-def heard(estimator: Any, progress: Callable[..., None]) -> Iterator[None]:
-    """While it is fitted, how far it is; models that are saved have no callbacks."""
+def reported(estimator: Any, progress: Callable[..., None]) -> Iterator[None]:
+    """Report the progress of a fit; the estimator has no callbacks afterwards, as they cannot be saved."""
     estimator.set_callbacks(TasksDone(progress))
     try:
         yield

@@ -18,6 +18,7 @@ import jointclust as jc
 from jointclust.readers import Columns, ReadError, Table
 from jointclust.showing.fitted import first_preparation, last_step
 from jointclust.views.blocks import BlockView
+from jointclust.views.columns import is_row_name
 from jointclust.views.kinds import Described, naming_column
 from jointclust.views.preparation import Preparation
 from jointclust.views.registry import SCALES as VIEWS_BY_SCALE
@@ -31,13 +32,11 @@ _OTHERS = {
     "l2": lambda _: Normalizer(),
 }
 SCALES = ("auto", *VIEWS_BY_SCALE, *_OTHERS)
-# Columns up to which numbers are looked at by name: more of them are pixels, bands or genes.
+# Most columns that get notes by their names: more of them are pixels, bands or genes.
 _NAMED = 1000
-# Columns of numbers that are more often names of rows than features.
-_ROW_NAMES = {"id", "index", "row", "unnamed: 0", "__index_level_0__"}
-# Columns that more often hold what is to be found than what it is found by.
+# Columns that more often hold classes than features.
 _CLASS_NAMES = {"class", "classes", "label", "labels", "target"}
-# Kinds of columns as a reader is told them; of columns that are not used it need not know.
+# Kinds of columns as readers take them; they need not know those of columns that are not used.
 _AS_READ = {"number": "number", "count": "number", "category": "text", "boolean": "boolean", "date": "date"}
 
 
@@ -95,7 +94,7 @@ def by_name(table: Table, missing: str = "auto") -> Table:
     classes = [name for name in names or [] if name.strip().lower() in _CLASS_NAMES]
     table = replace(table, notes=table.notes + [hint.format(name, "holds known classes", "label") for name in classes])
     if not isinstance(data, Columns):
-        notes = [hint.format(name, "names the rows", "id") for name in names or [] if name.lower() in _ROW_NAMES]
+        notes = [hint.format(name, "names the rows", "id") for name in names or [] if is_row_name(name)]
         return replace(table, notes=table.notes + notes)
     return replace(table, data=data)
 

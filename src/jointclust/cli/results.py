@@ -39,7 +39,7 @@ from jointclust.views.kinds import Description
 from jointclust.views.written import is_gap
 
 # Rows and components that the refits look at, at the most.
-_STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
+STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
 # Rows of which refits say something, at the least.
 _FEW_ROWS = 10
 # Sizes and names of clusters that are told, at the most.
@@ -342,7 +342,7 @@ def stability_of(fitted: Fitted, n_resamples: int, seed: int) -> Float | None:
         return fitted.reproducibility
     rows, labels, clusterer = fitted.rows, fitted.labels, fitted.clusterer
     rng, n = np.random.RandomState(seed), rows.shape[0]
-    sample = np.arange(n) if n <= _STABILITY_ROWS else np.sort(rng.permutation(n)[:_STABILITY_ROWS])
+    sample = np.arange(n) if n <= STABILITY_ROWS else np.sort(rng.permutation(n)[:STABILITY_ROWS])
     n_clusters, own, small = int(labels.max()) + 1, labels[sample], rows[sample]
     if n_clusters == 1 or sample.size < max(2 * n_clusters, _FEW_ROWS):
         return None  # nothing to tell apart, or too few rows for a resample to hold it

@@ -15,7 +15,7 @@ from jointclust.cli.writing import NamedColumns, written
 
 WORKBOOK = "results.xlsx"
 # Rows of a sheet under its head, at the most, and characters of a cell.
-_ROWS, _CHARACTERS = 1_048_575, 32_767
+ROWS, _CHARACTERS = 1_048_575, 32_767
 # Characters that no cell may hold.
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _WIDEST = 60
@@ -38,7 +38,7 @@ def write_workbook(path: Path, sheets: Mapping[str, NamedColumns]) -> None:
     for title, columns in sheets.items():
         cells = {name: _plain(values) for name, values in columns.items()}
         n_rows = len(next(iter(cells.values()), []))
-        for part, first in enumerate(range(0, max(n_rows, 1), _ROWS), 1):
+        for part, first in enumerate(range(0, max(n_rows, 1), ROWS), 1):
             sheet = book.create_sheet(title if part == 1 else f"{title} {part}")
             sheet.freeze_panes = "A2"
             for place, (name, values) in enumerate(cells.items(), 1):
@@ -55,7 +55,7 @@ def write_workbook(path: Path, sheets: Mapping[str, NamedColumns]) -> None:
                 return styled
 
             sheet.append([cell(name, bold=True) for name in cells])
-            for row in zip(*(values[first : first + _ROWS] for values in cells.values()), strict=True):
+            for row in zip(*(values[first : first + ROWS] for values in cells.values()), strict=True):
                 sheet.append([cell(value) if isinstance(value, str) else value for value in row])
     with written(path) as temporary:
         book.save(temporary)

@@ -18,8 +18,8 @@ from jointclust.views.kinds import Described, Description
 from jointclust.views.relations import Coded
 from jointclust.views.usage import LEFT_OUT, MOST_COLUMNS, coded
 
-# Share of what there is to know of the clusters that one column tells, from which on it decides; share of a column
-# that another tells, from which on they are one; share of the clusters that other columns tell if they show them, too.
+# A column decides if it explains this share of the clusters; it is a copy of another that explains this share of it;
+# other columns show the clusters, too, if they explain this share of them.
 _DECIDES, _COPY, SHOWN = 0.8, 0.9, 0.5
 # Cells of a number for each cluster, and at the most.
 _CELLS, _MOST_CELLS = 4, 50

@@ -17,13 +17,13 @@ from jointclust.types import Float, Labels
 
 # Votes below this share count as this share.
 _LEAST_VOTES = 1e-3
-# A cluster's share is averaged with that of all rows, which counts as so many refits; shares are no surer than this.
+# A cluster's share is averaged with that of all rows, which counts as so many refits; shares stay this far from 0, 1.
 _SHARED, _LEAST_DOUBT = 3.0, 1e-3
-# The slope where votes tell nothing of the refits, and how many rows this counts as; its ends.
+# The slope if votes say nothing of the refits, how many rows this counts as, and the range of slopes.
 _USUAL_SLOPE, _PRIOR, _SLOPES = 1.0, 5.0, (0.1, 10.0)
-# Outlier scores are usual up to this multiple of what nine rows in ten stay below.
+# Outlier scores are usual up to this multiple of their 0.9 quantile.
 _USUAL, _QUANTILE, _POWER = 1.5, 0.9, 4
-# Rows that tell a cluster's own spread, with fewer it is that of all rows; a spread has at least this share of that.
+# Fewest rows for a cluster's own spread, else it has that of all rows; it is at least this share of that.
 _ENOUGH, _LEAST_SPREAD = 20, 0.5
 _HALVINGS = 40
 

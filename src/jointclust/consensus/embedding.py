@@ -71,7 +71,7 @@ def discriminant_directions(T: Any, labels: Labels, n_clusters: int, weights: An
     width = T.shape[1]
     metric = total - between + (_RIDGE * np.trace(total) / width or 1.0) * np.eye(width)
     wanted = min(max(n_clusters - 1, 1), width)
-    # With metric = LL', the directions are L'^-1 times the left singular vectors of L^-1 centers', of which few matter.
+    # With metric = LL', the directions are L'^-1 times the left singular vectors of L^-1 centers'; few are needed.
     factor = scipy.linalg.cholesky(metric, lower=True)
     whitened = scipy.linalg.solve_triangular(factor, centers.T, lower=True)
     axes = np.linalg.svd(whitened, full_matrices=False)[0][:, :wanted]

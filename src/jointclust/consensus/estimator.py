@@ -56,7 +56,7 @@ from jointclust.views.kinds import Description, listed
 from jointclust.views.preparation import Preparation
 
 # Models of more training rows are saved without the votes of each.
-_SAVED_ROWS = 50_000
+SAVED_ROWS = 50_000
 
 
 @dataclass(eq=False, repr=False)
@@ -605,16 +605,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             )
         agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
         model = clone(self).set_params(n_clusters=n_clusters)
-        left_out = {
-            "_agreement",
-            "_tree",
-            "_trust",
-            "_p_values",
-            "labels_",
-            "cluster_centers_",
-            "classes_",
-            *self._get_param_names(),
-        }
+        left_out = "_agreement", "_tree", "_trust", "_p_values", "labels_", "cluster_centers_", "classes_"
+        left_out += tuple(self._get_param_names())
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
         kept = None if self._kept is None else replace(self._kept, numbers=None)
@@ -784,7 +776,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             return state
         state["_training"] = self._training.with_arrays(lambda value: computed(value, "confidence_"))
         n_samples = self.labels_.shape[0]
-        if n_samples > _SAVED_ROWS:
+        if n_samples > SAVED_ROWS:
             leaves = getattr(state["_training"], "leaves", None)
             if self._patterns is not None:  # rows still have layers, and layers votes
                 tree, agreement = self._layers(), self._agreement

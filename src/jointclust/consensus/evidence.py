@@ -18,13 +18,13 @@ from jointclust.rows.arrays import to_host
 from jointclust.subspace.decomposition import coordinates_of
 from jointclust.types import Float, Labels
 
-# Rows that are looked at, at the most, and of two or three columns; numbers of clusters, and repeats.
+# Most rows that are looked at; the same for two or three columns; numbers of clusters that are tried; repeats.
 _MOST_ROWS, _MOST_OF_LOW, _NUMBERS, _REPEATS = 1_000, 500, 6, 3
-# Directions that are looked at: share of the variance, most of them.
+# Directions that are looked at: they have this share of the variance, and are so many at most.
 _VARIANCE, _DIRECTIONS = 0.95, 50
 # A block of less evidence than this share of the most has no votes; with less than this in all, nothing is known.
 _LEAST, _SOME = 0.4, 0.15
-# The least that chance leaves to be shown: few draws tell it to about a tenth.
+# Least difference between 1 and the agreement by chance: few draws show the latter up to about a tenth.
 _LEAST_ROOM = 0.25
 # One member of each kind.
 _EFFORT = PLAIN._replace(finer=())

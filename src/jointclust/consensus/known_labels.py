@@ -16,9 +16,10 @@ from jointclust.types import Float, Labels
 
 # Inverse ridge of the linear rules, on rows of mean squared length one.
 _INVERSE_RIDGE, _ITERATIONS = 100.0, 100
-# Weight of rules that are right as often as the members, all of which have 1: for each known row of a class, and most.
+# Weight of rules that are right as often as the members (which have 1 together): for each known row of a class, and
+# at most.
 _PER_ROW, _MOST = 0.05, 0.5
-# Known rows that rules learn from; parts of them that are left out in turn; rows beyond which two of these do.
+# Most known rows that rules learn from; parts that are left out in turn; beyond so many rows only two of them are.
 _MOST_KNOWN, _PARTS, _FEW = 2_000, 5, 500
 
 

@@ -22,7 +22,7 @@ from jointclust.types import Array, Float, Matrix
 _VARIANCE, _DIRECTIONS = 0.95, 50
 # Neighbours are looked for among landmarks: the rows themselves up to 5,000; beyond, anchors, which are centers of a
 # k-means of a sample: 1,000, or ten for each cluster; in two or three columns, 5,000 of the rows.
-LANDMARKS, _ANCHORS, _ANCHORS_PER_CLUSTER, _SAMPLE = 5_000, 1_000, 10, 10_000
+LANDMARKS, ANCHORS, _ANCHORS_PER_CLUSTER, _SAMPLE = 5_000, 1_000, 10, 10_000
 # Rows for each anchor below which k-means has little to find: two steps from rows at random are enough.
 _FEW_FOR_EACH, _STEPS = 2, 2
 # The number of nearest landmarks that vote on a row's label; the nearest, often the row itself, has two votes.
@@ -42,7 +42,7 @@ def n_landmarks(n_rows: int, n_clusters: int, n_columns: int) -> int:
     """How many landmarks stand for so many distinct rows."""
     if is_low(n_columns):
         return min(n_rows, LANDMARKS)
-    return n_rows if n_rows <= LANDMARKS else min(max(_ANCHORS, _ANCHORS_PER_CLUSTER * n_clusters), LANDMARKS)
+    return n_rows if n_rows <= LANDMARKS else min(max(ANCHORS, _ANCHORS_PER_CLUSTER * n_clusters), LANDMARKS)
 
 
 def n_values(X: Any) -> int:

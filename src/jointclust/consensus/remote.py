@@ -20,7 +20,7 @@ from jointclust.types import Array
 # Rows that are voted on at a time.
 _BLOCK = 8_192
 # Bytes up to which the codes of the rows are kept; there is no limit with Dask.
-_KEPT = 2**29
+KEPT = 2**29
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class RemoteRows:
     def has_room_for(self, n_columns: int, dtype: np.dtype) -> bool:
         """Whether this many numbers per row can be kept."""
         size = self.n_samples * n_columns * dtype.itemsize
-        return is_lazy(self.rows) or (size <= _KEPT and (is_device_array(self.rows) or has_memory(2 * size)))
+        return is_lazy(self.rows) or (size <= KEPT and (is_device_array(self.rows) or has_memory(2 * size)))
 
     def sweep(self, visit: Visit) -> Swept:
         """One pass of ``visit(block, weights, known labels, groups, group shares)``.

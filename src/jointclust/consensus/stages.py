@@ -8,9 +8,8 @@ if TYPE_CHECKING:
     from jointclust.consensus.fitting import Settings
     from jointclust.consensus.views import ViewedData
 
-# Seconds for each second of the members: of the votes, and those of 10,000 rows for each cluster; of the refits, which
-# are cheaper beside members that are fitted to 10,000 rows than to few; of the votes on as many rows as the members are
-# fitted to. Measured for 1,000 to 200,000 rows.
+# Time relative to that of the members: votes, and votes for each cluster at 10,000 rows; refits with few rows and with
+# 10,000; votes on as many rows as the members are fitted to. Measured for 1,000 to 200,000 rows.
 _VOTES, _VOTES_OF_CLUSTER, _REFITS_OF_FEW, _REFITS, _ROWS, _MANY = 0.05, 0.02, 0.8, 0.3, 0.1, 10_000
 
 

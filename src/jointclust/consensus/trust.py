@@ -23,7 +23,7 @@ from jointclust.rows import host_block, threads
 from jointclust.rows.arrays import rows_at, to_host
 from jointclust.types import Float, Labels
 
-# Refits; with members of the user's, which cost what they cost; and where the fit itself is quick.
+# Refits; with the user's own members, whose cost is unknown; and with effort="quick" or many clusters.
 _REFITS, _REFITS_OF_GIVEN, _QUICK_REFITS = 3, 1, 2
 # Rows that the refits share: so many, or so many for each cluster.
 _MOST_ROWS, _ROWS_PER_CLUSTER = 3_000, 40

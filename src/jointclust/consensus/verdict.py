@@ -11,18 +11,18 @@ from jointclust.types import Float
 
 LEVELS = ("not sure", "fairly sure", "sure")
 _NOT, _FAIRLY, _SURE = range(3)
-# Reproducibility from which on clusters are found again, and from which on they are about the same.
+# Reproducibility from which on refits find the same clusters, and from which on they find about the same.
 SAME, ABOUT_SAME = 0.85, 0.6
-# Reproducibility without any gap between clusters from which on they are no mere pieces of a cloud.
+# Reproducibility from which on clusters without gaps between them are no mere pieces of a cloud.
 _WITHOUT_GAPS = 0.75
 # Share of the clusters that have to be apart from all others.
 _APART = 0.9
-# The Jaccard index of a cluster with those found on other rows, below which it is doubtful (Hennig, 2007).
+# A cluster is doubtful if its Jaccard index with clusters of other rows is below this (Hennig, 2007).
 DOUBTFUL = 0.6
-# Rows for each cluster that are few, at the most; shares of empty cells that are many, and far too many.
+# Rows per cluster are few up to this number; empty cells are many from this share on, and too many from this.
 _FEW_ROWS, _MANY_GAPS, _TOO_MANY_GAPS = 10, 0.2, 0.5
-# How far the clusters separate one column, at the least, the next one, at the most, and the usual one, at the most,
-# where that column explains them.
+# One column explains the clusters if they separate it by at least this, and the next and the median column by at most
+# these.
 _LEADS, _NEXT, _USUAL = 0.8, 0.6, 0.1
 # Share of repeats that give the number of clusters, below which it is uncertain.
 _UNCERTAIN = 0.5

@@ -398,7 +398,7 @@ def _of_each(given: Any, blocks: dict[str, Any], parameter: str) -> dict[str, An
         unknown = [name for name in given if name not in blocks]
         if unknown:
             there = ", ".join(map(repr, blocks))
-            raise ValueError(f"{parameter} names the block {unknown[0]!r}, which X has not: its blocks are {there}.")
+            raise ValueError(f"{parameter} names the block {unknown[0]!r}, which X lacks: its blocks are {there}.")
         usual = "auto" if parameter == "views" else "related"
         return {name: given.get(name, usual) for name in blocks}
     if parameter == "columns" and not isinstance(given, str):

@@ -19,6 +19,7 @@ from jointclust.datasets._download import DatasetError, cache_folder, download, 
 from jointclust.datasets._everyday import TABLES, everyday
 from jointclust.datasets._generated import mixture, multi_clusters, three_clusters, two_gaussians
 from jointclust.datasets._registry import ENTRIES, Entry, canonical, fingerprint
+from jointclust.exceptions import Setting
 from jointclust.readers import ReadError
 
 __all__ = [
@@ -301,10 +302,8 @@ def _fetched(entry: Entry, data_home: str | os.PathLike[str] | None, allowed: bo
     if entry.url is None:
         raise DatasetError(_bring_your_own(entry, data_home))
     if not allowed:
-        raise DatasetError(
-            f"{entry.name} is not here; it can be downloaded (download=True, or --download)."
-            + _hints(entry.name, data_home)
-        )
+        what = f"{entry.name} is not here; it can be downloaded.{_hints(entry.name, data_home)}"
+        raise DatasetError(what, Setting("download", True))
     return download(entry)
 
 

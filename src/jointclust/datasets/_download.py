@@ -23,8 +23,8 @@ from jointclust.files import UNFINISHED, lock, replacing
 from jointclust.readers import ReadError
 from jointclust.types import Matrix
 
-_ATTEMPTS, _PAUSE = 4, 1  # and seconds between them, more each time
-_CONNECT, _SILENCE = 10, 30  # seconds until a server counts as not there, and as gone
+ATTEMPTS, PAUSE = 4, 1  # and seconds between them, more each time
+_CONNECT, SILENCE = 10, 30  # seconds until a server counts as not there, and as gone
 _CHUNK = 4096  # what is lost, at most, when the connection ends
 
 
@@ -142,14 +142,14 @@ def _resumed(url: str, output_file: str, pooch: object, path: Path, *, quiet: bo
     when it was modified), then its bytes. A second download at the same time has a part of its own.
     """
     with _claimed(part_of(path, url)) as part:
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             try:
                 _fetch(url, part, quiet)
                 break
             except _InterruptedError:
-                if attempt == _ATTEMPTS - 1:
+                if attempt == ATTEMPTS - 1:
                     raise
-                time.sleep(attempt * _PAUSE)
+                time.sleep(attempt * PAUSE)
         part.seek(0)
         part.readline()
         with Path(output_file).open("wb") as whole:
@@ -165,7 +165,7 @@ def _fetch(url: str, part: BinaryIO, quiet: bool) -> None:
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers |= {"Range": f"bytes={have}-", "If-Range": version}
-    with requests.get(url, headers=headers, stream=True, timeout=(_CONNECT, _SILENCE)) as response:
+    with requests.get(url, headers=headers, stream=True, timeout=(_CONNECT, SILENCE)) as response:
         given, span = response.headers, response.headers.get("Content-Range", "")
         whole = span.rpartition("/")[2]
         partial = have > 0 and response.status_code == requests.codes.partial_content

@@ -108,7 +108,7 @@ class SoftClusterer(AlternatingClusterer):
         distinct = np.linalg.matrix_rank(soft - soft.mean(axis=0), tol=1e-6) + 1
         if distinct < self.n_clusters:
             tell(
-                f"init tells only {distinct} of n_clusters={self.n_clusters} clusters apart, and chance the others: "
+                f"init separates only {distinct} of n_clusters={self.n_clusters} clusters, the others by chance: "
                 "give each cluster rows of its own.",
                 RuntimeWarning,
             )

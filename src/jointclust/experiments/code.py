@@ -12,7 +12,7 @@ from pathlib import Path
 
 import jointclust
 
-_ROOT = Path(jointclust.__file__).parent
+ROOT = Path(jointclust.__file__).parent
 _PACKAGE = jointclust.__name__
 
 
@@ -81,6 +81,6 @@ def _file(name: str) -> Path | None:
     first, *rest = name.split(".")
     if first != _PACKAGE:
         return None
-    base = _ROOT.joinpath(*rest)
+    base = ROOT.joinpath(*rest)
     candidates = (base.with_suffix(".py") if rest else base / "__init__.py", base / "__init__.py")
     return next((one for one in candidates if one.is_file()), None)

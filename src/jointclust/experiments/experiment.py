@@ -61,8 +61,8 @@ _MESSAGES = ("warnings", "error")
 _COLLAPSE = " collapsed: "
 
 
-def unheard(done: int, total: int) -> None:
-    """Progress that nobody asked for."""
+def silent(done: int, total: int) -> None:
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class Experiment:
         *,
         n_jobs: int | None = None,
         journal: Journal | None = None,
-        progress: Progress = unheard,
+        progress: Progress = silent,
     ) -> DataFrame:
         """Run what has not been run, and return the table.
 
@@ -322,7 +322,7 @@ def unfinished(cells: Iterable[Cell], journal: Journal) -> list[Cell]:
     return sorted(todo.values(), key=lambda cell: (sizes[cell.source.digest], cell.source.digest))
 
 
-def finish(cells: Sequence[Cell], journal: Journal, *, n_jobs: int | None = None, progress: Progress = unheard) -> None:
+def finish(cells: Sequence[Cell], journal: Journal, *, n_jobs: int | None = None, progress: Progress = silent) -> None:
     """Run the cells that are not finished, and write each down as soon as it is."""
     todo, total = unfinished(cells, journal), len({cell.key for cell in cells})
     done = total - len(todo)

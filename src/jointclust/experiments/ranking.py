@@ -100,8 +100,8 @@ def friedman(scores: ArrayLike) -> Friedman:
 
     Examples
     --------
-    >>> found = friedman([[3, 2, 1], [3, 2, 1], [3, 1, 2], [2, 3, 1]])
-    >>> round(found.chi_square, 2), round(found.f, 2)
+    >>> test = friedman([[3, 2, 1], [3, 2, 1], [3, 1, 2], [2, 3, 1]])
+    >>> round(test.chi_square, 2), round(test.f, 2)
     (4.5, 3.86)
     """
     ranks = _ranks(scores)
@@ -190,8 +190,8 @@ def rank(scores: ArrayLike, alpha: float = 0.05) -> Ranking:
     --------
     >>> import pandas as pd
     >>> scores = pd.DataFrame({"k-means": [0.5, 0.6, 0.7, 0.4], "DEC": [0.8, 0.7, 0.9, 0.6]})
-    >>> found = rank(scores)
-    >>> found.methods, found.mean_ranks
+    >>> ranking = rank(scores)
+    >>> ranking.methods, ranking.mean_ranks
     (('DEC', 'k-means'), (1.0, 2.0))
     """
     ranks, n_datasets = mean_ranks(scores)

@@ -90,7 +90,7 @@ def learned(
     """The coding of a table; ``kinds`` says of some columns whether they are categories or numbers."""
     unknown = [name for name in kinds if name not in names]
     if unknown:
-        raise ValueError(f"columns names {unknown[0]!r}, which X has not: its columns are {', '.join(names[:20])}.")
+        raise ValueError(f"columns names {unknown[0]!r}, which X lacks: its columns are {', '.join(names[:20])}.")
     coding = Coding(names)
     for cells in table_cells(X, names):
         kind = kinds.get(cells.name, "number" if cells.kind in ("number", "date") else "category")

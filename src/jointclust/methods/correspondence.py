@@ -18,13 +18,7 @@ from jointclust.methods.categories import Coding, learned
 from jointclust.methods.discriminative import _Discriminative
 from jointclust.numerics.graph import distinct_rows
 from jointclust.numerics.kmeans import fewer_restarts, lloyd
-from jointclust.numerics.partitions import (
-    centers_of,
-    cluster_sizes,
-    squared_distances,
-    weighted_norm,
-    within_norm,
-)
+from jointclust.numerics.partitions import centers_of, cluster_sizes, squared_distances, weighted_norm, within_norm
 from jointclust.rows import Rows, as_rows, tidied
 from jointclust.subspace.alternating import Method, State
 from jointclust.subspace.coordinates import Clusters, Coordinates

@@ -160,10 +160,10 @@ class AgreementCurve:
         if new and max(new) > max(self.values, default=0):
             self._spectrum = self.graph.spectrum(max(new))
         for index, number in enumerate(new):
-            self.values[number] = self._compared(number)
+            self.values[number] = self.compared(number)
             self.report(done + index + 1, done + len(new))
 
-    def _compared(self, number: int) -> Float:
+    def compared(self, number: int) -> Float:
         """The agreement in each comparison; 0 where there are too few rows to disagree."""
         if number > self.graph.links.shape[0] // 2 or self._spectrum is None:
             return np.zeros(2 * len(self.views))

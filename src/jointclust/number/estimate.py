@@ -262,8 +262,8 @@ def count(
     """The number of clusters of a sample of the rows."""
     if sample.size < FEWEST_ROWS:
         raise ValueError(
-            f"{sample.size} rows are too few to choose the number of clusters: the parts that form and test them need "
-            f"{FEWEST_ROWS}. Give n_clusters."
+            f"{sample.size} rows are too few to choose the number of clusters: at least {FEWEST_ROWS} are needed. Give "
+            "n_clusters."
         )
     allowed = candidates(among, sample.size)
     if viewed.blocks[-1] > 0:

@@ -25,7 +25,7 @@ _FEWEST, _SHARE = 3, 0.005
 # Link of a row to itself, which rows without other links need.
 _SELF = 0.01
 _RESTARTS = 2
-# Neighbours by which parts with gaps between them are found, and found again; rows of a part, share of rows in parts.
+# Neighbours in the two graphs that show parts with gaps; fewest rows of a part; least share of rows in parts.
 PART_NEIGHBORS, _FEWEST_OF_A_PART, _IN_PARTS = (10, 15), 5, 0.98
 
 

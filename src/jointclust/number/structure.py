@@ -16,17 +16,17 @@ from jointclust.rows.arrays import to_host
 from jointclust.types import Float, Labels, Matrix
 from jointclust.views.relations import coded_numbers
 
-# Rows that are compared, columns that are permuted, at the most.
+# Most rows that are compared, and most columns that are permuted.
 MOST_ROWS, _MOST_COLUMNS = 500, 1_000
-# Principal directions of permuted rows: share of the variance, most of them.
+# Principal directions of permuted rows: they have this share of the variance, and are so many at most.
 _VARIANCE, _DIRECTIONS = 0.95, 50
 _RESOLUTION = 0.5
-# Values of a column that are levels, at the most; agreement with clusters above which these are its levels.
+# A column has levels if it has at most so many values; clusters are its levels above this agreement with them.
 _LEVELS, _ALIKE = 10, 0.75
-# Standard deviations of the excess that are enough, and that are where there are separated clusters, too.
+# Excess, in standard deviations, that is enough; and that is enough if there are separated clusters, too.
 ENOUGH, SOME = 2.0, 1.0
-# Draws where the first is not clear; standard deviations that are clear; what is added to the standard deviation that
-# few draws show; about the standard deviation, times the root of the rows.
+# Draws if the first one is not clear; standard deviations that are clear; a term added to the standard deviation of few
+# draws; a rough standard deviation, times the root of the rows.
 _DRAWS, _CLEAR, _ADDED, _NOISE = 5, 4.0, 0.005, 0.2
 
 

@@ -13,7 +13,7 @@ from jointclust.types import Array, Float
 # Numbers of clusters beyond which signals take the place of eigenvectors.
 MANY = 200
 # Signals: products of rows err by one in the root of these.
-_WIDTH = 128
+WIDTH = 128
 # Steps at the most, and the relative change of the energy in a step below which nothing more dies out.
 _STEPS, _AT_REST = 200, 1e-3
 
@@ -43,7 +43,7 @@ def diffused(
     signals : list of array of shape (n, at most 256)
         In the order of the numbers.
     """
-    width = min(_WIDTH, constant.size)
+    width = min(WIDTH, constant.size)
     signals: Any = np.random.RandomState(0).standard_normal((constant.size, width)) / np.sqrt(width)
     signals -= np.multiply.outer(constant, constant @ signals)
     if device is not None:

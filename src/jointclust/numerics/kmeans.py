@@ -27,7 +27,7 @@ from jointclust.rows.arrays import is_device_array, like, namespace, precision, 
 from jointclust.types import Array, Float, Labels, Sweepable
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
-_SAMPLE, _SAMPLE_PER_CLUSTER = 20_000, 32
+SAMPLE, SAMPLE_PER_CLUSTER = 20_000, 32
 # Rounds in which candidates for many centers are drawn, as many in each as there are clusters.
 _ROUNDS = 4
 # Candidates whose distances in pairs are computed at once: the draws would compute each of them more than once.
@@ -93,13 +93,7 @@ def lloyd_many(
 
 
 def _compiled_lloyd(
-    rows: Float,
-    centers: Float,
-    mass: Float,
-    present: NDArray[np.intp] | None,
-    total: float,
-    max_iter: int,
-    tol: float,
+    rows: Float, centers: Float, mass: Float, present: NDArray[np.intp] | None, total: float, max_iter: int, tol: float
 ) -> tuple[NDArray[np.int32], Float, float]:
     """Lloyd's iteration from one set of centers, which are overwritten, by compiled steps over rows in memory.
 
@@ -236,7 +230,7 @@ def sample_rows(
     Y: Array, n_clusters: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
 ) -> tuple[Array, Array | None, Array | None]:
     """Rows for k-means starts, with weights and labels: a sample, drawn by weight, where a pass over all is costly."""
-    size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters)
+    size = max(SAMPLE, SAMPLE_PER_CLUSTER * n_clusters)
     if is_remote(Y):
         return sample_known(Y, 2 * size, rng, weights, known)
     if Y.shape[0] <= 2 * size:
@@ -434,12 +428,7 @@ def plus_plus(
     return np.concatenate([given, drawn], axis=1)
 
 
-def _greedy(
-    distances: Callable[[Array], Array],
-    weight: Array,
-    nearest: Array | None,
-    uniforms: _Uniforms,
-) -> Any:
+def _greedy(distances: Callable[[Array], Array], weight: Array, nearest: Array | None, uniforms: _Uniforms) -> Any:
     """Rows (n_sets, n_wanted) drawn by their weight and squared distance from the nearest so far, the best of a few.
 
     ``distances`` makes new arrays of those of rows (n_sets, t) from all n, up to rounding; ``weight`` is that of the n,

@@ -12,11 +12,11 @@ from jointclust.numerics.graph import neighbors
 from jointclust.numerics.kmeans import kmeans
 from jointclust.types import Float, Labels
 
-# Steps from every start, of which the best goes on; steps at the most; gain of log-likelihood that ends them.
+# Steps from each start; most steps from the best of them; the gain of log-likelihood that ends them.
 _FIRST_STEPS, _STEPS, _GAIN = 10, 100, 1e-4
 # Share of the variance that is added to all covariances.
 _RIDGE = 1e-6
-# The neighbour whose distance tells the density at a row, and the least distance in units of the spread.
+# The neighbour whose distance estimates the density at a row, and the least distance in units of the spread.
 _NEIGHBOR, _LEAST = 4, 1e-7
 
 

@@ -13,7 +13,7 @@ from jointclust.progress.clock import Clock
 
 # Seconds that nobody needs to be shown, between two pictures, and of the rest of the bar that passes in a second even
 # if nothing is told.
-_SHORT, _PAUSE, _CREEP = 3.0, 0.25, 0.015
+_SHORT, PAUSE, _CREEP = 3.0, 0.25, 0.015
 _WIDTH = 24
 
 
@@ -36,7 +36,7 @@ def shown(
         bar, stop = Bar(clock, what, always=bool(wanted)), Event()
 
         def paint() -> None:
-            while not stop.wait(_PAUSE):
+            while not stop.wait(PAUSE):
                 line = bar.announced(faster) if announce is not None else ""
                 if line and announce is not None:
                     write("")
@@ -57,7 +57,7 @@ class Bar:
     """What is shown of a clock: a share that always moves, and what is left."""
 
     # Seconds from which on a computation is long, and the share that has to be done before that is said.
-    _LONG, _ENOUGH = 30.0, 0.1
+    LONG, _ENOUGH = 30.0, 0.1
 
     def __init__(self, clock: Clock, what: str = "Clustering", *, always: bool = False):
         self.clock, self.what, self.always = clock, what, always
@@ -81,7 +81,7 @@ class Bar:
         if self._is_announced or total is None or self.clock.share < self._ENOUGH:
             return ""
         self._is_announced = True
-        return f"This takes about {lasting(total)}. {faster}".strip() if total >= self._LONG else ""
+        return f"This takes about {lasting(total)}. {faster}".strip() if total >= self.LONG else ""
 
 
 def lasting(seconds: float) -> str:

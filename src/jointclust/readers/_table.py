@@ -21,7 +21,7 @@ from jointclust.readers._columns import Columns
 _COPIES = 3
 _BLOCK = 4096
 # Bytes that a compressed file may unpack to: so many, and so many times its own.
-_UNPACKED, _TIMES = 2**26, 100
+UNPACKED, _TIMES = 2**26, 100
 # Share of texts that are different from which on they name rows: some rows may be there twice.
 _NAMES = 0.9
 # What reads empty cells as gaps.
@@ -342,7 +342,7 @@ def check_memory(path: Path, n_values: float, itemsize: int = 8) -> None:
 
 def most_unpacked(path: Path, options: Options) -> float:
     """The number of bytes that a compressed file may unpack to."""
-    return np.inf if options.any_size else _UNPACKED + _TIMES * path.stat().st_size
+    return np.inf if options.any_size else UNPACKED + _TIMES * path.stat().st_size
 
 
 def unpacks_to(path: Path, n_bytes: float) -> ReadError:

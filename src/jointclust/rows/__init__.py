@@ -32,11 +32,11 @@ from jointclust.types import Array, Float, Labels, Sweepable
 
 _T = TypeVar("_T")
 # Rows among which pairs are looked at.
-_MOST_PAIRED = 10_000
+MOST_PAIRED = 10_000
 # Rows that a function of rows in memory sees at a time.
 _SOME = 8_192
 # Bytes up to which an embedding of rows in a file, or what a model says of Dask's rows, is kept in memory.
-_KEPT = 2**31
+KEPT = 2**31
 
 
 def as_rows(X: Any, *, unit: bool = False) -> Rows:
@@ -112,7 +112,7 @@ class Rows:
         if self.is_remote:
             view = Projected(self, matrix, mean)
             size = float(np.prod(view.shape)) * view.dtype.itemsize
-            is_small = _dask.is_dask(self.X) or (size <= _KEPT and has_memory(2 * size))
+            is_small = _dask.is_dask(self.X) or (size <= KEPT and has_memory(2 * size))
             if 4 * view.shape[1] > self.n_features or not is_small:  # to compute it again beats to keep it
                 return view
         return self.sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
@@ -161,8 +161,8 @@ def in_memory(
     X = check_elsewhere(X, accept_sparse=True, min_samples=1)
     weights = None if weights is None else to_host(check_weights_elsewhere(weights, X))
     index = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights)
-    if index.size > _MOST_PAIRED:
-        index = np.sort(rng.choice(index, _MOST_PAIRED, replace=False))
+    if index.size > MOST_PAIRED:
+        index = np.sort(rng.choice(index, MOST_PAIRED, replace=False))
         tell(
             f"{who} looks at pairs of rows, and X has {X.shape[0]:,} rows {PLACES[kind_of(X)]}: a random sample of "
             f"{index.size:,} rows is taken.",
@@ -317,7 +317,7 @@ def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
 
 def outliving(array: Any) -> Any:
     """A Dask array with one row per row that outlives the workers, unless it is too large to be brought here."""
-    is_small = _dask.is_dask(array) and array.dtype.itemsize * np.prod(array.shape) <= _KEPT
+    is_small = _dask.is_dask(array) and array.dtype.itemsize * np.prod(array.shape) <= KEPT
     return _dask.brought_here(array) if is_small else array
 
 

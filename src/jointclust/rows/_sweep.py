@@ -19,7 +19,7 @@ from jointclust.rows.blocks import Swept, Visit, is_table, joined, project, unit
 from jointclust.types import Array, Sweepable
 
 # Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
-_CACHE, _DEVICE = 2**18, 2**26
+_CACHE, DEVICE = 2**18, 2**26
 # Values from which on threads share the work, and bytes that one of them reads from a file at a time.
 _LARGE, _READ = 2**22, 2**25
 
@@ -50,7 +50,7 @@ def sweep(function: Visit, *arrays: Sweepable | None, width: int = 1, budget: in
     if any(_dask.is_dask(source) for source in sources):
         return _dask.sweep(partial(_on_chunk, function, width, budget), sources)
     if is_device_array(lead):
-        return _on_host(local(function, sources, width, _DEVICE))
+        return _on_host(local(function, sources, width, DEVICE))
     stretch = _stretch(sources, width, budget)
     if stretch >= lead.shape[0] and not any(isinstance(source, Store) for source in sources):
         return _on_host(local(function, sources, width, budget))

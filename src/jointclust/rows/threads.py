@@ -26,7 +26,7 @@ _side_by_side = contextvars.ContextVar("side_by_side", default=1)
 
 
 @functools.cache
-def _n_cores() -> int:
+def n_cores() -> int:
     """Cores that this process may use, by affinity and by the limits of its container."""
     return cpu_count()
 
@@ -115,7 +115,7 @@ def each(run: Callable[[int], _T], n_runs: int, n_jobs: int | None) -> list[_T]:
 @contextmanager
 def apart() -> Iterator[None]:
     """No threads of our own: a scheduler runs other tasks beside this one."""
-    before = _side_by_side.set(_n_cores())
+    before = _side_by_side.set(n_cores())
     try:
         with single():
             yield
@@ -149,7 +149,7 @@ def alone() -> Iterator[None]:
 
 def in_order(run: Callable[[_I], _T], items: Iterable[_I]) -> Iterator[tuple[_I, _T]]:
     """``run`` of each item, a few at a time by threads; results come in the order of the items."""
-    workers = max(1, _n_cores() // _side_by_side.get())
+    workers = max(1, n_cores() // _side_by_side.get())
     if workers == 1:
         for item in items:
             yield item, run(item)

@@ -20,7 +20,7 @@ from jointclust.types import Labels
 
 # The value in a grid that stands for the DEC paper's trade-offs on two levels: the coarse ones, then finer ones.
 TWO_LEVELS = "two-level"
-# The upper panels of the paper's figure 5; and how far the lower ones reach about the best, in steps of which size.
+# Trade-offs in the upper panels of the paper's figure 5; reach about the best, and step, in the lower ones.
 COARSE_TRADE_OFFS = (1.0, 6.0, 11.0, 16.0, 21.0, 26.0)
 _REACH, _STEP = 1.0, 0.25
 

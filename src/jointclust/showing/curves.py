@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from jointclust.showing.features import Features, some_of_each
 from jointclust.types import Float, Labels
 
-# Columns of a curve, at the least, and places of it that are shown, at the most.
+# Fewest columns of a curve, and most places of it that are shown.
 _FEWEST, _PLACES = 8, 256
-# Roughness of curves, at the most: answers to numbered questions are about as rough as columns in any order.
+# Curves are less rough than this: answers to numbered questions are about as rough as columns in any order.
 _ROUGH = 0.5
 _ROWS = 5_000
 

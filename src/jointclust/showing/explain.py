@@ -21,7 +21,7 @@ from jointclust.types import Float, Labels
 __all__ = ["ClusterExplanation", "Explanation", "Rule", "SetApart"]
 
 # Rows that are looked at, and of each cluster the fewest of them.
-_MOST_ROWS, _FEWEST_OF_A_CLUSTER = 10_000, 50
+MOST_ROWS, FEWEST_OF_A_CLUSTER = 10_000, 50
 # Features of a cluster that are compared with each other, and that are shown.
 _COMPARED, _SHOWN = 40, 8
 # Effects from which on a feature sets a cluster apart, and rank correlations from which on two say the same.
@@ -223,7 +223,7 @@ class Effort(NamedTuple):
     on_a_side: int
 
 
-# Of the clusters of a fit, and of those of its other layers, which are many.
+# Effort for the clusters of a fit, and for the many clusters of its other layers.
 _BEST, BRIEF = Effort(100, 2_000), Effort(16, 250)
 
 
@@ -273,7 +273,7 @@ class _Sample(NamedTuple):
 
 
 def _sampled(features: Features, labels: Labels) -> _Sample:
-    rows = some_of_each(labels, _MOST_ROWS, _FEWEST_OF_A_CLUSTER, np.random.RandomState(0))
+    rows = some_of_each(labels, MOST_ROWS, FEWEST_OF_A_CLUSTER, np.random.RandomState(0))
     weights = (np.bincount(labels) / np.maximum(np.bincount(labels[rows]), 1))[labels[rows]]
     some = features if rows.size == labels.size else replace(features, values=features.values[rows])
     return _Sample(rows, some, weights)

@@ -404,8 +404,8 @@ def explain(
     >>> import jointclust as jc
     >>> wine = jc.datasets.load("wine")
     >>> model = jc.JointConsensus(3, random_state=0).fit(wine.data)
-    >>> found = jc.explain(model, wine.data, [f"measure {number}" for number in range(1, 14)])
-    >>> print(found[1])  # doctest: +ELLIPSIS
+    >>> explanation = jc.explain(model, wine.data, [f"measure {number}" for number in range(1, 14)])
+    >>> print(explanation[1])  # doctest: +ELLIPSIS
     Cluster 1: measure ..., ... rows (...%)
       if measure ...precision ...%, coverage ...%
       ...

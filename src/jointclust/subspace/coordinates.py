@@ -12,15 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jointclust.numerics.groups import Groups
 from jointclust.numerics.partitions import assign, cluster_sizes, means, n_changed, nearest_in
-from jointclust.rows import (
-    Rows,
-    Swept,
-    as_rows,
-    blocks,
-    is_remote,
-    n_present,
-    total_weight,
-)
+from jointclust.rows import Rows, Swept, as_rows, blocks, is_remote, n_present, total_weight
 from jointclust.rows.arrays import is_device_array, namespace, product, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 

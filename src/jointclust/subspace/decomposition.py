@@ -35,7 +35,7 @@ EXACT_LIMIT = 4000
 # A table has so many columns, and one of them with more than this share of the variance decides alone.
 _TABLE, _DOMINANT = (3, 100), 0.9
 # Remote rows that starts look at: so many, or so many per cluster or coordinate.
-_SAMPLE, _SAMPLE_PER_CLUSTER, _SAMPLE_PER_COLUMN = 50_000, 64, 20
+SAMPLE, SAMPLE_PER_CLUSTER, SAMPLE_PER_COLUMN = 50_000, 64, 20
 
 
 def to_start_from(coordinates: Coordinates, n_clusters: int, rng: np.random.RandomState) -> Coordinates:
@@ -43,7 +43,7 @@ def to_start_from(coordinates: Coordinates, n_clusters: int, rng: np.random.Rand
     if not coordinates.rows.is_remote:
         return coordinates
     rank = coordinates.rank
-    size = max(_SAMPLE, _SAMPLE_PER_CLUSTER * n_clusters, _SAMPLE_PER_COLUMN * rank)
+    size = max(SAMPLE, SAMPLE_PER_CLUSTER * n_clusters, SAMPLE_PER_COLUMN * rank)
     X, weights, known = sample_known(coordinates.rows.X, size, rng, coordinates.weights, coordinates.known)
     coordinates.rows.n_passes += 1
     sample = coordinates_of(as_rows(X), weights, max_rank=rank, rng=rng)

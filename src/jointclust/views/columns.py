@@ -329,9 +329,12 @@ def _are_row_numbers(values: Float, positions: NDArray | None) -> bool:
 
 def _names_rows(name: str, n_different: int) -> bool:
     """Whether a name says id; "station_id" of a few values is a coded category."""
-    if _ROW_NAMES.fullmatch(name.strip().lower().replace("_", " ")):
-        return True
-    return bool(_ENDS_IN_ID.search(name.strip())) and n_different > _MANY_LEVELS
+    return is_row_name(name) or (bool(_ENDS_IN_ID.search(name.strip())) and n_different > _MANY_LEVELS)
+
+
+def is_row_name(name: str) -> bool:
+    """Whether a name says that a column names the rows, whatever it holds."""
+    return _ROW_NAMES.fullmatch(name.strip().lower().replace("_", " ")) is not None
 
 
 def _kind_of_text(name: str, n_different: int, words: NDArray[np.intp]) -> tuple[str, str | None]:

@@ -202,7 +202,7 @@ class MixedEncoder(Transformer):
 
         def position_of(parameter: str, key: object) -> int:
             if str(key) not in positions:
-                problem = f"{parameter} names {key!r}, which X has not"
+                problem = f"{parameter} names {key!r}, which X lacks"
                 raise ValueError(f"{problem}: its columns are {', '.join(labels[:20])}.")
             return positions[str(key)]
 

@@ -106,12 +106,7 @@ class LowRankImputer(Transformer):
     }
 
     def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        min_observed: float = 0.05,
-        max_iter: int = 10,
-        tol: float = 1e-3,
+        self, n_components: int | None = None, *, min_observed: float = 0.05, max_iter: int = 10, tol: float = 1e-3
     ):
         self.n_components = n_components
         self.min_observed = min_observed

@@ -19,7 +19,7 @@ class View(Entry):
 
     reason: str  # what it is good for, as half of a sentence
     suits: Mapping[str, int] = field(default_factory=dict)  # kinds of data, and its place among the views of each
-    scale: str | None = None  # its name for --scale; None is its name with hyphens for spaces
+    scale: str | None = None  # its name on the command line; None is its name with hyphens for spaces
 
 
 VIEWS: dict[str, View] = {

@@ -26,8 +26,8 @@ _FILLED = 0.1
 _ALIKE, _MORE_ALIKE, _SMOOTH = 0.5, 0.2, 1.5
 # Rows that tell whether columns have an order, and columns up to which sparse ones are asked for it.
 _FEW_ROWS, _MOST_PIXELS = 1000, 5000
-# Lengths are one within this; it is intended where it varies by less than this share of what its columns do alone; a
-# mean row that has this share of it carries it.
+# Rows have length one within this; the length is intended if it varies by less than this share of what independent
+# columns would give; it is mostly that of the mean row from this share on.
 _SAME_LENGTH, _MADE_UP, _CARRIED = 1e-3, 0.1, 0.9
 # A column of counts that is filled in more rows than this is no word.
 _COMMON = 0.5

@@ -80,7 +80,7 @@ def given_columns(facts: Sequence[Facts], names: Sequence[str], wanted: Sequence
     unknown = [name for name in wanted if str(name) not in known]
     if unknown or not wanted:
         shown = ", ".join(map(str, names[:20])) + (", ..." if len(names) > 20 else "")
-        what = f"columns names {unknown[0]!r}, which X has not" if unknown else "columns is an empty list"
+        what = f"columns names {unknown[0]!r}, which X lacks" if unknown else "columns is an empty list"
         raise ValueError(f"{what}: its columns are {shown}.")
     for name in wanted:
         _check_levels(facts[known[str(name)]], str(name))

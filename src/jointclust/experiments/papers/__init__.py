@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jointclust.experiments import provenance
-from jointclust.experiments.experiment import Cell, Progress, frame, pandas, unheard
+from jointclust.experiments.experiment import Cell, Progress, frame, pandas, silent
 from jointclust.experiments.findings import PAPERS, UNTESTED, Claim, Findings, Part
 from jointclust.experiments.journal import Journal
 from jointclust.experiments.papers import _dec, _dec_runs, _ec, _ec_runs, _leaderboard, _odc, _rurr, _rurr_runs, _theory
@@ -126,7 +126,7 @@ def _honest(item: Item, findings: Findings) -> Findings:
 
 
 def _silently(title: str) -> AbstractContextManager[Progress]:
-    return nullcontext(unheard)
+    return nullcontext(silent)
 
 
 def reproduce(

@@ -26,7 +26,7 @@ from jointclust.methods.sparse_scoring import SparseOptimalDiscriminantClusterin
 SETS = {"iris": 150, "wine": 178, "digits": 300}
 RIDGES = (0.01, 1.0, 100.0)
 # Other solutions that ours is compared with, and the relative difference that is rounding.
-_OTHERS, _SMALL = 1000, 1e-8
+OTHERS, _SMALL = 1000, 1e-8
 
 Given = tuple[NDArray, NDArray]
 
@@ -70,7 +70,7 @@ def orthonormal(A: NDArray) -> NDArray:
 
 def others(best: NDArray, rng: np.random.RandomState) -> Iterator[NDArray]:
     """Orthonormal matrices far from ours and near to it."""
-    for index in range(_OTHERS):
+    for index in range(OTHERS):
         size = 10.0 ** -(index % 6)
         yield orthonormal(
             best + size * rng.standard_normal(best.shape) if index % 2 else rng.standard_normal(best.shape)
@@ -102,7 +102,7 @@ def _proposition1(X: NDArray, y: NDArray) -> float:
     nearest = np.argmin((((X - X.mean(axis=0)) @ Q)[:, None] - G) ** 2 @ np.ones(d), axis=1)
     moved = (
         np.where(rng.random_sample(len(y)) < 10.0 ** -(i % 4), rng.randint(c, size=len(y)), nearest)
-        for i in range(_OTHERS)
+        for i in range(OTHERS)
     )
     return max(worst, unbeaten(objective(Q, G, nearest), (objective(Q, G, labels) for labels in moved)))
 
@@ -208,7 +208,7 @@ def _weighted(X: NDArray, y: NDArray, part: str) -> float:
     G = centers @ W
     if part == "centroids":
         spread = np.abs(G).max()
-        near_by = (loss(W, G + spread * 10.0 ** -(i % 6) * rng.standard_normal(G.shape), y) for i in range(_OTHERS))
+        near_by = (loss(W, G + spread * 10.0 ** -(i % 6) * rng.standard_normal(G.shape), y) for i in range(OTHERS))
         return unbeaten(loss(W, G, y), near_by)
     if part == "W":
         return unbeaten(loss(W, G, y), (loss(V, centers @ V, y) for V in others(W, rng)))

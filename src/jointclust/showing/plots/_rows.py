@@ -211,12 +211,7 @@ class CategoriesDisplay(Display):
     """
 
     def __init__(
-        self,
-        Y: NDArray[Any],
-        labels: Labels,
-        centers: NDArray[Any],
-        points: NDArray[Any],
-        names: Sequence[str],
+        self, Y: NDArray[Any], labels: Labels, centers: NDArray[Any], points: NDArray[Any], names: Sequence[str]
     ):
         self.Y, self.labels, self.centers, self.points, self.names = Y, labels, centers, points, list(names)
 
