@@ -32,6 +32,7 @@ MATHJAX = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent
 mathjax_path = MATHJAX.name
 exclude_patterns = ["_build", "_templates", "_ext"]
 templates_path = ["_templates"]
+nitpicky = True  # a link to the API that leads nowhere is a warning
 html_theme = "pydata_sphinx_theme"
 html_theme_options = {
     "show_prev_next": False,

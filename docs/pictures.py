@@ -37,7 +37,7 @@ PICTURES = {
     "tasks/curves": ("daily_curves", (), "top"),
     "tasks/big_files": ("mixture", ("--clusters", "6"), "top"),
     "tasks/number": ("customers", (), ".candidates"),
-    "tasks/which_columns": ("customers", ("--drop", "tickets", "--keep", "city"), "#columns"),
+    "tasks/which_columns": ("customers", ("--drop", "tickets"), "#columns"),
     "tasks/how_sure": ("customers", FIVE, "verdict"),
     "tasks/next_month": ("july", ("--clusters", "5", "--like", "january"), "#notes"),
     "tasks/presenting": ("customers", FIVE, "print"),

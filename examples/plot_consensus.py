@@ -1,9 +1,9 @@
 """
-A consensus, and which of it to trust
-=====================================
+A consensus, and which parts of it to trust
+===========================================
 
-``JointConsensus`` returns what many fits agree on. Its confidence says which rows are doubtful, fits on
-other rows which clusters are. Keeping only the rows that are put together again raises the accuracy here.
+``JointConsensus`` returns what many fits agree on. Its confidence says which rows are doubtful, and fits on other
+rows say which clusters are. Here the accuracy rises if only rows of high confidence are kept.
 """
 
 # %%

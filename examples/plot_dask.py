@@ -2,8 +2,8 @@
 Rows of a Dask array
 ====================
 
-A Dask array may be larger than memory, or lie on many machines. Only small sums travel; labels and embedding stay Dask
-arrays. The chunks do not change the result.
+A Dask array may be larger than memory, or be on many machines. Only small sums are sent between them; labels and
+embedding stay Dask arrays. The result does not depend on the chunks.
 """
 
 # %%

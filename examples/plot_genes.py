@@ -2,8 +2,9 @@
 Gene expression: few samples, many features
 ===========================================
 
-120 samples of 3000 "genes", of which 40 tell three types apart and the others are noise. Sparse optimal discriminant
-clustering finds the types and names the genes; the biplot shows which of them make the directions.
+There are 120 samples of 3000 "genes". 40 genes separate three types, and the others are noise. Sparse optimal
+discriminant clustering finds the types and names the genes; the biplot shows which of them contribute most to the
+directions.
 """
 
 # %%

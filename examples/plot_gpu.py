@@ -2,8 +2,8 @@
 Rows on a graphics card
 =======================
 
-Estimators take torch and CuPy arrays where they are: the rows never leave the device, and neither do the labels.
-Without a graphics card, as where these pages are built, the same code runs on the processor.
+Estimators take torch and CuPy arrays on their device: neither the rows nor the labels leave it. These pages are built
+without a graphics card; there the same code runs on the processor.
 """
 
 # %%
@@ -20,7 +20,7 @@ print(type(model.labels_), model.labels_.device)
 print(f"accuracy {jc.metrics.clustering_accuracy(y, model.labels_.cpu().numpy()):.3f}")
 
 # %%
-# Plots want the embedding in the computer's own memory.
+# Plots need the embedding in the computer's own memory.
 Y = model.transform(rows).cpu().numpy()
 jc.plots.EmbeddingDisplay(Y[:, :2], model.labels_.cpu().numpy(), names=("component 0", "component 1")).plot()
 plt.show()

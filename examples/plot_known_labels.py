@@ -2,8 +2,8 @@
 Name ten rows, cluster again
 ============================
 
-``rows_to_label`` says which rows are worth a look. Once ten of them are named, the clusters have names; with ten more,
-digits that were taken for each other are told apart.
+``rows_to_label`` says which rows to look at. After ten of them are named, the clusters have names; after ten more,
+digits that were confused are separated.
 """
 
 # %%

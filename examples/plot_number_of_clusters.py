@@ -2,10 +2,9 @@
 Choosing the number of clusters
 ===============================
 
-``number_of_clusters`` looks for the number at which members of different kinds agree, and says so when there are no
-clusters.
-Stability is a second look: with too many clusters, some of them fall apart from one resample to the next; with too
-few, unlike ones are joined, which is stable too. Here five clusters were generated.
+``number_of_clusters`` looks for the number at which different methods agree, and says if there are no clusters.
+Stability is a second way to look at it. With too many clusters, some of them change from one resample to the next;
+with too few, different clusters are joined, which is stable, too. Here five clusters were generated.
 """
 
 # %%

@@ -1,9 +1,9 @@
 """
-Outliers that pull k-means, and do not pull EC
-==============================================
+Outliers that change k-means, and not EC
+========================================
 
-Five clusters in 40 dimensions; one row in twenty is thrown far away in a random direction. k-means spends centroids on
-such rows. Robust embedded clustering gives them small weights, and says which they are.
+There are five clusters in 40 dimensions, and one row in twenty was moved far away in a random direction. k-means uses
+centroids for such rows. Robust embedded clustering gives them small weights, and says which they are.
 """
 
 # %%

@@ -2,8 +2,8 @@
 A scikit-learn pipeline with set_output
 =======================================
 
-Chemical measurements of wines, in units that do not compare. Scaling goes into the pipeline, so that it is applied to
-new rows as well; ``set_output`` makes the embedding a data frame.
+Chemical measurements of wines have different units. Scaling goes into the pipeline, so that it is applied to new rows
+as well; ``set_output`` makes the embedding a data frame.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Images as prototypes
 ====================
 
-What is in a cluster of images is seen at a glance from its most typical members: here the handwritten digits nearest to
-the center of each cluster, in the embedding.
+The most typical images of a cluster show what it is about: here they are the handwritten digits nearest to the center
+of each cluster, in the embedding.
 """
 
 # %%

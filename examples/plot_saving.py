@@ -2,8 +2,8 @@
 Saving a model, and a report
 ============================
 
-A model is saved in a format that cannot run code when it is loaded, and labels new rows later. The report is one HTML
-file that shows the clustering to people who have no Python.
+A saved model labels new rows later; loading it cannot run code. The report is one HTML file that shows the clustering
+to people without Python.
 """
 
 # %%
@@ -23,7 +23,7 @@ again = jc.load(folder / "model.skops")
 print(f"accuracy on rows it never saw: {jc.metrics.clustering_accuracy(y[800:], again.predict(X[800:])):.3f}")
 
 # %%
-# A model that was loaded has everything that the one that was saved had.
+# The loaded model has all that the saved one had.
 jc.plots.EmbeddingDisplay.from_estimator(again, X[:800])
 plt.show()
 

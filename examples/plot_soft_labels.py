@@ -2,8 +2,9 @@
 Soft labels as pictures
 =======================
 
-Uncorrelated ridge regression gives each row a probability per cluster. Without rescaling they are dense, with it
-sparse; and the more iterations, the lower the objective, but the flatter the labels, and the worse the clusters.
+Uncorrelated ridge regression gives each row a soft label for each cluster. Without rescaling the soft labels are
+dense, with rescaling they are sparse. With more iterations the objective falls, but the soft labels become flatter
+and the clusters worse.
 """
 
 import warnings

@@ -2,9 +2,9 @@
 Two clouds that PCA cannot see
 ==============================
 
-The DEC paper's toy: two normal clouds side by side, far longer along the direction that does not matter. PCA, then
-k-means, looks along the long axis and finds nothing. DEC turns its direction (dashed) to the one that separates: at the
-start, after one iteration, at the end.
+The toy of the DEC paper has two normal clouds side by side. They are much longer along a direction that does not
+separate them. PCA, then k-means, looks along this axis and finds nothing. DEC turns its direction (dashed) to the one
+that separates the clouds: the pictures show it at the start, after one iteration, and at the end.
 """
 
 # %%

@@ -1,5 +1,6 @@
 """What the pages tell people to type: every block of Python and every command runs; what a page of the guide has."""
 
+import ast
 import importlib.util
 import re
 import shlex
@@ -10,6 +11,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.utils import Bunch
 
+import jointclust as jc
 from jointclust import cli
 from jointclust.datasets import _everyday
 
@@ -117,6 +119,19 @@ def test_pages_of_the_guide_begin_with_something_to_do(page):
     assert (page.parent / re.search(r"\.\. image:: (\S+)", text)[1]).is_file()
     assert re.search(r":(?:func|class|meth):`[^`]*jointclust\.", text)
     assert ":keywords:" in text
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").rglob("plot_*.py")), ids=lambda script: script.stem)
+def test_tutorials_use_public_names_only(script):
+    """What a tutorial takes from this library is in ``jc.__all__``, and nothing begins with an underscore."""
+    nodes = list(ast.walk(ast.parse(script.read_text())))
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    ours = {node.attr for node in attributes if isinstance(node.value, ast.Name) and node.value.id == "jc"}
+    assert ours
+    assert ours <= set(jc.__all__)
+    assert not [node.attr for node in attributes if node.attr.startswith("_")]
+    imported = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module.startswith("jointclust")]
+    assert imported == []
 
 
 def test_pictures_are_shown():

@@ -2,7 +2,8 @@
 A table
 =======
 
-Rows are things, columns what was measured of them, each in a unit of its own. Nothing has to be scaled or encoded.
+Each row is one thing, here a wine, and each column is one measurement, in a unit of its own. Nothing has to be scaled
+or encoded.
 """
 
 # %%
@@ -16,17 +17,17 @@ table = pd.DataFrame(wine.data, columns=wine.feature_names)
 print(jc.describe(table))
 
 # %%
-# One function. It suggests the number of clusters; if you know it, give it.
+# :func:`~jointclust.cluster` suggests the number of clusters, too; if you know it, give it.
 model = jc.cluster(table, random_state=0)
 print(model.number_.verdict, "- other candidates:", model.number_.suggestions[1:])
 print(f"{jc.metrics.clustering_accuracy(wine.target, model.labels_):.2f} of the wines are with their cultivar")
 
 # %%
-# The rows in the directions in which the clusters differ.
+# The map shows the rows in the directions in which the clusters differ.
 jc.plots.EmbeddingDisplay.from_estimator(model, table)
 plt.show()
 
 # %%
-# Which rows to look at twice: those of little confidence.
+# Look twice at rows of low confidence.
 doubtful = table[model.confidence_ < 0.6]
 print(f"{len(doubtful)} of {len(table)} rows are doubtful")

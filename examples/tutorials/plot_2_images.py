@@ -2,7 +2,8 @@
 Faces and other images
 ======================
 
-Rows are images of one size, columns their pixels. Here: handwritten digits; faces are done in the same way.
+Each row is an image, and the columns are its pixels; all images have one size. Here they are handwritten digits.
+Faces work in the same way.
 """
 
 # %%
@@ -15,7 +16,7 @@ model = jc.cluster(digits.data, 10, random_state=0)
 print(f"accuracy {jc.metrics.clustering_accuracy(digits.target, model.labels_):.2f}; no label was used")
 
 # %%
-# The mean image of each cluster, and beside it the image that the fits are least sure of.
+# The mean image of each cluster, and below it the image of lowest confidence.
 fig, axes = plt.subplots(2, 10, figsize=(10, 2.4), layout="constrained")
 for cluster in range(10):
     inside = model.labels_ == cluster
@@ -28,5 +29,6 @@ axes[1, 0].set_ylabel("least sure")
 plt.show()
 
 # %%
-# Many classes with few images each, as with faces: :class:`~jointclust.OptimalDiscriminantClustering` is as fast as PCA
-# and k-means, and better there. ``jc.write_report(model, X, "faces.html", image_shape=(height, width))`` draws rows.
+# If there are many classes with few images each, as with faces, :class:`~jointclust.OptimalDiscriminantClustering` is
+# as fast as PCA and k-means, and more accurate. :func:`jc.write_report <jointclust.write_report>` with
+# ``image_shape=(height, width)`` draws rows as images.

@@ -2,8 +2,8 @@
 Cells
 =====
 
-AnnData in, AnnData out: ``jc.sc.tl.consensus`` follows scverse's conventions. It takes raw counts, logarithms, a layer
-or a representation, and keeps sparse matrices sparse.
+:func:`jc.sc.tl.consensus <jointclust.sc.tl.consensus>` writes clusters into AnnData and follows the conventions of
+scverse. It takes raw counts, logarithms, a layer or a representation, and keeps sparse matrices sparse.
 """
 
 # %%
@@ -24,8 +24,8 @@ print(cells.uns["jointclust"]["number"]["verdict"])
 print(cells.obs["jointclust"].value_counts())
 
 # %%
-# What was written: the cluster and the confidence of each cell, the directions in which the clusters differ, and how
-# it was done. ``cells.write_h5ad`` keeps it all.
+# It has written the cluster and the confidence of each cell, the directions in which the clusters differ, and the
+# parameters. ``cells.write_h5ad`` saves all of it.
 Y = cells.obsm["X_jointclust"]
 fig, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 points = ax.scatter(Y[:, 0], Y[:, 1], c=cells.obs["jointclust"].cat.codes, s=8, cmap="tab10")
@@ -34,6 +34,6 @@ fig.colorbar(points, label="cluster", ticks=range(4))
 plt.show()
 
 # %%
-# With scanpy, ``jc.sc.pl.map(cells)`` draws this, and ``jc.sc.pl.dotplot(cells)`` the genes that set clusters apart.
-# Beware of the number of clusters: kinds of cells have kinds of their own. Other answers are in
-# ``uns["jointclust"]["number"]["suggestions"]``, and ``jc.sc.tl.consensus(cells, 12)`` gives as many as you ask for.
+# With scanpy, ``jc.sc.pl.map(cells)`` draws this map, and ``jc.sc.pl.dotplot(cells)`` draws the genes that set clusters
+# apart. Be careful with the number of clusters: kinds of cells have subtypes. Other candidates are in
+# ``uns["jointclust"]["number"]["suggestions"]``, and ``jc.sc.tl.consensus(cells, 12)`` finds twelve clusters.

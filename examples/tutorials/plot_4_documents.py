@@ -2,7 +2,7 @@
 Documents
 =========
 
-A list of strings is all it takes: words are counted, weighed, and turned into topics.
+Pass a list of strings: words are counted, weighed, and turned into topics.
 """
 
 # %%
@@ -27,7 +27,7 @@ model = jc.cluster(texts, 4, random_state=0)
 print(f"accuracy {jc.metrics.clustering_accuracy(truth, model.labels_):.3f}")
 
 # %%
-# What each cluster is about: its name is made of the words that it has more often than the others.
+# The name of a cluster is made of the words that it has more often than the others.
 for cluster in jc.explain(model, texts):
     print(cluster.cluster, cluster.size, cluster.name)
 
@@ -36,9 +36,9 @@ jc.plots.EmbeddingDisplay.from_estimator(model, texts)
 plt.show()
 
 # %%
-# New documents, and how sure their labels are.
+# New documents get labels with a confidence.
 new = ["the crew saw a rocket leave for the moon", "the nurse gave the patient a dose", "a thing of the world"]
 print(model.predict(new), model.confidence(new).round(2))
 
 # %%
-# In BERTopic the consensus takes the place of HDBSCAN, and of UMAP: :doc:`/pipelines` has the code.
+# BERTopic takes the consensus in place of HDBSCAN and UMAP: :doc:`/pipelines` has the code.

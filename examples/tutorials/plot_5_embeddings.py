@@ -2,7 +2,8 @@
 Embedding vectors
 =================
 
-Rows from a language or image model: hundreds of columns, every row of one length. Some lie between two topics.
+Embedding vectors come from a language or image model. They have hundreds of columns, and every row has the same length.
+Here some rows lie between two topics.
 """
 
 # %%
@@ -20,12 +21,13 @@ rows /= np.linalg.norm(rows, axis=1, keepdims=True)
 print(jc.describe(rows))
 
 # %%
-# Rows whose label is doubtful are left without one, as -1.
+# With ``reject_below``, rows of low confidence get no label but -1.
 model = jc.JointConsensus(6, reject_below=0.8, random_state=0).fit(rows)
-print(f"{np.mean(model.labels_[-60:] == -1):.2f} of the rows between topics are rejected, and")
-print(f"{np.mean(model.labels_[:-60] == -1):.2f} of the others, which are right in")
+print(f"rejected: {np.mean(model.labels_[-60:] == -1):.2f} of the rows between topics,")
+print(f"          {np.mean(model.labels_[:-60] == -1):.2f} of the other rows")
 kept = model.labels_[:-60] >= 0
-print(f"{jc.metrics.clustering_accuracy(truth[:-60][kept], model.labels_[:-60][kept]):.2f} of the cases")
+accuracy = jc.metrics.clustering_accuracy(truth[:-60][kept], model.labels_[:-60][kept])
+print(f"accuracy of the other rows that were kept: {accuracy:.2f}")
 
 # %%
 fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")

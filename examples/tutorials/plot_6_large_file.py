@@ -2,8 +2,8 @@
 A file larger than memory
 =========================
 
-The same ``fit`` takes a memory-mapped file: the consensus learns from a sample of the rows and votes on all of them in
-one pass, and single methods sweep the file a few times. Here the file is small, so that this page is quick.
+``fit`` also takes a memory-mapped file. The consensus learns from a sample of the rows and then labels all of them in
+one pass; single methods read the file a few times. Here the file is small, so that this page is quick.
 """
 
 # %%
@@ -24,7 +24,7 @@ model = jc.LDAKMeans(6, random_state=0).fit(rows)
 print(f"accuracy {jc.metrics.clustering_accuracy(truth, model.labels_):.3f} on {len(rows):,} rows")
 
 # %%
-# Where time or rows are many, the consensus has an effort: "quick" fits fewer members to 3,000 rows.
+# If time is short, ``effort="quick"`` makes the consensus fit fewer members, to 3,000 rows.
 quick = jc.JointConsensus(6, effort="quick", random_state=0).fit(rows)
 print(f"consensus: {jc.metrics.clustering_accuracy(truth, quick.labels_):.3f}")
 
@@ -33,4 +33,4 @@ jc.plots.EmbeddingDisplay.from_estimator(model, rows)
 plt.show()
 
 # %%
-# HDF5 and Zarr files, Dask arrays and tensors on a GPU go the same way: :doc:`/scaling`.
+# HDF5 and Zarr files, Dask arrays and tensors on a GPU work in the same way: :doc:`/scaling`.

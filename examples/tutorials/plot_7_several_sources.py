@@ -2,8 +2,8 @@
 Several sources of the same rows
 ================================
 
-What customers do is in one table, what they wrote in another: two blocks with the same rows. Each has views of its own,
-and a say if it shows clusters; a wide block does not drown a narrow one, and one of noise has no votes.
+One table says what customers do, another one what they wrote: two blocks with the same rows. Each block votes if it
+shows clusters. A wide block has no more weight than a narrow one, and a block of noise has no votes.
 """
 
 # %%
@@ -32,7 +32,7 @@ texts = [
 truth = 2 * is_older + about_delivery
 
 # %%
-# A dict names the blocks. Either alone shows two groups; together they are four, and nobody has to say so.
+# A dict names the blocks. Each block alone shows two groups, and both together show four.
 blocks = {"numbers": numbers, "text": texts}
 model = jc.cluster(blocks, random_state=0)
 print(model.n_clusters, "clusters, accuracy", round(jc.metrics.clustering_accuracy(truth, model.labels_), 3))
@@ -40,12 +40,12 @@ for name, block in blocks.items():
     print(name, "alone:", jc.number_of_clusters(block).n_clusters)
 
 # %%
-# What each view weighs, and why. Blocks that vote have the same weight, however many columns and views they have.
+# ``views_`` says what each view weighs, and why. Blocks that vote have the same weight, however many columns they have.
 for view in model.views_:
     print(f"{view['name']:24s} {view['weight']:.2f}  {view['reason']}")
 
 # %%
-# The clusters in words of both blocks.
+# The rules use columns and words of both blocks.
 print(jc.explain(model, blocks)[0])
 
 # %%
@@ -53,7 +53,7 @@ jc.plots.EmbeddingDisplay.from_estimator(model, blocks)
 plt.show()
 
 # %%
-# New rows come as the same dict. A block of noise beside them would change nothing: it has no votes.
+# New rows are passed as the same dict. A block of noise changes nothing, because it has no votes.
 new = {"numbers": numbers[:3], "text": texts[:3]}
 print(model.predict(new), model.confidence(new).round(2))
 beside = jc.JointConsensus(4, random_state=0).fit(blocks | {"noise": rng.standard_normal((400, 200))})

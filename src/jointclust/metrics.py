@@ -51,7 +51,7 @@ def clustering_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def clustering_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """One minus :func:`clustering_accuracy`.
+    """One minus :func:`jointclust.metrics.clustering_accuracy`.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -117,6 +118,17 @@ def test_names_that_cannot_be_used_are_told(options, status, message, customers,
     result = failure(capsys, "look", customers, *options)
     assert result[0] == status
     assert message in result[1]
+
+
+def test_look_breaks_no_words_on_a_narrow_terminal(customers, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert call("look", customers) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    monkeypatch.undo()
+    for column in looked(capsys, customers)["columns"]:
+        change = f" ({column['change']})" if column["change"] else ""
+        assert f"- {column['name']}: {column['why']}{change}" in told
 
 
 def test_unrelated_columns_are_all_used(tmp_path, capsys):

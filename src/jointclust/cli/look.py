@@ -29,6 +29,8 @@ from jointclust.views.written import DAY_FIRST, MONTH_FIRST
 
 # Columns that are listed, and the width of the table where there is no terminal.
 _LISTED, _WIDTH = 100, 160
+# Columns of a terminal from which on a table has room for sentences.
+_ROOM = 110
 
 
 @click.command()
@@ -168,17 +170,25 @@ def _draw(overview: _Look, data: str) -> None:
     rows = overview.rows()
     width = None if sys.stdout.isatty() else _WIDTH
     console = Console(width=width, highlight=False, markup=False, emoji=False)
+    has_room = console.width >= _ROOM
     if rows:
         drawn = Drawn(box=box.SIMPLE_HEAD, pad_edge=False)
         for head in ("column", "kind", "used"):
             drawn.add_column(head, overflow="fold")
         for head in ("related", "gaps", "levels"):
             drawn.add_column(head, justify="right", no_wrap=True)
-        drawn.add_column("why", ratio=3, overflow="fold")
-        drawn.add_column("to change it", ratio=2, overflow="fold")
+        if has_room:
+            drawn.add_column("why", ratio=3, overflow="fold")
+            drawn.add_column("to change it", ratio=2, overflow="fold")
         for row in rows[:_LISTED]:
-            drawn.add_row(*_cells(row))
+            drawn.add_row(*_cells(row), *((row["why"], row["change"]) if has_room else ()))
         console.print(drawn)
+        if not has_room:
+            console.print("Why, and what changes it:")
+            for row in rows[:_LISTED]:
+                change = f" ({row['change']})" if row["change"] else ""
+                console.print(f"- {row['name']}: {row['why']}{change}")
+            console.print()
     if len(rows) > _LISTED:
         console.print(f"{len(rows) - _LISTED:,} more columns: --json has them all.")
     for line in overview.sentences():
@@ -191,7 +201,6 @@ def _cells(row: dict[str, Any]) -> Iterable[str]:
     yield "" if row["related"] is None else f"{row['related']:.1f}"
     yield percent(row["gaps"]) if row["gaps"] else ""
     yield "" if row["levels"] is None else f"{row['levels']:,}"
-    yield from (row["why"], row["change"])
 
 
 def _without_marks(description: Description, array: NDArray, place: int) -> NDArray:

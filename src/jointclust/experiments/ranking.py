@@ -94,7 +94,7 @@ def friedman(scores: ArrayLike) -> Friedman:
     Returns
     -------
     chi_square, p_value : float
-        Friedman's; as :func:`scipy.stats.friedmanchisquare`, which wants three methods.
+        Friedman's; as ``scipy.stats.friedmanchisquare``, which wants three methods.
     f, f_p_value : float
         Iman and Davenport's; infinite where all data sets agree.
 

@@ -185,7 +185,7 @@ class Coordinates:
         Parameters
         ----------
         visit : callable
-            Takes a :class:`Block`; sends back what :func:`jointclust.rows.sweep` adds up and puts together. It must not
+            Takes a ``Block``; sends back what ``jointclust.rows.sweep`` adds up and puts together. It must not
             hold the rows.
         projection : array of shape (rank, n_components), optional
             In these coordinates; the block's ``y`` are its rows in that embedding, or as swept where there is none.

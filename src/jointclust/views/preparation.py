@@ -37,9 +37,10 @@ EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
 class Preparation(Transformer):
     """Makes the rows of one view from data: describes and codes them, fills their gaps, and scales them.
 
-    Ids, constant columns and columns that depend on no others are left out of tables, categories and dates coded by
-    :class:`MixedEncoder`, gaps filled by :class:`LowRankImputer`, words of documents counted; coded categories stay as
-    coded when numbers are scaled, and count as far as they go with other columns. ``notes_`` say what was done.
+    Ids, constant columns and columns that depend on no others are left out of tables. Categories and dates are coded by
+    :class:`jointclust.MixedEncoder`, gaps are filled by :class:`jointclust.LowRankImputer`, words of documents are
+    counted. Coded categories stay as coded when numbers are scaled, and count as far as they go with other columns.
+    ``notes_`` say what was done.
 
     Parameters
     ----------
