@@ -352,3 +352,16 @@ def test_many_clusters_are_not_a_long_way_down(visit, tmp_path):
     assert page.locator(".card .actions").last.is_visible()
     page.click("#open-cards")
     assert not card.locator(".actions").is_visible()
+    hidden = """() => {
+      const t = transform();
+      const at = centres().map(({ x, y }) => [(x.at / 65535) * t.sx + t.ox, (y.at / 65535) * t.sy + t.oy]);
+      const pen = overlay.getContext("2d");
+      const named = placedNames(pen);
+      pen.font = nameFont();
+      const half = (text) => pen.measureText(text).width / 2;
+      const covers = ({ text, x, y }, [a, b]) => Math.abs(a - x) < half(text) && Math.abs(b - y) < 9;
+      return [named.length, named.map((one) => at.filter((place) => covers(one, place)).length)];
+    }"""
+    n_named, covered = page.evaluate(hidden)
+    assert n_named > 5
+    assert max(covered) <= 1, "a name hides no cluster but its own"

@@ -76,6 +76,15 @@ def test_every_value_stands_under_the_name_of_its_column(page, frame):
         np.testing.assert_allclose(result[known], expected[known], atol=feature["step"])
 
 
+def test_as_many_names_as_coded_columns_are_not_theirs(frame, tmp_path):
+    """Five columns, two of which are coded as one number each, one as three levels and two not at all."""
+    five = frame[["note", "size", "weight", "shop"]].assign(name=[f"customer {row}" for row in range(160)])
+    model = jc.JointConsensus(2, columns="all", effort="quick", random_state=0).fit(five)
+    jc.write_report(model, five, tmp_path / "r.html", feature_names=list(five.columns))
+    names = [one["name"] for one in page_of(tmp_path / "r.html")["features"]]
+    assert sorted(names) == ["shop = east", "shop = south", "shop = west", "size", "weight"]
+
+
 def test_values_that_were_filled_in_are_marked(page, frame):
     of = {one["name"]: one for one in page["features"]}
     filled = np.frombuffer(bytes_of(of["size"]["filled"]), np.uint8).astype(bool)

@@ -247,6 +247,7 @@ _SOURCES: dict[ParameterSource | None, str] = {
     ParameterSource.COMMANDLINE: "you",
     ParameterSource.DEFAULT_MAP: "config file",
     ParameterSource.ENVIRONMENT: "environment",
+    None: "the earlier run",  # no option of this command
 }
 
 

@@ -39,6 +39,9 @@ def _valley(shown: Float, is_second: NDArray[np.bool_], tested: Float) -> float:
     low, high = shown[~is_second].mean(axis=0), shown[is_second].mean(axis=0)
     rest = shown - np.where(is_second[:, None], high, low)
     scatter = rest.T @ rest / len(rest)
-    scatter[np.diag_indices(len(scatter))] += _RIDGE * np.trace(scatter) / len(scatter) + np.finfo(float).tiny
-    direction = np.linalg.solve(scatter, high - low)
+    gap = high - low
+    # Rows that are alike within both groups do not scatter at all.
+    least = np.finfo(float).eps * float(gap @ gap) + np.finfo(float).tiny
+    scatter[np.diag_indices(len(scatter))] += _RIDGE * np.trace(scatter) / len(scatter) + least
+    direction = np.linalg.solve(scatter, gap)
     return unimodal_p_value(tested @ direction, float(low @ direction), float(high @ direction))

@@ -93,7 +93,8 @@ class Content:
         """Numbers of clusters to look at: that of the fit, and what else the data suggest, where there is a layer."""
         suggested = [] if self.number is None else self.number.suggestions
         numbers = [self.n_clusters, *(one for one in suggested if one != self.n_clusters)]
-        return [one for one in numbers if 2 <= one <= len(self.layers.of_number)][:_CANDIDATES]
+        numbers = [one for one in numbers if 2 <= one <= len(self.layers.of_number)][:_CANDIDATES]
+        return numbers if len(numbers) > 1 else []
 
     def reasons_for(self, number: int) -> list[str]:
         """What speaks for a number of clusters, and against it."""

@@ -402,7 +402,8 @@ def _curve(x: NDArray, y: NDArray, label: str, ends: tuple[str, str], marks: lis
 def columns(content: Content) -> str:
     """What each column of the data is, whether it is used, and how far it separates the clusters."""
     facts = content.fitted.columns
-    if all(one["used"] and not one["why"] and np.isnan(one["drives"]) for one in facts):  # as those of a sparse matrix
+    # Of a sparse matrix, and of many columns that are all used, there is nothing to tell.
+    if all(one["used"] and np.isnan(one["drives"]) for one in facts) and len({one["why"] for one in facts}) <= 1:
         return ""
     # Those that separate the clusters most come first, and those that are not used last.
     facts = sorted(facts, key=lambda one: (not one["used"], -np.nan_to_num(one["drives"], nan=-1.0)))

@@ -41,7 +41,8 @@ const cut = (text, most = 32) => (text.length > most ? text.slice(0, most - 1) +
 const nameSize = () => Math.round(13 * growth());
 const nameFont = () => `600 ${nameSize()}px system-ui, sans-serif`;
 
-// Names at the centres, the largest cluster first; one that would lie over another moves aside, or stays away.
+// Names at the centres, the largest cluster first; one that would lie over another, or over the middle of another
+// cluster, moves aside, or stays away.
 function placedNames(pen) {
   const { w, h } = box();
   const t = transform();
@@ -50,14 +51,14 @@ function placedNames(pen) {
   const found = [];
   if (state.colour.kind !== "category" || state.colour.names.length > LABELS) return found;
   const order = centres()
-    .map((place, k) => ({ place, k }))
-    .filter(({ place }) => place)
+    .map((place, k) => place && { place, k, x: (place.x.at / 65535) * t.sx + t.ox, y: (place.y.at / 65535) * t.sy + t.oy })
+    .filter(Boolean)
     .sort((a, b) => b.place.size - a.place.size);
-  for (const { place, k } of order) {
+  for (const { place, k, x, y } of order) {
     const text = cut(nameAt(state.colour, k));
     const width = pen.measureText(text).width + 8;
-    const x = (place.x.at / 65535) * t.sx + t.ox;
-    const y = (place.y.at / 65535) * t.sy + t.oy;
+    const hides = (area) =>
+      order.some((o) => o.k !== k && o.x > area[0] - 3 && o.x < area[2] + 3 && o.y > area[1] - 3 && o.y < area[3] + 3);
     const high = (place.y.spread / 65535) * Math.abs(t.sy);
     // A name over a few rows that lie close together would hide them all.
     const dense = high < tall + 6 && (place.x.spread / 65535) * t.sx < width;
@@ -77,6 +78,7 @@ function placedNames(pen) {
       const area = [a - width / 2, b - tall / 2, a + width / 2, b + tall / 2];
       if (taken.some((other) => area[0] < other[2] && other[0] < area[2] && area[1] < other[3] && other[1] < area[3]))
         continue;
+      if (hides(area)) continue;
       taken.push(area);
       found.push({ text, x: a, y: b, kind: "name" });
       break;
