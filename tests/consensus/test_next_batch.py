@@ -212,6 +212,15 @@ def test_rejected_rows_do_not_tell_which_cluster_is_which(first, limit):
     np.testing.assert_array_equal(careful.predict_proba(X), free.predict_proba(X))
 
 
+@pytest.mark.parametrize("names", [["one", "two"], {"0": "one"}, {0: 1}, None])
+def test_names_that_are_none_are_refused(first, names):
+    _, X, _ = first
+    named = jc.JointConsensus(4, trust=False, random_state=0).fit(X)
+    named.cluster_names_ = names
+    with pytest.raises(TypeError, match="cluster_names_ has to be a dict of names by the number"):
+        jc.JointConsensus(4, trust=False, random_state=0).fit(X, like=named)
+
+
 # -- check ------------------------------------------------------------------------------------------------------------
 
 
