@@ -179,8 +179,8 @@ def _record(folder: Path) -> dict[str, Any]:
     fitted = record.get("fitted", {})
     sizes = [len(fitted.get(name) or ()) for name in ("lowest", "highest", "features")]
     n_features = sizes[2] if fitted.get("features") else 1
-    suits = not fitted or sizes[:2] == [n_features, n_features]
-    _check(path, "fitted", fitted, "as many lowest and highest values as features", suits)
+    is_whole = not fitted or sizes[:2] == [n_features, n_features]
+    _check(path, "fitted", fitted, "as many lowest and highest values as features", is_whole)
     return record
 
 
