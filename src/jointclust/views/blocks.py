@@ -84,7 +84,7 @@ def checked_blocks(X: object) -> dict[str, Any] | None:
     if all(np.ndim(block) == 1 and not any(isinstance(cell, str) for cell in block) for block in _plain(in_memory)):
         raise TypeError("X is a dict of columns, not of blocks: pass them as one table, pandas.DataFrame(X).")
     check_lengths({name: n_rows_of(block) for name, block in in_memory.items()})
-    _check_names(in_memory)
+    check_row_names(in_memory)
     return in_memory
 
 
@@ -94,7 +94,7 @@ def _plain(blocks: Mapping[str, Any]) -> list[Any]:
     return plain if len(plain) == len(blocks) else [np.empty((0, 0))]
 
 
-def _check_names(blocks: Mapping[str, Any]) -> None:
+def check_row_names(blocks: Mapping[str, Any]) -> None:
     """Refuse rows of two blocks that have the same names in another order, or only some of them.
 
     Rows that are counted from 0 have names where another block has these in another order: it was sorted or shuffled.
