@@ -388,6 +388,7 @@ def test_a_damaged_record_is_named(run, data, tmp_path, capsys):
         ({"input": {"date_orders": {"x": 1}}}, "input.date_orders", (predict,)),
         ({"fitted": sound["fitted"] | {"highest": ["a"]}}, "fitted.highest", (predict,)),
         ({"fitted": sound["fitted"] | {"features": ["x"]}}, "fitted", (predict,)),
+        ({"fitted": sound["fitted"] | {"lowest": None}}, "fitted", (predict,)),
     ):
         (damaged / "run.json").write_text(json.dumps(sound | changes))
         for command in commands:

@@ -168,6 +168,16 @@ BAD = {
         ValueError,
         "row 0 is 7 in one and 66 in the other",
     ),
+    "a shuffled block": (
+        lambda: {"one": table(), "two": table().iloc[::-1]},
+        ValueError,
+        r"row 0 is 0 in one and 59 in the other.*two\.loc\[one\.index\].*two\.set_axis\(one\.index\)",
+    ),
+    "numbers as text": (
+        lambda: {"one": table().rename(index=str), "two": table().rename(index=str).iloc[::-1]},
+        ValueError,
+        "row 0 is '0' in one and '59' in the other",
+    ),
 }
 
 
@@ -178,6 +188,15 @@ def test_bad_blocks_are_refused_and_the_model_stays(kind, model):
     with pytest.raises(error, match=message):
         model.fit(made())
     assert model.labels_ is before
+
+
+@pytest.mark.filterwarnings("ignore::jointclust.ColumnWarning", "ignore::jointclust.exceptions.Notice")
+def test_rows_are_matched_by_place_where_names_do_not_speak_against_it():
+    one, two = table().iloc[::-1], table().iloc[::-1].rename(index=lambda number: f"r{number}")
+    labels = Consensus(2).fit({"one": one, "two": one.to_numpy()}).labels_
+    for other in (one, two, one.to_numpy(), one.set_axis(np.arange(60) * 2)):
+        np.testing.assert_array_equal(Consensus(2).fit({"one": one.to_numpy(), "two": other}).labels_, labels)
+    np.testing.assert_array_equal(Consensus(2).fit({"one": one, "two": one}).labels_, labels)
 
 
 def test_what_predict_needs(model, text):
@@ -209,6 +228,10 @@ def test_parameters_for_blocks_are_checked(text):
         Consensus(2, views={"numbers": "auto"}).fit(X["numbers"])
     with pytest.raises(ValueError, match="is no view"):
         Consensus(2, views={"numbers": ["nothing"]}).fit(X)
+    with pytest.raises(ValueError, match="is no view"):
+        Consensus(2, views={"numbers": "nothing"}).fit(X)
+    with pytest.raises(TypeError, match="views has to be .* got 3"):
+        Consensus(2, views={"numbers": 3}).fit(X)
 
 
 def test_what_takes_one_table_says_so(text):

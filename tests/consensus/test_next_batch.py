@@ -212,6 +212,15 @@ def test_rejected_rows_do_not_tell_which_cluster_is_which(first, limit):
     np.testing.assert_array_equal(careful.predict_proba(X), free.predict_proba(X))
 
 
+@pytest.mark.parametrize("names", [["one", "two"], {"0": "one"}, {0: 1}, None])
+def test_names_that_are_none_are_refused(first, names):
+    _, X, _ = first
+    named = jc.JointConsensus(4, trust=False, random_state=0).fit(X)
+    named.cluster_names_ = names
+    with pytest.raises(TypeError, match="cluster_names_ has to be a dict of names by the number"):
+        jc.JointConsensus(4, trust=False, random_state=0).fit(X, like=named)
+
+
 # -- check ------------------------------------------------------------------------------------------------------------
 
 
@@ -411,16 +420,17 @@ def test_update_of_a_table(shop, tmp_path):
         (lambda t: t[:0], "no rows"),
         (lambda t: t.assign(visits="many"), "visits"),
         (lambda t: t.drop(columns="basket"), "feature names|columns"),
-        (lambda t: t.to_numpy(), "columns|numbers|names"),
+        (lambda t: t.to_numpy(), "The columns should be those of fit"),
+        (lambda t: np.zeros((9, t.shape[1])), "The rows are numbers alone, and those of fit were a table"),
+        (lambda t: jc.decompose(np.zeros((9, t.shape[1]))), "got Coordinates"),
     ],
-    ids=["empty", "type", "column", "array"],
+    ids=["empty", "type", "column", "cells", "array", "coordinates"],
 )
 def test_a_wrong_batch_changes_nothing(shop, rows, match):
     table = customers(50, 3)
     before = shop.predict(table), shop.labels_.copy(), shop._kept
-    if match != "columns|numbers|names":
-        with pytest.raises((ValueError, TypeError), match=match):
-            shop.update(rows(table))
+    with pytest.raises((ValueError, TypeError), match=match):
+        shop.update(rows(table))
     np.testing.assert_array_equal(shop.predict(table), before[0])
     np.testing.assert_array_equal(shop.labels_, before[1])
     assert shop._kept is before[2]

@@ -157,8 +157,23 @@ def test_errors_name_the_block_and_the_remedy(views):
         model.predict(X | {"weak": X["weak"][:, :2]})
 
 
-def test_constant_views_decide_nothing(views):
-    """A view in which all rows are equal loses nothing and has all weight; the labels are those of the other."""
-    X, y = views
-    model = MVK(4, random_state=0).fit({"clear": X["clear"], "same": np.ones((200, 3))})
-    assert jc.metrics.clustering_accuracy(y, model.labels_) == 1
+@pytest.mark.filterwarnings("error::jointclust.CollapseWarning")
+def test_a_block_that_does_not_vary_has_no_say(views):
+    X, _ = views
+    alone = MVK(4, random_state=0).fit(X)
+    for constant in (np.full((200, 2), 7.3), np.full((200, 1), 1e-200), X["noise"] * 1e-200):
+        with pytest.warns(UserWarning, match="Blocks that do not vary beside the others have no weight: flat"):
+            model = MVK(4, random_state=0).fit({**X, "flat": constant})
+        np.testing.assert_array_equal(model.labels_, alone.labels_)
+        np.testing.assert_allclose(model.view_weights_, [*alone.view_weights_, 0])
+        np.testing.assert_array_equal(model.predict({**X, "flat": constant}), model.labels_)
+
+
+def test_names_of_rows_and_columns_are_compared(views):
+    X = {name: pd.DataFrame(block).add_prefix("c") for name, block in views[0].items()}
+    model = MVK(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.predict(views[0]), model.labels_)
+    with pytest.raises(ValueError, match="Block 'weak': the columns should be those of fit, in that order: 'c0'.*'c5'"):
+        model.predict(X | {"weak": X["weak"].iloc[:, ::-1]})
+    with pytest.raises(ValueError, match="name their rows differently"):
+        MVK(4).fit(X | {"weak": X["weak"].iloc[::-1]})

@@ -177,8 +177,10 @@ def _record(folder: Path) -> dict[str, Any]:
             value = content.get(name)
             _check(path, f"{part}.{name}", value, kind, value is None or suits(value))
     fitted = record.get("fitted", {})
-    sizes = {len(value) for value in fitted.values() if isinstance(value, list)}
-    _check(path, "fitted", fitted, "as many lowest and highest values as features", not fitted or len(sizes) == 1)
+    sizes = [len(fitted.get(name) or ()) for name in ("lowest", "highest", "features")]
+    n_features = sizes[2] if fitted.get("features") else 1
+    is_whole = not fitted or sizes[:2] == [n_features, n_features]
+    _check(path, "fitted", fitted, "as many lowest and highest values as features", is_whole)
     return record
 
 

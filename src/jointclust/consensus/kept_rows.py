@@ -149,8 +149,13 @@ def _joined(one: Any, other: Any) -> Any:
     """Rows, and others of the same columns."""
     if isinstance(one, dict):
         return {name: _joined(block, other[name]) for name, block in one.items()}
-    if isinstance(one, StoredTable):
-        if not isinstance(other, StoredTable) or one.column_names != other.column_names:
+    if isinstance(one, StoredTable) or isinstance(other, StoredTable):
+        if not isinstance(one, StoredTable) or not isinstance(other, StoredTable):
+            before, now = ("a table" if isinstance(part, StoredTable) else "numbers alone" for part in (one, other))
+            raise TypeError(
+                f"The rows are {now}, and those of fit were {before}: pass them like those, a data frame or an array."
+            )
+        if one.column_names != other.column_names:
             raise ValueError("The columns should be those of fit, in that order.")
         return one.joined(other)
     if isinstance(one, StoredColumn):

@@ -94,9 +94,9 @@ class Before:
             ) from error
         labels = _cluster_numbers(labels, None if is_elsewhere(loaded(X)) else n_rows_of(X))
         mass = None if weights is None else to_host(computed(weights, "sample_weight")).astype(np.float64)
-        names: Mapping[int, str] = getattr(model, "cluster_names_", {})
         recall = partial(recalled, model)
-        return cls(labels, sure, unlike, cluster_shares(model, labels), mass, names, recall(X, labels)[1], recall)
+        numbers, names = recall(X, labels)[1], given_names(model)
+        return cls(labels, sure, unlike, cluster_shares(model, labels), mass, names, numbers, recall)
 
     @property
     def n_clusters(self) -> int:
@@ -156,6 +156,20 @@ def before_of(
             "have the numbers of the classes in each fit."
         )
     return Before.of(model, X, weights)
+
+
+def given_names(model: Any) -> Mapping[int, str]:
+    """Names that the clusters of a model have been given, by their numbers."""
+    names = getattr(model, "cluster_names_", {})
+    numbers = (int, np.integer)
+    if not isinstance(names, Mapping) or not all(
+        isinstance(number, numbers) and isinstance(name, str) for number, name in names.items()
+    ):
+        raise TypeError(
+            f"cluster_names_ has to be a dict of names by the number of their cluster, such as {{0: 'regular'}}; got "
+            f"{names!r:.80}."
+        )
+    return names
 
 
 def judged(model: Any, X: Any) -> tuple[Labels, Float, NDArray[np.bool_]]:

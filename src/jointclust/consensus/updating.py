@@ -14,6 +14,7 @@ from jointclust.consensus.matching import judged
 from jointclust.consensus.training import Patterns, VotesInMemory
 from jointclust.rows import is_elsewhere, loaded
 from jointclust.rows.arrays import to_host
+from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights
 
 # Seeds are numbers below this.
@@ -55,7 +56,7 @@ def _check(model: Any, X: Any) -> None:
         raise ValueError(
             "This model was fitted with known labels or groups, which belong to its rows: fit all rows again with them."
         )
-    if is_elsewhere(X):
+    if is_elsewhere(X) or isinstance(X, Coordinates):
         raise TypeError(f"update takes a batch of rows in memory; got {type(X).__name__}: load the batch first.")
     if n_rows(X) == 0:
         raise ValueError("X has no rows: there is nothing to add.")

@@ -68,9 +68,11 @@ def check_views(views: str | list[Any] | dict[str, Any] | None) -> None:
         for own in views.values():
             check_views(own)
         return
+    if not isinstance(views, list | tuple | str | None):
+        raise TypeError(f'views has to be "auto", None or a list of views, for each block; got {views!r}.')
     if views is not None and len(views) == 0:
         raise ValueError('views is empty: give at least one, "auto", or None for rows as they are.')
-    for view in [] if views is None or isinstance(views, str) else views:
+    for view in [] if views in (None, "auto") else [views] if isinstance(views, str) else views:
         if view == "auto":
             raise ValueError('views=["auto", ...]: "auto" cannot be combined with other views; list the views by name.')
         if isinstance(view, str) and view not in VIEWS:

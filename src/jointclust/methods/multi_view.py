@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from jointclust._sklearn import Interval
+from jointclust._sklearn import Interval, get_feature_names
 from jointclust.estimators.base import Limits
 from jointclust.estimators.joint import JointRun
+from jointclust.exceptions import tell
 from jointclust.methods.robust import Loss, RobustSteps, published_loss, residual_floor
 from jointclust.methods.robust_kmeans import RobustKMeans
 from jointclust.numerics.partitions import (
@@ -31,7 +32,8 @@ from jointclust.subspace.alternating import Method, State
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
 from jointclust.types import Array, Float, Labels, Sweepable
-from jointclust.views.blocks import about_block, as_fitted, blocks_in, check_lengths
+from jointclust.views.blocks import about_block, as_fitted, blocks_in, check_lengths, check_row_names
+from jointclust.views.kinds import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,7 @@ class _ViewSteps(RobustSteps):
     ends: tuple[int, ...]
     exponent: float
     view_weights: Float
+    varies: NDArray[np.bool_]
 
     def views(self, weights: Float | None = None) -> Views:
         return Views(self.ends, (self.view_weights if weights is None else weights) ** self.exponent)
@@ -98,7 +101,7 @@ class _ViewSteps(RobustSteps):
             centers = centers_of(Y, start.labels, n_clusters, self.coordinates.weights)
         labels, centers = self._filled(Y, self._labels(Y, centers, weights), centers)
         totals, sums, sizes = self._sums(Y, labels, centers, n_clusters)
-        weights = best_view_weights(totals, self.exponent)
+        weights = best_view_weights(np.where(self.varies, totals, np.inf), self.exponent)
         objective = float(weights**self.exponent @ totals)
         clusters, projection = clusters.relabelled(labels), self.project(clusters)
         return _ViewState(clusters, projection, objective, sums, sizes, weights)
@@ -211,7 +214,7 @@ class MultiViewKMeans(RobustKMeans):
     ----------
     labels_, classes_
     view_weights_ : array of shape (n_views,)
-        The weights a, which sum to 1.
+        The weights a, which sum to 1; 0 for a view that does not vary, whose loss would otherwise be least.
     view_names_ : list of str
         The names of the blocks; their numbers, from 0 on, where they have none.
     view_scales_ : array of shape (n_views,)
@@ -255,11 +258,17 @@ class MultiViewKMeans(RobustKMeans):
             given = in_order_of_fit(given, self.view_names_)
         arrays = [checked_block(name, block, ensure_min_samples) for name, block in given.items()]
         check_lengths({name: len(one) for name, one in zip(given, arrays, strict=True)})
+        check_row_names(given)
+        columns = {name: get_feature_names(block) for name, block in given.items()}
+        columns = {name: names.tolist() for name, names in columns.items() if names is not None}
         if reset:
             self.view_names_, self._ends = list(given), tuple(np.cumsum([one.shape[1] for one in arrays]).tolist())
+            self._columns = columns
         elif (widths := np.diff([0, *self._ends]).tolist()) != [one.shape[1] for one in arrays]:
             new_widths = ", ".join(f"{name!r} {one.shape[1]}" for name, one in zip(given, arrays, strict=True))
             raise ValueError(f"The blocks have columns {new_widths}; those of fit had {widths}.")
+        else:
+            check_same_columns(vars(self).get("_columns", {}), columns)
         return super()._validated(np.hstack(arrays), reset=reset, ensure_min_samples=ensure_min_samples, **options)
 
     def _coordinates_of(
@@ -296,7 +305,10 @@ class MultiViewKMeans(RobustKMeans):
             return super()._method(coordinates, n_components, rng)
         embedding, n_views = self._embedding(coordinates, n_components), len(self._ends)
         loss, alike = Loss(residual_floor(coordinates), robust=True), np.full(n_views, 1.0 / n_views)
-        given = (coordinates, n_components, loss, self.tol, embedding, self._ends, float(self.exponent), alike)
+        varies = varying(to_host(coordinates.rows.X), self._ends, loss.floor)
+        if constant := [name for name, one in zip(self.view_names_, varies, strict=True) if not one]:
+            tell(f"Blocks that do not vary beside the others have no weight: {', '.join(constant)}.", UserWarning)
+        given = (coordinates, n_components, loss, self.tol, embedding, self._ends, float(self.exponent), alike, varies)
         return _ViewSteps(*given)
 
     def _publish(self, coordinates: Coordinates, method: Method, run: JointRun) -> NDArray:
@@ -352,14 +364,22 @@ def columns_of(ends: tuple[int, ...]) -> list[slice]:
     return [slice(start, end) for start, end in zip((0, *ends), ends, strict=False)]
 
 
+def varying(rows: NDArray, ends: tuple[int, ...], least: float) -> NDArray[np.bool_]:
+    """Whether any column of each view varies by more than so much; all, if none does."""
+    varies = np.array([bool((np.ptp(rows[:, own], axis=0) > least).any()) for own in columns_of(ends)])
+    return varies | ~varies.any()
+
+
 def view_scales(rows: NDArray, ends: tuple[int, ...], weights: Float | None) -> Float:
     """Factors that give every view the mean total scatter; a view without any keeps its own."""
-    mean = as_rows(rows).mean(weights)
+    mean, columns = as_rows(rows).mean(weights), columns_of(ends)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # answered by an error, later
-        totals = np.array([as_rows(rows[:, own]).squared_norm(mean[own], weights) for own in columns_of(ends)])
+        totals = np.array([as_rows(rows[:, own]).squared_norm(mean[own], weights) for own in columns])
+        rounding = np.array([len(rows) * np.sum((1e-12 * mean[own]) ** 2) for own in columns])
     if not np.isfinite(totals).all():
         return np.ones(totals.size)
-    return np.sqrt(np.where(totals > 0, totals.mean() / np.where(totals > 0, totals, 1.0), 1.0))
+    varies = totals > rounding
+    return np.sqrt(np.where(varies, totals.mean() / np.where(varies, totals, 1.0), 1.0))
 
 
 def scaled(rows: NDArray, model: MultiViewKMeans) -> NDArray:
@@ -384,6 +404,16 @@ def blocks_of(X: Any) -> dict[str, Any] | None:
     if isinstance(X, list | tuple) and X and all(len(_shape(block)) == 2 for block in X):
         return {str(place): block for place, block in enumerate(X)}
     return blocks_in(X)
+
+
+def check_same_columns(before: Mapping[str, list[str]], now: Mapping[str, list[str]]) -> None:
+    """Columns that have names are those of fit, in that order."""
+    for name in before.keys() & now.keys():
+        if before[name] != now[name]:
+            raise ValueError(
+                f"Block {name!r}: the columns should be those of fit, in that order: {listed(before[name])}; got "
+                f"{listed(now[name])}."
+            )
 
 
 def _shape(block: Any) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from jointclust.consensus.column_roles import ColumnRoles, column_roles, columns_with_roles
 from jointclust.consensus.estimator import JointConsensus
+from jointclust.consensus.matching import given_names
 from jointclust.consensus.verdict import Verdict, verdict
 from jointclust.rows import host_block
 from jointclust.rows.arrays import to_host
@@ -248,7 +249,7 @@ class Fitted:
         numbers = range(int(self.labels.max()) + 1) if self.numbered else ()
         known = {cluster: f"cluster {cluster}" for cluster in numbers}
         known |= dict(enumerate(map(str, getattr(self.clusterer, "classes_", ()))))
-        return self.explained_by(self.labels, known | getattr(self.clusterer, "cluster_names_", {}))
+        return self.explained_by(self.labels, known | dict(given_names(self.clusterer)))
 
     def explained_by(self, labels: Labels, known: Mapping[int, str] | None = None) -> Explanation:
         """What makes each cluster of given labels; names of classes, or kept names, can be given for some."""

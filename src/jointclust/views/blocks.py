@@ -84,7 +84,7 @@ def checked_blocks(X: object) -> dict[str, Any] | None:
     if all(np.ndim(block) == 1 and not any(isinstance(cell, str) for cell in block) for block in _plain(in_memory)):
         raise TypeError("X is a dict of columns, not of blocks: pass them as one table, pandas.DataFrame(X).")
     check_lengths({name: n_rows_of(block) for name, block in in_memory.items()})
-    _check_names(in_memory)
+    check_row_names(in_memory)
     return in_memory
 
 
@@ -94,9 +94,15 @@ def _plain(blocks: Mapping[str, Any]) -> list[Any]:
     return plain if len(plain) == len(blocks) else [np.empty((0, 0))]
 
 
-def _check_names(blocks: Mapping[str, Any]) -> None:
-    """Refuse rows of two blocks that have the same names in another order, or only some of them."""
+def check_row_names(blocks: Mapping[str, Any]) -> None:
+    """Refuse rows of two blocks that have the same names in another order, or only some of them.
+
+    Rows that are counted from 0 have names where another block has these in another order: it was sorted or shuffled.
+    """
     named = {name: index for name, block in blocks.items() if (index := _row_names(block)) is not None}
+    counted = {name: _is_counted(index) for name, index in named.items()}
+    if not any(_is_recounted(index) for name, index in named.items() if not counted[name]):
+        named = {name: index for name, index in named.items() if not counted[name]}
     for name, index in list(named.items())[1:]:
         first, own = next(iter(named.items()))
         differ = np.flatnonzero(own != index)
@@ -105,19 +111,27 @@ def _check_names(blocks: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"Blocks {first!r} and {name!r} name their rows differently: row {row} is {own[row]!r} in one and "
                 f"{index[row]!r} in the other. Bring them into one order, such as that of the first: "
-                f"{name}.loc[{first}.index]."
+                f"{name}.loc[{first}.index]; if they have the same rows as they are: {name}.set_axis({first}.index)."
             )
 
 
 def _row_names(block: Any) -> NDArray[np.object_] | None:
-    """Names of the rows of a frame or of AnnData; None where they are counted."""
+    """Names of the rows of a frame or of AnnData; None where there are none."""
     index = block.obs.index if is_annotated(block) else getattr(block, "index", None)
-    if index is None or callable(index):  # a list has a method of that name
-        return None
-    names = np.asarray(index, dtype=object)
+    return None if index is None or callable(index) else np.asarray(index, dtype=object)  # a list has such a method
+
+
+def _is_counted(names: NDArray[np.object_]) -> bool:
+    """Whether names are the numbers of the rows."""
     counted = np.arange(names.size)
     is_counted = all(isinstance(name, int | np.integer) for name in names) and bool((names == counted).all())
-    return None if is_counted or list(names) == [str(number) for number in counted] else names
+    return is_counted or list(names) == [str(number) for number in counted]
+
+
+def _is_recounted(names: NDArray[np.object_]) -> bool:
+    """Whether names are the numbers of the rows in another order."""
+    numbers = [int(text) if (text := str(name)).isascii() and text.isdecimal() else -1 for name in names]
+    return -1 not in numbers and _is_counted(names[np.argsort(numbers)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -50,6 +51,16 @@ class StoredColumn:
     def of_texts(cls, texts: Sequence[Any]) -> StoredColumn:
         """Texts, one a row."""
         return cls.of(Cells("", _objects(texts), np.arange(len(texts)), is_category=False))
+
+    @classmethod
+    def of_numbers(cls, values: NDArray) -> StoredColumn:
+        """Numbers, one a row."""
+        return cls("number", values, np.empty(0, np.int32), None, is_category=False)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it holds one number a row, and nothing else."""
+        return self.kind == "number" and self.codes is None and not self.is_category
 
     def __len__(self) -> int:
         return len(self.unpacked) if self.codes is None else len(self.codes)
@@ -157,6 +168,26 @@ class StoredTable:
         names = names_of(X)
         pairs = zip(names, columns_of(X), strict=True)
         return cls(names, [StoredColumn.of(cells_of(column, str(name))) for name, column in pairs])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Columns of plain numbers as one matrix, names as one text: files hold few large parts quicker than many."""
+        is_plain = np.array([one.is_plain for one in self.columns_], dtype=bool)
+        plain = [one.values for one in self.columns_ if one.is_plain]
+        is_json = all(type(name) in (str, int) for name in self.column_names)
+        return {
+            "column_names": json.dumps(self.column_names) if is_json else self.column_names,
+            "columns_": [one for one in self.columns_ if not one.is_plain],
+            "is_plain": is_plain,
+            "numbers": np.array(plain, dtype=np.float64).T,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        names, columns = state["column_names"], state["columns_"]
+        if "is_plain" in state:  # files of the first days of 0.3 hold column by column
+            plain, others = iter(state["numbers"].T), iter(columns)
+            columns = [StoredColumn.of_numbers(next(plain)) if one else next(others) for one in state["is_plain"]]
+        names = json.loads(names) if isinstance(names, str) else names
+        self.__dict__.update(column_names=names, columns_=columns)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import silhouette_samples
 
 from jointclust.consensus.column_roles import describe_decisive
+from jointclust.consensus.matching import given_names
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing.curves import Curves, curves_of
 from jointclust.showing.explain import ClusterExplanation
@@ -213,7 +214,7 @@ class Content:
         layers = self.layers
         if self.image is None:
             return layers.names
-        called, given = list[str](), getattr(self.fitted.clusterer, "cluster_names_", {})
+        called, given = list[str](), given_names(self.fitted.clusterer)
         for node, own in enumerate(layers.member):
             inside = [cluster for cluster, node in enumerate(layers.fitted) if (own & layers.member[node]).any()]
             if [node] == [layers.fitted[cluster] for cluster in inside]:
