@@ -371,7 +371,8 @@ def _between(points: Array) -> Float:
     norms, squares = blocks.squared_lengths(points), points @ (-2.0 * points).T
     squares += norms
     squares += norms[:, None]
-    return np.maximum(to_host(squares), 0.0)
+    found = to_host(squares)
+    return np.maximum(found, 0.0, out=found)
 
 
 class _Uniforms(NamedTuple):
