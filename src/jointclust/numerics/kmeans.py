@@ -347,7 +347,8 @@ def _drawn_from(points: Array, mass: Array, n_clusters: int, uniforms: _Uniforms
     orders = [_canonical_order(points[r, ...], mass[r, ...]) for r in range(n_sets)]
     points = xp.stack([xp.take(points[r, ...], order, axis=0) for r, order in enumerate(orders)], axis=0)
     weight = np.stack([to_host(xp.take(mass[r, ...], order)) for r, order in enumerate(orders)])
-    flat, squares = xp.reshape(points, (-1, d)), np.stack([_between(points[r, ...]) for r in range(n_sets)])
+    flat, between = xp.reshape(points, (-1, d)), [_between(points[r, ...]) for r in range(n_sets)]
+    squares = between[0][None] if n_sets == 1 else np.stack(between)  # which is a copy of all pairs
     given = np.tile(np.empty((0, d)) if first is None else first, (n_sets, 1, 1))
     nearest = None
     if given.shape[1]:
