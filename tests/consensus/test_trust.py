@@ -1,5 +1,6 @@
 """How far clusters can be trusted: what is found again on other rows."""
 
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -104,6 +105,16 @@ def test_groups_between_which_there_are_gaps(rng):
     assert n_separate(X[::2], strips[::2], X[1::2], strips[1::2], 4) == 2
     X[:, 0] += 5 * strips
     assert n_separate(X[::2], strips[::2], X[1::2], strips[1::2], 4) == 4
+
+
+def test_gaps_between_many_clusters_take_little_memory(rng):
+    """Their centers are compared in pairs, in each of as many directions."""
+    X, labels = rng.standard_normal((1200, 100)), np.arange(1200) % 300
+    X += 9 * rng.standard_normal((300, 100))[labels]
+    tracemalloc.start()
+    n_separate(X[:600], labels[:600], X[600:], labels[600:], 300)
+    assert tracemalloc.get_traced_memory()[1] < 20 * X.nbytes
+    tracemalloc.stop()
 
 
 def test_a_far_cluster_is_trusted_and_a_far_row_is_not(rng):

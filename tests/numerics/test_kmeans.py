@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
@@ -202,6 +204,16 @@ def test_one_start_for_many_clusters_is_better_than_one_of_kmeans_plus_plus():
     ours = np.mean([km.kmeans(Y, 100, np.random.RandomState(s), n_restarts=1).inertia for s in range(4)])
     theirs = np.mean([KMeans(100, n_init=1, random_state=s).fit(Y).inertia_ for s in range(4)])
     assert ours < theirs
+
+
+def test_distances_in_pairs_are_there_once(rng):
+    """Between the candidates of many clusters: the largest matrix of the fit."""
+    Y = rng.standard_normal((1000, 5))
+    km.oversampled(Y, 150, 1, rng)
+    tracemalloc.start()
+    km.oversampled(Y, 150, 1, rng)
+    assert tracemalloc.get_traced_memory()[1] < 1.5 * 8 * 1000**2
+    tracemalloc.stop()
 
 
 def test_a_sample_of_many_clusters_goes_to_rest_before_all_rows_are_looked_at(monkeypatch):

@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import jointclust as jc
+from jointclust.consensus import projection
 from jointclust.rows import threads
+from jointclust.views import gaps
 
 
 @pytest.fixture(autouse=True)
@@ -218,3 +221,27 @@ except KeyboardInterrupt:
 def test_an_interrupted_fit_ends_at_once_and_leaves_the_model_as_it_was():
     result = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, timeout=120)
     assert result.stdout == "as it was\n", result.stderr
+
+
+def test_small_problems_of_a_fit_have_one_blas_thread(monkeypatch):
+    """The k-means++ draws of its landmarks, and what fills gaps: threads that wait for the next product take a core."""
+    seen = {}
+
+    def watched(module, name):
+        original = getattr(module, name)
+
+        def function(*arguments, **options):
+            seen.setdefault(name, set()).update(blas_threads())
+            return original(*arguments, **options)
+
+        monkeypatch.setattr(module, name, function)
+
+    watched(projection, "_anchors")
+    watched(gaps, "_step")
+    monkeypatch.setattr(projection, "LANDMARKS", 100)
+    monkeypatch.setattr(projection, "_ANCHORS", 20)
+    X, _ = jc.datasets.mixture(300, 8, 3, n_nuisance=2, random_state=0)
+    X[::7, 2] = np.nan
+    jc.JointConsensus(3, effort="quick", trust=False, random_state=0).fit(X)
+    assert seen == {"_anchors": {1}, "_step": {1}}
+    assert blas_threads() == {2}

@@ -11,8 +11,10 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from sklearn.exceptions import ConvergenceWarning
 
 import jointclust as jc
+from jointclust.rows import _dask
 
 
 @pytest.fixture
@@ -127,6 +129,36 @@ def test_workers_fit_the_members(client, rows, tmp_path, monkeypatch):
     assert (tmp_path / "killed").exists()
     assert model.members_[1].pid_ in client.run(os.getpid).values()
     np.testing.assert_array_equal(model.labels_.compute(), of_given.labels_)
+
+
+def labels_of_a_fit_to_dask_rows(rows):
+    model = jc.JointConsensus(4, effort="quick", trust=False, random_state=0)
+    return model.fit(da.from_array(rows, chunks=(500, 20))).labels_.compute()
+
+
+def test_a_fit_by_a_worker_does_not_wait_for_itself(tmp_path, rows):
+    """It is a task, and has the only thread of the only worker."""
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(tmp_path)}
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        labels = client.submit(labels_of_a_fit_to_dask_rows, rows).result(timeout=120)
+    np.testing.assert_array_equal(labels, labels_of_a_fit_to_dask_rows(rows))
+
+
+def test_a_large_sample_is_no_matter_to_the_user(client, recwarn):
+    """Dask warns of graphs of 10 MB, which it is told to build in another way."""
+    sample = np.zeros(2_000_000)
+    found = _dask.each(lambda number: number + len(sample), 3, lambda _: None)
+    assert found == [2_000_000, 2_000_001, 2_000_002]
+    assert not [warned for warned in recwarn if "graph" in str(warned.message)]
+
+
+def test_members_warn_nobody(rows, recwarn):
+    """As in memory; a worker in this process shows what others would write to their terminal."""
+    X = da.from_array(rows, chunks=(500, 20))
+    members = [jc.RobustEmbeddedClustering(4, max_iter=1), jc.LDAKMeans(4)]
+    with LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster, Client(cluster):
+        jc.JointConsensus(4, members=members, trust=False, random_state=0).fit(X)
+    assert not [warned for warned in recwarn if issubclass(warned.category, ConvergenceWarning)]
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
 from jointclust.exceptions import Notice, tell
 from jointclust.numerics.partitions import centers_of, looked_up
-from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded
+from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, threads
 from jointclust.rows.arrays import to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Predictor
@@ -403,7 +403,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             progress.advance("members", tell_callbacks() + 1, n_members)
 
         n_known = 0 if classes is None else len(classes)
-        fitted = fit_consensus(viewed, settings, n_known, sample, rng, report)
+        with threads.suited_to(max(one.rows.shape[1] for one in viewed.sources)):
+            fitted = fit_consensus(viewed, settings, n_known, sample, rng, report)
         more: dict[str, Any] = {"_kept": viewed.kept}
         if before is not None:
             fitted, more["changes_"] = numbered_like(before, fitted)

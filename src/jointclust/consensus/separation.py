@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 from scipy.special import bdtr
 
 from jointclust.consensus.embedding import DiscriminantMap
@@ -29,7 +30,7 @@ def n_separate(T: Float, labels: Labels, other: Float, other_labels: Labels, n_c
     embedding = DiscriminantMap.fit(T, labels, n_clusters, None)
     centers, rows = centers_of(embedding(T), labels, n_clusters)[present], embedding(other)
     members = [rows[other_labels == cluster] for cluster in present]
-    near = np.argsort(np.sum((centers[:, None] - centers) ** 2, axis=2), axis=1, kind="stable")[:, 1 : _NEAREST + 1]
+    near = np.argsort(cdist(centers, centers, "sqeuclidean"), axis=1, kind="stable")[:, 1 : _NEAREST + 1]
     touches = np.zeros((present.size, present.size), dtype=bool)
     for one in range(present.size):
         for two in near[one]:

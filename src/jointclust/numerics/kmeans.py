@@ -341,7 +341,8 @@ def _drawn_from(points: Array, mass: Array, n_clusters: int, uniforms: _Uniforms
     orders = [_canonical_order(points[r, ...], mass[r, ...]) for r in range(n_sets)]
     points = xp.stack([xp.take(points[r, ...], order, axis=0) for r, order in enumerate(orders)], axis=0)
     weight = np.stack([to_host(xp.take(mass[r, ...], order)) for r, order in enumerate(orders)])
-    flat, squares = xp.reshape(points, (-1, d)), np.stack([_between(points[r, ...]) for r in range(n_sets)])
+    flat, between = xp.reshape(points, (-1, d)), [_between(points[r, ...]) for r in range(n_sets)]
+    squares = between[0][None] if n_sets == 1 else np.stack(between)  # which is a copy of all pairs
     given = np.tile(np.empty((0, d)) if first is None else first, (n_sets, 1, 1))
     nearest = None
     if given.shape[1]:
@@ -365,7 +366,8 @@ def _between(points: Array) -> Float:
     norms, squares = blocks.squared_lengths(points), points @ (-2.0 * points).T
     squares += norms
     squares += norms[:, None]
-    return np.maximum(to_host(squares), 0.0)
+    found = to_host(squares)
+    return np.maximum(found, 0.0, out=found)
 
 
 class _Uniforms(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.exceptions import tell
+from jointclust.exceptions import collected, tell
 from jointclust.rows import threads
 from jointclust.rows.blocks import Swept, Visit, joined
 from jointclust.types import Array, Sweepable
@@ -20,6 +20,8 @@ from jointclust.types import Array, Sweepable
 _T = TypeVar("_T")
 # Copies of a chunk that a task holds at the most, some of them in float64.
 _COPIES = 4
+# Bytes of a graph from which on Dask warns: it cannot know that they are a sample, which is sent once.
+_ANY_SIZE = 2**60
 # Sums, pieces, and the shape and precision of what there is per row.
 Small = tuple[list[Array], list[Array], list[tuple[tuple[int, ...], Any]]]
 
@@ -106,6 +108,12 @@ def _apart(function: Callable[[Any], _T], value: Any) -> _T:
         return function(value)
 
 
+def _unheard(function: Callable[[Any], _T], value: Any) -> _T:
+    """The same without its warnings, which would go to the worker's terminal."""
+    with collected():
+        return _apart(function, value)
+
+
 def mapped(function: Callable[..., Array], X: Any, tail: tuple[int, ...], dtype: Any) -> Any:
     """``function`` of each chunk, computed when the result is needed."""
     import dask.array as da
@@ -162,17 +170,19 @@ def _as_memory_error(where: str, remedy: str) -> Iterator[None]:
 def each(run: Callable[[int], _T], n_runs: int, done: Callable[[_T], object]) -> list[_T] | None:
     """``run(0)`` to ``run(n_runs - 1)`` by the workers, ``done(result)`` as each arrives; None without a cluster.
 
-    What ``run`` holds travels once. A worker that dies takes nothing with it: its runs are made again.
+    What ``run`` holds travels once. A worker that dies takes nothing with it: its runs are made again. A fit that is
+    itself a task of a worker gets None, too: it would wait for the thread that it has.
     """
     client = _client()
-    if client is None:
+    if client is None or _is_task():
         return None
     import dask
     from distributed import as_completed
 
-    work = dask.delayed(partial(_apart, run), traverse=False, pure=False)
+    work = dask.delayed(partial(_unheard, run), traverse=False, pure=False)
     call = dask.delayed(operator.call, pure=False)
-    futures = client.compute([call(work, index) for index in range(n_runs)])
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": _ANY_SIZE}):
+        futures = client.compute([call(work, index) for index in range(n_runs)])
     results: dict[str, _T] = {}
     try:
         with _as_memory_error("in the fit to the sample", "Give workers more memory."):
@@ -192,6 +202,17 @@ def _client() -> Any:
         return get_client()
     except (ImportError, ValueError):
         return None
+
+
+def _is_task() -> bool:
+    """Whether a Dask worker runs this."""
+    from distributed import get_worker
+
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
 
 
 def check_workers(X: Any) -> None:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from jointclust._sklearn import Interval, check_sample_weight, fit_context
 from jointclust.exceptions import tell
-from jointclust.rows import refuse_annotated, tidied
+from jointclust.rows import refuse_annotated, threads, tidied
 from jointclust.types import Float
 from jointclust.views.transformer import Transformer
 
@@ -117,6 +117,10 @@ class LowRankImputer(Transformer):
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         data = self._validated(X, reset=True)
         weights = check_sample_weight(sample_weight, data, dtype=np.float64, ensure_non_negative=True)
+        with threads.suited_to(data.shape[1]):
+            return self._fit(data, weights)
+
+    def _fit(self, data: NDArray, weights: Float) -> Self:
         present = weights > 0
         if not present.all():
             data, weights = data[present], weights[present]
