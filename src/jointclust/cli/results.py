@@ -129,11 +129,11 @@ class Outcome:
     def coded(self) -> list[str]:
         """What was done to cells when they were coded; columns and views have tables of their own."""
         columns = [] if self.description is None else self.description.columns
-        told = ["view ", *(f"column {column.name!r} " for column in columns if not column.used)]
-        told += [f"Column {column.name!r} holds dates" for column in columns]  # as the reader has said
+        elsewhere = ["view ", *(f"column {column.name!r} " for column in columns if not column.used)]
+        elsewhere += [f"Column {column.name!r} holds dates" for column in columns]  # a note of the reader
         preparations = preparing.preparations_of(self.fitted.model)
         notes = dict.fromkeys(note for one in preparations for note in one.notes_)
-        return [note[0].upper() + note[1:] for note in notes if note and not note.startswith(tuple(told))]
+        return [note[0].upper() + note[1:] for note in notes if note and not note.startswith(tuple(elsewhere))]
 
     @cached_property
     def changes(self) -> list[str]:
@@ -414,7 +414,7 @@ def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: l
     if "rejected" in result:
         lines.append(f"{result['rejected']} of them are not sure enough: their label is -1 (reject_below)")
     if "accuracy" in result:
-        left_out = {"rows_without_class": "without a class", "rows_fitted_with_class": "whose class the fit was told"}
+        left_out = {"rows_without_class": "without a class", "rows_fitted_with_class": "whose class the fit used"}
         parts = [f"{counted(result[key], 'row')} {which}" for key, which in left_out.items() if key in result]
         note = f" (left out: {', '.join(parts)})" if parts else ""
         lines.append(f"Against the known classes{note}: accuracy {result['accuracy']:.3f}, NMI {result['nmi']:.3f}")

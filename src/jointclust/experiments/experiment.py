@@ -360,7 +360,7 @@ def _run(cell: Cell, references: NDArray | None) -> tuple[str, dict[str, Any]]:
 
 
 def _described(estimator: Any) -> str:
-    """An estimator in words that no other one has: class, repr, and what a repr shortens or does not tell."""
+    """An estimator as a text that no other one has: class, repr, and what a repr shortens or leaves out."""
     words = " ".join(re.sub(r" at 0x\w+", "", estimator.__repr__(N_CHAR_MAX=10**9)).split())
     simple, given = (type(None), bool, int, float, str), estimator.get_params()
     hidden = [f"{name}={_fingerprint(value)}" for name, value in given.items() if not isinstance(value, simple)]
@@ -407,12 +407,12 @@ def _parameters(base: Estimator, grid: Grid) -> list[dict[str, Any]]:
 
 
 def _text(parameters: Mapping[str, Any]) -> str:
-    """Parameters as JSON; what JSON has no word for, by a fingerprint."""
+    """Parameters as JSON; values that JSON cannot hold, by a fingerprint."""
     return json.dumps(parameters, sort_keys=True, default=lambda value: f"{type(value).__name__} {_fingerprint(value)}")
 
 
 def _with_clusters(estimator: Any, n_clusters: int) -> Estimator:
-    """The estimator, or the last step of a pipeline, told how many clusters to find, if it has to be told."""
+    """The estimator, or the last step of a pipeline, with this number of clusters, if it has that parameter."""
     name = f"{estimator.steps[-1][0]}__n_clusters" if hasattr(estimator, "steps") else "n_clusters"
     return estimator.set_params(**{name: n_clusters}) if name in estimator.get_params() else estimator
 

@@ -119,7 +119,7 @@ class RobustSteps(Method):
         return {"residual_floor_": self.loss.floor}
 
     def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
-        """Never by its labels: the weights of the rows move on when these stand."""
+        """Never: the weights of the rows still change when the labels do not."""
         return False
 
     def merit(self, state: State, *, final: bool = False) -> float:

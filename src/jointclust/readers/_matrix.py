@@ -29,7 +29,7 @@ from jointclust.readers._table import (
     needed,
 )
 
-# The column of the labels in an AnnData file; others are called by it and their own name.
+# The column of labels in an AnnData file; the names of other columns begin with it.
 _KEY = "jointclust"
 
 

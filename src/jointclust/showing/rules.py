@@ -96,7 +96,7 @@ def find_rules(values: Float, member: Held, weights: Float) -> list[list[Side]]:
     covered, reached = np.zeros(len(member), dtype=bool), 0.0
 
     def score(path: Sequence[Side]) -> float:
-        """That of a rule beside those that there are."""
+        """The F-score of a rule together with the rules so far."""
         rows = covered | _all_hold(path, values)
         return float(2.0 * (weights @ (rows & member)) / (weights @ rows + total))
 
