@@ -1,4 +1,4 @@
-"""Data as read, made ready: which column names the rows, what is done to the others, and how it is told."""
+"""Prepares data as read: which column names the rows, what is done to the others, and notes on both."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def arranged(
 ) -> Table:
     """The table with its documents or columns by name, and without the column that names the rows.
 
-    None of ``features`` names the rows.
+    A column in ``features`` never names the rows.
     """
     data = table.data
     if text_column is not None:

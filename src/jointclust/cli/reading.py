@@ -138,7 +138,7 @@ def identities(table: Table) -> NDArray:
 
 
 def arranged(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
-    """Data to be fitted, read and arranged; tells the notes, also those on copies of rows."""
+    """Data to be fitted, read and arranged; prints the notes, also those on copies of rows."""
     source = read_data(voice, data, given)
     features = named_features(source, given)
     text, missing = given["text_column"], given["missing"]

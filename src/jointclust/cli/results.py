@@ -42,9 +42,9 @@ from jointclust.views.written import is_gap
 STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
 # Rows of which refits say something, at the least.
 _FEW_ROWS = 10
-# Sizes and names of clusters that are told, at the most.
+# Sizes and names of clusters that are printed, at the most.
 _SIZES, _NAMED = 20, 8
-# What the report takes beside each of the other files.
+# Time of the report relative to that of each other file.
 _OF_REPORT = 8.0
 # Dots of a map that are drawn as lines, at the most.
 _DOTS = 5000
@@ -54,7 +54,7 @@ _RULES, _FEATURES = 2, 5
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A fitted model and all that is known of how it came about: what the fit warned of, found and tried."""
+    """A fitted model with the record of its fit: warnings, parameters that were found, candidates."""
 
     voice: Voice
     folder: Path
@@ -387,7 +387,7 @@ def _check_same_data(run: Outcome) -> None:
 
 
 def _describe(run: Outcome) -> None:
-    """More of the method than most want to know."""
+    """Print details of the method, which only --verbose shows."""
     clusterer = run.fitted.clusterer
     params = {name: value for name, value in clusterer.get_params(deep=False).items() if value is not None}
     run.voice.tell(f"{type(clusterer).__name__}({', '.join(f'{name}={value!r}' for name, value in params.items())})")

@@ -49,7 +49,7 @@ Method = Estimator | tuple[Estimator, Grid | Callable[[Dataset], Grid]]
 Prepare = Callable[[Any], Matrix]
 Progress = Callable[[int, int], None]
 Known = dict[tuple[str, Prepare | None], tuple["Source", Dataset]]
-# What measures labels, and what the label-free choice compares them with.
+# Modules that measure labels, and modules of the references that label-free choices compare them with.
 _MEASURES, _REFERENCES = ("jointclust.metrics",), ("jointclust.selection.criteria", "jointclust.selection.search")
 # Results of other versions are other results.
 _VERSIONS = f"jointclust {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
@@ -102,7 +102,7 @@ class Cell:
     record: tuple[str, ...]
 
     def run(self, references: NDArray | None = None) -> dict[str, Any]:
-        """Fit and evaluate; what goes wrong is written down, not raised."""
+        """Fit and evaluate; errors are recorded, not raised."""
         dataset = _rows(self.source)
         coordinates = _coordinates(self.source) if self.shared else None
         results: dict[str, Any] = {}
@@ -343,7 +343,7 @@ def finish(cells: Sequence[Cell], journal: Journal, *, n_jobs: int | None = None
 
 
 def _refer(key: str, source: Source) -> tuple[str, dict[str, Any]]:
-    """What every second member of the consensus finds, to compare with; none where the rows are not for our methods."""
+    """Labels of every second member of the consensus, as references; none if our methods do not take the rows."""
     with threads.single():
         try:
             dataset, coordinates = _rows(source), _coordinates(source)

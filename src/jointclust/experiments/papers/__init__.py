@@ -346,7 +346,7 @@ def _compared(one: Findings) -> DataFrame | None:
 
 
 def _made(wanted: Sequence[Item], lab: Lab, around: Callable[..., AbstractContextManager[Progress]]) -> list[Findings]:
-    """Every item, in turns: what is finished is made, and what the others still ask for is run together."""
+    """Every item, in rounds: those with all cells are made, and the cells that the others need are run together."""
     findings: dict[Item, Findings] = {}
     while True:
         for item in (one for one in wanted if one not in findings):
