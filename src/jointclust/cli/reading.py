@@ -137,8 +137,8 @@ def identities(table: Table) -> NDArray:
     return np.arange(table.data.shape[0]) if table.ids is None else table.ids
 
 
-def arranged(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
-    """Data to be fitted, read and arranged; prints the notes, also those on copies of rows."""
+def file_to_fit(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
+    """One file of data to be fitted, with its columns by name; prints the notes, also those on copies of rows."""
     source = read_data(voice, data, given)
     features = named_features(source, given)
     text, missing = given["text_column"], given["missing"]
