@@ -63,7 +63,7 @@ def arranged(
 
 
 def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
-    """The table with the names of its rows, where one of some columns, not spared, holds nothing else."""
+    """The table with the names of its rows, if one of these columns that is not spared only names rows."""
     others = [name for name in columns if name not in spared]
     is_alone = len(columns) == 1 and not isinstance(table.data, Columns)  # one column beside the features may name rows
     if table.ids is not None or not others:

@@ -68,8 +68,8 @@ def read_data(
 ) -> InputFile:
     """DATA as they are: a file, or standard input, which is kept in a temporary file meanwhile.
 
-    A remembered name of the id column, unlike one that is given, need not be there. The whole of a file are its columns
-    as they are written. ``more`` goes before what the user gave.
+    The file may lack an id column that is ``remembered``, but not one that an option names. With ``whole`` all columns
+    are kept as they are written. ``more`` overrules the options.
     """
     reading = _options(given) | more
     reading["header"] = None if given["no_header"] is None else not given["no_header"]
