@@ -278,13 +278,20 @@ def curves(
                 ax.plot(values, curve["ours"], marker=".", **look)
                 ax.fill_between(values, curve["low"], curve["high"], color=colour, alpha=0.15, lw=0)
         ax.set(title=title, xlabel=x, ylabel=measure, xscale="log" if x == "ridge" else "linear")
-    axes[0].legend(fontsize=7)
+    legend(figure, axes)
     return figure, axes
+
+
+def legend(figure: Figure, axes: Sequence[Axes]) -> None:
+    """One legend below all panels, with every line that any of them has."""
+    lines = {label: line for ax in axes for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(lines.values(), lines, loc="outside lower center", ncols=4, fontsize=8)
 
 
 def dots(table: DataFrame, names: Sequence[str], measures: Sequence[str], methods: Sequence[str]) -> Figure:
     """A row of panels for each measure, one for each data set: ours with intervals, and what the paper prints."""
-    figure, axes = grid_of_axes(len(measures) * len(names), 2.2, 2.6, len(names))
+    columns = min(4, len(names)) if len(names) != 6 else 3
+    figure, axes = grid_of_axes(len(measures) * len(names), 2.7, 2.6, columns)
     for ax, (measure, name) in zip(axes, [(m, n) for m in measures for n in names], strict=True):
         own = table[(table["dataset"] == name) & (table["measure"] == measure)].set_index("method")
         places = np.arange(len(methods))
