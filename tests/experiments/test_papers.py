@@ -227,6 +227,8 @@ def test_one_cell_of_each_paper(paper, dataset, method):
 def test_an_unknown_cell_is_answered():
     with pytest.raises(ValueError, match="method 'magic' and seed 0 here. Methods there: DisCluster; .*; ODC"):
         cells_of("iris", "magic", 0, paper="odc", quick=True)
+    with pytest.raises(ValueError, match="method 'ODC' and seed 9 here. Seeds there: 0 to 2"):
+        cells_of("iris", "ODC", 9, paper="odc", quick=True)
     with pytest.raises(ValueError, match="data set 'toy', method 'DEC' .* Data sets there: .*draw 0;"):
         cells_of("toy", "DEC", 0, paper="dec", quick=True)
 

@@ -288,10 +288,12 @@ def cells_of(
     """
     by_key: dict[str, tuple[Cell, list[str]]] = {}
     offered: dict[str, set[str]] = {}
+    seeds = 0
     for item in (one for one in items(paper) if one.cells and one.paper != "all"):
         lab = Lab(quick=quick, data_home=data_home, one=(dataset, method, seed))
         with suppress(UnfinishedError):
             item.run(lab)
+        seeds = max(seeds, lab.seeds)
         for name, methods in lab.offered.items():
             offered.setdefault(name, set()).update(methods)
         for cell in (*lab.together, *lab.alone):
@@ -307,9 +309,10 @@ def cells_of(
         drawn_again = re.compile(r"draw [1-9]")
         there = offered.get(dataset) or {name for name in offered if not drawn_again.search(name)}
         what = "Methods" if dataset in offered else "Data sets"
+        known = f"Seeds there: 0 to {seeds - 1}" if seeds else f"{what} there: {'; '.join(sorted(there))}"
         raise ValueError(
             f"No item of {paper or 'the papers'} has data set {dataset!r}, method {method!r} and seed {seed} here. "
-            f"{what} there: {'; '.join(sorted(there))}."
+            f"{known}."
         )
     return table
 

@@ -474,7 +474,10 @@ def _starts(data: Any, trade_off: float, n: int) -> list[dict[str, Any]]:
         }
         known = {"dataset": data.name, "trade-off": trade_off, "seed": i, "collapsed": int(gone[i])}
         shown = few and not gone[i]
-        rows += [known | {"measure": key, "ours": float(value) if shown else None} for key, value in values.items()]
+        rows += [
+            known | {"measure": key, "ours": float(value) if shown and np.isfinite(value) else None}
+            for key, value in values.items()
+        ]
     return rows
 
 

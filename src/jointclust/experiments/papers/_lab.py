@@ -69,6 +69,8 @@ class Lab:
     one: tuple[str, str, int] | None = None
     # The methods that items ask for, by data set.
     offered: dict[str, set[str]] = field(default_factory=dict)
+    # How many seeds a data set and method have, where one cell is asked by them.
+    seeds: int = 0
 
     def runs(self, full: int) -> int:
         """The paper's number of runs, or the quick one."""
@@ -115,6 +117,7 @@ class Lab:
                 self.offered.setdefault(known if isinstance(known, str) else known.name, set()).update(methods)
             data = [one for one in data if (one if isinstance(one, str) else one.name) == name]  # type: ignore[assignment]
             methods = {known: given for known, given in methods.items() if known.lower() == method.lower()}
+            self.seeds = max(self.seeds, self.runs(runs) if data and methods else 0)
             if not data or not methods or seed not in range(self.runs(runs)):
                 return None
         options = {"label_free": False} | options

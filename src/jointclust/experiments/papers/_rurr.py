@@ -136,7 +136,8 @@ def _step_times(lab: Lab, name: str, last: int) -> list[tuple[float, float]]:
     taken = []
     for seed in range(lab.runs(8)):
         by_length = {n: fitting_times(X, data.n_classes, seed, n) for n in (20, last)}
-        taken.append(tuple(max(by_length[last][m] - by_length[20][m], 1e-9) for m in ("URR-SL", "RURR-SL")))
+        plain, own = (max(by_length[last][m] - by_length[20][m], 1e-9) for m in ("URR-SL", "RURR-SL"))
+        taken.append((plain, own))
     return taken
 
 

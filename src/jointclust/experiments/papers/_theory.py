@@ -130,7 +130,8 @@ def _reformulated(X: NDArray, y: NDArray) -> float:
         _apart(np.sum(sizes * np.sum(means**2, axis=1)), np.trace(Q.T @ between @ Q)),
         _apart(np.sum((Y - means[y]) ** 2), np.trace(Q.T @ within @ Q)),
         _apart(
-            np.sum([np.sum((Y[y == k] - G[:, k]) ** 2) for k in range(F.shape[1])]), np.linalg.norm(Y.T - G @ F.T) ** 2
+            np.sum([np.sum((Y[y == k] - G[:, k]) ** 2) for k in range(F.shape[1])]),
+            float(np.linalg.norm(Y.T - G @ F.T) ** 2),
         ),
     ]
     for trade_off in (0.5, 1.0, 6.0):
