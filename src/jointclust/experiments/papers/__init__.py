@@ -221,11 +221,13 @@ def _strip_figure(claims: Sequence[Claim]) -> Figure:
     colours = ("#1f4e9c", "#c8102e", "#2a7d2e", "#c46a1b", "#7b3fa0", "#0f7f86", "#6b6b00", "#9c1f5e")
     for ax, claim in zip(axes, claims, strict=True):
         readings = [one for one in claim.readings if one.counted and one.kept()]
+        names = {part.name.partition(",")[0].partition(":")[0] for one in readings for part in one.kept()}
+        ends = " " if len(names) > len(colours) else ","  # by data set and measure, or by data set alone
         lines: dict[str, list[tuple[int, float, float, float]]] = {}
         for place, one in enumerate(readings):
             groups: dict[str, list[Part]] = {}
             for part in one.kept():
-                groups.setdefault(part.name.partition(",")[0].partition(":")[0], []).append(part)
+                groups.setdefault(part.name.partition(ends)[0].partition(":")[0], []).append(part)
             for name, own in groups.items():
                 mean = float(np.mean([part.mean for part in own]))
                 low, high = (own[0].low, own[0].high) if len(own) == 1 else (mean, mean)
@@ -246,7 +248,7 @@ def _strip_figure(claims: Sequence[Claim]) -> Figure:
         ax.margins(x=0.12)
         ax.set_title("\n".join(wrap(claim.text, 62)[:3]), fontsize=8.5)
         if len(lines) <= len(colours):
-            ax.legend(fontsize=7)
+            ax.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 
