@@ -240,7 +240,7 @@ def _strip_figure(claims: Sequence[Claim]) -> Figure:
                 x + shift, y, np.abs([y - low, high - y]), fmt="o-", ms=3, lw=0.9, capsize=2, color=colour, label=name
             )
         ax.axhline(0, color="0.6", lw=0.8)
-        many = len(readings) > 4
+        many = len(readings) > 3
         width = 40 if many else 22
         ticks = ["\n".join([*wrap(one.choice, width), one.verdict(claim.rule).upper()]) for one in readings]
         turned: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if many else {}
