@@ -86,6 +86,11 @@ class Source:
         return loaded if self.prepare is None else replace(loaded, data=self.prepare(loaded.data))
 
 
+def collapsed(messages: Sequence[str]) -> bool:
+    """Whether one of the warnings of a fit says that it collapsed."""
+    return any(_COLLAPSE in message for message in messages)
+
+
 @dataclass(frozen=True)
 class Cell:
     """One fit: what to fit to what, with which parameters and seed, and what to write down."""
@@ -116,7 +121,7 @@ class Cell:
                 results["error"] = f"{type(error).__name__}: {error}"
                 results.setdefault("seconds", time.process_time() - began)
         if "empty" in results:
-            results["collapsed"] = int(results["empty"] > 0 or any(_COLLAPSE in message for message in messages))
+            results["collapsed"] = int(results["empty"] > 0 or collapsed(messages))
         results["warnings"] = "; ".join(messages)
         return results
 

@@ -60,7 +60,7 @@ def ship(given: Mapping[str, Sequence[DataFrame]], folder: Path, run: Mapping[st
         # A fit that two items share is one cell; fits that only share a name, such as LDAKM, are two.
         grouped = table.groupby(columns, dropna=False, sort=False)["item"]
         table = grouped.agg(lambda items: "; ".join(dict.fromkeys(items))).reset_index()[["item", *columns]]
-        text = table.to_csv(index=False, float_format="%.5g", lineterminator="\n")
+        text = table.to_csv(index=False, float_format="%.9g", lineterminator="\n")
         with replacing(folder / f"{paper}-cells.csv.gz") as temporary:
             temporary.write_bytes(_compressed(text))
         known[paper] = dict(run) | {"cells": str(len(table)), "CPU minutes": f"{table['seconds'].sum() / 60:.0f}"}
