@@ -341,7 +341,7 @@ class Sheet:
             return self._number(line, cell, index)
         what = f"{self._place(line, index, cell[:40])} is not a number"
         if not any(readings(cell)):
-            raise ReadError(f"{what}.")
+            raise ReadError(f"{what}. Correct it, or take the {self.source.unit} out if it is a total.")
         advice = "write them alike, or name their decimal sign."
         raise ReadError(f"{what}, as the first rows write them: {advice}", Setting("decimal"))
 
