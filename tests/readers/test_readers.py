@@ -305,7 +305,12 @@ def test_a_list_in_a_line_can_be_left_out(tmp_path):
     (tmp_path / "x.jsonl").write_text('{"a": 1, "tags": ["b"]}\n{"a": 2, "tags": {"c": 1}}\n')
     with pytest.raises(ReadError, match=r"column 'tags' holds a list.*drop=\['tags'\]"):
         read(tmp_path / "x.jsonl")
-    assert read(tmp_path / "x.jsonl", drop=["tags"]).names == ["a"]
+    for without in ({"drop": ["tags"]}, {"columns": ["a"]}, {"wanted": ["a"]}):
+        assert read(tmp_path / "x.jsonl", **without).names == ["a"]
+    text = {"text_column": "a", "kinds": {"a": "text"}, "categories": "keep", "missing": "keep"}
+    assert read(tmp_path / "x.jsonl", **text).names == ["a"]
+    with pytest.raises(ReadError, match="column 'tags' holds a list"):
+        read(tmp_path / "x.jsonl", drop=["a"], id_column="tags")
 
 
 BAD = {

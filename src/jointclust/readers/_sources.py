@@ -300,12 +300,20 @@ class Lines(CellSource):
         if value is None:
             return ""
         if isinstance(value, list | dict):
-            if name in (self.options.drop or ()):
+            if not self._is_needed(name):
                 return json.dumps(value)
             what = "a list" if isinstance(value, list) else "an object"
             where = f"{self.path}: line {line}, column {name!r}"
             raise ReadError(f"{where} holds {what}: a single value is needed.", Setting("drop", [name]))
         return str(value) if isinstance(value, str | bool) else repr(value)
+
+    def _is_needed(self, name: str) -> bool:
+        """Whether a column is a feature that is asked for, or names rows or their classes."""
+        options = self.options
+        if name in options.special.values():
+            return True
+        lists = ([] if options.text_column is None else [[options.text_column]]) + [options.columns, options.wanted]
+        return name not in (options.drop or ()) and all(one is None or name in one for one in lists)
 
 
 def _once(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
