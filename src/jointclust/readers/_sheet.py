@@ -159,7 +159,7 @@ class Sheet:
         """How the file writes numbers, by what is no plain number in its first rows."""
         if self.options.decimal is not None:
             return Numerals(self.options.decimal, certain=True)
-        if not any("," in word for word in words):
+        if not any("," in word or readings(word) == (False, True) for word in words):
             return Numerals(".", certain=False)
         places = self.evidence
         if {"point", "comma"} <= places.keys():

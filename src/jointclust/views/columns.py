@@ -33,6 +33,8 @@ _ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
 
 # The remark on text beside other columns, with the remedy.
 BESIDE = "left out beside other columns"
+# What is said of a column of numbers that may be read in two ways, so that it is none.
+EITHER = "with a comma for thousands or for decimals"
 _OF_TEXT = f", {BESIDE}; to cluster it: jc.cluster(table[{{!r}}])"
 
 
@@ -244,8 +246,7 @@ def _doubts(cells: Cells, kind: str, n_different: int, n_cells: int) -> tuple[st
     """What is doubtful of a column of text."""
     if cells.reading.doubtful is not None:
         return (
-            f"column {cells.name!r} holds {cells.reading.doubtful!r}, with a comma for thousands or for decimals: "
-            "it is taken as text; make it numbers",
+            f"column {cells.name!r} holds {cells.reading.doubtful!r}, {EITHER}: it is taken as text; make it numbers",
         )
     if kind == "category" and n_different > _MANY_LEVELS and n_cells < _FEW_ROWS_EACH * n_different:
         return (
