@@ -293,6 +293,10 @@ BAD = {
     "sets in a column": (pd.DataFrame({"a": [{1}, {2}]}), "Column 'a' holds"),
     "one dimension": (np.zeros(3), r"1 dimensions.*X.reshape"),
     "a series": (pd.Series(np.zeros(3)), r"1 dimensions.*X.to_frame"),
+    "two levels": (
+        pd.DataFrame(np.eye(4), columns=pd.MultiIndex.from_product([list("ab"), list("xy")])),
+        r"\('a', 'x'\) has: join",
+    ),
     "a file": ("rows.csv", "'rows.csv': if it names a file"),
     "a path": (Path("rows.csv"), "'rows.csv': if it names a file"),
     "no rows": (np.empty((0, 3)), "0 rows"),

@@ -156,6 +156,12 @@ def names_of(X: Any) -> list[Any]:
     if isinstance(X, np.ndarray):
         return list(range(X.shape[1]))
     names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    levels = next((name for name in names if isinstance(name, tuple)), None)
+    if levels is not None:
+        raise ValueError(
+            f"The names of columns have several levels, as {levels!r} has: join them, with "
+            "X.columns = [' '.join(map(str, name)) for name in X.columns]."
+        )
     seen: set[str] = set()
     twice = [str(name) for name in names if str(name) in seen or seen.add(str(name))]  # type: ignore[func-returns-value]
     if twice:
