@@ -96,6 +96,29 @@ def test_no_structure_is_said_whatever_it_is_cut_into(drawn, rng):
     assert any(reason.startswith("No structure found") for reason in result.reasons)
 
 
+def test_refits_find_clusters_as_the_fit_does(rng):
+    """In two columns the members vote on the partition of the first; a small cluster is found again in halves."""
+    y = np.repeat([0, 1], [400, 40])
+    X = np.array([[0, 0], [6, 3]])[y] + rng.standard_normal((440, 2))
+    model = jc.JointConsensus(2, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert model.reproducibility_ > 0.9
+    assert model.verdict_.level == "sure"
+
+
+def test_refits_have_the_members_that_suit_all_columns():
+    """Four columns, of which two carry nearly all variance: the usual members, in the refits too."""
+    iris = jc.datasets.load("iris").data
+    assert jc.JointConsensus(3, random_state=0).fit(iris).reproducibility_ > 0.8
+
+
+@pytest.mark.parametrize("drawn", ["standard_normal", "uniform"])
+@pytest.mark.parametrize("n_clusters", [2, 4])
+def test_no_structure_in_two_columns(drawn, n_clusters, rng):
+    X = getattr(rng, drawn)(size=(400, 2))
+    assert jc.JointConsensus(n_clusters, effort="quick", random_state=0).fit(X).verdict_.level == "not sure"
+
+
 def test_groups_between_which_there_are_gaps(rng):
     X = rng.uniform(size=(2000, 2))
     strips = (4 * X[:, 0]).astype(np.int32)

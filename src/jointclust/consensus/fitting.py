@@ -18,10 +18,10 @@ from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.evidence import block_weights, evidence_of
 from jointclust.consensus.known_labels import Examples, rules_of
-from jointclust.consensus.members import EFFORTS, Effort, members_on, n_members_on
+from jointclust.consensus.members import EFFORTS, Effort, first_leads, members_on, n_members_on
 from jointclust.consensus.overrides import override_numbers, overrides_of
 from jointclust.consensus.partitions import Partitions, shares_of
-from jointclust.consensus.projection import Distinct, ViewProjection, is_low, n_landmarks
+from jointclust.consensus.projection import Distinct, ViewProjection, n_landmarks
 from jointclust.consensus.remote_votes import vote_on_all
 from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesInMemory
 from jointclust.consensus.tree import Tree, tree_of
@@ -86,7 +86,7 @@ class Settings(NamedTuple):
         """How many members a fit to this many rows has."""
         if self.members is not None:
             return len(viewed) * len(self.members)
-        widths = [source.rows.shape[1] for source in viewed.sources]
+        widths = viewed.widths
         n_distinct = [n_landmarks(n_rows, self.n_clusters, width) for width in widths]
         pairs = zip(n_distinct, widths, strict=True)
         return sum(n_members_on(self.n_clusters, number, width, self.effort) for number, width in pairs)
@@ -185,7 +185,7 @@ def fit_consensus(
     ballots, views = _weigh_views(ballots, viewed, settings, sample, rng)
     outlier_scores = to_host(scores)[:, ballots.panel.used_views].max(axis=1)
     voting = {view["block"] for view in views if "block" in view and view["weight"] > 0}
-    if settings.members is None and len(viewed) == 1 and is_low(viewed.sources[0].rows.shape[1]):
+    if settings.members is None and first_leads(viewed.widths):
         ballots = ballots.led_by_first()
     if viewed.known is not None:
         ballots = _with_rules(ballots, viewed)

@@ -137,6 +137,11 @@ def members_on(
     return [replace(member, view=view) for members in fitted for member in members]
 
 
+def first_leads(widths: list[int]) -> bool:
+    """Whether the members vote on the partition of the first: where one view has two or three columns."""
+    return len(widths) == 1 and is_low(widths[0])
+
+
 def n_members_on(n_clusters: int, n_rows: int, n_columns: int, effort: Effort) -> int:
     """How many members :func:`members_on` fits on so many distinct rows."""
     n_finer = len(finer_numbers(n_clusters, n_rows, effort.finer))

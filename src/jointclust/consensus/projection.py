@@ -29,13 +29,15 @@ _FEW_FOR_EACH, _STEPS = 2, 2
 _NEAREST = 5
 # Share of the usual distance up to which a row is the landmark itself, which is rounded.
 _SAME = 1e-3
+# Columns from which on the density of rows cannot be seen.
+NOT_LOW = 4
 # Values from here on count as this, and are far from all others: squares of larger ones may overflow.
 _LARGEST = 1e100
 
 
 def is_low(n_columns: int) -> bool:
     """Whether rows have so few columns that their density can be seen: two or three."""
-    return n_columns in (2, 3)
+    return n_columns in range(2, NOT_LOW)
 
 
 def n_landmarks(n_rows: int, n_clusters: int, n_columns: int) -> int:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from jointclust.consensus.agreement import Panel
 from jointclust.consensus.confidence import ConfidenceRule
-from jointclust.consensus.members import EFFORTS, PLAIN, Effort
+from jointclust.consensus.members import EFFORTS, PLAIN, Effort, first_leads
 from jointclust.consensus.partitions import Partitions, mean_votes, shares_of
+from jointclust.consensus.projection import NOT_LOW
 from jointclust.consensus.reproducibility import Repeats
 from jointclust.consensus.separation import n_separate
 from jointclust.consensus.views import RowsAsGiven, ViewedData, ViewRows
@@ -51,6 +52,7 @@ class _Sample:
     """Some rows in the leading directions of the used views; or in the views, for members that the user gives."""
 
     sources: list[Any]
+    is_led: bool  # whether the members vote on the partition of the first, as in the fit
     joint: Float  # all leading directions, side by side
     weights: Float | None
     known: Labels | None
@@ -70,7 +72,8 @@ class _Sample:
         coded = [np.unique(column, return_inverse=True) for column in labels.T]
         codes = np.column_stack([one.ravel() for _, one in coded]).astype(np.int32)
         shares = shares_of(np.array(panel.views), self.view_weights)
-        partitions = Partitions(codes, [names.size for names, _ in coded], weights, shares)
+        proposal = codes[:, 0] if self.is_led else None
+        partitions = Partitions(codes, [names.size for names, _ in coded], weights, shares, proposal=proposal)
         agreed, votes = partitions.agreed(
             self.n_clusters, np.random.RandomState(seed), self._known(own), n_restarts=_RESTARTS
         )
@@ -143,14 +146,21 @@ def _sampled(
 ) -> _Sample:
     projected = panel.project(viewed.sources, rows)
     leading = [to_host(one.leading) for one in projected.values()]
+    padded = [_padded(one, viewed.widths[view]) for view, one in zip(projected, leading, strict=True)]
     scales = [float(one.projection.scale) for one in projected.values()]
     joint = np.hstack([one / scale for one, scale in zip(leading, scales, strict=True)])
-    sources = [host_block(viewed.sources[view].take(rows)) for view in projected] if is_given else leading
+    sources = [host_block(viewed.sources[view].take(rows)) for view in projected] if is_given else padded
     is_sample = rows.size < (viewed.n_samples if viewed.weights is None else np.count_nonzero(viewed.weights))
     effort = EFFORTS["quick"] if is_sample or len(leading) <= _FEW_VIEWS else PLAIN
     weights = None if viewed.weights is None else to_host(viewed.weights)[rows]
     known = None if viewed.known is None else viewed.known[rows]
-    return _Sample(sources, joint, weights, known, n_clusters, effort, fit_panel, view_weights)
+    is_led = not is_given and first_leads(viewed.widths)
+    return _Sample(sources, is_led, joint, weights, known, n_clusters, effort, fit_panel, view_weights)
+
+
+def _padded(leading: Float, width: int) -> Float:
+    """The leading directions of a view, and columns of zeros: refits have the members that suit the view's columns."""
+    return np.pad(leading, [(0, 0), (0, max(0, min(width, NOT_LOW) - leading.shape[1]))])
 
 
 def renumbered(trust: Trust | None, numbers: NDArray[np.intp], n_clusters: int) -> Trust | None:

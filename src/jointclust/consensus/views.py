@@ -337,6 +337,11 @@ class ViewedData:
         return getattr(self.preparations[0], "description_", None)
 
     @property
+    def widths(self) -> list[int]:
+        """The number of columns of each view."""
+        return [source.rows.shape[1] for source in self.sources]
+
+    @property
     def blocks(self) -> NDArray[np.intp]:
         """The number of the block of each view."""
         names = [getattr(one, "block", "") for one in self.preparations]
