@@ -241,6 +241,17 @@ def test_there_is_no_gap_in_one_cloud(rng):
     assert model.layers_[0]["split"] is None
 
 
+@pytest.mark.parametrize("n_clusters", [4, 8])
+def test_sets_of_clusters_are_separated_where_their_means_have_no_rows(n_clusters, rng):
+    """The smaller two clusters join, and the larger two: one pair is above the other, the other pair side by side."""
+    y = np.repeat(range(4), [45, 50, 70, 75])
+    X = np.array([[0, 5], [0, -5], [5, 0], [15, 0]])[y] + 0.3 * rng.standard_normal((240, 2))
+    layers = jc.JointConsensus(n_clusters, trust=False, random_state=0).fit(X).layers_
+    np.testing.assert_array_equal(layers[1]["labels"] == layers[1]["labels"][0], y < 2)
+    assert [layer["split"] for layer in layers[1:4]] == ["separated"] * 3
+    assert {layer["split"] for layer in layers[4:]} == {"overlapping"}, "halves of a cluster are no clusters"
+
+
 def test_a_layer_is_a_model(coarse, ten):
     """Its clusters are those of the cut, also of other rows; and it is saved like any other."""
     X = ten[0]

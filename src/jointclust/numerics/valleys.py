@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from scipy.special import bdtr
 
-from jointclust.types import Float
+from jointclust.numerics.partitions import centers_of
+from jointclust.types import Float, Labels
 
 # Share of the mean variance that makes the scatter within groups invertible.
 _RIDGE = 0.1
@@ -37,11 +39,36 @@ def _valley(shown: Float, is_second: NDArray[np.bool_], tested: Float) -> float:
     if min(is_second.sum(), (~is_second).sum()) == 0:
         return 1.0
     low, high = shown[~is_second].mean(axis=0), shown[is_second].mean(axis=0)
-    rest = shown - np.where(is_second[:, None], high, low)
-    scatter = rest.T @ rest / len(rest)
     gap = high - low
-    # Rows that are alike within both groups do not scatter at all.
-    least = np.finfo(float).eps * float(gap @ gap) + np.finfo(float).tiny
-    scatter[np.diag_indices(len(scatter))] += _RIDGE * np.trace(scatter) / len(scatter) + least
+    scatter = _scatter(shown - np.where(is_second[:, None], high, low), float(gap @ gap))
     direction = np.linalg.solve(scatter, gap)
     return unimodal_p_value(tested @ direction, float(low @ direction), float(high @ direction))
+
+
+def nearest_pair(rows: Float, clusters: Labels, is_second: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The rows of two clusters, one of either side, whose means are nearest in the metric of the scatter within all.
+
+    A cluster has rows of one side only.
+    """
+    names, own = np.unique(clusters, return_inverse=True)
+    side = np.zeros(names.size, bool)
+    side[own] = is_second
+    if names.size == 2 or side.all() or not side.any():
+        return np.ones(len(rows), bool)
+    centers = centers_of(rows, own, names.size)
+    spread = float(np.max(centers.var(axis=0), initial=0.0))
+    places = np.linalg.solve(np.linalg.cholesky(_scatter(rows - centers[own], spread)), centers.T).T
+    distances = cdist(places[~side], places[side])
+    one, two = np.unravel_index(np.argmin(distances), distances.shape)
+    return np.isin(own, [np.flatnonzero(~side)[one], np.flatnonzero(side)[two]])
+
+
+def _scatter(rest: Float, size: float) -> Float:
+    """The scatter of rows about the means of their groups, which some ridge makes invertible.
+
+    Rows that are alike within all groups do not scatter at all: ``size`` is the squared distance of the groups.
+    """
+    scatter = rest.T @ rest / len(rest)
+    least = np.finfo(float).eps * size + np.finfo(float).tiny
+    scatter[np.diag_indices(len(scatter))] += _RIDGE * np.trace(scatter) / len(scatter) + least
+    return scatter
