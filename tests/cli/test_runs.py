@@ -12,6 +12,7 @@ import pytest
 from calling import call, failure, rows_of
 
 import jointclust as jc
+from jointclust import default
 
 h5py = pytest.importorskip("h5py")
 
@@ -438,8 +439,14 @@ def test_a_run_is_cut_without_a_fit(run, data, tmp_path, capsys):
     }
 
 
-def test_what_cannot_be_cut_is_told(run, data, tmp_path, capsys):
+def test_what_cannot_be_cut_is_told(run, data, tmp_path, capsys, monkeypatch):
     assert "no layer of n_clusters=99" in failure(capsys, "cut", run, "-k", 99, "--out", tmp_path / "none")[1]
+    with monkeypatch.context() as patch:
+        patch.setattr(default, "fit_rows", None)  # a fit may take long
+        wrong = failure(capsys, "fit", data, "-k", 2, "--cut", 9, "--out", tmp_path / "none")[1]
+        assert "--cut 9 is more than 4 times 2" in wrong
+        wrong = failure(capsys, "fit", data, "-k", 2, "--cut", 3, "--method", "ldakm", "--out", tmp_path / "none")[1]
+        assert "--cut takes a layer of the consensus" in wrong
     other = tmp_path / "other.csv"
     other.write_text(data.read_text().replace("a,", "b,", 1))
     wrong = failure(capsys, "cut", run, "-k", 3, "--data", other, "--out", tmp_path / "none", "--force")[1]
