@@ -279,7 +279,7 @@ BAD = {
     "all missing": (np.full((5, 3), np.nan), "All cells"),
     "empty list": ([], "empty list"),
     "numbers among strings": (["a b", 3, "c"], "row 1 holds 3"),
-    "infinite": (np.array([[1.0, 2.0], [np.inf, 3.0]]), "infinity"),
+    "infinite": (np.array([[1.0, 2.0], [np.inf, 3.0]]), "infinity, as in row 1 .*: correct it or make it a gap"),
     "infinite in a table": (pd.DataFrame({"a": [1.0, np.inf, 2.0]}), "infinity: column 'a' has inf in row 1"),
     "names twice": (pd.DataFrame(np.eye(3), columns=["a", "b", "a"]), "'a'"),
     "mixed types": (pd.DataFrame({"a": [1, "x", 2.5]}), "Column 'a' mixes types"),
