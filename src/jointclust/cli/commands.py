@@ -309,7 +309,8 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
         f"{k:4d}  {score:.2f}  {'#' * round(40 * max(score, 0.0))}{'  <' if k == cluster_number.n_clusters else ''}"
         for k, score in cluster_number.scores.items()
     ]
-    voice.result("\n".join([*lines, verdict(cluster_number)]), facts)
+    why = f"{cluster_number.why[:1].upper()}{cluster_number.why[1:]}."
+    voice.result("\n".join([*lines, verdict(cluster_number), why]), facts)
 
 
 def _read(voice: Voice, data: str | None, given: dict[str, Any], out: str) -> InputFile:
