@@ -225,6 +225,13 @@ def test_nobody_touches_the_warnings_of_the_process():
                 assert name not in {"catch_warnings", "simplefilter", "filterwarnings", "showwarning"}, path
 
 
+def test_tests_patch_no_private_names():
+    """They may change at any time: a test that patches them then fails, or tests nothing."""
+    patched = re.compile(r'setattr\(\s*(?:[^,"()]+,\s*)?"(?:[\w.]*\.)?_(?!_)\w*"')
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        assert not patched.search(path.read_text()), path
+
+
 def private_names(source):
     """What a file uses of scikit-learn that a new version may move: imported, or an attribute of what was imported."""
     nodes, ours = list(ast.walk(ast.parse(source))), {}

@@ -105,8 +105,11 @@ class Reproduced(Parsed):
         missing = [row["note"] for row in notes if row["kind"] == "missing data"]
         if missing:
             lines += [f"Missing data: {', '.join(missing)} (:doc:`/datasets`).", ""]
-        lines += [f"* {escaped(row['note'])}" for row in notes if row["kind"] == "note"]
-        return [*lines, ""]
+        # What an item above said already is not said again.
+        said = self.env.temp_data.setdefault("reproduction_notes", set())
+        new = [row["note"] for row in notes if row["kind"] == "note" and (paper, row["note"]) not in said]
+        said.update((paper, note) for note in new)
+        return [*lines, *(f"* {escaped(note)}" for note in new), ""]
 
     def numbers(self, slug):
         result = rows(f"{slug}.csv")

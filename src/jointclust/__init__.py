@@ -81,7 +81,7 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 _HOMES |= {name: module.removeprefix("jointclust.") for module, name in (one.path.split(":") for one in _METHODS)}
 __all__ = sorted(["__version__", *_MODULES, *_HOMES])
 
-if not TYPE_CHECKING:  # which would take any name for one of ours
+if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> Any:
         """A public name, from the module that defines it (PEP 562)."""

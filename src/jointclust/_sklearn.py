@@ -58,7 +58,7 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[_Method], _
 
 
 class Interval(_Interval):
-    """A range of numbers, of which True and False are none."""
+    """A range of numbers, which True and False are not in."""
 
     def is_satisfied_by(self, val: object) -> bool:
         """Whether this is a number in the range."""

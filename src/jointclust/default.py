@@ -25,7 +25,7 @@ from jointclust.types import Float, Matrix, Predictor
 from jointclust.views.blocks import BlockView
 from jointclust.views.preparation import Preparation
 
-# Share of the most agreement with which an earlier number of clusters stays.
+# An earlier number of clusters stays if it has this share of the largest agreement.
 _STAYS = 0.99
 
 
@@ -45,8 +45,8 @@ def cluster(
     X : array, sparse matrix, data frame, list of str, AnnData, or dict of these
         The data; a dict holds blocks with the same rows, by name, such as measurements and texts.
     n_clusters : int, (int, int) or list of int, default=None
-        Number of clusters; None asks :func:`number_of_clusters`, and so do a range, ends included, and a list of
-        numbers to choose among. A warning says so where the number is uncertain, or where there is no cluster
+        Number of clusters; None, a range (ends included), or a list of numbers lets :func:`number_of_clusters`
+        choose. A warning says so where the number is uncertain, or where there is no cluster
         structure: then all rows are in one cluster, unless a range forbids that.
     random_state : int, RandomState or None, default=None
         Seed of the fit, not of the number; an int makes the result repeatable.
@@ -55,8 +55,8 @@ def cluster(
     like : fitted model with ``predict``, default=None
         An earlier model of such rows: clusters that are the same keep its numbers; see :meth:`JointConsensus.fit`.
     progress : bool, default=None
-        Whether to show how far it is, and what is left by the measured rate; None shows it in terminals and notebooks
-        if more than about three seconds are expected, and nothing elsewhere.
+        Whether to show a bar with the estimated remaining time; None shows it in terminals and notebooks if more than
+        about three seconds are expected, and nothing elsewhere.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def comparable(number: ClusterNumber, before: int) -> ClusterNumber:
     repeats = np.array(number.table["repeats"])
     best = np.array(number.table["n_clusters"])[repeats.argmax(axis=0)]
     others = [one for one in number.suggestions if one != names]
-    why = f"{names} clusters compare with the {before} of the model before; {number.n_clusters} would be another view"
+    why = f"{names} clusters compare best with the {before} of the earlier model; {number.n_clusters} is another view"
     return replace(
         number,
         n_clusters=names,

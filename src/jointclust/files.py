@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-# How names of files that are being written begin; only a killed process leaves one behind.
+# Prefix of the names of unfinished files; only a killed process leaves one behind.
 UNFINISHED = ".jointclust-"
 
 

@@ -192,7 +192,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _check_sparse(value: Any) -> None:
-    """No index of a sparse matrix points outside it: SciPy's compiled code would follow."""
+    """Refuse a sparse matrix with an index outside of it: SciPy's compiled code would read there."""
     if sp.issparse(value):
         value.check_format(full_check=True)
     elif isinstance(value, list | tuple):

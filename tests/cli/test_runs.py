@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -237,7 +238,7 @@ def test_nothing_is_said_of_progress_where_nobody_sees_it(data, tmp_path, capsys
 
 
 def test_a_bar_on_a_terminal_says_what_takes_long(data, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("jointclust.progress.bar._is_terminal", lambda stream: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr("jointclust.progress.bar.PAUSE", 0.001)
     monkeypatch.setattr("jointclust.progress.bar.Bar.LONG", 0.0)
     assert call("fit", data, "-k", 2, "--drop", "some", "-o", tmp_path / "a", "--verbose") == 0

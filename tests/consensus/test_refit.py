@@ -5,6 +5,7 @@ import pytest
 
 import jointclust as jc
 from jointclust.consensus import fitting, members
+from jointclust.consensus.embedding import DiscriminantMap
 
 N_CLUSTERS = 3
 
@@ -35,7 +36,7 @@ def assert_unchanged(before, after):
 
 
 # Early, in the middle and at the end of a fit.
-MOMENTS = [(fitting, "_fit_panel"), (members, "alternate"), (fitting, "_with_embedding"), (fitting, "FittedConsensus")]
+MOMENTS = [(fitting, "members_on"), (members, "alternate"), (DiscriminantMap, "fit"), (fitting, "FittedConsensus")]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -343,15 +342,11 @@ def test_many_at_once(entry, server, tmp_path):
 
 
 def test_interrupted_by_the_user(entry, server, tmp_path, monkeypatch):
-    @contextmanager
-    def pressed(*arguments):
-        def advance(done):
-            if done:
-                raise KeyboardInterrupt
+    def pressed(bar, task, completed):
+        if completed:
+            raise KeyboardInterrupt
 
-        yield advance
-
-    monkeypatch.setattr(_download, "_progress", pressed)
+    monkeypatch.setattr("rich.progress.Progress.update", pressed)
     with pytest.raises(KeyboardInterrupt):
         datasets.load("umist")
     assert cached(tmp_path) == [part_of(entry, tmp_path).name]

@@ -201,7 +201,7 @@ def test_shipped_cells_name_their_items_and_keep_namesakes(tmp_path):
 
 def test_every_printed_claim_has_an_item_a_rule_and_what_its_verdict_rests_on():
     rows = _claims.printed_claims()
-    assert len({row["key"] for row in rows}) == len(rows) == 89
+    assert len({row["key"] for row in rows}) == len(rows) == 108
     known = {(one.paper, one.name) for one in ITEMS}
     for row in rows:
         assert (row["paper"], row["item"]) in known or row["item"] == _claims.NO_ITEM, row["key"]
@@ -227,6 +227,8 @@ def test_one_cell_of_each_paper(paper, dataset, method):
 def test_an_unknown_cell_is_answered():
     with pytest.raises(ValueError, match="method 'magic' and seed 0 here. Methods there: DisCluster; .*; ODC"):
         cells_of("iris", "magic", 0, paper="odc", quick=True)
+    with pytest.raises(ValueError, match="method 'ODC' and seed 9 here. Seeds there: 0 to 2"):
+        cells_of("iris", "ODC", 9, paper="odc", quick=True)
     with pytest.raises(ValueError, match="data set 'toy', method 'DEC' .* Data sets there: .*draw 0;"):
         cells_of("toy", "DEC", 0, paper="dec", quick=True)
 

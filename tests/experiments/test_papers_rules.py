@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from jointclust.datasets import Dataset
+from jointclust.experiments import Journal
 from jointclust.experiments.findings import Findings, Reading, ahead, judged
-from jointclust.experiments.papers import Item, _claims, _dec, _ec, _honest, _lab, _leaderboard, _odc, _rurr
+from jointclust.experiments.papers import Item, _claims, _dec, _dec_runs, _ec, _honest, _lab, _leaderboard, _odc, _rurr
 from jointclust.experiments.selection import chosen_runs, whole
 
 
@@ -155,10 +157,11 @@ def test_exact_equality_of_rules_is_a_tie():
         "dec-comparison-rises": "holds",
         "dec-others-converge": "holds in part",
         "dec-rule-objective": "holds in part",
+        "dec-comparison-avoids": "tie",
         "dec-rule-accuracy": "tie",
     }
     result = verdicts_of_rules({"comparison": 2.0}, {"comparison": 0.9})
-    assert result["dec-rule-objective"] == result["dec-rule-accuracy"] == "holds"
+    assert result["dec-rule-objective"] == result["dec-rule-accuracy"] == result["dec-comparison-avoids"] == "holds"
 
 
 @pytest.mark.parametrize(
@@ -178,6 +181,69 @@ def test_a_run_rests_when_it_ends_at_its_best_or_stands_still(history, rests):
 def test_range_is_best_less_worst():
     wide = pd.DataFrame({1.0: [0.1, 0.2], 2.0: [0.5, 0.7], 3.0: [0.2, 0.2]})
     np.testing.assert_allclose(_dec._range(wide, [1.0, 2.0, 9.0]), [0.4, 0.5])
+    assert len(_dec._range(wide, [1.0, 9.0])) == 0  # one value has no range: no number, and not a tie
+
+
+def test_equal_means_are_those_of_the_first_parameters():
+    """Rounding tells 0.1 + 0.2 + 0.3 from 0.3 + 0.2 + 0.1, and cells that were written down from others."""
+    runs = runs_of({("a", "m", json.dumps({"p": p})): v for p, v in ((1, 0.5), (2, 0.5 + 1e-9), (3, 0.4))})
+    assert set(chosen_runs(runs)["parameters"]) == {'{"p": 1}'}
+
+
+def test_a_dimension_that_gains_nothing_is_no_tie_counted_for_the_claim():
+    """By the interval: an embedding that gains 0.2 is against, one that gains nothing for, one that scatters a tie."""
+    values = {("umist", m, d): v for m, pair in {"a": (0.3, 0.5), "b": (0.5, 0.5)}.items() for d, v in enumerate(pair)}
+    runs = runs_of(values).rename(columns={"parameters": "dimension"})
+    loose = runs[runs["method"] == "b"].assign(method="c", accuracy=lambda t: t["accuracy"] + 9 * (-1) ** t["seed"])
+    loose = loose.assign(accuracy=loose["accuracy"].where(loose["dimension"] == 1, 0.5))
+    parts = _dec._falls(pd.concat([runs, loose], ignore_index=True))
+    assert outcomes(parts) == ["against", "for", "tie"]
+    gone = runs.assign(accuracy=runs["accuracy"].where((runs["dimension"] == 0) | (runs["seed"] < 2)))
+    assert _dec._falls(gone) == []  # most fits at the last dimension collapsed
+
+
+def test_figure5_leaves_out_trade_offs_that_collapsed(monkeypatch):
+    """The best lambda by far is one at which every fit collapsed: it is no candidate, and sets no range."""
+    given = {
+        ("umist", "DEC", json.dumps({"trade_off": t})): v
+        for t, v in {1.0: 0.4, 2.0: 0.45, 25.0: 0.9, 26.0: 0.9}.items()
+    }
+    given |= {("coil20", "DEC", json.dumps({"trade_off": t})): v for t, v in {1.0: 0.4, 6.0: 0.6, 26.0: 0.2}.items()}
+    runs = _lab.with_parameter(runs_of(given), "trade_off", "trade_off")
+    runs.loc[(runs["dataset"] == "umist") & (runs["trade_off"] > 24), "collapsed"] = 1
+    assert _dec_runs.coarse_best(runs[runs["dataset"] == "umist"]) == 1.0
+    assert _dec_runs.coarse_best(runs[runs["trade_off"] == 26.0].assign(collapsed=1)) == 1.0
+    monkeypatch.setattr(_dec_runs, "trade_off_runs", lambda lab, names: runs)
+    monkeypatch.setattr(_lab.Lab, "find", lambda self, wanted: (["umist", "coil20"], [], []))
+    claims = {claim.key: claim for claim in _dec.figure5(_lab.Lab()).claims}
+    assert claims["dec-lambda"].share == "1 of 1"  # coil20 alone; Umist has one coarse value left
+    assert [part.name for part in claims["dec-two-levels"].readings[0].parts] == ["coil20, 6 and 6"]
+
+
+def test_a_start_whose_fit_collapsed_has_no_number():
+    """More columns than rows: at a large trade-off every row sits on its centroid, whatever the labels."""
+    rng = np.random.RandomState(0)
+    data = Dataset(rng.standard_normal((12, 40)), np.arange(12) % 3, "wide")
+    assert {row["ours"] for row in _dec._starts(data, 26.0, 3)} == {None}
+    data = Dataset(rng.standard_normal((60, 5)), np.arange(60) % 3, "tall")
+    assert all(row["ours"] is not None for row in _dec._starts(data, 2.0, 3))
+
+
+def test_costs_are_those_of_an_iteration(monkeypatch):
+    """What is done once (9 s and 1 s here) is not shared out over the iterations."""
+    steps = {"URR-SL": (9.0, 0.1), "RURR-SL": (1.0, 0.11)}
+
+    def times(X, c, seed, n_iter):
+        return {m: once + n_iter * each * (1 + 0.01 * seed) for m, (once, each) in steps.items()}
+
+    monkeypatch.setattr(_rurr, "fitting_times", times)
+    with Journal() as journal:
+        (part,) = _rurr._costs(_lab.Lab(journal), ["iris"])
+    assert (part.outcome, part.n) == ("for", 3)
+    assert part.mean == pytest.approx(np.log(1.1))
+    steps["RURR-SL"] = (1.0, 0.2)
+    with Journal() as journal:
+        assert outcomes(_rurr._costs(_lab.Lab(journal), ["iris"])) == ["against"]
 
 
 def test_outliers_are_judged_by_what_they_cost():
@@ -205,6 +271,7 @@ def test_readings_of_odc_by_scale():
     nmi = judged("", "", "", "", result["odc-nmi"])
     assert nmi.share == f"holds: {_odc.UNIT}; does not hold: {_odc.VARIANCE}"
     assert judged("", "", "", "", result["odc-almost"]).verdict == "depends on a choice"
+    assert [one.kept() for one in result["odc-others"]] == [[], [], []]  # one parameter has no range
     assert outcomes(result["odc-sizes"][0].parts) == ["against"]  # iris has three classes, the paper prints four
 
 
@@ -274,6 +341,11 @@ def test_rule_of_the_leaderboard():
         for index, name in enumerate("abcdef")
     ]
     assert _leaderboard._against(pd.DataFrame(rows), _leaderboard.PLAIN).verdict == "holds"
+
+
+def test_leaderboard_has_no_method_twice_and_no_set_made_to_show_the_library():
+    assert not {"RMKMC, views"} & set(_leaderboard.methods())
+    assert {"customers", "daily_curves", "survey", "tickets"} <= set(_leaderboard.LEFT_OUT)
 
 
 def test_leaderboard_says_who_reduces_the_rows():

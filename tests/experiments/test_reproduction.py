@@ -163,3 +163,20 @@ def test_differences_are_ours_less_the_papers(slug):
     for row in printed.to_dict("records"):
         dataset = row["dataset"].partition(" (")[0]
         assert float(row["paper"]) == known[dataset, row["method"], row["measure"]]
+
+
+def test_range_of_the_trade_off_is_that_of_fits_that_did_not_collapse():
+    """DEC's figure 5, best less worst coarse value, from the shipped cells; a set of one such value has no part."""
+    fits = cells("dec")
+    fits = fits[fits["item"].str.contains("figure 5")]
+    fits = fits.assign(trade_off=[json.loads(text)["trade_off"] for text in fits["parameters"]])
+    fits = fits[fits["trade_off"].isin([1, 6, 11, 16, 21, 26])]
+    expected = {}
+    for name, own in fits.groupby("dataset"):
+        wide = own[own["collapsed"] == 0].pivot_table(index="seed", columns="trade_off", values="accuracy")
+        means = wide.loc[:, wide.notna().sum() > own["seed"].nunique() / 2].mean()
+        if len(means) > 1:
+            expected[name] = pytest.approx(means.max() - means.min(), abs=1e-4)
+    shown = [row for row in rows("parts.csv") if row["key"] == "dec-lambda" and int(row["n"])]
+    assert {row["name"]: float(row["mean"]) for row in shown} == expected
+    assert expected

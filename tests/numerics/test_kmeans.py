@@ -43,7 +43,7 @@ def test_compiled_code_and_sweep_stop_by_one_rule(digits, rng, monkeypatch, weig
     for max_iter in (1, 2, 5, 300):
         compiled = km.lloyd_many(Y, starts, weights, max_iter=max_iter, tol=tol)
         with monkeypatch.context() as patch:
-            patch.setattr(km, "_COMPILED", 0)
+            patch.setattr(km, "COMPILED", 0)
             swept = km.lloyd_many(Y, starts, weights, max_iter=max_iter, tol=tol)
         for labels, others in zip(compiled[0], swept[0], strict=True):
             np.testing.assert_array_equal(labels, others)
@@ -222,8 +222,8 @@ def test_a_sample_of_many_clusters_goes_to_rest_before_all_rows_are_looked_at(mo
         "f4"
     )
     seen = []
-    original = km._compiled_lloyd
-    monkeypatch.setattr(km, "_compiled_lloyd", lambda Y, *a: seen.append(len(Y)) or original(Y, *a))
+    original = km.compiled_lloyd
+    monkeypatch.setattr(km, "compiled_lloyd", lambda Y, *a: seen.append(len(Y)) or original(Y, *a))
     km.kmeans(Y, 60, np.random.RandomState(0), n_restarts=1)
     assert seen == sorted(seen)
     assert set(seen) == {20_000, 45_000}

@@ -237,7 +237,7 @@ def test_rows_by_clusters_are_looked_at_in_stretches(form, rng, monkeypatch):
         return [to_host(part) for part in (*sums, blocks.cluster_sizes(labels, 7, weights), nearest)]
 
     whole = everything()
-    for name, value in {"_SHORT": 16, "_HOT": 16 * 7, "_CACHED": 64 * 7}.items():
+    for name, value in {"SHORT": 16, "HOT": 16 * 7, "CACHED": 64 * 7}.items():
         monkeypatch.setattr(blocks, name, value)
     for one, other in zip(whole, everything(), strict=True):
         np.testing.assert_allclose(one, other)

@@ -24,10 +24,7 @@ COMMANDS = {
     "check": ("saved", "Say whether the model of a RUN still fits the rows of DATA: fits, drifts (in what), or refit."),
     "compare": ("commands", "Fit the whole family and the usual alternatives on DATA, side by side."),
     "cut": ("commands", "Write another layer of a RUN, N clusters in place of those of its fit, without a fit."),
-    "datasets": (
-        "data_sets",
-        "List the data sets that are known, or tell what there is to know of the one called NAME.",
-    ),
+    "datasets": ("data_sets", "List the known data sets, or describe the one called NAME."),
     "demo": (
         "demo",
         "Show what jointclust does, in a minute, on handwritten digits; ends with the path of a report to open.",
@@ -38,7 +35,7 @@ COMMANDS = {
     "predict": ("saved", "Label the rows of DATA with the model of a RUN: its folder, or its model.skops."),
     "reproduce": ("reproduce", "Run the experiments of the four papers again and put ours beside theirs."),
     "select": ("commands", "Try methods and parameters on DATA, choose one without labels, write it like `fit`."),
-    "suggest": ("saved", "Choose the rows of a RUN whose class would tell most, for someone to fill in."),
+    "suggest": ("saved", "Choose the rows of a RUN whose class helps most, for someone to fill in."),
 }
 
 

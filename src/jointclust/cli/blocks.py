@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from jointclust.cli import models, options
 from jointclust.cli.console import Voice, counted
 from jointclust.cli.errors import comma_separated
-from jointclust.cli.reading import InputFile, arranged, identities, with_known_rows
+from jointclust.cli.reading import InputFile, file_to_fit, identities, with_known_rows
 from jointclust.readers import NoColumnError, ReadError
 from jointclust.views.blocks import Blocks, in_block
 from jointclust.views.columns import rows_of
@@ -49,10 +49,10 @@ def check_data(data: str | None, blocks: tuple[str, ...]) -> None:
         raise click.UsageError(f"DATA ({data}) and --block exclude each other: name it, --block NAME={data}, too.")
 
 
-def arranged_data(voice: Voice, data: str | None, given: dict[str, Any]) -> InputFile:
-    """Data to be fitted: DATA, or blocks, as read and arranged."""
+def data_to_fit(voice: Voice, data: str | None, given: dict[str, Any]) -> InputFile:
+    """Data to be fitted: DATA, or blocks, with their columns by name."""
     if data is not None:
-        return arranged(voice, data, given)
+        return file_to_fit(voice, data, given)
     files = block_files(tuple(given["blocks"]))
     for option in _OF_TABLES:
         if given[option]:
@@ -94,7 +94,7 @@ def _read(voice: Voice, block: str, file: str, chosen: _Names) -> InputFile:
     lacking: set[str] = set()
     while True:
         try:
-            source = arranged(voice, file, given)
+            source = file_to_fit(voice, file, given)
         except NoColumnError as error:
             name = error.column
             less = _without(given, name)

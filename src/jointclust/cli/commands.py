@@ -12,11 +12,11 @@ import numpy as np
 import jointclust as jc
 from jointclust import default
 from jointclust.cli import models, options, preparing
-from jointclust.cli.blocks import arranged_data, check_data
+from jointclust.cli.blocks import check_data, data_to_fit
 from jointclust.cli.comparison import aligned, grouped, verdict_of
 from jointclust.cli.console import Voice
 from jointclust.cli.models import Clusters
-from jointclust.cli.reading import InputFile, arranged, known_labels
+from jointclust.cli.reading import InputFile, file_to_fit, known_labels
 from jointclust.cli.results import Outcome, finish, image_of, verdict
 from jointclust.cli.runs import parameters_of, saved_names, saved_run
 from jointclust.cli.workbook import claim_workbook
@@ -175,7 +175,7 @@ def cut(
     claim_workbook(given.get("xlsx", False))
     if data is None and path is not None and not Path(path).is_file():
         raise click.UsageError(f"The data of {run} are not at {path} any more: give them with --data.")
-    source = arranged_data(voice, path, before | given)
+    source = data_to_fit(voice, path, before | given)
     X, recorded = source.table.data, saved.record.get("input", {}).get("sha256")
     if recorded is not None and recorded != source.sha256:
         raise click.UsageError(
@@ -258,7 +258,7 @@ def compare(data: str, clusters: Clusters, out: str | None, **given: Any) -> Non
     voice = Voice(given)
     methods = {name: models.method_of(name) for name in given["methods"]}
     claim_table(out, force=given["force"], endings=_TABLES)
-    source = arranged(voice, data, given)
+    source = file_to_fit(voice, data, given)
     table = source.table
     steps = preparing.preparation(given["scale"], given["missing"], table.data, source.used)
     with voice.step("fit", f"Comparing on {preparing.size_of(table.data)}") as progress, collected() as messages:
@@ -287,7 +287,7 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
     voice = Voice(given)
     claim_plot(plot, force=given["force"])
     claim_table(out, force=given["force"], endings=_TABLES)
-    source = arranged(voice, data, given)
+    source = file_to_fit(voice, data, given)
     X = source.table.data
     among = models.among(clusters)
     with voice.step("number", f"Counting clusters in {preparing.size_of(X)}") as progress, collected() as messages:
@@ -318,7 +318,7 @@ def _read(voice: Voice, data: str | None, given: dict[str, Any], out: str) -> In
     claim_plot(given["plot"], force=given["force"])
     claim_workbook(given.get("xlsx", False))
     claim_folder(Path(out), force=given["force"])
-    source = arranged_data(voice, data, given)
+    source = data_to_fit(voice, data, given)
     image_of(source, given)  # is right, before the work
     return source
 

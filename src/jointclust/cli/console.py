@@ -52,7 +52,7 @@ class TasksDone:
 class Voice:
     """Progress on the error stream, results on the output stream, as the options of a command say.
 
-    Where something else goes to the output stream, what is said of it goes to the other.
+    If a file goes to the output stream, the result of the command goes to the error stream.
     """
 
     def __init__(self, given: Mapping[str, Any], *, beside_output: bool = False):
@@ -90,9 +90,10 @@ class Voice:
 
     @contextmanager
     def long_step(self, key: str, text: str, opening: str = "", faster: str = "") -> Iterator[Callable[..., None]]:
-        """A step that tells by itself how far it is: a bar on a terminal, nothing elsewhere.
+        """A step that reports its progress itself: a bar on a terminal, nothing elsewhere.
 
-        Yields a function for what tells it by numbers. ``faster`` is said where it takes long, ``opening`` before it.
+        Yields a function of the numbers done and in all, for steps that count. ``opening`` is printed first, ``faster``
+        if the step takes long.
         """
         began = time.perf_counter()
         self.say(opening)
@@ -111,17 +112,17 @@ class Voice:
         self.tell(f"{text}: {seconds:.1f} s")
 
     def say(self, text: str) -> None:
-        """A line about what happens; an empty one is none."""
+        """Print a line about what happens, unless it is empty."""
         if text and not self.quiet:
             click.echo(text, err=True)
 
     def warn(self, messages: Iterable[str]) -> None:
-        """What the library warned of, in the words of the command line."""
+        """Print warnings of the library, with the options for their parameters."""
         for message in messages:
             self.say(f"Warning: {in_options(message)}")
 
     def tell(self, text: str) -> None:
-        """A line for those who asked for more of them."""
+        """Print a line that only --verbose shows."""
         if self.verbose:
             click.echo(f"  {text}", err=True)
 

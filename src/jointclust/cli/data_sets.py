@@ -1,4 +1,4 @@
-"""The data sets that are known: listed, told of, fetched, written to a file."""
+"""The known data sets: listed, described, fetched, written to a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from jointclust.readers._matrix import distinct_names
 @click.option("--no-classes", is_flag=True, help="Leave the known classes out of the file.")
 @options.writing
 def datasets(name: str | None, out: str | None, download: bool, no_classes: bool, **given: Any) -> None:
-    """List the data sets that are known, or tell what there is to know of the one called NAME.
+    """List the known data sets, or describe the one called NAME.
 
     With --out it is written to a .csv or .npz file. Local ones are the .npz and .mat files, and
     the folders of images, of the folder that JOINTCLUST_DATA names and of the cache.

@@ -18,7 +18,7 @@ from jointclust.cli import options, preparing
 from jointclust.cli.columns import change_of, clustered, of_texts, other_groupings, unused
 from jointclust.cli.console import Voice, counted
 from jointclust.cli.errors import as_option
-from jointclust.cli.reading import InputFile, arranged
+from jointclust.cli.reading import InputFile, file_to_fit
 from jointclust.cli.repeated import arrays_of, describe_ids, describe_repeats, gaps_in, n_different, n_different_rows
 from jointclust.exceptions import collected
 from jointclust.views.columns import Column
@@ -45,7 +45,7 @@ def look(data: str, **given: Any) -> None:
     far it does, in standard deviations of what chance gives. The options are those of fit.
     """
     voice = Voice(given)
-    source = arranged(voice, data, given | {"missing": "auto", "categories": "auto"}, of_copies=False)
+    source = file_to_fit(voice, data, given | {"missing": "auto", "categories": "auto"}, of_copies=False)
     with voice.step("look", f"Looking at {preparing.size_of(source.table.data)}"), collected():
         overview = _Look.of(source)
     if voice.as_json:

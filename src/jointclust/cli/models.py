@@ -110,7 +110,7 @@ def counted(
 
 
 def numbers_done(progress: Callable[..., None]) -> Report:
-    """Tells how many numbers of clusters have been looked at."""
+    """Reports how many numbers of clusters have been evaluated."""
     return lambda done, total: progress(done, total=total, what="candidate number")
 
 

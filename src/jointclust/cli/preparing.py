@@ -1,4 +1,4 @@
-"""Data as read, made ready: which column names the rows, what is done to the others, and how it is told."""
+"""Prepares data as read: which column names the rows, what is done to the others, and notes on both."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def arranged(
 ) -> Table:
     """The table with its documents or columns by name, and without the column that names the rows.
 
-    None of ``features`` names the rows.
+    A column in ``features`` never names the rows.
     """
     data = table.data
     if text_column is not None:
@@ -63,7 +63,7 @@ def arranged(
 
 
 def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
-    """The table with the names of its rows, where one of some columns, not spared, holds nothing else."""
+    """The table with the names of its rows, if one of these columns that is not spared only names rows."""
     others = [name for name in columns if name not in spared]
     is_alone = len(columns) == 1 and not isinstance(table.data, Columns)  # one column beside the features may name rows
     if table.ids is not None or not others:

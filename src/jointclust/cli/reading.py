@@ -68,8 +68,8 @@ def read_data(
 ) -> InputFile:
     """DATA as they are: a file, or standard input, which is kept in a temporary file meanwhile.
 
-    A remembered name of the id column, unlike one that is given, need not be there. The whole of a file are its columns
-    as they are written. ``more`` goes before what the user gave.
+    The file may lack an id column that is ``remembered``, but not one that an option names. With ``whole`` all columns
+    are kept as they are written. ``more`` overrules the options.
     """
     reading = _options(given) | more
     reading["header"] = None if given["no_header"] is None else not given["no_header"]
@@ -137,8 +137,8 @@ def identities(table: Table) -> NDArray:
     return np.arange(table.data.shape[0]) if table.ids is None else table.ids
 
 
-def arranged(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
-    """Data to be fitted, read and arranged; tells the notes, also those on copies of rows."""
+def file_to_fit(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
+    """One file of data to be fitted, with its columns by name; prints the notes, also those on copies of rows."""
     source = read_data(voice, data, given)
     features = named_features(source, given)
     text, missing = given["text_column"], given["missing"]
@@ -168,7 +168,7 @@ def named_features(source: InputFile, given: dict[str, Any]) -> list[str]:
         if name in (given["id_column"], given["label_column"], given.get("known_column")):
             raise click.UsageError(f"--keep {name}: another option says what this column is, and so it is no feature.")
         if name not in names:
-            raise no_such_column(Path(source.path), name, "--keep", names)
+            raise no_such_column(Path(source.path), name, "keep", names)
     if kept and RELATED in names:
         raise click.UsageError(f"--keep: a column is called {RELATED!r}; name all columns to use with --columns.")
     if not given["columns"] or not isinstance(table.data, Columns):
@@ -221,7 +221,7 @@ def _known_of(table: Table, file: str, column: str) -> NDArray[np.object_]:
     columns = read_cells(path)
     for name in ("id", column):
         if name not in columns:
-            raise no_such_column(path, name, "--known-rows", list(columns))
+            raise no_such_column(path, name, "known_rows", list(columns))
     names = dict(zip(columns["id"], columns[column], strict=True))
     rows = [str(name) for name in identities(table)]
     present = set(rows)

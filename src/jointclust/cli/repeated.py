@@ -12,9 +12,9 @@ from jointclust.readers import Columns, Table
 
 # Columns of which the values are compared: more are pixels, genes or words.
 _COUNTED = 1000
-# Share of rows that repeat others up to which that is no matter of course.
+# Repeated rows are reported up to this share of the rows; beyond it they are usual.
 _RARE = 0.1
-# Columns up to which rows may well be alike.
+# Columns up to which equal rows are usual.
 _FEW = 3
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 

@@ -42,9 +42,9 @@ from jointclust.views.written import is_gap
 STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
 # Rows of which refits say something, at the least.
 _FEW_ROWS = 10
-# Sizes and names of clusters that are told, at the most.
+# Sizes and names of clusters that are printed, at the most.
 _SIZES, _NAMED = 20, 8
-# What the report takes beside each of the other files.
+# Time of the report relative to that of each other file.
 _OF_REPORT = 8.0
 # Dots of a map that are drawn as lines, at the most.
 _DOTS = 5000
@@ -54,7 +54,7 @@ _RULES, _FEATURES = 2, 5
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A fitted model and all that is known of how it came about: what the fit warned of, found and tried."""
+    """A fitted model with the record of its fit: warnings, parameters that were found, candidates."""
 
     voice: Voice
     folder: Path
@@ -129,11 +129,11 @@ class Outcome:
     def coded(self) -> list[str]:
         """What was done to cells when they were coded; columns and views have tables of their own."""
         columns = [] if self.description is None else self.description.columns
-        told = ["view ", *(f"column {column.name!r} " for column in columns if not column.used)]
-        told += [f"Column {column.name!r} holds dates" for column in columns]  # as the reader has said
+        elsewhere = ["view ", *(f"column {column.name!r} " for column in columns if not column.used)]
+        elsewhere += [f"Column {column.name!r} holds dates" for column in columns]  # a note of the reader
         preparations = preparing.preparations_of(self.fitted.model)
         notes = dict.fromkeys(note for one in preparations for note in one.notes_)
-        return [note[0].upper() + note[1:] for note in notes if note and not note.startswith(tuple(told))]
+        return [note[0].upper() + note[1:] for note in notes if note and not note.startswith(tuple(elsewhere))]
 
     @cached_property
     def changes(self) -> list[str]:
@@ -387,7 +387,7 @@ def _check_same_data(run: Outcome) -> None:
 
 
 def _describe(run: Outcome) -> None:
-    """More of the method than most want to know."""
+    """Print details of the method, which only --verbose shows."""
     clusterer = run.fitted.clusterer
     params = {name: value for name, value in clusterer.get_params(deep=False).items() if value is not None}
     run.voice.tell(f"{type(clusterer).__name__}({', '.join(f'{name}={value!r}' for name, value in params.items())})")
@@ -414,7 +414,7 @@ def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: l
     if "rejected" in result:
         lines.append(f"{result['rejected']} of them are not sure enough: their label is -1 (reject_below)")
     if "accuracy" in result:
-        left_out = {"rows_without_class": "without a class", "rows_fitted_with_class": "whose class the fit was told"}
+        left_out = {"rows_without_class": "without a class", "rows_fitted_with_class": "whose class the fit used"}
         parts = [f"{counted(result[key], 'row')} {which}" for key, which in left_out.items() if key in result]
         note = f" (left out: {', '.join(parts)})" if parts else ""
         lines.append(f"Against the known classes{note}: accuracy {result['accuracy']:.3f}, NMI {result['nmi']:.3f}")

@@ -26,7 +26,7 @@ from jointclust.rows.blocks import stretches
 from jointclust.showing.fitted import features_of, last_step
 from jointclust.types import Float, Labels, Predictor
 
-# Digits of whole numbers in files of JSON: more are no number of anything.
+# Most digits of a whole number in a JSON file; nothing that is counted has more.
 _MOST_DIGITS = 100
 
 

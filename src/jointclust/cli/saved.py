@@ -384,7 +384,7 @@ def _cluster(path: Path, number: object, n_clusters: int) -> int:
 @options.out("FILE", "Where they go: .csv, .parquet, or - for standard output.", "to_label.csv")
 @options.writing
 def suggest(run: str, n_rows: int, out: str, **given: Any) -> None:
-    """Choose the rows of a RUN whose class would tell most, for someone to fill in.
+    """Choose the rows of a RUN whose class helps most, for someone to fill in.
 
     The table has the rows' id, label and confidence, and an empty column "class". With some of it filled in:
     jointclust fit DATA --known-rows to_label.csv

@@ -133,7 +133,7 @@ def _cells(column: Facts, k: int) -> NDArray[np.intp]:
 
 
 def _known_share(labels: Labels, cells: NDArray[np.intp]) -> float:
-    """Share of what there is to know of the labels (their entropy) that the cells tell, less what chance does."""
+    """Share of the labels' entropy that the cells explain, minus what they explain by chance."""
     places = np.unique(cells, return_inverse=True)[1]
     together = np.bincount(places * (int(labels.max()) + 1) + labels)
     sizes = [np.bincount(places), np.bincount(labels)]
@@ -143,7 +143,7 @@ def _known_share(labels: Labels, cells: NDArray[np.intp]) -> float:
 
 
 def share_shown(columns: list[Coded], labels: Labels) -> float:
-    """Share of the labels' spread that coded columns tell in a linear way, less what chance does."""
+    """Share of the labels' spread that coded columns explain linearly, minus what they explain by chance."""
     if not columns:
         return 0.0
     codes = np.hstack([column.values for column in columns])

@@ -53,7 +53,7 @@ class ConfidenceRule:
         The numbers a: with them, the mean over a cluster's rows is the share of them that refits on other rows put into
         it again, averaged a little with the share of all rows.
     slope : float
-        b: how far the votes tell which rows these are.
+        b: how far the votes predict which rows these are.
     usual : array of shape (n_clusters,)
         u: the outlier score beyond which a row is far away, by the spread of the cluster.
     """
@@ -68,11 +68,11 @@ class ConfidenceRule:
         return cls(np.zeros(n_clusters), _USUAL_SLOPE, usual_scores(labels, scores, n_clusters))
 
     def for_others(self, shares: Float) -> ConfidenceRule:
-        """The rule for other clusters; each has a row of ``shares``, the parts of it that these clusters are."""
+        """The rule for other clusters, each a mixture of these clusters by its row of ``shares``."""
         return ConfidenceRule(shares @ self.levels, self.slope, shares @ self.usual)
 
     def taught(self, votes: Float, repeats: Repeats) -> ConfidenceRule:
-        """The rule that tells best which rows refits put into the same cluster again."""
+        """The rule that best predicts which rows refits put into the same cluster again."""
         labels, ratio = repeats.labels, _log_ratio(votes)
         unseen, same = repeats.unseen.sum(axis=0), repeats.same.sum(axis=0)
         shares, clusters = _smoothed(repeats), np.unique(labels)

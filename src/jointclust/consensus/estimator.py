@@ -78,18 +78,18 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     ``BB'`` is the mean of the members' projections on their partitions, in which rows are near each other that most
     members put together; it is never formed. k-means in the leading singular vectors (rows of nearly one length)
     proposes clusters. Then every member votes: a row's probability for a cluster is the mean, over the members, of the
-    share of the cluster's rows that the row's own group holds in that member, made to sum to one; the label is the
+    share of the cluster's rows that the row's cluster in that member holds, made to sum to one; the label is the
     largest. The members' own ``predict`` gives the votes of new rows.
 
     On each view there are ten members: LDA k-means and spectral clustering of the neighbour graph, with ``n_clusters``
     clusters and with 1.5, 2 and 3 times as many. A finer partition shows which rows belong together.
 
     Rows of two or three columns have one view and six other members, because density can be seen there: a mixture of
-    Gaussian distributions where it describes the density as well as the nearest neighbours do, otherwise the groups
+    Gaussian distributions where it describes the density as well as the nearest neighbours do, otherwise the parts
     between wide gaps, otherwise a spanning tree of the rows cut where that tells most of them. The members vote on the
     first of these that fits; three split its clusters, two are other cuts of spanning trees.
 
-    Known labels spread to other rows over ``BB'``: a row gets the label that most rows in its groups have, in the mean
+    Known labels spread to other rows over ``BB'``: a row gets the label that most rows in its cluster have, in the mean
     over the members. A linear rule for each view, learned from the known rows, joins the members: it has more weight
     the more rows are known, and the better it predicts known labels that were left out of its fit. Then all members
     vote as before. Where there are more clusters than known classes, k-means proposes the others.
@@ -146,7 +146,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     confidence_ : array of shape (n_samples,)
         How likely the row is put with the same rows again when the clustering is repeated on other rows, 0 to 1: of
         rows with confidence 0.8 about 80% are. It says nothing of classes that somebody has in mind. It is a function
-        of the votes for the row, the more so the better they tell what refits do, and of its cluster's share of rows
+        of the votes for the row, the more so the better they predict refits, and of its cluster's share of rows
         that are put into it again; near 0 for rows that are far away, by the spread of their own cluster.
     reproducibility_ : float
         How far refits on other rows find the same clusters, 0 to 1. Each is fitted to half of the rows (of a sample of
@@ -319,8 +319,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         Returns
         -------
         self : object
-            The model; ``labels_`` and all else that is said of each row is of the new rows, ``changes_`` tells what has
-            become of the clusters. An error leaves the model as it was.
+            The model; ``labels_`` and all other results for each row are those of the new rows, ``changes_`` says what
+            has become of the clusters. An error leaves the model as it was.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""How much each block of data has to say: what different methods find in it, beyond what they find in no clusters."""
+"""The evidence of clusters in each block: agreement of different methods, beyond that on rows without clusters."""
 
 from __future__ import annotations
 

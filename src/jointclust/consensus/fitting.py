@@ -107,7 +107,7 @@ class FittedConsensus:
     _agreement: Agreement
     _training: TrainingVotes
     _patterns: Patterns
-    _seed: int  # of what is computed later: the tree, and the rows to label
+    _seed: int  # for what is computed later: the tree, and the rows to label
     labels_: Labels
     outlier_scores_: Float
     cluster_centers_: Float

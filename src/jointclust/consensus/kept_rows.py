@@ -16,7 +16,7 @@ from jointclust.views.columns import is_table, rows_of, unfolded
 from jointclust.views.kinds import as_array, is_documents
 from jointclust.views.stored import StoredColumn, StoredTable
 
-# Rows that are kept: so many; fewer if they are wide, by their values (cells, characters by eight), but not these few.
+# Most rows that are kept; most values (cells, or eighths of characters) of wide rows; fewest rows, however wide.
 MOST_ROWS, _VALUES, _FEWEST = 10_000, 2**21, 300
 
 

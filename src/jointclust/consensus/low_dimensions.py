@@ -32,7 +32,7 @@ _STARTS = 3
 _DESCRIBES = 0.125
 # Digits of a column's range to which values are one, rounding of single precision aside.
 _DIGITS = 5
-# How much wider than the next the gaps are between groups that are plainly apart; groups have the root of all rows.
+# Parts are plainly apart if the gaps between them are wider than the next one by this factor.
 _WIDE = 1.3
 
 
@@ -102,7 +102,7 @@ def low_members(
 
     In few columns density can be seen, in one of three ways. Where a mixture of Gaussian distributions describes the
     density as well as the neighbours do, its components are the clusters, whether or not there are gaps between them.
-    Otherwise, where gaps are wide, the groups between them are. Otherwise a spanning tree is cut where that tells most
+    Otherwise, where gaps are wide, the parts between them are. Otherwise a spanning tree is cut where that tells most
     of the rows, in clusters of sizes that do not differ too much.
 
     The first member is the partition that is chosen; finer ones split its clusters, so that most members always vote
@@ -136,7 +136,7 @@ def _without_steps(Z: Float, basis: Float, rng: np.random.RandomState) -> Float:
 
 
 def _uninformed(Z: Float, labels: Labels, mass: Float, unit: float) -> float:
-    """What a partition does not tell of the rows: the entropy within its clusters."""
+    """The entropy of the rows within the clusters of a partition."""
     of_cluster = [labels == number for number in range(int(labels.max()) + 1)]
     lengths = np.array([unit + spanning_tree(Z[rows]).lengths.sum() for rows in of_cluster])
     return float(information(lengths, np.array([mass[rows].sum() for rows in of_cluster]), Z.shape[1]).sum())
@@ -153,7 +153,7 @@ def _mixture(
 
 
 def _gaps(cuts: _Cuts, n_clusters: int) -> _Named | None:
-    """The groups between wide gaps; None if there are other gaps that are nearly as wide."""
+    """The parts between wide gaps; None if there are other gaps that are nearly as wide."""
     least = float(cuts.mass.sum()) / np.sqrt(len(cuts.rows))
     cut, factor = widest_cut(cuts.tree, cuts.mass, n_clusters, least)
     return _Named("gaps", cuts.tree.parts(cut)) if factor >= _WIDE else None

@@ -63,7 +63,7 @@ class Before:
     numbers : array of shape (n_rows,)
         The labels; where clusters have merged, the number of the row's cluster before that.
     recall : function of rows
-        Labels and such numbers of other rows.
+        The same labels and numbers for other rows.
     """
 
     labels: Labels

@@ -59,7 +59,7 @@ _FINE = Plan(0.9, 0.1, "k-means++", 1, 4)
 
 
 class Effort(NamedTuple):
-    """How much is fitted: a share of the usual rows, finer scales, starts of LDAKMeans at the most, times each.
+    """How much is fitted: share of the usual rows, finer scales, most starts of LDAKMeans, repeats of each member.
 
     ``plain`` members are one LDAKMeans, and one neighbour graph at all scales.
     """
@@ -100,7 +100,7 @@ def members_on(
 ) -> list[Member]:
     """Fitted members on the projected rows of a view: LDA k-means and a neighbour graph, at several scales.
 
-    A finer partition shows which rows belong together; the other members decide which of its groups to join. Rows of
+    A finer partition shows which rows belong together; the other members decide which of its clusters to join. Rows of
     two or three columns have members of their own. ``workers_of`` are rows whose Dask workers do the fits.
     """
     if is_low(view.mean.size) and rows is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
-from scipy.special import bdtr
 
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.numerics.partitions import centers_of
+from jointclust.numerics.valleys import unimodal_p_value
 from jointclust.types import Float, Labels
 
 # The probability of a gap by chance below which there is one.
@@ -36,15 +36,5 @@ def n_separate(T: Float, labels: Labels, other: Float, other_labels: Labels, n_c
         for two in near[one]:
             direction = centers[two] - centers[one]
             line = np.concatenate([members[one], members[two]]) @ direction
-            touches[one, two] = not _is_gap(line, centers[one] @ direction, centers[two] @ direction)
+            touches[one, two] = unimodal_p_value(line, centers[one] @ direction, centers[two] @ direction) > _LEVEL
     return int(connected_components(touches, directed=False)[0])
-
-
-def _is_gap(line: Float, low: float, high: float) -> bool:
-    """Whether a unimodal density would hardly have so few values about the middle of two points.
-
-    It has at least as many there as about the scarcer of the points, that is, half of both together.
-    """
-    half = (high - low) / 6
-    left, middle, right = (int(np.sum(np.abs(line - point) <= half)) for point in (low, (low + high) / 2, high))
-    return bool(bdtr(middle, middle + min(left, right), 0.5) <= _LEVEL)

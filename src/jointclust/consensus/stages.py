@@ -1,4 +1,4 @@
-"""What the stages of a fit take beside each other, for those who want to know how long it takes."""
+"""Relative times of the stages of a fit, for estimates of the remaining time."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _LISTED = 5
 class Verdict:
     """How sure the clusters are; printing it gives a sentence.
 
-    "sure" needs all of this, "not sure" is where one of it is far away, "fairly sure" is between them:
+    "sure" needs all of the second column, any of the third makes it "not sure", else it is "fairly sure":
 
     ======================================================= ======================= ==================
     what                                                    sure                    not sure

@@ -60,7 +60,7 @@ def download(entry: Entry, *, quiet: bool = False) -> Path:
         ) from error
     folder = cache_folder()
     assert folder is not None
-    # Another process may be at the same set: each has its own file until it is whole.
+    # Another process may download the same set: each has its own file until it is whole.
     source = folder / f"{UNFINISHED}{uuid.uuid4().hex}-{entry.file_name}"
     downloader = partial(_resumed, path=folder / f"{entry.name}-{entry.file_name}", quiet=quiet)
     try:
@@ -224,9 +224,9 @@ def _begun(part: BinaryIO) -> tuple[str, int]:
 
 @contextmanager
 def _claimed(kept: Path) -> Iterator[BinaryIO]:
-    """The part, or a new one where someone else is at it; it stays if there is something to go on with."""
+    """The part, or a new one if another process writes it; it is kept if it can be continued."""
     own = kept.with_name(f"{kept.name}.{uuid.uuid4().hex}")
-    if sys.platform == "win32":  # no locks: while someone is at a part it has another name
+    if sys.platform == "win32":  # no locks: a part that is being written has another name
         with suppress(OSError):
             kept.rename(own)
         path, part = own, own.open("a+b")
@@ -252,7 +252,7 @@ def _claimed(kept: Path) -> Iterator[BinaryIO]:
 
 
 def _clean(folder: Path, name: str) -> None:
-    """Remove every part of a set that nobody is at."""
+    """Remove every part of a set that no process writes."""
     for old in folder.glob(f"{name}-*.part*"):
         with suppress(OSError):  # Windows removes no file that is open
             with old.open("rb") as part:

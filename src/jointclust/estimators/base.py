@@ -167,7 +167,7 @@ def _note_names(estimator: TakesRows, X: Any, *, reset: bool) -> None:
 
 
 def bring_here(estimator: TakesRows) -> None:
-    """Results of a fit on Dask's workers outlive them; they stay Dask arrays."""
+    """Copy results of a fit from Dask's workers, which they then outlive, as Dask arrays."""
     for name, value in list(vars(estimator).items()):
         if name.endswith("_") or name.startswith("_"):
             setattr(estimator, name, outliving(value))

@@ -51,13 +51,13 @@ class LinearMap:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """Rows in the embedding that a fit found for them, and what should keep a user from trusting clusters in it."""
+    """Rows in the embedding that a fit found for them, and reasons to distrust clusters in it."""
 
     Y: NDArray
     weights: Float | None
     is_constant: bool
-    doubt: str | None = None  # why clusters in it are chance, and may be fewer than n_clusters
-    notes: tuple[Warning, ...] = ()  # what else to warn of
+    doubt: str | None = None  # why clusters in it may be chance
+    notes: tuple[Warning, ...] = ()  # further warnings
     swept: Rows | None = None  # the rows, where passes over them count
     iterated: bool = False  # whether the estimator has published a history of steps
 
@@ -115,7 +115,7 @@ class EmbeddingClusterer(Clusterer):
         return context, embedded.swept
 
     def _warn(self, embedded: Embedded) -> None:
-        """Say everything that should keep a user from trusting the result."""
+        """Warn of every reason to distrust the result."""
         if embedded.doubt is not None:
             tell(embedded.doubt, CollapseWarning)
         else:

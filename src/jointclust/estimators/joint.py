@@ -24,7 +24,7 @@ from jointclust.subspace.decomposition import to_start_from
 from jointclust.subspace.starts import start_kind, start_labels
 from jointclust.types import Labels
 
-# Share of labels left in place from which on a run is suspected of having kept its start.
+# A run that leaves at least this share of the labels unchanged may have kept its start.
 _KEPT = 0.9
 # Iterations at the most where a method decides by itself when to stop.
 MOST_ITERATIONS = 100

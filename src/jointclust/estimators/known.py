@@ -25,7 +25,7 @@ _UNKNOWN = _NOTHING | {"-1", "-1.0"}
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a known label, written as text, says that none is known.
+    """Whether a text in place of a known label means that none is known.
 
     Examples
     --------

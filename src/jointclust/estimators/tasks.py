@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 def begin(estimator: Any, n_tasks: int) -> CallbackContext:
-    """Begin the task of the whole fit, which has so many parts in any order."""
+    """Begin the task of the whole fit, whose parts may run in any order."""
     context = estimator._init_callback_context(max_subtasks=n_tasks, sequential_subtasks=False)
     context.call_on_fit_task_begin(estimator=estimator)
     return context
@@ -56,7 +56,7 @@ def iteration_reporter(estimator: Any, task: CallbackContext) -> Callable[[], bo
 
 
 def stage_reporter(estimator: Any, root: CallbackContext, name: str, n_tasks: int) -> Callable[[], None]:
-    """A function that reports one finished fit of a stage, which ends with the last of them."""
+    """A function that reports one finished fit of a stage; the stage ends with the last fit."""
     stage = root.subcontext(f"{name}s", max_subtasks=n_tasks, sequential_subtasks=False)
     stage.call_on_fit_task_begin(estimator=estimator)
     report_part = part_reporter(estimator, stage, name)

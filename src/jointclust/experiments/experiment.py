@@ -49,7 +49,7 @@ Method = Estimator | tuple[Estimator, Grid | Callable[[Dataset], Grid]]
 Prepare = Callable[[Any], Matrix]
 Progress = Callable[[int, int], None]
 Known = dict[tuple[str, Prepare | None], tuple["Source", Dataset]]
-# What measures labels, and what the label-free choice compares them with.
+# Modules that measure labels, and modules of the references that label-free choices compare them with.
 _MEASURES, _REFERENCES = ("jointclust.metrics",), ("jointclust.selection.criteria", "jointclust.selection.search")
 # Results of other versions are other results.
 _VERSIONS = f"jointclust {__version__}, scikit-learn {sklearn.__version__}, numpy {np.__version__}"
@@ -86,6 +86,11 @@ class Source:
         return loaded if self.prepare is None else replace(loaded, data=self.prepare(loaded.data))
 
 
+def collapsed(messages: Sequence[str]) -> bool:
+    """Whether one of the warnings of a fit says that it collapsed."""
+    return any(_COLLAPSE in message for message in messages)
+
+
 @dataclass(frozen=True)
 class Cell:
     """One fit: what to fit to what, with which parameters and seed, and what to write down."""
@@ -102,7 +107,7 @@ class Cell:
     record: tuple[str, ...]
 
     def run(self, references: NDArray | None = None) -> dict[str, Any]:
-        """Fit and evaluate; what goes wrong is written down, not raised."""
+        """Fit and evaluate; errors are recorded, not raised."""
         dataset = _rows(self.source)
         coordinates = _coordinates(self.source) if self.shared else None
         results: dict[str, Any] = {}
@@ -116,7 +121,7 @@ class Cell:
                 results["error"] = f"{type(error).__name__}: {error}"
                 results.setdefault("seconds", time.process_time() - began)
         if "empty" in results:
-            results["collapsed"] = int(results["empty"] > 0 or any(_COLLAPSE in message for message in messages))
+            results["collapsed"] = int(results["empty"] > 0 or collapsed(messages))
         results["warnings"] = "; ".join(messages)
         return results
 
@@ -343,7 +348,7 @@ def finish(cells: Sequence[Cell], journal: Journal, *, n_jobs: int | None = None
 
 
 def _refer(key: str, source: Source) -> tuple[str, dict[str, Any]]:
-    """What every second member of the consensus finds, to compare with; none where the rows are not for our methods."""
+    """Labels of every second member of the consensus, as references; none if our methods do not take the rows."""
     with threads.single():
         try:
             dataset, coordinates = _rows(source), _coordinates(source)
@@ -360,7 +365,7 @@ def _run(cell: Cell, references: NDArray | None) -> tuple[str, dict[str, Any]]:
 
 
 def _described(estimator: Any) -> str:
-    """An estimator in words that no other one has: class, repr, and what a repr shortens or does not tell."""
+    """An estimator as a text that no other one has: class, repr, and what a repr shortens or leaves out."""
     words = " ".join(re.sub(r" at 0x\w+", "", estimator.__repr__(N_CHAR_MAX=10**9)).split())
     simple, given = (type(None), bool, int, float, str), estimator.get_params()
     hidden = [f"{name}={_fingerprint(value)}" for name, value in given.items() if not isinstance(value, simple)]
@@ -407,12 +412,12 @@ def _parameters(base: Estimator, grid: Grid) -> list[dict[str, Any]]:
 
 
 def _text(parameters: Mapping[str, Any]) -> str:
-    """Parameters as JSON; what JSON has no word for, by a fingerprint."""
+    """Parameters as JSON; values that JSON cannot hold, by a fingerprint."""
     return json.dumps(parameters, sort_keys=True, default=lambda value: f"{type(value).__name__} {_fingerprint(value)}")
 
 
 def _with_clusters(estimator: Any, n_clusters: int) -> Estimator:
-    """The estimator, or the last step of a pipeline, told how many clusters to find, if it has to be told."""
+    """The estimator, or the last step of a pipeline, with this number of clusters, if it has that parameter."""
     name = f"{estimator.steps[-1][0]}__n_clusters" if hasattr(estimator, "steps") else "n_clusters"
     return estimator.set_params(**{name: n_clusters}) if name in estimator.get_params() else estimator
 

@@ -93,7 +93,7 @@ def near(name: str, differences: ArrayLike, size: float) -> Part:
 
 
 def fact(name: str, holds: bool, value: float = float("nan")) -> Part:
-    """What is so or is not, without chance."""
+    """A part that is true or false without chance."""
     return Part(name, FOR if holds else AGAINST, value, value, value)
 
 

@@ -21,7 +21,7 @@ from jointclust.files import replacing
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# What of a cell is shipped: the rest can be read off these.
+# Columns of a cell that are shipped; the others follow from these.
 _COLUMNS = (
     "dataset",
     "prepared",
@@ -48,7 +48,7 @@ def facts(kind: str) -> dict[str, str]:
 
 
 def ship(given: Mapping[str, Sequence[DataFrame]], folder: Path, run: Mapping[str, str]) -> None:
-    """Write the cells of each paper (``dec-cells.csv.gz``), and what is told of them (``provenance.json``).
+    """Write the cells of each paper (``dec-cells.csv.gz``), and where they come from (``provenance.json``).
 
     Tables have a column "item", the table or figure that asked for them.
     """
@@ -57,10 +57,10 @@ def ship(given: Mapping[str, Sequence[DataFrame]], folder: Path, run: Mapping[st
     for paper, tables in given.items():
         table = pandas().concat(tables, ignore_index=True)
         columns = [*_COLUMNS, *(name for name in ("seconds", "weight_ratio_", "scale_") if name in table)]
-        # What two items share is one cell; what only has the same name in them, such as LDAKM, is two.
+        # A fit that two items share is one cell; fits that only share a name, such as LDAKM, are two.
         grouped = table.groupby(columns, dropna=False, sort=False)["item"]
         table = grouped.agg(lambda items: "; ".join(dict.fromkeys(items))).reset_index()[["item", *columns]]
-        text = table.to_csv(index=False, float_format="%.5g", lineterminator="\n")
+        text = table.to_csv(index=False, float_format="%.9g", lineterminator="\n")
         with replacing(folder / f"{paper}-cells.csv.gz") as temporary:
             temporary.write_bytes(_compressed(text))
         known[paper] = dict(run) | {"cells": str(len(table)), "CPU minutes": f"{table['seconds'].sum() / 60:.0f}"}

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 # By which column each way of choosing chooses.
 SELECTIONS = {"oracle": None, "label-free": "agreement"}
 _MEASURED = ("accuracy", "nmi", "agreement")
+# Means that agree in so many decimals are equal.
+_DECIMALS = 7
 
 
 def summary(table: DataFrame, metric: str = "accuracy", selections: tuple[str, ...] = tuple(SELECTIONS)) -> DataFrame:
@@ -78,10 +80,10 @@ def best_parameters(runs: DataFrame, column: str) -> str | None:
     """The parameters with the largest mean of those with more than half of their runs; None where there are none.
 
     The mean of the few runs that happened to succeed is the luck of their seeds, not what a method does; but one run
-    that failed says little against the others.
+    that failed says little against the others. Of equal means, which rounding tells apart, the first is taken.
     """
     grouped = runs.groupby("parameters", sort=False)[column]
-    means = grouped.mean()[2 * grouped.count() > grouped.size()]
+    means = grouped.mean()[2 * grouped.count() > grouped.size()].round(_DECIMALS)
     return str(means.idxmax()) if len(means) else None
 
 

@@ -34,7 +34,7 @@ _SWAPS = 30
 
 @dataclass
 class _ReducedKMeans(_Discriminative):
-    """Reduced k-means that goes on where it rests, as long as a move of equal rows alone raises the objective.
+    """Reduced k-means; where it rests, it goes on as long as moving one set of equal rows raises the objective.
 
     Rows of categories are few points with many rows each, where nearest centers rest far from the best clusters.
     """

@@ -30,7 +30,7 @@ _SAFE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class CenterRule(SoftRule):
-    """Memberships by the squared distances from centers, which are there from the first step on."""
+    """Memberships by the squared distances from centers, which are None before the first step."""
 
     centers: Float | None
     # Rounds of means that the centers of a start take.
@@ -42,11 +42,11 @@ class CenterRule(SoftRule):
 
     @abstractmethod
     def mass(self, distances: Array, soft: Array) -> Array:
-        """What rows count in the next centers."""
+        """Masses of the rows in the next centers."""
 
     @abstractmethod
     def start_mass(self, y: Array, soft: Array) -> Array:
-        """What rows count in the centers of a start, by labels or memberships that are given."""
+        """Masses of the rows in the first centers, by the labels or memberships of the start."""
 
     def at_means(self, sums: Float, sizes: Float) -> Self:
         """The rule with the means of masses as centers; one without mass stays where it was, or at the origin."""

@@ -33,7 +33,7 @@ from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import EXACT_LIMIT, check_weights, coordinates_of, dominant_column
 from jointclust.types import Float
 
-# Features of a neighbour graph: those beyond a few per cluster tell single rows apart.
+# Features of a neighbour graph: those beyond a few per cluster separate single rows.
 _GRAPH_FEATURES, _GRAPH_PER_CLUSTER = 50, 4
 # Arrays of an embedding that have a row, or a column, for each component.
 _ROWS, _COLUMNS = ("dual_coef_", "_unit_components"), ("landmark_embedding_",)
@@ -106,7 +106,7 @@ class KernelClusterer(AlternatingClusterer):
     def _coordinates_of(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, rng: np.random.RandomState, **options: Any
     ) -> Coordinates:
-        for name in (*PUBLISHED, "_found", "_offset"):
+        for name in (*PUBLISHED, "_kernel_fit", "_offset"):
             self.__dict__.pop(name, None)
         if is_linear(self):
             return super()._coordinates_of(X, sample_weight, rng, **options)
@@ -116,10 +116,10 @@ class KernelClusterer(AlternatingClusterer):
         weights = check_weights(sample_weight, data)
         check_n_clusters(self.n_clusters, data.shape[0], weights)
         if isinstance(data, np.ndarray) and not mode_of(self.kernel).is_pairwise:
-            with np.errstate(over="ignore", invalid="ignore"):  # answered by an error, later
+            with np.errstate(over="ignore", invalid="ignore"):  # a later check raises
                 warn_of_scale(self, dominant_column(data.var(axis=0, dtype=np.float64)))
-        self._found, features = kernel_features(self, data, weights, rng)
-        return feature_coordinates(self._found, features, weights, rng, **options)
+        self._kernel_fit, features = kernel_features(self, data, weights, rng)
+        return feature_coordinates(self._kernel_fit, features, weights, rng, **options)
 
     def _fit(
         self, X: ArrayLike | Coordinates, sample_weight: ArrayLike | None, facts: KnownRows, rng: np.random.RandomState
@@ -148,8 +148,8 @@ def is_linear(model: KernelClusterer) -> bool:
 
 
 def publish_dual(model: Any) -> None:
-    """What the fit found of the features, published of the rows: ``dual_coef_`` in place of ``components_``."""
-    fitted, components = model.__dict__.pop("_found"), model.__dict__.pop("components_")
+    """Publish ``dual_coef_``, which maps rows, in place of ``components_``, which map features of the kernel."""
+    fitted, components = model.__dict__.pop("_kernel_fit"), model.__dict__.pop("components_")
     model._squared_length, model._offset = float(np.sum(components.astype(np.float64) ** 2)), components @ model.mean_
     del model.mean_
     embedding = turned(fitted.embedding, components.T)

@@ -373,7 +373,7 @@ def varying(rows: NDArray, ends: tuple[int, ...], least: float) -> NDArray[np.bo
 def view_scales(rows: NDArray, ends: tuple[int, ...], weights: Float | None) -> Float:
     """Factors that give every view the mean total scatter; a view without any keeps its own."""
     mean, columns = as_rows(rows).mean(weights), columns_of(ends)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # answered by an error, later
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # a later check raises
         totals = np.array([as_rows(rows[:, own]).squared_norm(mean[own], weights) for own in columns])
         rounding = np.array([len(rows) * np.sum((1e-12 * mean[own]) ** 2) for own in columns])
     if not np.isfinite(totals).all():

@@ -97,7 +97,7 @@ class _UncorrelatedRidge(Steps[Array, _RidgeState]):
         return self._visit(projection, _Targets(scale, scale * mean))
 
     def _scale(self, product: float, spread: float) -> float:
-        """alpha, for the traces of ``Z'X'HP`` and ``P'HP``. A number is kept: True finds the best, and False is one."""
+        """The best alpha by the traces of ``Z'X'HP`` and ``P'HP``; ``rescale`` itself if it is a number, 1 if False."""
         informative = spread > 1e-13 * self.coordinates.mass and product > 1e-10 * np.sqrt(spread)
         return product / spread if self.rescale is True and informative else float(self.rescale or 1.0)
 

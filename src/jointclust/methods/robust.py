@@ -57,8 +57,8 @@ class RobustState(State):
 class Loss:
     """``h(r)``: r above the floor and a parabola that touches it there below, which floored weights minimise.
 
-    Not robust, it is ``r^2``, in which all rows count alike; the floor only bounds what is published from below. From
-    the cap on the loss stays, and a row has no weight.
+    If not robust it is ``r^2``, and all rows count alike; the floor then only bounds the published distances from
+    below. Beyond the cap the loss is constant, and a row has no weight.
     """
 
     floor: float
@@ -119,7 +119,7 @@ class RobustSteps(Method):
         return {"residual_floor_": self.loss.floor}
 
     def rests(self, start: Clusters, previous: State | None, state: State) -> bool:
-        """Never by its labels: the weights of the rows move on when these stand."""
+        """Never: the weights of the rows still change when the labels do not."""
         return False
 
     def merit(self, state: State, *, final: bool = False) -> float:
@@ -194,7 +194,7 @@ class RobustSteps(Method):
 class _Subspace(RobustSteps):
     """EC: the projection with the least scatter within clusters, rows weighted by d.
 
-    OLSDA, which is not robust, has rows that all count alike, so that labels are all that it keeps.
+    In OLSDA, which is not robust, all rows count alike, so it keeps only labels.
     """
 
     def project(self, clusters: Clusters) -> Float:

@@ -166,7 +166,7 @@ class OptimalDiscriminantClustering(EmbeddingClusterer):
         weights = check_weights(sample_weight, data)
         check_n_clusters(self.n_clusters, data.shape[0], weights)
         if isinstance(data, np.ndarray) and not self._mode.is_pairwise:
-            with np.errstate(over="ignore", invalid="ignore"):  # answered by an error, later
+            with np.errstate(over="ignore", invalid="ignore"):  # a later check raises
                 warn_of_scale(self, dominant_column(data.var(axis=0, dtype=np.float64)))
         return data, weights
 

@@ -135,7 +135,7 @@ class Shrinkage:
 
     @property
     def penalty(self) -> float:
-        """``ridge/2 |W|^2``, the part of the objective that rows have no say in."""
+        """``ridge/2 |W|^2``, the part of the objective that does not depend on rows."""
         return 0.5 * float(np.sum((self.ridge * self.inverse) * (self.eigenvalues * self.inverse)))
 
     @property

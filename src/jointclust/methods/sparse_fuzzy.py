@@ -68,7 +68,7 @@ def sparse_memberships(h: Float, distances: Float, n_neighbors: int, gamma: floa
     nearest = np.lexsort((distances, h), axis=1)[:, :n_neighbors]
     chosen = np.take_along_axis(h, nearest, axis=1)
     projected = project_simplex((chosen[:, :1] - chosen) / (2.0 * gamma))
-    # Rows beyond the cap share alike; a trace more for the nearest makes it the label.
+    # Memberships of a row beyond the cap are equal; a trace more for the nearest center makes it the label.
     projected[:, 0] += 1e-9
     soft = np.zeros_like(h)
     np.put_along_axis(soft, nearest, projected / projected.sum(axis=1, keepdims=True), axis=1)
@@ -101,7 +101,7 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
     ======== =============================================================================
 
     The value ``k/2 h_(k+1) - 1/2 sum_(j<=k) h_(j)`` (of a row's sorted losses) would leave that row exactly k
-    memberships. gamma is its mean over the rows at the start, and then held, so that the objective never increases; the
+    memberships. gamma is its mean over rows at the start, and then stays, so that the objective never increases; the
     bound on the number of memberships is ours: without it rows between many centers would have more.
 
     Parameters
@@ -200,14 +200,14 @@ class RobustSparseFuzzyKMeans(CenterClusterer):
             return Swept(sums=[np.sum(part if w is None else part * w) for part in parts])
 
         gamma, level = sweep(total, Y, weights, width=max(Y.shape[1], 4 * self.n_clusters)).sums
-        # Where all rows are beyond the cap, or on their centers, nothing says how soft to be: hardly.
+        # If all rows are beyond the cap, or on their centers, nothing says how soft to be: labels are nearly hard.
         self.gamma_ = float(max(gamma, 1e-9 * level) / coordinates.mass)
 
     def _rule_at(self, centers: Float | None) -> _RobustSparse:
         return _RobustSparse(centers, self._neighbors, self.residual_floor_, self.gamma_, self.cap_)
 
     def _kmeans_labels(self, coordinates: Coordinates, n_components: int, rng: np.random.RandomState) -> Labels:
-        """k-means that far rows do not lead astray: they would take centers, and never give them back."""
+        """k-means in which far rows count less: otherwise they would get centers and keep them."""
         plain = super()._kmeans_labels(coordinates, n_components, rng)
         kind = self._start_kind
         return robust_start_labels(kind, plain, coordinates, self.n_clusters, n_components, rng, RESTARTS)

@@ -175,7 +175,7 @@ class SparseScoring(Steps[Solution, Solution]):
         return alternate(self, start, max_iter=max_iter, tol=tol, stop=stop)
 
     def step(self, start: Solution, previous: Solution | None) -> Solution:
-        """The elastic net for the scores there are, from the W there is; then scores for the new W."""
+        """The elastic net for the present scores, from the present W; then scores for the new W."""
         now = start if previous is None else previous
         both = self.ridge + self.sparsity
         net = ElasticNet(

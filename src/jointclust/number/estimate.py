@@ -115,7 +115,7 @@ class ClusterNumber:
         return f"{self.n_clusters} clusters{sure}{other}{edge}{doubt}"
 
     def with_suggestion(self, n_clusters: int) -> ClusterNumber:
-        """The same with one more suggestion among the first three, unless it is about one of them already."""
+        """The same with one more suggestion among the first three, unless one of them is about the same."""
         if n_clusters < 2 or any(same(n_clusters, number) for number in self.suggestions[:3]):
             return self
         others = [number for number in self.suggestions if number != n_clusters]

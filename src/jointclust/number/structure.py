@@ -23,9 +23,9 @@ _VARIANCE, _DIRECTIONS = 0.95, 50
 _RESOLUTION = 0.5
 # A column has levels if it has at most so many values; clusters are its levels above this agreement with them.
 _LEVELS, _ALIKE = 10, 0.75
-# Excess, in standard deviations, that is enough; and that is enough if there are separated clusters, too.
+# Least excess, in standard deviations, of structure; the same if there are separated clusters, too.
 ENOUGH, SOME = 2.0, 1.0
-# Draws if the first one is not clear; standard deviations that are clear; a term added to the standard deviation of few
+# Draws if the first one is not clear; standard deviations of a clear one; a term added to the standard deviation of few
 # draws; a rough standard deviation, times the root of the rows.
 _DRAWS, _CLEAR, _ADDED, _NOISE = 5, 4.0, 0.005, 0.2
 

@@ -12,9 +12,9 @@ from jointclust.types import Array, Float
 
 
 def anchor_links(X: Array, anchors: Float, n_nearest: int) -> tuple[NDArray[np.intp], Float]:
-    """The nearest anchors of each row, and the shares of its links: ``exp(-d^2 / (2 s^2))`` by distance d, to sum 1.
+    """The nearest anchors of each row, and the shares of its links: ``exp(-d^2 / (2 s^2))`` by distance d, scaled.
 
-    The width s is the mean of all these distances.
+    The width s is the mean of all these distances; the shares of a row sum to 1.
     """
     index = neighbors(X, anchors, min(n_nearest, len(anchors)))
     xp = namespace(X)
@@ -30,10 +30,10 @@ def anchor_graph(
 ) -> tuple[sp.csr_array, Float, NDArray[np.intp]]:
     """The graph of rows and anchors, on the anchors (U-SPEC: Huang and others, 2020).
 
-    With the shares P of :func:`anchor_links` and the rows' weights m, the anchors have the masses ``d = P'm`` and the
-    graph that remains of two steps from anchor to row to anchor, ``S = D^-1/2 P'MP D^-1/2``, has eigenvalues in
-    [0, 1]; the first eigenvector is ``d^1/2``. Returns S of the anchors that have links, their masses, and which of
-    these each anchor is, the nearest one where it has none itself.
+    With the shares P of :func:`anchor_links` and the rows' weights m, anchors have the masses ``d = P'm``. The graph of
+    two steps, from anchor to row to anchor, is ``S = D^-1/2 P'MP D^-1/2``; its eigenvalues lie in [0, 1], and its
+    first eigenvector is ``d^1/2``. Returns S for the anchors with links, their masses, and for each anchor its place
+    among these, or that of the nearest one if it has no links.
     """
     index, links = anchor_links(X, anchors, n_nearest)
     n, width = index.shape
@@ -49,7 +49,7 @@ def anchor_graph(
 
 
 def anchor_spectrum(S: sp.csr_array, mass: Float, n_components: int, device: Array | None = None) -> GraphSpectrum:
-    """Leading eigenpairs of the graph S of :func:`anchor_graph` beside the first."""
+    """Leading eigenpairs of the graph S of :func:`anchor_graph` without the first."""
     spectrum = balanced_spectrum(S, mass, max(min(n_components, mass.size - 1), 1), device)
     values, trace = 2.0 * spectrum.eigenvalues - 1.0, float(S.trace()) - 1.0  # of S itself
     return GraphSpectrum(np.maximum(values, 0.0), spectrum.vectors, max(trace, 0.0), spectrum.n_parts)

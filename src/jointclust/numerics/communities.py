@@ -27,12 +27,12 @@ def shared_neighbor_graph(index: NDArray[np.intp]) -> sp.csr_array:
 
 
 def communities(graph: sp.csr_array, resolution: float) -> Labels:
-    r"""The partition of a graph by its modularity (Louvain: Blondel et al., 2008), which it does not split further.
+    r"""The communities of a graph, by greedy increase of its modularity (Louvain: Blondel et al., 2008).
 
     .. math:: \sum_c \frac{w_c}{w} - \gamma \left( \frac{s_c}{w} \right)^2
 
     with the weight w of all links, the weights w_c of links within community c and s_c of all links that start there,
-    and the resolution gamma. Every row moves to the community that gains most; then communities are rows.
+    and the resolution gamma. Every row moves to the community that gains most; then communities become the rows.
     """
     labels = np.arange(graph.shape[0])
     while True:

@@ -1,4 +1,4 @@
-"""Random signals that have spread over a graph: what stands for its leading eigenvectors where these are many."""
+"""Random signals that have spread over a graph replace its leading eigenvectors where these are many."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from jointclust.types import Array, Float
 
 # Numbers of clusters beyond which signals take the place of eigenvectors.
 MANY = 200
-# Signals: products of rows err by one in the root of these.
+# Number of signals: the error of products of rows is one over its root.
 WIDTH = 128
-# Steps at the most, and the relative change of the energy in a step below which nothing more dies out.
+# Most steps; the signals are at rest where a step changes their energy by less than this share.
 _STEPS, _AT_REST = 200, 1e-3
 
 
@@ -23,9 +23,9 @@ def diffused(
 ) -> list[Float]:
     """``S^t R`` for random signals R without their part along ``constant``, for each number.
 
-    The rows of ``S^t R`` have the products of those of ``S^t`` in the mean, and so the distances that they would have
-    in the leading eigenvectors (Tremblay and others, 2016). ``|S^t R|^2`` is ``tr S^2t`` in the mean, the number of
-    directions that are left: t is the smallest for which this is at most the number.
+    On average the rows of ``S^t R`` have the inner products of the rows of ``S^t``, and so the distances that rows have
+    in the leading eigenvectors (Tremblay and others, 2016). The mean of ``|S^t R|^2`` is ``tr S^2t``, the number of
+    directions that remain: t is the smallest for which this is at most the number.
 
     Parameters
     ----------

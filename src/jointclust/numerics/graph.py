@@ -73,7 +73,7 @@ def neighbors(X: Matrix, among: Matrix, n_neighbors: int) -> NDArray[np.intp]:
         distances, index = KDTree(among).query(X, n_near)
     else:
         distances, index = NearestNeighbors(n_neighbors=n_near, algorithm="brute").fit(among).kneighbors(X)
-    # Equal up to seven digits of the farthest one's distance is equally near: the rest is rounding.
+    # Distances that differ by less than seven digits of the farthest one are equal: the rest is rounding.
     xp = namespace(distances)
     farthest = xp.sort(distances, axis=1)[:, n_neighbors - 1 : n_neighbors]
     rounded = xp.round(1e7 * (distances / xp.where(farthest > 0, farthest, xp.ones_like(farthest))))
@@ -83,14 +83,14 @@ def neighbors(X: Matrix, among: Matrix, n_neighbors: int) -> NDArray[np.intp]:
 
 
 def _few_neighbors(X: Float, among: Float, n_near: int) -> tuple[Float, NDArray[np.intp]]:
-    """Distances and indices of the nearest rows, unsorted: for few rows, setting up a search takes longer than it."""
+    """Distances and indices of the nearest rows, unsorted: a faster way for few rows than setting up a search."""
     distances = np.stack([np.linalg.norm(among - row, axis=1) for row in X])
     index = np.argpartition(distances, n_near - 1, axis=1)[:, :n_near]
     return np.take_along_axis(distances, index, axis=1), index
 
 
 def _device_neighbors(X: Array, among: Matrix, n_near: int) -> tuple[Array, Array]:
-    """The same on a device: looked for among the products of all pairs in float32, and measured in float64."""
+    """The same on a device: found by products of all pairs in float32, then measured in float64."""
     xp, rows = namespace(X), like(among, X)
     single, offset = blocks.float32(rows), blocks.float32(0.5 * squared_lengths(rows))
 

@@ -1,4 +1,4 @@
-"""Groups of rows that belong together: one label for all rows of a group, by what they add up to."""
+"""Groups of rows that belong together: one label for all rows of a group, found from their sum."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Groups:
 
     @classmethod
     def beside(cls, index: NDArray[np.int32], rows: Rows, weights: Array | None) -> Groups:
-        """Groups numbered on the host, where the rows are."""
+        """The groups of numbers on the host, moved to where the rows are."""
         own = np.ones(index.size) if weights is None else to_host(weights)
         totals = np.bincount(index, weights=own)
         own = np.where(totals[index] > 0, own, 1.0)  # a group of absent rows has a mean, too

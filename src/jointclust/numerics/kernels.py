@@ -22,7 +22,7 @@ from jointclust.types import Float, Matrix, Sparse
 class Kernel:
     """A named kernel with its parameters, or a function ``(A, B) -> matrix`` of the user's.
 
-    Distances, which "rbf" is made of, do not depend on the origin, but their rounding does: it is one of the rows.
+    The origin is one of the rows: "rbf" subtracts it first, which changes only the rounding of distances.
     """
 
     function: str | Callable[[Any, Any], NDArray | Sparse]
@@ -42,7 +42,7 @@ class Kernel:
             options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
             if self.function == "rbf":
                 A, B = seen_from(self.origin, A, B)
-            with np.errstate(over="ignore"):  # answered by an error
+            with np.errstate(over="ignore"):  # infinite values raise an error below
                 return pairwise_kernels(A, B, metric=self.function, filter_params=True, **options)
         similarities = self.function(A, B)
         values = similarities.toarray() if is_sparse(similarities) else np.asarray(similarities)

@@ -36,8 +36,8 @@ _MOST_BETWEEN = 8_000
 _NEARLY = 1e-4
 # Rows up to which k-means goes on until no label changes.
 _EXACT = 50_000
-# Values in memory up to which compiled code iterates; a sweep of more has threads.
-_COMPILED = 2**22
+# Values in memory up to which compiled code iterates; more are swept by threads.
+COMPILED = 2**22
 
 
 def lloyd_many(
@@ -55,13 +55,13 @@ def lloyd_many(
     relative. Compiled code and sweep both stop by this rule and fill empty clusters alike. The centers returned are
     the means of the labels returned. Known labels (not negative) stay.
     """
-    if isinstance(Y, np.ndarray) and known is None and Y.size <= _COMPILED:
+    if isinstance(Y, np.ndarray) and known is None and Y.size <= COMPILED:
         rows, mass = np.ascontiguousarray(Y, np.float64), np.ones(len(Y)) if weights is None else np.asarray(weights)
         total = float(mass @ np.einsum("ij,ij->i", rows, rows))
         present = None if mass.all() else np.flatnonzero(mass)
         with threads.single():
             runs = [
-                _compiled_lloyd(rows, one, mass, present, total, max_iter, tol) for one in centers.astype(np.float64)
+                compiled_lloyd(rows, one, mass, present, total, max_iter, tol) for one in centers.astype(np.float64)
             ]
         return [run[0] for run in runs], np.stack([run[1] for run in runs]), np.array([run[2] for run in runs])
     n_sets, n_clusters, _ = centers.shape
@@ -92,7 +92,7 @@ def lloyd_many(
     return labels, centers, inertia
 
 
-def _compiled_lloyd(
+def compiled_lloyd(
     rows: Float, centers: Float, mass: Float, present: NDArray[np.intp] | None, total: float, max_iter: int, tol: float
 ) -> tuple[NDArray[np.int32], Float, float]:
     """Lloyd's iteration from one set of centers, which are overwritten, by compiled steps over rows in memory.
@@ -151,7 +151,7 @@ def resting_tol(n_clusters: int, tol: float = 0.0) -> float:
 
 
 def fewer_restarts(n_restarts: int, n_clusters: int) -> int:
-    """Restarts in proportion to what they are good for: over many clusters the luck of a start averages out."""
+    """The number of restarts, fewer for many clusters, over which the luck of a start averages out."""
     return n_restarts * FEW // max(FEW, n_clusters)
 
 
@@ -184,8 +184,8 @@ def kmeans(
 
     The restarts race: all make two Lloyd steps, the best third goes on to rest. On many rows they race on a sample,
     and only the winner sees all rows. When all are a tenth above the inertia to ``beat`` after the two steps, from
-    where they never come back, the best is returned as it is. The last run rests at ``tol``, that of many clusters, and
-    of a sample, earlier. Many clusters have fewer restarts, from better centers.
+    where they never come back, the best is returned as it is. The last run rests at ``tol``, or
+    earlier with many clusters or on a sample. Many clusters have fewer restarts, from better centers.
     The clusters of known labels (not negative) start from the rows that have them, which keep them.
     """
     first = np.empty((0, Y.shape[1])) if known is None else known_centers(Y, known, n_clusters, weights)
@@ -264,7 +264,7 @@ def oversampled(
         return _drawn_from(
             Y[None, ...], mass[None, ...], n_clusters, _Uniforms.drawn(rng, 1, n_clusters, n_given), first
         )
-    if is_device_array(Y):  # all sets in one go, by the numbers that one after the other would draw
+    if is_device_array(Y):  # all sets at once, with the random numbers that single sets would draw
         numbers = [(_rounds(rng, n_clusters), _Uniforms.drawn(rng, 1, n_clusters, n_given)) for _ in range(n_sets)]
         rounds, quantiles = zip(*numbers, strict=True)
         points, mass = _candidates(Y, np.concatenate(rounds, axis=1), weights)
@@ -315,7 +315,7 @@ def _candidates(Y: Array, rounds: Float, weights: Array | None) -> tuple[Any, An
 
 
 class _Nearer:
-    """A function of blocks: the nearest of all points so far of each set, numbered from ``first`` on if a new one.
+    """A function of blocks: the nearest of all points so far in each set; new points are numbered from ``first`` on.
 
     ``copies`` are the first points that each is a copy of: among copies only rounding would choose.
     """
@@ -342,7 +342,7 @@ def _drawn_from(points: Array, mass: Array, n_clusters: int, uniforms: _Uniforms
     points = xp.stack([xp.take(points[r, ...], order, axis=0) for r, order in enumerate(orders)], axis=0)
     weight = np.stack([to_host(xp.take(mass[r, ...], order)) for r, order in enumerate(orders)])
     flat, between = xp.reshape(points, (-1, d)), [_between(points[r, ...]) for r in range(n_sets)]
-    squares = between[0][None] if n_sets == 1 else np.stack(between)  # which is a copy of all pairs
+    squares = between[0][None] if n_sets == 1 else np.stack(between)  # stacking copies all pairs
     given = np.tile(np.empty((0, d)) if first is None else first, (n_sets, 1, 1))
     nearest = None
     if given.shape[1]:
@@ -366,14 +366,14 @@ def _between(points: Array) -> Float:
     norms, squares = blocks.squared_lengths(points), points @ (-2.0 * points).T
     squares += norms
     squares += norms[:, None]
-    found = to_host(squares)
-    return np.maximum(found, 0.0, out=found)
+    distances = to_host(squares)
+    return np.maximum(distances, 0.0, out=distances)
 
 
 class _Uniforms(NamedTuple):
     """Numbers between 0 and 1 to draw centers by: for the first (n_sets, 1), and for the others (n, n_sets, n_trials).
 
-    The first has none where there are centers already.
+    There are none for the first where centers are given.
     """
 
     start: Float | None
@@ -381,7 +381,7 @@ class _Uniforms(NamedTuple):
 
     @classmethod
     def drawn(cls, rng: np.random.RandomState, n_sets: int, n_clusters: int, n_given: int) -> _Uniforms:
-        """The numbers for all but the centers that there are already."""
+        """Numbers for all centers but the given ones."""
         n_trials, start = 2 + int(np.log(n_clusters)), rng.uniform(size=(n_sets, 1)) if n_given == 0 else None
         n_drawn = n_clusters - n_given - (start is not None)
         return cls(start, rng.uniform(size=(max(n_drawn, 0), n_sets, n_trials)))

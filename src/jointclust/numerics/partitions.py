@@ -16,7 +16,7 @@ from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
 _A = TypeVar("_A", bound=Array)
-# Clusters up to which nothing is spared: restarts race, and iterations go on until no label changes.
+# Clusters up to which no work is saved: restarts race, and iterations go on until no label changes.
 FEW = 50
 # Share of the labels that may still change where a run of more clusters ends.
 _RESTLESS = 1e-3
@@ -34,9 +34,9 @@ class Partition:
 def assign(Y: Sweepable, centers: Array, known: Array | None = None) -> Labels:
     """Index of the nearest center for each row; the first one on a tie. Known labels (not negative) stay."""
     host = to_host(centers)
-    # Of equal centers the first one, whatever rounding makes of them.
+    # Of equal centers the first one is nearest, whatever rounding says.
     again = np.zeros(len(host), dtype=bool)
-    if np.unique(host[:, 0]).size < len(host):  # or no two are equal, which is found out sooner
+    if np.unique(host[:, 0]).size < len(host):  # a quick test: otherwise no two are equal
         again[:] = True
         again[np.unique(host, axis=0, return_index=True)[1]] = False
     nearest = nearest_of(host[None], np.where(again, np.inf, 0.0) if again.any() else None)
@@ -168,7 +168,7 @@ def _fill_some(
     sizes, target = sizes.copy(), np.full(len(points), -1)
     empty = iter(np.flatnonzero(sizes == 0))
     for index in range(len(points)):
-        # A point that is all that its cluster has would leave that one empty instead.
+        # To move a point that is its whole cluster would only empty that cluster.
         if sizes[own[index]] > mass[index] > 0 and (free := next(empty, None)) is not None:
             sizes[own[index]] -= mass[index]
             sizes[free] += mass[index]
@@ -276,7 +276,7 @@ def cluster_order(sizes: Float, centers: NDArray, n_known: int = 0) -> NDArray[n
 
 
 def merged(centers: NDArray) -> NDArray:
-    """Centers, of which those that are an earlier one up to rounding take its very place: on a tie the first wins."""
+    """Centers, each moved to an earlier one if it equals that up to rounding: on a tie the first wins."""
     near = cdist(centers, centers, "chebyshev") <= 1e3 * np.finfo(centers.dtype).eps * np.abs(centers).max()
     return centers[np.argmax(near, axis=1)]
 
@@ -284,7 +284,7 @@ def merged(centers: NDArray) -> NDArray:
 def adjusted_rand(a: Labels, b: Labels) -> float:
     """Adjusted Rand index of two partitions of the same rows (Hubert and Arabie, 1985).
 
-    That of scikit-learn swaps the process's warning filters while it checks the labels, which threads do not survive.
+    scikit-learn's function changes the warning filters of the process, which is not safe with several threads.
     """
     _, of_a, sizes_a = np.unique(to_host(a), return_inverse=True, return_counts=True)
     _, of_b, sizes_b = np.unique(to_host(b), return_inverse=True, return_counts=True)

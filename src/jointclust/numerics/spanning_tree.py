@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from jointclust.types import Float, Labels
 
-# Share of a distance that it adds to the reach of a link: of links of one reach the shortest is taken.
+# Share of a link's length that is added to its reach: of links with equal reach the shortest is taken.
 _SHORTEST = 1e-9
 
 
@@ -134,11 +134,11 @@ def fair_joins(tree: SpanningTree, mass: Float, most_inequality: float) -> NDArr
 
 
 def widest_cut(tree: SpanningTree, mass: Float, n_clusters: int, least: float) -> tuple[NDArray[np.bool_], float]:
-    """The widest links that keep ``n_clusters`` groups of at least this mass apart, and how much wider they are.
+    """The widest links whose cut leaves ``n_clusters`` parts of at least this mass, and how much wider they are.
 
-    Of links that join two such groups of rows linked by narrower ones, the widest are cut: smaller groups stay with the
-    group that they are nearest to. The factor is that between the narrowest link that is cut and the next; it is 0
-    where there are not so many groups.
+    A link can be cut if the rows that narrower links join at either end have this mass; smaller sets of rows stay with
+    the part nearest to them. The factor is the ratio of the narrowest link that is cut and the next one; it is 0 if
+    there are not so many parts.
     """
     parent, sizes, between = list(range(tree.n_rows)), mass.tolist(), list[int]()
     for number, (one, other) in enumerate(tree.links.tolist()):

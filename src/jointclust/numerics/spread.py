@@ -1,4 +1,4 @@
-"""How rows lie about their mean, wherever they are."""
+"""The spread of rows about their mean, wherever the rows are."""
 
 from __future__ import annotations
 

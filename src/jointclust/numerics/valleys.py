@@ -1,4 +1,4 @@
-"""A test for a region of lower density between two groups of rows."""
+"""A test for a region of lower density between two sets of rows."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _RIDGE = 0.1
 def unimodal_p_value(line: Float, low: float, high: float) -> float:
     """Probability of so few values in the middle third between two points under a unimodal density.
 
-    Such a density has at least as many values in the middle as in the scarcer of the thirds about the two points, that
-    is, at least half of both together.
+    Under such a density a value in the middle third, or in the scarcer of the thirds about the two points, is in the
+    middle with probability 1/2 or more.
     """
     half = (high - low) / 6
     left, middle, right = (int(np.sum(np.abs(line - point) <= half)) for point in (low, (low + high) / 2, high))
@@ -24,9 +24,9 @@ def unimodal_p_value(line: Float, low: float, high: float) -> float:
 
 
 def valley_p_value(rows: Float, is_second: NDArray[np.bool_]) -> float:
-    """Probability of so few rows between two groups if there were no valley of density between them.
+    """Probability of so few rows between two sets of rows if there were no valley of density between them.
 
-    Every other row shows the direction that discriminates between the groups, and the rest are projected on it; then
+    Every other row shows the direction that discriminates between the sets, and the rest are projected on it; then
     the other way round. Twice the smaller probability is an upper bound of that of both.
     """
     turns = [np.arange(len(rows)) % 2 == turn for turn in (0, 1)]

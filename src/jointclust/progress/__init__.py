@@ -1,4 +1,4 @@
-"""How far a long computation is: its parts tell it, and whoever shows it listens."""
+"""How far a long computation is: its parts report it to clocks, which bars show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _lock = Lock()
 
 @contextmanager
 def listening(clock: Clock) -> Iterator[Clock]:
-    """Have a clock told of all that is done meanwhile, in whatever thread."""
+    """Report all progress inside, in any thread, to a clock."""
     _clocks.append(clock)
     try:
         yield clock
@@ -25,14 +25,14 @@ def listening(clock: Clock) -> Iterator[Clock]:
 
 
 def plan(weights: Mapping[str, float]) -> None:
-    """Tell which stages come, in their order, and what each takes beside the others."""
+    """Announce the stages in their order, with their relative times."""
     with _lock:
         for clock in _clocks:
             clock.plan(weights)
 
 
 def advance(stage: str, done: float, total: float = 1.0) -> None:
-    """Tell that so much of a stage is done."""
+    """Report that this much of a stage is done."""
     if not _clocks:
         return
     with _lock:

@@ -11,8 +11,8 @@ from typing import Any, TextIO
 from jointclust.progress import listening
 from jointclust.progress.clock import Clock
 
-# Seconds that nobody needs to be shown, between two pictures, and of the rest of the bar that passes in a second even
-# if nothing is told.
+# Seconds of a computation that needs no bar, and between two drawings; share of the rest of the bar that passes in a
+# second without a report.
 _SHORT, PAUSE, _CREEP = 3.0, 0.25, 0.015
 _WIDTH = 24
 
@@ -24,9 +24,9 @@ def shown(
     announce: Callable[[str], None] | None = None,
     faster: str = "",
 ) -> Iterator[None]:
-    """Show how far what is done meanwhile is; by default in terminals and notebooks, if it takes more than moments.
+    """Show the progress of what runs inside; by default in terminals and notebooks, if it takes more than 3 seconds.
 
-    ``announce`` gets a line, once, where it is going to take long: how long, and what would be ``faster``.
+    ``announce`` is called once if it will take long, with a line that says how long, and what would be ``faster``.
     """
     write = None if wanted is False else _writer(always=bool(wanted))
     if write is None:
@@ -54,9 +54,9 @@ def shown(
 
 
 class Bar:
-    """What is shown of a clock: a share that always moves, and what is left."""
+    """The bar for a clock: a share that always moves, and the remaining time."""
 
-    # Seconds from which on a computation is long, and the share that has to be done before that is said.
+    # Seconds of a long computation, and the share that has to be done before it is announced.
     LONG, _ENOUGH = 30.0, 0.1
 
     def __init__(self, clock: Clock, what: str = "Clustering", *, always: bool = False):
@@ -64,7 +64,7 @@ class Bar:
         self._shown, self._at, self._is_announced = 0.0, clock.elapsed, False
 
     def text(self) -> str:
-        """The bar, or nothing as long as nobody needs one."""
+        """The bar; empty in the first second, and for a short computation."""
         elapsed, total = self.clock.elapsed, self.clock.total
         if not self.always and (elapsed < 1.0 or (total is not None and total < _SHORT)):
             return ""
@@ -76,7 +76,7 @@ class Bar:
         return f"{self.what} {'█' * full}{'░' * (_WIDTH - full)} {100 * self._shown:.1f}%, {elapsed:.0f} s{left}"
 
     def announced(self, faster: str) -> str:
-        """How long it takes, once it is known and if that is long."""
+        """How long it takes, said once; empty if that is unknown or not long."""
         total = self.clock.total
         if self._is_announced or total is None or self.clock.share < self._ENOUGH:
             return ""

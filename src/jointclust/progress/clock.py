@@ -1,4 +1,4 @@
-"""What is left of a computation in stages, from what its parts have taken so far."""
+"""Estimates the remaining time of a computation in stages from the time that its parts have taken."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 
 
 class Clock:
-    r"""The time that a computation takes in all, :math:`\sum_s t_s`.
+    r"""The estimated total time of a computation, :math:`\sum_s t_s`.
 
-    A stage that is done has taken what it has taken; one that is begun takes that over its share that is done; one to
-    come takes its planned weight times the seconds that a weight of 1 has taken so far.
+    A finished stage counts with its measured time, a running one with its measured time over the share of it that is
+    done, a future one with its planned weight times the seconds that a weight of 1 has taken so far.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Clock:
 
     @property
     def stage(self) -> str:
-        """What is being done."""
+        """Name of the running stage."""
         return next(reversed(self._done), "")
 
     def plan(self, weights: Mapping[str, float]) -> None:
@@ -52,7 +52,7 @@ class Clock:
         self._weights = {name: weight for name, weight in self._weights.items() if name in self._done} | dict(weights)
 
     def advance(self, stage: str, done: float, total: float = 1.0) -> None:
-        """So much of a stage is done; stages before it are over."""
+        """Record that this much of a stage is done, and that the stages before it are over."""
         now = self._now()
         self._weights.setdefault(stage, 0.0)
         for name in self._weights:
@@ -72,7 +72,7 @@ class Clock:
 
     @property
     def total(self) -> float | None:
-        """Seconds that all of it takes; None before anything is known."""
+        """Estimated seconds for all stages; None before anything is known."""
         whole, measured = sum(self._weights.values()), 0.0
         spent = sum(self._spent.values())
         for name, done in self._done.items():

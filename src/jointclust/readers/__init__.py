@@ -56,7 +56,7 @@ _CELLS: dict[str, type[CellSource]] = {"csv": Delimited, "tsv": Delimited, "xlsx
 
 
 def format_of(path: str | os.PathLike[str]) -> str:
-    """Format that a file's name tells.
+    """The format of a file, by its name.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
         return _ENDINGS[name.rpartition(".")[2]]
     except KeyError:
         raise ReadError(
-            f"{path}: the ending of its name is none that is known ({', '.join(_ENDINGS)}, the text ones also with "
+            f"{path}: the ending of its name is unknown (known are {', '.join(_ENDINGS)}, the text ones also with "
             f"{', '.join(ENDINGS)}): name its format.",
             Setting("format"),
         ) from None
@@ -112,7 +112,7 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
 
 @contextmanager
 def _explained(path: Path, kind: str) -> Iterator[None]:
-    """Whatever a library says of a damaged file, with the name of the file."""
+    """Turn any error that a library raises for a damaged file into one that names the file."""
     try:
         yield
     except (ReadError, MemoryError):

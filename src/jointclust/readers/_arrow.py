@@ -41,7 +41,7 @@ def read_feather(path: Path, options: Options) -> Table:
                 batch = file.get_batch(index)
                 batch.validate(full=True)
                 n_rows += batch.num_rows
-        except pa.ArrowMemoryError as error:  # which damaged files ask for
+        except pa.ArrowMemoryError as error:  # damaged files ask for too much
             raise ReadError(f"{path} is damaged: {error}") from error
         return _table(path, file.schema, n_rows, lambda names: feather.read_table(path, columns=names), options)
 

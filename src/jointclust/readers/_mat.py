@@ -20,7 +20,7 @@ LABELS = ("y", "gnd", "label", "labels", "gt")
 
 
 def variables(path: Path) -> dict[str, Any]:
-    """Every variable of a .mat file, of any version, by name; a text says what kind of thing cannot be read."""
+    """Every variable of a .mat file, of any version, by name; one that cannot be read as a text that says so."""
     with path.open("rb") as stream:
         if stream.read(8) == b"\x89HDF\r\n\x1a\n":
             raise ReadError(f"{path} is an HDF5 file, but none of MATLAB's: save X and y in a .npz file.")
@@ -103,7 +103,7 @@ def is_matrix(value: Any) -> bool:
 
 
 def _rows_first(X: Any, n_samples: int) -> Any:
-    """In many papers the samples are columns."""
+    """One row per sample: in many papers the samples are columns."""
     rows = X if X.shape[0] == n_samples else X.T
     return sp.csr_array(rows) if sp.issparse(rows) else rows
 

@@ -74,7 +74,7 @@ class CellSource(ABC):
 
 
 class Sheet:
-    """Cells of text, and what they are found to say."""
+    """Cells of text, and what they mean."""
 
     def __init__(self, source: CellSource, options: Options):
         self.source, self.options = source, (options := shared.without_spared(options, source.names))
@@ -112,7 +112,7 @@ class Sheet:
             self._check_names()
 
     def _check_names(self) -> None:
-        """Names that look like one more row are asked about, unless someone calls a column by one of them."""
+        """Refuse names that look like one more row, unless an option names a column by one of them."""
         lists = (self.options.columns, self.options.drop, self.options.wanted, self.options.kinds)
         called = self.special.union(*(names or () for names in lists))
         numbers = [name for name in self.names if any(readings(name))]
@@ -169,7 +169,8 @@ class Sheet:
                 *(Setting("decimal", ","), Setting("decimal", ".")),
             )
         if "comma" in places:
-            what = f"Numbers are read with a decimal comma, as in {places['comma'][2].strip()!r}; if that is wrong"
+            example = places["comma"][2].strip()
+            what = f"Numbers are read with a decimal comma, as in {example!r}. If that is wrong, say so"
             self.notes.append(Message(what, Setting("decimal", ".")))
             return Numerals(",", certain=True)
         if "either" in places and "point" not in places:
@@ -276,7 +277,7 @@ class Sheet:
         numeric, text = self._kinds()
         size = self.path.stat().st_size
         if not self.options.any_size:
-            if 0 < self.source.n_bytes < size:  # as much of the file as the first rows are of what was read for them
+            if 0 < self.source.n_bytes < size:  # rows per byte as in the first rows
                 check_memory(self.path, len(self.sample) * (size / self.source.n_bytes) * len(numeric))
             n_bytes = sum(len(cell) + 1 for _, row in self.sample for cell in row)
             room = room_for(len(self.sample) * (len(numeric) + _OF_TEXT * len(text)))
@@ -371,14 +372,14 @@ class Sheet:
             raise ReadError(f"{place} {what}. Correct it, or leave the column out.", Setting("drop", [name])) from None
 
     def _read_leniently(self, cells: list[str]) -> NDArray[Any]:
-        """A column that is only shown: what its cells say, or text."""
+        """A column that is only shown, by the kind of its cells, or as text."""
         try:
             return typed(cells, self.numerals, None, self.options.dates)
         except KindError:
             return typed(cells, self.numerals, "text")
 
     def _tell_order(self, name: str, cells: list[str], given: str | None) -> None:
-        """Which of day and month comes first, remembered, and said where nobody has."""
+        """Keep which of day and month comes first, with a note unless an option says so."""
         written = [cell for cell in cells if not DATE.fullmatch(cell.strip())]
         order = date_order(written, given)
         if not written or order is None:
@@ -391,7 +392,7 @@ class Sheet:
         elif given is None:
             self.notes.append(f"Dates of {name!r} are read {order.order} ({written[0].strip()!r}).")
 
-    # -- what is said of them ---------------------------------------------------------------------------------
+    # -- notes ------------------------------------------------------------------------------------------------
 
     def _tell(self) -> None:
         """A line for each guess."""

@@ -206,7 +206,7 @@ class Delimited(CellSource):
         return ReadError(f"{what}, or the decimal sign?", Setting("delimiter"), Setting("decimal", ","))
 
     def fast(self, numeric: list[int], text: list[int], gaps: list[str], decimal: str) -> Read | None:
-        """The columns through pyarrow, where it is installed and has nothing to complain of."""
+        """The columns through pyarrow, if that is installed and finds no fault in the file."""
         plain = self.encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
         one_line = self.n_before - self.n_comments <= 1
         if not plain or len(self.delimiter) != 1 or not one_line:

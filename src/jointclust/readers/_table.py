@@ -22,11 +22,11 @@ _COPIES = 3
 _BLOCK = 4096
 # Bytes that a compressed file may unpack to: so many, and so many times its own.
 UNPACKED, _TIMES = 2**26, 100
-# Share of texts that are different from which on they name rows: some rows may be there twice.
+# Texts name the rows if this share of them is different; some rows may occur twice.
 _NAMES = 0.9
 # What reads empty cells as gaps.
 AS_GAPS = Setting("missing", "keep")
-# Columns that are no features and that nobody has named, at the most.
+# Most columns that are carried beside the features without being named.
 _CARRIED = 50
 
 
@@ -254,8 +254,8 @@ def check_wanted(
     missing = [name for name in wanted if name not in known and _encoded_column(name, known) not in encoded]
     if missing:
         strange = {name.lower(): name for name in names if name not in set(wanted)}
-        found = {name: difflib.get_close_matches(name.lower(), strange, n=1) for name in missing[:3]}
-        close = {name: strange[near[0]] for name, near in found.items() if near}
+        matches = {name: difflib.get_close_matches(name.lower(), strange, n=1) for name in missing[:3]}
+        close = {name: strange[near[0]] for name, near in matches.items() if near}
         meant = ", ".join(f"{near!r} for {name!r}" for name, near in close.items())
         hint = f" Did you mean {meant}? Rename the column." if close else ""
         raise ReadError(f"{path} lacks {len(missing)} of the model's {len(wanted)} columns: {listed(missing)}.{hint}")

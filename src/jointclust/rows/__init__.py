@@ -32,11 +32,11 @@ from jointclust.rows.memory import has_memory
 from jointclust.types import Array, Float, Labels, Sweepable
 
 _T = TypeVar("_T")
-# Rows among which pairs are looked at.
+# Most rows of which all pairs are compared.
 MOST_PAIRED = 10_000
 # Rows that a function of rows in memory sees at a time.
 _SOME = 8_192
-# Bytes up to which an embedding of rows in a file, or what a model says of Dask's rows, is kept in memory.
+# Bytes up to which an embedding of rows in a file, or a result for each of Dask's rows, is kept in memory.
 KEPT = 2**31
 
 
@@ -57,9 +57,9 @@ class Rows:
         self.X = sp.csr_array(X) if sp.issparse(X) else X
         self.n_samples, self.n_features = X.shape
         self.is_sparse = sp.issparse(X) or sp.issparse(getattr(X, "_meta", None))
-        # Rows that are costly to look at: each pass reads a file or asks other processes.
+        # Whether passes are costly: each reads a file or asks other processes.
         self.is_remote = is_remote(X)
-        self.n_passes = int(self.is_remote)  # the one that looked for numbers that are not finite
+        self.n_passes = int(self.is_remote)  # the pass that looked for numbers that are not finite
 
     @property
     def dtype(self) -> np.dtype:
@@ -67,7 +67,7 @@ class Rows:
         return precision(self.X)
 
     def sweep(self, function: Any, *others: Any, width: int | None = None, budget: int = 2**19) -> Swept:
-        """One pass: ``function(block, *blocks of others)``, as :func:`sweep` has it; counted."""
+        """One pass, which is counted: ``function(block, *blocks of others)``, see :func:`sweep`."""
         self.n_passes += 1
         if self.unit:
             function = Scaled(function)
@@ -79,7 +79,7 @@ class Rows:
         return self.X if is_device_array(self.X) else None
 
     def here(self, values: NDArray) -> Any:
-        """An array where the rows are, in its own precision if it holds whole numbers."""
+        """A host array moved to where the rows are; its type stays."""
         if not is_device_array(self.X) or is_device_array(values):
             return values
         return like(values, self.X, getattr(namespace(self.X), str(values.dtype)))
@@ -114,7 +114,7 @@ class Rows:
             view = Projected(self, matrix, mean)
             size = float(np.prod(view.shape)) * view.dtype.itemsize
             is_small = _dask.is_dask(self.X) or (size <= KEPT and has_memory(2 * size))
-            if 4 * view.shape[1] > self.n_features or not is_small:  # to compute it again beats to keep it
+            if 4 * view.shape[1] > self.n_features or not is_small:  # computing it again costs less than keeping it
                 return view
         return self.sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
 
@@ -138,7 +138,7 @@ class Rows:
         ).sums[0]
 
     def beside(self, values: NDArray) -> Any:
-        """A host array with one row per row where the rows are."""
+        """A host array with one row per row, moved to where the rows are."""
         return _dask.aligned(values, self.X) if _dask.is_dask(self.X) else self.here(values)
 
     def take(self, index: Array) -> Rows:
@@ -152,9 +152,9 @@ PLACES = {"memory": "in memory", "device": "on a device", "file": "in a file", "
 def in_memory(
     X: Any, who: str, rng: np.random.RandomState, weights: Any = None
 ) -> tuple[Any, Any, NDArray[np.intp] | None]:
-    """Rows in the host's memory for what looks at pairs of rows, their weights and, where some are taken, which.
+    """Rows in the host's memory for a method that compares pairs, their weights, and their numbers elsewhere.
 
-    Of more than 10,000 rows elsewhere some are taken, among those that have weight, and that is said.
+    Of more than 10,000 rows elsewhere a sample of those with weight is taken, with a warning.
     """
     refuse_annotated(X)
     if not is_elsewhere(X):
@@ -208,7 +208,7 @@ def each(
 ) -> list[_T]:
     """``run(0)`` to ``run(n_runs - 1)``, ``done(result)`` after each: by the workers that hold Dask's rows, or threads.
 
-    Warnings of workers are not told here.
+    Warnings of workers do not reach the caller.
     """
 
     def run_here(index: int) -> _T:
@@ -250,10 +250,10 @@ def weight_limits(weights: Array) -> tuple[float, float]:
 def sample(
     Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None
 ) -> tuple[NDArray, NDArray | None]:
-    """About so many of the rows, drawn by weight, on the host, with the weights that they have left.
+    """A sample of about this size, drawn by weight, on the host, with the weights of its rows.
 
-    All of them, if there are no more. Rows whose weight is above a share are drawn for certain and keep what is above;
-    on a device, rows that have weight are drawn alike and keep it.
+    All rows, if there are no more. A row is drawn with the chance ``min(1, factor * weight)`` and its weight is divided
+    by that; on a device, rows with weight are drawn with equal chances and keep their weights.
     """
     return sample_known(Y, size, rng, weights, None)[:2]
 
@@ -261,7 +261,7 @@ def sample(
 def sample_known(
     Y: Sweepable, size: int, rng: np.random.RandomState, weights: Array | None, known: Array | None
 ) -> tuple[NDArray, NDArray | None, NDArray | None]:
-    """The same with the rows' known labels (not negative); where few have one, these are drawn for sure."""
+    """The same with the rows' known labels (not negative); if few rows have one, all of those are drawn."""
     if is_device_array(Y):
         return _drawn_on_device(Y, size, rng, weights, known)
     n = Y.shape[0]
@@ -288,7 +288,7 @@ def sample_known(
 
 
 def _shares_of_known(known: Array, size: int) -> Float:
-    """Chances of a row by its label, -1 first, with which each of the known ones has its share of the sample."""
+    """Least chance to be drawn by known label, -1 first: each known label gets an equal part of the sample."""
     counted = sweep(lambda k: Swept(pieces=list(np.unique(to_host(k), return_counts=True))), known).pieces
     counts = np.bincount(counted[0] + 1, weights=counted[1])
     return np.where(np.arange(counts.size) > 0, np.minimum(1.0, size / counts.size / np.maximum(counts, 1.0)), 0.0)

@@ -20,9 +20,9 @@ from jointclust.types import Array, Sweepable
 _T = TypeVar("_T")
 # Copies of a chunk that a task holds at the most, some of them in float64.
 _COPIES = 4
-# Bytes of a graph from which on Dask warns: it cannot know that they are a sample, which is sent once.
+# Bytes of a graph before Dask warns, out of reach: a large graph holds a sample, which is sent once.
 _ANY_SIZE = 2**60
-# Sums, pieces, and the shape and precision of what there is per row.
+# Sums, pieces, and the shape and precision of each array with one row per row.
 Small = tuple[list[Array], list[Array], list[tuple[tuple[int, ...], Any]]]
 
 
@@ -103,13 +103,13 @@ def brought_here(array: Any) -> Any:
 
 
 def _apart(function: Callable[[Any], _T], value: Any) -> _T:
-    """A function of a chunk or a number, in one thread: the scheduler has the others."""
+    """A function of a chunk or a number, in one thread: the scheduler uses the others."""
     with threads.apart():
         return function(value)
 
 
 def _unheard(function: Callable[[Any], _T], value: Any) -> _T:
-    """The same without its warnings, which would go to the worker's terminal."""
+    """The same function without its warnings, which would go to the worker's terminal."""
     with collected():
         return _apart(function, value)
 
@@ -158,7 +158,7 @@ def sweep(task: Visit, sources: Sequence[Sweepable | None]) -> Swept:
 
 @contextmanager
 def _as_memory_error(where: str, remedy: str) -> Iterator[None]:
-    """Say what workers died of that were started again until Dask gave up."""
+    """Turn Dask's error about workers that died repeatedly into a MemoryError that says what to do."""
     try:
         yield
     except Exception as error:
@@ -170,8 +170,8 @@ def _as_memory_error(where: str, remedy: str) -> Iterator[None]:
 def each(run: Callable[[int], _T], n_runs: int, done: Callable[[_T], object]) -> list[_T] | None:
     """``run(0)`` to ``run(n_runs - 1)`` by the workers, ``done(result)`` as each arrives; None without a cluster.
 
-    What ``run`` holds travels once. A worker that dies takes nothing with it: its runs are made again. A fit that is
-    itself a task of a worker gets None, too: it would wait for the thread that it has.
+    What ``run`` holds travels once. If a worker dies, others make its runs again. A fit that is itself a task of a
+    worker gets None, too: it would wait for the thread that it occupies.
     """
     client = _client()
     if client is None or _is_task():

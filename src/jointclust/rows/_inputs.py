@@ -20,16 +20,16 @@ from jointclust.types import Array, Sweepable
 
 
 def is_elsewhere(X: object) -> bool:
-    """Whether X is on a device, in a large file or with Dask: not for scikit-learn's validation."""
+    """Whether X is on a device, in a large file or with Dask, where scikit-learn's validation does not fit."""
     if is_device_array(X) or _dask.is_dask(X):
         return True
     return is_large_map(X) if isinstance(X, np.ndarray) else is_file(X)
 
 
 def tidied(X: Any) -> Any:
-    """X for those who would read it wrongly: masked cells as NaN, entries of a sparse matrix each stored once.
+    """X in a form that any code reads rightly: masked cells as NaN, each entry of a sparse matrix stored once.
 
-    A copy where anything has to be done. A map of a file that has been cut is refused.
+    It is copied only if it changes. A map of a file that has become shorter is refused.
     """
     if isinstance(X, np.ma.MaskedArray):
         if not np.ma.is_masked(X):
@@ -68,7 +68,7 @@ def is_annotated(X: object) -> bool:
 
 
 def refuse_annotated(X: object) -> None:
-    """Raise where X is AnnData, or a dict of blocks: which of its matrices is meant, its owner knows."""
+    """Raise if X is AnnData, or a dict of blocks: the user has to say which of its matrices is meant."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError(
             "X is a dict of blocks, and this takes one table: jointclust.cluster and JointConsensus take blocks, "
@@ -82,7 +82,7 @@ def refuse_annotated(X: object) -> None:
 
 
 def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
-    """Such an X as a table of finite floating-point numbers, or a clear error."""
+    """X that is elsewhere as a table of finite floating-point numbers, or a clear error."""
     X = _as_table(X, accept_sparse=accept_sparse, min_samples=min_samples)
     if not isinstance(X, _dask.Frame):
         _check_finite(X, with_gaps=False)
@@ -90,13 +90,13 @@ def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
 
 
 def check_with_gaps(X: Any, *, min_samples: int) -> tuple[Any, bool]:
-    """The same with NaN where a cell is empty, and whether any is; of a data frame that is not looked up."""
+    """The same with NaN for empty cells, and whether there are any; False for a data frame, which is not searched."""
     X = _as_table(X, accept_sparse=True, min_samples=min_samples)
     return X, not isinstance(X, _dask.Frame) and _check_finite(X, with_gaps=True)
 
 
 def _as_table(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
-    """Such an X as a table of floating-point numbers, or a clear error."""
+    """X that is elsewhere as a table of floating-point numbers, or a clear error."""
     if isinstance(X, _dask.Frame):
         _dask.check_workers(X)
         return X
@@ -130,7 +130,7 @@ def _floating(X: Any) -> Sweepable:
 
 
 def _check_finite(X: Sweepable, *, with_gaps: bool) -> bool:
-    """Refuse rows that are not finite, in a pass that finds the first; whether there are gaps, if allowed."""
+    """Refuse rows that are not finite, and name the first; return whether there are gaps, if these are allowed."""
     n, with_gaps = X.shape[0], with_gaps and not sp.issparse(getattr(X, "_meta", X))
     numbers: Array = _dask.row_numbers(X) if _dask.is_dask(X) else np.arange(n)
     if is_device_array(X):
@@ -157,7 +157,7 @@ def _not_finite(x: Array, numbers: Array, *, with_gaps: bool) -> Swept:
 
 
 def check_weights_elsewhere(weights: Any, X: Sweepable) -> Any:
-    """Weights next to the rows that they belong to."""
+    """Weights, checked, where the rows are."""
     if getattr(weights, "requires_grad", False):
         raise TypeError("sample_weight is a tensor that requires grad: pass sample_weight.detach().")
     if hasattr(weights, "to_dask_array"):

@@ -52,7 +52,7 @@ class Store:
         assert mapped is not None
         first = source.__array_interface__["data"][0] - np.frombuffer(mapped._mmap, np.uint8, 1).ctypes.data
         start, stop = first + block.start * source.strides[0], first + block.stop * source.strides[0]
-        if source.strides[0] < abs(source.strides[1]):  # stored by columns: rows are everywhere
+        if source.strides[0] < abs(source.strides[1]):  # stored by columns: each row is all over the file
             start, stop = 0, len(mapped._mmap)
         start -= start % mmap.PAGESIZE
         if hasattr(mmap, "MADV_DONTNEED") and stop > start:
@@ -60,7 +60,7 @@ class Store:
 
 
 def memory_map(array: object) -> Any:
-    """The memory map behind an array of whole rows of it; None for other arrays."""
+    """The memory map that an array takes whole rows of; None for other arrays."""
     if not isinstance(array, np.ndarray) or array.ndim != 2 or array.strides[0] <= 0:
         return None
     base: object = array
@@ -126,7 +126,7 @@ def is_large_file(X: Any) -> bool:
 
 
 def _tell_missing(X: Any) -> None:
-    """Zarr reads chunks that are not there as if they held its fill value."""
+    """Warn of missing chunks, which Zarr reads as if they held its fill value."""
     n_missing = getattr(X, "nchunks", 0) - getattr(X, "nchunks_initialized", 0)
     if n_missing > 0:
         tell(

@@ -1,4 +1,4 @@
-"""One pass over the rows, block by block: each block gives what it has per row, and small sums that are added up.
+"""One pass over the rows, block by block: each block gives values for its rows, and small sums that are added up.
 
 The engines differ in where the blocks come from (memory, a device, a file, Dask); what is done with a block does not.
 """
@@ -18,9 +18,9 @@ from jointclust.rows.arrays import is_device_array, namespace, to_host
 from jointclust.rows.blocks import Swept, Visit, is_table, joined, project, unit
 from jointclust.types import Array, Sweepable
 
-# Values that a block of temporaries holds: such that it stays in the cache, or in a corner of a GPU.
+# Values of a block of temporaries: it stays in the cache, or in a small part of a GPU.
 _CACHE, DEVICE = 2**18, 2**26
-# Values from which on threads share the work, and bytes that one of them reads from a file at a time.
+# Fewest values that threads share, and bytes that a thread reads from a file at a time.
 _LARGE, _READ = 2**22, 2**25
 
 
@@ -137,7 +137,7 @@ def _on_host(swept: Swept) -> Swept:
 
 
 def _stretch(sources: Sequence[Sweepable | None], width: int, budget: int) -> int:
-    """Rows that a thread takes at a time; it depends on the data alone, so that results do."""
+    """Rows that a thread takes at a time; they depend on the data alone, so that results depend on no threads."""
     for source in sources:
         if isinstance(source, Store):
             return source.stretch(_READ)

@@ -1,4 +1,4 @@
-"""Array libraries: which one an array comes from, and the way from and to small host matrices."""
+"""Array libraries: which one an array comes from, and copies from and to small host matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def namespace(array: object) -> Namespace:
 
 
 def like(values: object, array: Array, dtype: Any = None) -> Array:
-    """Host values as an array of the library, device and (if none is given) precision of another one."""
+    """Host values as an array like another one: of its library, on its device, of its precision if none is given."""
     if isinstance(array, np.ndarray):
         return np.asarray(values, dtype=array.dtype if dtype is None else dtype)
     from array_api_compat import array_namespace, device
@@ -30,15 +30,15 @@ def like(values: object, array: Array, dtype: Any = None) -> Array:
     dtype = array.dtype if dtype is None else dtype
     if not isinstance(values, np.ndarray | np.generic | float | int):
         return xp.astype(values, dtype)
-    # Converted before it crosses, and a copy: not every library takes over host memory that it must not write to.
+    # Converted before it is moved, and copied: not every library accepts host memory that is read-only.
     own = np.array(values, dtype=_named(dtype))
-    if hasattr(xp, "from_numpy"):  # torch, which would wait for the device to have done all before
+    if hasattr(xp, "from_numpy"):  # torch: do not wait until the device has finished
         return xp.from_numpy(own).to(where, non_blocking=True)
     return xp.asarray(own, device=where)
 
 
 def numbers_to(n: int, array: Array) -> Array:
-    """The numbers from 0 to n - 1, as an array of the library, device and type of another one; nothing crosses."""
+    """The numbers from 0 to n - 1, as an array of the library, device and type of another one; no data are moved."""
     if isinstance(array, np.ndarray):
         return np.arange(n, dtype=array.dtype)
     from array_api_compat import array_namespace, device
@@ -52,7 +52,7 @@ def to_host(array: Any) -> NDArray:
         return np.asarray(array)
     if hasattr(array, "compute"):  # with Dask
         return np.asarray(array)
-    if hasattr(array, "get"):  # CuPy copies to the host by this alone
+    if hasattr(array, "get"):  # CuPy copies to the host only by this method
         return array.get()
     from array_api_compat import to_device
 

@@ -1,4 +1,4 @@
-"""What is computed on a block of rows: dense, of any array library, or sparse. Small sums come in float64.
+"""Functions of a block of rows: dense, of any array library, or sparse. Small sums are in float64.
 
 Sparse blocks stay sparse: their columns that hardly have zeros are centred, for the others centring is implicit, by
 ``(X - 1m')B = XB - 1(m'B)`` and its like.
@@ -18,10 +18,10 @@ from jointclust.rows.arrays import is_sparse, like, namespace, numbers_to
 from jointclust.types import Array, Float, Sparse
 
 _A = TypeVar("_A", bound=Array)
-# Rows whose products are summed in float32; values that a matrix of rows by clusters may hold, on a device and not.
-_SHORT, _HOT, _CACHED = 2**13, 2**26, 2**20
-# Share of a sparse column that is stored from which on it is centred itself. With more zeros than that the variance is
-# a tenth of the squared mean or more, so that squares about zero cost one digit at the most.
+# Rows whose products are summed in float32; most values of a matrix of rows by clusters, on a device and on the host.
+SHORT, HOT, CACHED = 2**13, 2**26, 2**20
+# A sparse column of which this share is stored is centred itself. With more zeros its variance is a tenth or more of
+# its squared mean, so that squares about zero cost one digit at the most.
 _FULL = 0.9
 
 
@@ -91,9 +91,9 @@ def shifted(x: Any, shift: Float) -> Any:
 
 
 def seen_from(origin: NDArray, A: Any, B: Any) -> tuple[Any, Any]:
-    """Rows and rows to compare them with, both less one row that is near the origin; sparse ones stay sparse.
+    """Two sets of rows minus the same row, the origin; sparse rows stay sparse.
 
-    Distances between them stay, and lose fewest digits.
+    Distances between them stay the same, and rounding costs fewest digits where all rows lie near the origin.
     """
     if is_sparse(A) and not is_sparse(B):
         A = A.toarray()
@@ -167,7 +167,7 @@ def squared_lengths(y: Array) -> Array:
         return xp.sum(part * part, axis=1)
 
     # Two temporaries of twice the precision.
-    return xp.concat([lengths(some) for some in stretches(y.shape[0], max(1, _HOT // max(1, 4 * y.shape[1])))])
+    return xp.concat([lengths(some) for some in stretches(y.shape[0], max(1, HOT // max(1, 4 * y.shape[1])))])
 
 
 def scatter(x: Array, weights: Array | None, mean: Float | None) -> Array:
@@ -284,12 +284,12 @@ def _hot_stretches(
 ) -> Iterator[tuple[slice, Array]]:
     """One-hot matrices of so many rows at a time that they stay small however many clusters there are."""
     width = n_clusters * (1 if labels.ndim == 1 else labels.shape[1])
-    for some in stretches(labels.shape[0], _SHORT * max(1, _HOT // (_SHORT * width))):
+    for some in stretches(labels.shape[0], SHORT * max(1, HOT // (SHORT * width))):
         own = None if weights is None else weights[some]
         yield some, one_hot(labels[some, ...], n_clusters, own, dtype)
 
 
-def _short_sums(a: Array, b: Array, length: int = _SHORT) -> Array:
+def _short_sums(a: Array, b: Array, length: int = SHORT) -> Array:
     """``A'B`` of float32 blocks: products of short stretches of rows in float32, and their sum in float64.
 
     A float32 sum over millions of rows would lose most digits, and float64 products are slow on many devices.
@@ -307,7 +307,7 @@ def _short_sums(a: Array, b: Array, length: int = _SHORT) -> Array:
 def nearest(y: Array, centers: Array, offset: Array, n_sets: int) -> Array:
     """Nearest of the c centers of each of R sets, stacked: labels of shape (n, R); the first one on a tie."""
     xp = namespace(y)
-    step = max(64, (_CACHED if isinstance(y, np.ndarray) else _HOT) // centers.shape[0])
+    step = max(64, (CACHED if isinstance(y, np.ndarray) else HOT) // centers.shape[0])
     if y.shape[0] > step:
         parts = [nearest(y[some, ...], centers, offset, n_sets) for some in stretches(y.shape[0], step)]
         return xp.concat(parts, axis=0)

@@ -1,4 +1,4 @@
-"""Free memory, which is looked at before large steps."""
+"""Free memory, which is checked before large steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def free_memory() -> int | None:
 
 
 def of_machine(path: Path) -> int | None:
-    """What Linux calls available: free, or taken by copies of files."""
+    """Available memory as Linux counts it: free, or used for copies of files."""
     try:
         lines = dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)
         return int(lines["MemAvailable"].split()[0]) * 1024
@@ -25,7 +25,7 @@ def of_machine(path: Path) -> int | None:
 
 
 def of_container(folder: Path) -> int | None:
-    """The limit of the control group less what is used of it, of which copies of files are no part."""
+    """The limit of the control group minus its use, without copies of files."""
     try:
         limit = (folder / "memory.max").read_text().strip()
         if limit == "max":

@@ -37,14 +37,14 @@ def _controller() -> ThreadpoolController:
 
 
 def _let_any_thread_set_it() -> None:
-    """Who sets the limit need not be who lifts it, though from threadpoolctl 3.8 on nobody else may."""
+    """Let one thread set the limit and another lift it, which threadpoolctl forbids from version 3.8 on."""
     for library in _controller().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
 
 
 class _Single(AbstractContextManager[None]):
-    """The limit is the process's: the first of those who want it sets it, the last one lifts it."""
+    """A limit for the whole process: the first thread that enters sets it, the last one that leaves lifts it."""
 
     def __init__(self) -> None:
         self.lock, self.depth, self.limit = threading.Lock(), 0, None
@@ -74,14 +74,14 @@ def single() -> AbstractContextManager[None]:
 
 
 def suited_to(n_columns: int, n_jobs: int | None = None) -> AbstractContextManager[Any]:
-    """One BLAS thread where problems are small or other threads are at work; as many as there are otherwise."""
+    """One BLAS thread if problems are small or other threads are at work; otherwise no limit."""
     return nullcontext() if n_columns >= _LARGE and n_jobs in (None, 1) else single()
 
 
 def interruptible(solve: Callable[[], _T]) -> _T:
-    """What a long call of a compiled library gives; Ctrl-C is heard meanwhile, and does not wait for its end.
+    """The result of a long call of a compiled library, which Ctrl-C interrupts at once.
 
-    Only the main thread hears it, so the call is made beside it, by a thread that nobody waits for at the end.
+    Only the main thread receives Ctrl-C, so another thread makes the call, and the interrupt does not wait for it.
     """
     if threading.current_thread() is not threading.main_thread():
         return solve()
@@ -107,14 +107,14 @@ def each(run: Callable[[int], _T], n_runs: int, n_jobs: int | None) -> list[_T]:
         _side_by_side.set(together)
         return run(index)
 
-    # Made here: joblib takes the later tasks from one of its own threads.
+    # A list, made in this thread: joblib would take later tasks of a generator in a thread of its own.
     tasks = [delayed(contextvars.copy_context().run)(beside_others, index) for index in range(n_runs)]
     return Parallel(n_jobs=n_jobs, require="sharedmem")(tasks)
 
 
 @contextmanager
 def apart() -> Iterator[None]:
-    """No threads of our own: a scheduler runs other tasks beside this one."""
+    """Switch our own threads off: a scheduler runs other tasks beside this one."""
     before = _side_by_side.set(n_cores())
     try:
         with single():
@@ -124,19 +124,19 @@ def apart() -> Iterator[None]:
 
 
 def _openmp() -> list[Any]:
-    """The OpenMP libraries, whose limits are those of the thread that sets them."""
+    """The OpenMP libraries, whose limits hold for the thread that sets them."""
     return [library for library in _controller().lib_controllers if library.user_api == "openmp"]
 
 
 def _no_openmp_beside() -> None:
-    """One OpenMP thread for what is called from this thread: the others have their cores."""
+    """One OpenMP thread for calls from this thread, because other threads use the other cores."""
     for library in _openmp():
         library.set_num_threads(1)
 
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """One thread of BLAS and of OpenMP for what this thread calls: several add in any order."""
+    """One thread of BLAS and of OpenMP for calls from this thread: several would add in any order."""
     before = [library.get_num_threads() for library in _openmp()]
     _no_openmp_beside()
     try:

@@ -37,9 +37,9 @@ def map(adata: Any, key: str = "jointclust", **options: Any) -> Any:
 
 
 def dotplot(adata: Any, key: str = "jointclust", n_genes: int = 4, **options: Any) -> Any:
-    """The genes that set each cluster apart: how many of its cells read them, and how much.
+    """The genes that set each cluster apart: how many of its cells express them, and how much.
 
-    Counts are scaled and taken in logarithms first, in a copy.
+    Counts are scaled and log-transformed first, in a copy.
 
     Parameters
     ----------

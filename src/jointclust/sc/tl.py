@@ -49,10 +49,10 @@ def consensus(
     adata : AnnData or MuData
         Cells by genes: raw counts, or logarithms of scaled ones. Of logarithms, only the genes that
         ``var["highly_variable"]`` marks are used, where there is that column; of counts, 2,000 are chosen.
-        A backed one is read into memory, and that is said. Each modality of MuData is a block with views of its own;
+        A backed one is read into memory, with a warning. Each modality of MuData is a block with views of its own;
         all have the same cells, in any order.
     n_clusters : int, (int, int) or list of int, default=None
-        Number of clusters; None asks :func:`jointclust.number_of_clusters`, and so do a range and a list of numbers.
+        Number of clusters; None, a range or a list of numbers lets :func:`jointclust.number_of_clusters` choose.
     use_rep : str or dict of str, default=None
         Key of ``obsm`` to cluster, such as "X_pca"; None or "X" is the matrix itself. Of MuData, one key for all
         modalities, or a dict with that of each.
@@ -134,7 +134,7 @@ def modalities_of(mdata: Any) -> dict[str, Any]:
 
 
 def _of_modality(given: str | dict[str, str] | None, name: str, modalities: dict[str, Any]) -> str | None:
-    """A key for one modality: its own, or that of all."""
+    """The key for one modality: its own, or the common one."""
     if not isinstance(given, dict):
         return given
     unknown = [key for key in given if key not in modalities]
@@ -202,7 +202,7 @@ def _entry(mapping: Any, key: str, parameter: str, where: str) -> Any:
 def _of_cells(adata: Any, rows: Any) -> tuple[Any, str | list[Any], str | list[Any]]:
     """Rows of genes, the views that they are clustered in, and those in which the clusters are counted."""
     if describe(rows).kind == "counts":
-        # Topics tell kinds of cells apart best, and for that see kinds in every few cells.
+        # Topics separate kinds of cells best, but to count clusters by them would find far too many.
         return rows, ["topics", "log"], ["log", ScaledGenes(counts=True)]
     if rows.min() < 0:  # scaled already
         return rows, "auto", "auto"
@@ -244,7 +244,7 @@ def annotate(
     key : str
         Under which the results are written, as :func:`consensus` says.
     params : dict
-        What was asked for; None is left out, for the files hold no None.
+        The options of the call; those that are None are left out, because files hold no None.
     names : sequence of str, default=None
         What the clusters are called.
 

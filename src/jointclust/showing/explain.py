@@ -24,7 +24,7 @@ __all__ = ["ClusterExplanation", "Explanation", "Rule", "SetApart"]
 MOST_ROWS, FEWEST_OF_A_CLUSTER = 10_000, 50
 # Features of a cluster that are compared with each other, and that are shown.
 _COMPARED, _SHOWN = 40, 8
-# Effects from which on a feature sets a cluster apart, and rank correlations from which on two say the same.
+# Least effect of a feature that sets a cluster apart; least rank correlation of two features that say the same.
 _SMALL_EFFECT, _ALIKE = 0.2, 0.9
 # The least weight of a word that is shown, beside that of the first.
 _LEAST_WORD = 0.15
@@ -176,7 +176,7 @@ class Explanation:
 
         Returns
         -------
-        found : dict
+        explanation : dict
             ``clusters``, ``groups`` and ``notes``. A condition has its text, the feature, and the limits ``above`` and
             ``up_to``, None where there is none.
         """
@@ -294,7 +294,7 @@ def _plane(features: Features, labels: Labels) -> NDArray:
 def _strengths(sample: _Sample, labels: Labels, facts: Profile, member: NDArray[np.bool_]) -> Float:
     """How far each feature sets each group of labels apart: its effect; of words, their class-based tf-idf.
 
-    That is in units in which the strongest word of a group has its effect.
+    Weights of words are scaled so that the heaviest word of each group has its effect.
     """
     strengths = np.abs(facts.effects)
     if not sample.features.of or sample.features.of[0].kind != "word":

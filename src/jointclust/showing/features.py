@@ -69,9 +69,9 @@ class Features:
 def features_in(
     X: Any, names: Sequence[str] | None, otherwise: Sequence[str] | None, described: Description | None
 ) -> Features:
-    """The features of data of any kind, named as given, else by the data, else otherwise.
+    """The features of data of any kind, with the given names, else those in the data, else ``otherwise``.
 
-    What a fit has found out about the data need not be found out again, where they are the same data.
+    ``described`` is the description that a fit has of the same data, if it has one.
     """
     X = to_host(X) if is_device_array(X) else X
     if is_documents(X):

@@ -82,14 +82,14 @@ class Fitted:
     model: Any
     X: Any
     column_names: Sequence[str] | None = None
-    given_names: Sequence[str] | None = None  # of the features, where they are not those of the columns
+    given_names: Sequence[str] | None = None  # names of the features, if they are not those of the columns
     coordinates: NDArray[Any] | None = None  # where to draw the rows; None takes the embedding
     prepared: Any = None
     coded: Any = None
     embedded: Any = None
-    explained: Explanation | None = None  # what is known already of what makes each cluster
+    explained: Explanation | None = None  # an explanation that was computed before
     looked_at: Described | None = None  # the columns that a step before the clusterer looked at
-    numbered: bool = False  # clusters have numbers for names: of images, whose pixels mean little one by one
+    numbered: bool = False  # whether names of clusters are numbers, as for images, whose pixels mean little
 
     @cached_property
     def clusterer(self) -> Any:
@@ -123,7 +123,7 @@ class Fitted:
 
     @cached_property
     def confidence(self) -> Float | None:
-        """How sure each row's label is, where the method says so: its own word, or the label's probability."""
+        """The confidence of each row: the method's own, or the probability of the label; None without either."""
         own = getattr(self.clusterer, "confidence_", None)
         if own is None and self.soft_labels is not None:
             return self.soft_labels.max(axis=1)
@@ -257,7 +257,7 @@ class Fitted:
 
     @property
     def places(self) -> NDArray[Any] | None:
-        """Where rows are near those that they are alike, if the model says so: an embedding of few dimensions."""
+        """The embedding, if the model has one of few dimensions: there, similar rows are near each other."""
         places = self.embedding if hasattr(self.model, "transform") else None
         is_plain = places is not None and not sp.issparse(places) and places.shape[1] <= _FEW_COMPONENTS
         return places if is_plain else None

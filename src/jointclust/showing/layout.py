@@ -27,7 +27,7 @@ NEXT = "next principal direction"
 Rows = NDArray[Any] | Sparse
 # Most directions; of many rows fewer, so that the page stays small.
 _MOST_DIRECTIONS, _FEWEST_DIRECTIONS, _NUMBERS = 8, 3, 600_000
-# Rows that say which features a direction is like, and from which on.
+# Rows in which directions and features are correlated, and the least correlation that is named.
 _ROWS, _LIKE = 10_000, 0.3
 # Rows that are laid out, by scikit-learn and by openTSNE: each takes less time than the default fit of 20,000 rows.
 LANDMARKS, MANY_LANDMARKS = 3_000, 8_000
@@ -139,10 +139,10 @@ def neighbour_map(
 
     .. math:: y_i = \sum_j w_{ij} y_j / \sum_j w_{ij}, \qquad w_{ij} = r_i^2 / d_{ij}^2 - 1
 
-    is where a row is placed when there are many: a sample of them, the landmarks, is laid out, and a row goes between
-    the landmarks nearest to it, at distances d, r being that of the first that has no say. A landmark stays where it
-    is, copies of a row are at one place, and nothing jumps between rows that are near. Distances on the map mean little
-    beyond the nearest neighbours: it shows which rows are together, not how far groups are apart.
+    is the place of a row if there are many: a sample of them, the landmarks, is laid out by t-SNE, and any other row is
+    placed between its nearest landmarks. Their distances are d, and r is the distance of the next landmark, whose
+    weight is 0. Copies of a row have one place, and near rows have near places. Distances on the map mean little beyond
+    the nearest neighbours: it shows which rows are together, not how far groups are apart.
 
     openTSNE does it where it is installed (the extra ``layout``), of at most 8,000 landmarks; otherwise scikit-learn,
     of at most 3,000.
@@ -245,11 +245,11 @@ def _upright(places: Float) -> Float:
 def _placed(rows: Float, landmarks: Float, places: Float) -> Float:
     """Where rows go, between their nearest landmarks."""
     if len(landmarks) <= _NEAREST:
-        # No landmark is left that has no say: the nearest alone decides.
+        # There is no next landmark: the nearest alone decides.
         return places[neighbors(rows, landmarks, 1)[:, 0]]
     nearest = neighbors(rows, landmarks, _NEAREST + 1)
     squares = np.square(rows[:, None, :] - landmarks[nearest]).sum(axis=2)
-    # A little beyond, so that landmarks at one distance have a say; and no row is nearer than rounding lets it be.
+    # A little more than r, so that not all weights are 0 at one distance; and no distance is below rounding.
     beyond = 1.000001 * squares.max(axis=1, keepdims=True)
     weights = beyond / np.maximum(squares, 1e-24 * beyond) - 1.0
     weights /= weights.sum(axis=1, keepdims=True)

@@ -89,7 +89,7 @@ def word_shares(values: Any, labels: Labels, n_groups: int, weights: Float) -> t
 
 
 def _unique(groups: Sequence[Group], candidates: Sequence[list[str]], given: Mapping[int, str]) -> list[str]:
-    """Of each group the first name that no group apart from it has; a number tells the last ones apart."""
+    """For each group the first name that no disjoint group has; a number at the end if all are taken."""
     owners: dict[str, list[Group]] = {}
     names = [given.get(place, "") for place in range(len(groups))]
     for place, name in given.items():

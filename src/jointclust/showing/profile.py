@@ -80,13 +80,13 @@ def contrast(sums: Sums, total: Sums, shift: Float) -> Contrast:
     rest, rest_variances = _moments(Sums(others, total.sums - sums.sums, total.squares - sums.squares))
     degrees = np.maximum(counts + others - 2, 1)
     pooled = np.sqrt((np.maximum(counts - 1, 0) * variances + np.maximum(others - 1, 0) * rest_variances) / degrees)
-    # Differences of the order of rounding are none; those without any spread are as large as can be shown.
+    # Differences as small as rounding are zero; those of features without spread are as large as can be shown.
     difference = means - rest
     difference[np.abs(difference) <= 1e-9 * (np.abs(means) + np.abs(rest)) + 1e-12 * np.abs(shift)] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         effects = np.clip(np.where(difference == 0, 0.0, difference / pooled), -_LARGEST, _LARGEST)
     effects[(counts == 0) | (others == 0)] = 0.0
-    # What is left of nothing by rounding is nothing.
+    # Means that are zero up to rounding are zero.
     least = 1e-12 * (np.abs(shift) + pooled)
     means, rest = (np.where(np.abs(one + shift) <= least, 0.0, one + shift) for one in (means, rest))
     return Contrast(means, rest, effects)

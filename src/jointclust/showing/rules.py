@@ -85,7 +85,7 @@ class Side(NamedTuple):
 
 
 def find_rules(values: Float, member: Held, weights: Float) -> list[list[Side]]:
-    """The rules of at most three comparisons that tell members from other rows best; none where none is of use.
+    """The rules of at most three comparisons that separate members from other rows best; an empty list if none helps.
 
     Of the nodes of two shallow trees, one of which weighs members and others alike, the best by the F-score (the
     harmonic mean of precision and coverage) is pruned as long as that costs next to nothing. More rules follow from the
@@ -96,7 +96,7 @@ def find_rules(values: Float, member: Held, weights: Float) -> list[list[Side]]:
     covered, reached = np.zeros(len(member), dtype=bool), 0.0
 
     def score(path: Sequence[Side]) -> float:
-        """That of a rule beside those that there are."""
+        """The F-score of a rule together with the rules so far."""
         rows = covered | _all_hold(path, values)
         return float(2.0 * (weights @ (rows & member)) / (weights @ rows + total))
 

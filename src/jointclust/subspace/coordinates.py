@@ -45,15 +45,15 @@ class Block:
         return nearest_in(self.y, centers, self.known)
 
     def cluster_sums(self, labels: Array, n_clusters: int, weights: Array | None) -> list[Array]:
-        """Weighted sums over the clusters, to be taken :meth:`Coordinates.inside`, and the clusters' weights."""
+        """Weighted sums over the clusters, for :meth:`Coordinates.inside` to convert, and the clusters' weights."""
         return blocks.sums_and_sizes(self.x, labels, n_clusters, weights, self.mean)
 
     def scatter(self, weights: Array | None) -> Array:
-        """Weighted scatter of the rows, to be taken inside from both sides."""
+        """Weighted scatter of the rows, for :meth:`Coordinates.inside_both` to convert."""
         return blocks.scatter(self.x, weights, self.mean)
 
     def products(self, matrix: Array) -> Array:
-        """Products with the columns of a matrix that has a row for each row, to be taken inside transposed."""
+        """Products with the columns of a matrix that has a row for each row, for the inside to convert, transposed."""
         return blocks.project_transposed(self.x, matrix, self.mean)
 
 
@@ -138,7 +138,7 @@ class Coordinates:
         return self.first(int(np.searchsorted(cumulative, variance * self.total_variance * (1 - 1e-12))) + 1)
 
     def first(self, rank: int) -> Coordinates:
-        """The ``rank`` leading coordinates, of which the rows are shorter and every sweep is cheaper."""
+        """The ``rank`` leading coordinates: rows are shorter, and every sweep is cheaper."""
         if rank >= self.rank:
             return self
         scores = self.scores
@@ -206,7 +206,7 @@ class Coordinates:
 
         def on_block(x: Array, weights: Array | None, known: Array | None, *more: Array) -> Swept:
             shift = mean
-            if matrix is not None and is_device_array(x):  # which reads slower than it counts: centred once for all
+            if matrix is not None and is_device_array(x):  # reads memory slower than it computes: centre once
                 x, shift = blocks.project(x, None, mean), None
             y = x if matrix is None else blocks.project(x, matrix, shift)
             return visit(Block(x, shift, y, weights, known), *more)
@@ -219,11 +219,11 @@ class Coordinates:
         return rows.project(self._matrix(projection), mean)
 
     def together(self, Y: Any) -> Any:
-        """An embedding for labels to be found in: rows of a group in the place of their mean."""
+        """The embedding in which labels are found: rows of a group lie at their mean."""
         return Y if self.groups is None else self.groups.averaged(Y)
 
     def seen_together(self, projection: Float) -> NDArray:
-        """The embedding of a projection, for labels to be found in."""
+        """The embedding by a projection, in which labels are found."""
         return self.together(self.embed(projection))
 
     def leading(self, k: int) -> NDArray:
@@ -329,5 +329,5 @@ class Clusters:
 
 
 def passes_of(X: ArrayLike | Coordinates) -> int:
-    """Passes over the rows before the fit, which coordinates have behind them."""
+    """Passes over the rows that the coordinates took before the fit."""
     return X.rows.n_passes if isinstance(X, Coordinates) else 0

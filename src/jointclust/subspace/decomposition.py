@@ -70,8 +70,8 @@ def decompose(
 ) -> Coordinates:
     """Coordinates of X in the eigenbasis of its total scatter, for many fits to share.
 
-    Every clusterer's ``fit`` takes the result in place of X. It holds, beside X, the coordinates of the rows: as much
-    memory again, which one fit alone does without but many fits earn back.
+    Every clusterer's ``fit`` takes the result in place of X. It holds X and the coordinates of the rows, which
+    takes twice the memory of a single fit and pays off over many fits.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def decompose(
 
 
 def check_rows(X: object) -> None:
-    """Raise where X is no matrix of rows, and say what it is."""
+    """Raise if X is Coordinates, or no matrix of rows."""
     refuse_annotated(X)
     if isinstance(X, Coordinates):
         raise TypeError("X holds Coordinates, which only fit takes, of clusterers: pass the rows themselves.")
@@ -176,7 +176,7 @@ def coordinates_of(
     _check_scale(rows, total, noise)
 
     if gram is None:
-        # Directions beyond those asked for make the ones asked for exact; a few times as many do.
+        # To compute a few times as many directions as asked for makes those asked for exact.
         wanted = max_rank if leading is None else min(max_rank, max(100, 4 * leading))
         parts = _randomised(rows, mean, weights, wanted, rng)
     elif tall:

@@ -14,7 +14,7 @@ from jointclust.types import Float
 _TIE = 1e-10
 # Share of the mean eigenvalue of S_t that "auto" adds to S_w.
 _AUTO_RIDGE = 1e-3
-# Components up to which there are as many as clusters, less one.
+# Components up to which there is one fewer than clusters.
 MOST_COMPONENTS = 256
 # Trade-offs between S_t and S_w that have a name.
 TRADE_OFFS = {"pca": 0.0, "ocm": 1.0, "mmc": 2.0, "olsda": np.inf}

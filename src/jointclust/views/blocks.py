@@ -97,7 +97,7 @@ def _plain(blocks: Mapping[str, Any]) -> list[Any]:
 def check_row_names(blocks: Mapping[str, Any]) -> None:
     """Refuse rows of two blocks that have the same names in another order, or only some of them.
 
-    Rows that are counted from 0 have names where another block has these in another order: it was sorted or shuffled.
+    Row numbers are names if another block has them in another order, because it was sorted or shuffled.
     """
     named = {name: index for name, block in blocks.items() if (index := _row_names(block)) is not None}
     counted = {name: _is_counted(index) for name, index in named.items()}
@@ -136,7 +136,7 @@ def _is_recounted(names: NDArray[np.object_]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class BlockView:
-    """The preparation of one block for one view: of a dict of blocks it takes its own.
+    """The preparation of one block for one view; of a dict of blocks it prepares this block.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class Blocks(dict[str, Any]):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows, and columns of all blocks; texts are one."""
+        """Number of rows, and of the columns of all blocks; texts are one column."""
         shapes = [tuple(getattr(block, "shape", (len(block),))) for block in self.values()]
         return shapes[0][0], sum(shape[1] if len(shape) > 1 else 1 for shape in shapes)
 
@@ -217,7 +217,7 @@ class PreparedBlocks:
 
 
 def in_block(block: str, column: str) -> str:
-    """What a column of a block is called among those of all blocks."""
+    """The name of a column of a block among the columns of all blocks."""
     return f"{block}: {column}"
 
 
@@ -232,7 +232,7 @@ def by_block(preparations: Sequence[Any]) -> dict[str, list[Any]] | None:
 
 
 def described_blocks(looked_at: Mapping[str, Described]) -> DescribedBlocks:
-    """The description of blocks, of those of each."""
+    """One description of all blocks, from the description of each."""
     return DescribedBlocks(description_of({name: one.description for name, one in looked_at.items()}), dict(looked_at))
 
 

@@ -25,8 +25,8 @@ _FIRST, _LAST = np.datetime64("1678-01-01", "us"), np.datetime64("2262-01-01", "
 class Cells:
     """A column: ``values[codes]``, or the values themselves where there are no codes.
 
-    Values are float64 with NaN, datetime64 with NaT, or text or booleans with None for gaps. Text stays text, for those
-    to whom it is a category; ``reading`` is what else it says.
+    Values are float64 with NaN, datetime64 with NaT, or text or booleans with None for gaps. Text stays text,
+    as levels of a category need it; ``reading`` says what else it may mean.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Cells:
 
     @cached_property
     def _gaps(self) -> NDArray[np.bool_]:
-        """Of the values."""
+        """Which of the values are gaps."""
         if self.values.dtype.kind == "O":
             return np.array([value is None or self._says_nothing(value) for value in self.values], dtype=bool)
         return np.isnan(self.values)
@@ -169,7 +169,7 @@ class Cells:
 def cells_of(column: Any, name: str, reading: Reading | None = None) -> Cells:
     """The cells of a column of any library; an error where it mixes types. Each different text is looked at once.
 
-    ``reading`` is how fit has found its text to be written, where that is known.
+    ``reading`` is how fit has read its text, if that is known.
     """
     if isinstance(column, Cells):
         return column if reading is None else replace(column, known_reading=reading)
@@ -236,7 +236,7 @@ def _of_one_type(values: NDArray, name: str) -> NDArray:
 
 
 def _as_text(values: NDArray, kinds: Collection[str]) -> NDArray | None:
-    """A column as text, if numbers, dates or booleans stand beside text of that kind or for gaps; else None."""
+    """A column of mixed types as text, if all its text is gaps or values of the other type; else None."""
     if "text" not in kinds or len(kinds) > 2:
         return None
     text = np.array([None if value is None else str(value) for value in values], dtype=object)

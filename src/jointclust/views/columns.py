@@ -16,14 +16,14 @@ from jointclust.rows import is_elsewhere
 from jointclust.types import Float
 from jointclust.views.cells import Cells, cells_of
 
-# Words that a text has and a name or a category has not.
+# Fewest words of a text; names and categories have fewer.
 _WORDS_OF_TEXT = 5
-# Levels from which on text that is mostly different counts as names; fewer rows than that tell nothing.
+# Text that mostly differs is names of rows if it has more levels than this; fewer rows are no evidence.
 _MANY_LEVELS = 20
 _YEARS = (1500, 2200)
-# Rows for each level, in the mean, below which a category may as well be a name.
+# A category with fewer rows per level on average may as well be names of rows.
 _FEW_ROWS_EACH = 50
-# Rows that a sentinel has, and sentinels that a column has.
+# Fewest rows of a sentinel, and most sentinels of a column.
 _FEWEST_SENTINELS, _MOST_SENTINELS = 3, 4
 # Rounding makes any larger number one of nines.
 _LARGEST_SENTINEL = 1e7
@@ -31,7 +31,7 @@ _ROW_NAMES = re.compile("ids?|idx|index|uid|uuid|guid|row|row ?id|rownames|row n
 _ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
 
 
-# What is said of text that has other columns beside it, and what to do with it.
+# The remark on text beside other columns, with the remedy.
 BESIDE = "left out beside other columns"
 _OF_TEXT = f", {BESIDE}; to cluster it: jc.cluster(table[{{!r}}])"
 

@@ -21,7 +21,7 @@ from jointclust.views.transformer import Transformer
 from jointclust.views.written import Reading
 
 _NUMBERS, _LEVELS, _LEFT_OUT = ("number", "count", "date"), ("category", "boolean"), ("id", "constant", "text")
-# A category in which no value comes twice names the rows; that few rows may differ by chance.
+# A category without repeated values names the rows; up to this number, rows may differ by chance.
 _FEW = 10
 # The kind of a column that is left out, and why.
 Dropped = tuple[str, str]
@@ -79,7 +79,7 @@ class MixedEncoder(Transformer):
 
     Notes
     -----
-    A level that fit has not seen is the mean, zeros, and is told in a warning.
+    A level that fit has not seen is coded as the mean, zeros, with a warning.
 
     Examples
     --------

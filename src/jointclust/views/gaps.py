@@ -19,12 +19,12 @@ from jointclust.rows import refuse_annotated, threads, tidied
 from jointclust.types import Float
 from jointclust.views.transformer import Transformer
 
-# Of a column's variance: a column that others tell exactly would else have no noise and decide alone.
+# Least noise, as a share of a column's variance: a column that others determine would have none, and decide alone.
 _LEAST_NOISE = 1e-3
 _MOMENT_STEPS, _MOMENT_TOL = 200, 1e-4
-# Of these, steps that show how good a rank is.
+# Steps that are enough to compare ranks.
 _TRIAL_STEPS = 8
-# What the rows add to the moments is learnt from so many, evenly spaced, at most.
+# Iterations after the moments look at this many rows at the most, evenly spaced.
 _MOST_ROWS = 5_000
 _AS_GOOD = 1.01
 _RANKS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
@@ -40,7 +40,7 @@ class LowRankImputer(Transformer):
     .. math:: \hat t = (V_O' \Psi_O^{-1} V_O + I)^{-1} V_O' \Psi_O^{-1} (x_O - m_O), \quad \hat x = m + V \hat t
 
     where O are the observed columns of the row. This is probabilistic PCA, but for the noise psi, which each column has
-    for itself: units do not matter, and a column that tells nothing disturbs none. The fit starts from the moments of
+    for itself: units do not matter, and an unrelated column disturbs no other. The fit starts from the moments of
     all pairs of observed cells, and iterates "expect t, estimate V, psi and m" over the rows. X holds numbers, with NaN
     for gaps. Observed cells stay as they are, filled ones within the range that the column was seen in, and a row with
     nothing observed is the mean.
@@ -48,12 +48,12 @@ class LowRankImputer(Transformer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions. None takes, of 1, 2, 3, 4, 6, 8, 12, ... 48, the least that tells a cell from the other
-        cells of its row as well as any, within 1%: the error of leaving each cell out, in closed form from the moments,
+        Number of directions. None takes, of 1, 2, 3, 4, 6, 8, 12, ... 48, the least that predicts a cell from the
+        others of its row best, within 1%: the error of leaving each cell out, in closed form from the moments,
         times ``n / (n - 1 - n_components)`` for the loadings that were fitted to the same n rows. It takes too many
         rather than too few, which costs time but hardly any precision: each column has its noise.
     min_observed : float, default=0.05
-        A column of which a smaller share of the rows is observed is dropped, and told.
+        A column of which a smaller share of the rows is observed is dropped; ``notes_`` name it.
     max_iter : int, default=10
         Most iterations, of which the moments are the first; more follow outliers rather than improve.
     tol : float, default=1e-3
@@ -173,7 +173,7 @@ class LowRankImputer(Transformer):
         return kept
 
     def _model(self, moments: _Moments) -> _Model:
-        """The model of the rank asked for, or of the one that tells left-out cells best."""
+        """The model of the rank asked for, or of the one that predicts left-out cells best."""
         most = max(1, min(moments.variances.size - 1, int(moments.n_rows) - 2))
         if self.n_components is not None:
             if self.n_components > most:
@@ -194,7 +194,7 @@ class LowRankImputer(Transformer):
         return self.fill(X, self.get_feature_names_out())
 
     def fill(self, X: ArrayLike, names: NDArray[np.object_]) -> Float:
-        """As :meth:`transform`, with the names of the kept columns for what is told of them."""
+        """As :meth:`transform`, with the names of the kept columns for warnings."""
         filled = self._validated(X, reset=False)[:, self.kept_]
         observed = ~np.isnan(filled)
         gappy = np.flatnonzero(~observed.all(axis=1))
@@ -204,7 +204,7 @@ class LowRankImputer(Transformer):
         if missing.size and len(observed) > 1:
             listed = ", ".join(repr(str(names[j])) for j in missing[:10]) + (", ..." if missing.size > 10 else "")
             problem = f"No row has a value in {missing.size} of {observed.shape[1]} columns ({listed})"
-            tell(f"{problem}: they are told from the others alone.", UserWarning)
+            tell(f"{problem}: the other columns alone fill them.", UserWarning)
         model = _Model(self.mean_, self.loadings_, self.noise_variance_)
         for rows, expected, _ in model.expected(np.nan_to_num(filled[gappy] - self.mean_), observed[gappy]):
             rows = gappy[rows]
@@ -258,7 +258,7 @@ class _Model:
 class _Moments:
     """Second moments of columns of mean 0 and spread 1: a matrix, or Y with Y'Y where columns outnumber rows.
 
-    ``n_pairs`` is the number of rows that tell of a pair of columns, in the mean.
+    ``n_pairs`` is the mean number of rows that have values in both columns of a pair.
     """
 
     matrix: Float | None
@@ -318,7 +318,7 @@ class _Moments:
         return _Model(np.zeros_like(noise), loadings, noise)
 
     def left_out_error(self, model: _Model) -> float:
-        """Error of a cell told from the others of its row, (P S P)_jj / P_jj^2 for the precision P of the model."""
+        """Error of a cell predicted from the rest of its row, (P S P)_jj / P_jj^2 for the precision P of the model."""
         rank = model.loadings.shape[1]
         scaled = model.loadings / model.noise[:, None]
         covariance = np.linalg.inv(np.eye(rank) + model.loadings.T @ scaled)

@@ -51,7 +51,7 @@ _AT_A_TIME = 2**20
 
 # Rows, and values of dense rows, that a description looks at.
 _MOST_ROWS, _FEWEST_ROWS, _MOST_VALUES = 10_000, 500, 1_000_000
-# Columns up to which each is shown, and in a notebook.
+# Most columns that are listed, in text and in a notebook.
 _SHOWN, _LISTED = 24, 200
 # Kinds of columns that are numbers to the rule.
 _NUMERIC = ("number", "count", "boolean")
@@ -450,7 +450,7 @@ def _spreads(columns: list[Float | None]) -> Float:
 
 
 def _as_wanted(column: Facts) -> Facts:
-    """A column that a user names is no id."""
+    """The facts of a column that a user names, which is then no id."""
     kinds = {"id": "category" if column.numbers is None else "number"}
     return column._replace(kind=kinds.get(column.kind, column.kind))
 

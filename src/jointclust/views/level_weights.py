@@ -21,7 +21,7 @@ from jointclust.types import Float
 from jointclust.views.scaling import RankNormal
 from jointclust.views.transformer import Transformer
 
-# Leading directions of the other columns, and rows that tell them.
+# Leading directions of the other columns, and rows from which they are computed.
 _DIRECTIONS, _MOST_ROWS = 10, 5_000
 
 

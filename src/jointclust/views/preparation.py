@@ -29,7 +29,7 @@ from jointclust.views.rule import percent
 from jointclust.views.transformer import Transformer
 from jointclust.views.usage import NAMED
 
-# Share of a row's cells, and of all cells, that are gaps, from which on it is said.
+# Shares of gaps, in the cells of a row and in all cells, that raise a warning.
 EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
 
 
@@ -158,9 +158,7 @@ class Preparation(Transformer):
             has_gaps = bool(np.isnan(rows).any())
             if has_gaps or others_have_gaps or self.description_.kind in ("table", "mixed"):
                 self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
-            self.notes_ += ["gaps are filled with what the other columns of the row tell"] * (
-                has_gaps or others_have_gaps
-            )
+            self.notes_ += ["gaps are filled in from the other columns of the row"] * (has_gaps or others_have_gaps)
             self._warn_of_gaps(rows)
         rows = self._filled(rows)
         self.numeric_: NDArray[np.bool_] | None = None

@@ -62,7 +62,7 @@ def coded_levels(codes: NDArray[np.intp]) -> Coded:
     """Levels of a category, centred and divided by the roots of their shares; rare ones are one level. -1 is a gap."""
     present = codes >= 0
     sizes = np.bincount(codes[present], minlength=1)
-    # Ties are broken by the order of the levels, so that the order of the rows has no say.
+    # Ties are broken by the order of the levels, so that the order of the rows does not matter.
     by_size = np.argsort(-sizes, kind="stable")[: (sizes > 0).sum()]
     place = np.full(sizes.size, _MOST_LEVELS - 1)
     place[by_size[:_MOST_LEVELS]] = np.arange(min(by_size.size, _MOST_LEVELS))
@@ -75,7 +75,7 @@ def coded_levels(codes: NDArray[np.intp]) -> Coded:
 
 
 def _spread_over(columns: list[Float], present: NDArray[np.bool_]) -> Coded:
-    """Columns of the rows with a value, among zeros, of the same squared length whatever the number of gaps."""
+    """Columns with zeros in gaps, scaled so that the squared length does not depend on the number of gaps."""
     values = np.zeros((present.size, len(columns)))
     if columns:
         values[present] = np.column_stack(columns) * np.sqrt(present.size / present.sum())
@@ -257,7 +257,7 @@ class _Moments(NamedTuple):
     diagonal: Float
 
     def column(self) -> _Moments:
-        """The same, for all pairs with another."""
+        """The same as a column, to be paired with all others."""
         return _Moments(*(part[:, None] for part in self))
 
 

@@ -12,19 +12,19 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from jointclust.types import Float
 from jointclust.views.columns import is_whole
 
-# Columns from which on they are more likely many of one thing (pixels, bands, genes) than one each of many things.
+# From this number on, columns are more likely of one kind (pixels, bands, genes) than each of its own kind.
 _MANY_COLUMNS = 30
 # Columns so many that nobody has measured each of them in a unit of its own.
 _VERY_MANY_COLUMNS = 500
 # Columns of one scale have spreads within a factor of this.
 _FACTOR = 10.0
-# Share of the variance from which on one column of many decides what the clusters are.
+# With this share of the variance one column of many decides what the clusters are.
 _DOMINANT = 0.25
-# Share of the values above half of the largest from which on they fill a scale; of counts most are small.
+# Values fill a scale if this share of them is above half of the largest; most counts are small.
 _FILLED = 0.1
 # Neighbours are alike as pixels and bands are: correlation, how much more than of any two columns, factor of spreads.
 _ALIKE, _MORE_ALIKE, _SMOOTH = 0.5, 0.2, 1.5
-# Rows that tell whether columns have an order, and columns up to which sparse ones are asked for it.
+# Rows that show whether columns have an order, and most columns of sparse rows that are tested for one.
 _FEW_ROWS, _MOST_PIXELS = 1000, 5000
 # Rows have length one within this; the length is intended if it varies by less than this share of what independent
 # columns would give; it is mostly that of the mean row from this share on.
@@ -151,9 +151,9 @@ def _are_components(A: Float) -> bool:
 def _one_length(A: Any) -> str | None:
     """The length that all rows have by intent, and not because a large column or an offset carries it.
 
-    Squares of the cells of a row that add up to one number make up for each other: their sum varies much less than the
-    columns by themselves would make it vary. Where the mean row carries the length, the rows are also looked at from
-    there: a sum of columns that is the same for all rows would look alike.
+    If rows are scaled to one length, the sums of squared cells vary much less than independent columns would make them
+    vary. If the mean row carries the length, the rows minus it are tested, too: rows in which only the sum of some
+    columns is constant fail there.
     """
     squares = A.multiply(A) if sp.issparse(A) else A * A
     lengths = np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()

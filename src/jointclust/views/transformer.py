@@ -19,7 +19,7 @@ class Transformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def fit(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows what is done to others.
+        """Learn from rows how to transform rows.
 
         Parameters
         ----------
@@ -38,7 +38,7 @@ class Transformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def transform(self, X: Any) -> Any:
-        """Do to rows what was learned.
+        """Transform rows as learned.
 
         Parameters
         ----------

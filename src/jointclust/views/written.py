@@ -237,7 +237,7 @@ class Reading(NamedTuple):
     doubtful: str | None = None
 
     def is_gap(self, cell: str) -> bool:
-        """Whether a cell says nothing."""
+        """Whether a cell is a gap."""
         if self.kind == "text":
             return not cell.strip()
         return is_gap(cell) if self.kind == "boolean" else is_unknown(cell)

@@ -16,7 +16,7 @@ import numpy as np
 
 from jointclust.experiments import provenance
 from jointclust.experiments.experiment import Cell, Progress, frame, pandas, silent
-from jointclust.experiments.findings import PAPERS, UNTESTED, Claim, Findings, Part
+from jointclust.experiments.findings import DEPENDS, PAPERS, UNTESTED, Claim, Findings, Part
 from jointclust.experiments.journal import Journal
 from jointclust.experiments.papers import _dec, _dec_runs, _ec, _ec_runs, _leaderboard, _odc, _rurr, _rurr_runs, _theory
 from jointclust.experiments.papers._claims import untestable
@@ -186,6 +186,10 @@ def reproduce(
     return findings
 
 
+# A paper with no more open claims has all of them drawn.
+_FEW = 8
+
+
 def _strips(findings: Sequence[Findings]) -> list[Findings]:
     """For each paper, how every open choice moves its verdicts."""
     strips = []
@@ -194,9 +198,9 @@ def _strips(findings: Sequence[Findings]) -> list[Findings]:
         claims = [claim for claim in claims if sum(one.counted and bool(one.kept()) for one in claim.readings) > 1]
         if claims:
             note = (
-                "For each claim that the paper leaves a choice in, the mean of what it says is positive (or small) "
-                "at each value, with 95% intervals; parts of a data set are averaged, without an interval. Below "
-                "each value: its verdict."
+                "For each claim whose verdict a choice decides that the paper leaves open, the mean of what it says is "
+                "positive (or small) at each value, with 95% intervals; parts of a data set are averaged, without an "
+                "interval. Below each value: its verdict. The table has those on which all values agree, too."
             )
             table = frame(
                 [
@@ -206,21 +210,24 @@ def _strips(findings: Sequence[Findings]) -> list[Findings]:
                     if one.counted and one.kept()
                 ]
             )
-            figure = _strip_figure(claims)
+            drawn = [claim for claim in claims if claim.verdict == DEPENDS or len(claims) <= _FEW]
+            figure = _strip_figure(drawn) if drawn else None
             strips.append(Findings(paper, "choices", "Where verdicts depend on a choice", table, figure, notes=[note]))
     return strips
 
 
 def _strip_figure(claims: Sequence[Claim]) -> Figure:
-    figure, axes = grid_of_axes(len(claims), 4.4, 3.4, 3)
+    figure, axes = grid_of_axes(len(claims), 4.8, 3.2, 2)
     colours = ("#1f4e9c", "#c8102e", "#2a7d2e", "#c46a1b", "#7b3fa0", "#0f7f86", "#6b6b00", "#9c1f5e")
     for ax, claim in zip(axes, claims, strict=True):
         readings = [one for one in claim.readings if one.counted and one.kept()]
+        names = {part.name.partition(",")[0].partition(":")[0] for one in readings for part in one.kept()}
+        ends = " " if len(names) > len(colours) else ","  # by data set and measure, or by data set alone
         lines: dict[str, list[tuple[int, float, float, float]]] = {}
         for place, one in enumerate(readings):
             groups: dict[str, list[Part]] = {}
             for part in one.kept():
-                groups.setdefault(part.name.partition(",")[0].partition(":")[0], []).append(part)
+                groups.setdefault(part.name.partition(ends)[0].partition(":")[0], []).append(part)
             for name, own in groups.items():
                 mean = float(np.mean([part.mean for part in own]))
                 low, high = (own[0].low, own[0].high) if len(own) == 1 else (mean, mean)
@@ -233,15 +240,15 @@ def _strip_figure(claims: Sequence[Claim]) -> Figure:
                 x + shift, y, np.abs([y - low, high - y]), fmt="o-", ms=3, lw=0.9, capsize=2, color=colour, label=name
             )
         ax.axhline(0, color="0.6", lw=0.8)
-        many = len(readings) > 4
-        width = 40 if many else 20
+        many = len(readings) > 3
+        width = 40 if many else 22
         ticks = ["\n".join([*wrap(one.choice, width), one.verdict(claim.rule).upper()]) for one in readings]
         turned: dict[str, Any] = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if many else {}
-        ax.set_xticks(range(len(readings)), ticks, fontsize=6, **turned)
+        ax.set_xticks(range(len(readings)), ticks, fontsize=7, **turned)
         ax.margins(x=0.12)
-        ax.set_title("\n".join(wrap(claim.text, 60)[:3]), fontsize=7)
+        ax.set_title("\n".join(wrap(claim.text, 62)[:3]), fontsize=8.5)
         if len(lines) <= len(colours):
-            ax.legend(fontsize=5)
+            ax.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     return figure
 
 
@@ -283,10 +290,12 @@ def cells_of(
     """
     by_key: dict[str, tuple[Cell, list[str]]] = {}
     offered: dict[str, set[str]] = {}
+    seeds = 0
     for item in (one for one in items(paper) if one.cells and one.paper != "all"):
         lab = Lab(quick=quick, data_home=data_home, one=(dataset, method, seed))
         with suppress(UnfinishedError):
             item.run(lab)
+        seeds = max(seeds, lab.seeds)
         for name, methods in lab.offered.items():
             offered.setdefault(name, set()).update(methods)
         for cell in (*lab.together, *lab.alone):
@@ -302,9 +311,10 @@ def cells_of(
         drawn_again = re.compile(r"draw [1-9]")
         there = offered.get(dataset) or {name for name in offered if not drawn_again.search(name)}
         what = "Methods" if dataset in offered else "Data sets"
+        known = f"Seeds there: 0 to {seeds - 1}" if seeds else f"{what} there: {'; '.join(sorted(there))}"
         raise ValueError(
             f"No item of {paper or 'the papers'} has data set {dataset!r}, method {method!r} and seed {seed} here. "
-            f"{what} there: {'; '.join(sorted(there))}."
+            f"{known}."
         )
     return table
 
@@ -316,7 +326,7 @@ def _printed_figure(findings: Sequence[Findings]) -> Figure:
         if (table := _compared(one)) is not None:
             for measure, own in table.groupby("measure"):
                 panels.setdefault(f"{one.paper.upper()}, {measure}", []).append(own)
-    figure, axes = grid_of_axes(len(panels), 3.4, 3.2, 4)
+    figure, axes = grid_of_axes(len(panels), 3.0, 2.8, 4)
     for ax, (title, tables) in zip(axes, panels.items(), strict=True):
         table = pandas().concat(tables)
         x, y = table["paper"].astype(float), table["ours"].astype(float)
@@ -346,7 +356,7 @@ def _compared(one: Findings) -> DataFrame | None:
 
 
 def _made(wanted: Sequence[Item], lab: Lab, around: Callable[..., AbstractContextManager[Progress]]) -> list[Findings]:
-    """Every item, in turns: what is finished is made, and what the others still ask for is run together."""
+    """Every item, in rounds: those with all cells are made, and the cells that the others need are run together."""
     findings: dict[Item, Findings] = {}
     while True:
         for item in (one for one in wanted if one not in findings):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pandas import DataFrame
 
-# The item of claims that no run can speak of.
+# The item of claims that no run can test.
 NO_ITEM = "none"
 
 
@@ -47,7 +47,7 @@ def claims_of(
 
 
 def untestable(paper: str) -> list[Claim]:
-    """The claims that no run can speak of, with the reason."""
+    """The claims that no run can test, with the reason."""
     rows = [row for row in printed_claims() if (row["paper"], row["item"]) == (paper, NO_ITEM)]
     return [Claim(row["key"], row["place"], row["claim"], UNTESTED, f"{row['rests']}.") for row in rows]
 

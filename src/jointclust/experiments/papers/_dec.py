@@ -14,8 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from jointclust import datasets
 from jointclust.exceptions import collected
-from jointclust.experiments.experiment import frame, pandas
-from jointclust.experiments.findings import FOR, Findings, Part, Reading, ahead, fact, near
+from jointclust.experiments.experiment import collapsed, frame, pandas
+from jointclust.experiments.findings import Findings, Part, Reading, ahead, fact, near
 from jointclust.experiments.papers import _dec_runs as runs_of
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._claims import by_seed, claims_of, lead
@@ -137,7 +137,7 @@ def _step(by: dict[int, DataFrame], a: int, b: int, column: str, sign: float) ->
 
 def _toy_figure(table: DataFrame) -> Figure:
     X, y = datasets.two_gaussians(random_state=0)
-    figure, axes = grid_of_axes(5, 3.0, 3.4, 5)
+    figure, axes = grid_of_axes(5, 3.4, 3.2, 3)
     own = table[table["method"] == "DEC"]
     for trade_off, curve in own.groupby("trade-off"):
         places = np.arange(4)
@@ -213,7 +213,7 @@ def figure3(lab: Lab) -> Findings:
         panels += [(f"{name}, {kind}", "accuracy", shown[shown["dataset"] == name]) for name in names]
         for key, readings in _dimension_readings(runs, kind).items():
             evidence.setdefault(key, []).extend(readings)
-    figure, _ = common.curves(panels, _STYLE, "dimension", columns=len(names))
+    figure, _ = common.curves(panels, _STYLE, "dimension", width=3.2, height=2.9, columns=len(names))
     notes = [
         DIRECTIONS,
         AS_PRINTED,
@@ -272,13 +272,14 @@ def _over_dimensions(leads: dict[tuple[str, int], tuple[str, NDArray]]) -> dict[
 
 
 def _falls(runs: DataFrame) -> list[Part]:
-    """Whether the last dimension is no better than the first, for each set and method; by how much it is."""
+    """First less last dimension, for each set and method: for where the last is at most a point better."""
     parts = []
     for (name, method), own in runs[runs["dimension"] != ""].groupby(["dataset", "method"], sort=False):
-        wide = own.pivot_table(index="seed", columns="dimension", values="accuracy")
+        wide = own.pivot_table(index="seed", columns="dimension", values="accuracy", dropna=False)
+        wide = wide.loc[:, wide.notna().mean() > 0.5]
         if wide.shape[1] > 1:
-            part = ahead("", (wide[wide.columns.max()] - wide[wide.columns.min()]).to_numpy(float))
-            parts.append(fact(f"{name}, {method}", part.outcome != FOR, part.mean))
+            gaps = wide[wide.columns.min()] - wide[wide.columns.max()]
+            parts.append(ahead(f"{name}, {method}", gaps.to_numpy(float), -0.01))
     return parts
 
 
@@ -326,7 +327,14 @@ def rested(history: Sequence[float], max_iter: int = 100) -> bool:
 
 
 def _rule_readings(runs: DataFrame, at_c: DataFrame, names: Sequence[str]) -> dict[str, list[Reading]]:
-    keys = ("minimization-falls", "comparison-rises", "others-converge", "rule-objective", "rule-accuracy")
+    keys = (
+        "minimization-falls",
+        "comparison-rises",
+        "others-converge",
+        "rule-objective",
+        "rule-accuracy",
+        "comparison-avoids",
+    )
     claims: dict[str, list[Reading]] = {f"dec-{key}": [] for key in keys}
     for reading, words in READINGS.items():
         counted, first, least = reading == "as printed", f"comparison{words}", f"minimization{words}"
@@ -356,6 +364,8 @@ def _rule_readings(runs: DataFrame, at_c: DataFrame, names: Sequence[str]) -> di
                 size = wide.abs().mean().max()
                 parts += [ahead(f"{n}, {m}", (wide[first] - wide[m]) / size) for m in ("fixed", least) if m in wide]
             claims["dec-rule-objective"].append(Reading(parts, choice, counted))
+            avoided = [part for part in parts if part.name.endswith(", fixed")]
+            claims["dec-comparison-avoids"].append(Reading(avoided, choice, counted))
             parts = []
             for n in names:
                 mean = (
@@ -369,7 +379,7 @@ def _rule_readings(runs: DataFrame, at_c: DataFrame, names: Sequence[str]) -> di
 
 def _rules_figure(names: Sequence[str], table: DataFrame, runs: DataFrame) -> Figure:
     """Objectives as a share of where 'fixed' ends, so that a step far below does not set the scale."""
-    figure, axes = grid_of_axes(2 * len(names), columns=len(names))
+    figure, axes = grid_of_axes(2 * len(names), 3.4, 2.9, len(names))
     lines = dict(zip(READINGS, ("-", "--", ":"), strict=True))
     trade_off = max(runs["trade_off"])
     for top, bottom, name in zip(axes[: len(names)], axes[len(names) :], names, strict=True):
@@ -396,7 +406,7 @@ def _rules_figure(names: Sequence[str], table: DataFrame, runs: DataFrame) -> Fi
             xlim=(1, 40),
         )
         bottom.set(xlabel="dimension", ylabel="accuracy")
-    axes[0].legend(fontsize=6)
+    common.legend(figure, axes)
     return figure
 
 
@@ -430,7 +440,11 @@ def start(lab: Lab) -> Findings:
             Reading([ahead(name, v) for name, v in values["dominates"].items()], choice)
         )
         evidence["dec-start-works"].append(Reading([near(name, v, 0.01) for name, v in values["gap"].items()], choice))
-    notes = [f"{n} starts by k-means in PCA's subspace, one run of it each, and 20 random partitions; rule as printed."]
+    notes = [
+        f"{n} starts by k-means in PCA's subspace, one run of it each, and 20 random partitions; rule as printed. A "
+        "fit that collapsed returns the labels of its start, and has no number; nor has a set where half "
+        "or more of them collapsed."
+    ]
     claims = claims_of("dec", "start", evidence, missing)
     return Findings("dec", "start", "How much the start decides", table, None, claims, notes, missing, used)
 
@@ -442,20 +456,28 @@ def _starts(data: Any, trade_off: float, n: int) -> list[dict[str, Any]]:
     begun = [KMeans(c, n_init=1, random_state=seed).fit(Y).labels_ for seed in range(n)]
     rng = np.random.RandomState(0)
     begun += [rng.permutation(np.arange(len(X)) % c) for _ in range(20 if n > 3 else 3)]
-    with collected():
-        ends = [RuledDEC(c, trade_off=trade_off, update_rule="fixed", init=labels).fit(X) for labels in begun]
-    best = max(one.objective_ for one in ends)
+    ends, gone = [], []
+    for labels in begun:
+        with collected() as messages:
+            ends.append(RuledDEC(c, trade_off=trade_off, update_rule="fixed", init=labels).fit(X))
+        gone.append(collapsed(messages))
+    best = max((one.objective_ for one, lost in zip(ends, gone, strict=True) if not lost), default=np.nan)
+    few = 2 * sum(gone[:n]) < n
     rows = []
     for i in range(n):
-        own = ends[i].labels_
-        other = adjusted_rand_score(own, ends[(i + 1) % n].labels_)
+        own, j = ends[i].labels_, (i + 1) % n
+        other = adjusted_rand_score(own, ends[j].labels_) if not gone[j] else np.nan
         values = {
             "kept": clustering_accuracy(begun[i], own),
             "dominates": adjusted_rand_score(begun[i], own) - other,
             "gap": (best - ends[i].objective_) / abs(best),
         }
-        known = {"dataset": data.name, "trade-off": trade_off, "seed": i}
-        rows += [known | {"measure": key, "ours": float(value)} for key, value in values.items()]
+        known = {"dataset": data.name, "trade-off": trade_off, "seed": i, "collapsed": int(gone[i])}
+        shown = few and not gone[i]
+        rows += [
+            known | {"measure": key, "ours": float(value) if shown and np.isfinite(value) else None}
+            for key, value in values.items()
+        ]
     return rows
 
 
@@ -471,8 +493,9 @@ def figure5(lab: Lab) -> Findings:
     figure, axes = grid_of_axes(len(names))
     parts: dict[str, list[Part]] = {"coarse": [], "printed": [], "about the best": [], "two": []}
     for ax, name in zip(axes, names, strict=True):
-        own = runs[runs["dataset"] == name]
-        wide = own.pivot_table(index="seed", columns="trade_off", values="accuracy")
+        own = whole(runs[runs["dataset"] == name])
+        wide = own.pivot_table(index="seed", columns="trade_off", values="accuracy", dropna=False)
+        wide = wide.loc[:, wide.notna().mean() > 0.5]
         middle = runs_of.coarse_best(own)
         windows = {"printed": runs_of._window(name), "about the best": list(fine_trade_offs(middle))}
         parts["coarse"].append(ahead(name, _range(wide, COARSE_TRADE_OFFS), 0.05))
@@ -481,29 +504,40 @@ def figure5(lab: Lab) -> Findings:
         half = wide.index < (wide.index.max() + 1) / 2
         levels = [t for t in (*COARSE_TRADE_OFFS, *windows["about the best"]) if t in wide]
         dense = [t for t in wide.columns if float(t).is_integer()]
-        two, best = (wide.loc[half, values].mean().idxmax() for values in (levels, dense))
-        parts["two"].append(
-            ahead(f"{name}, {two:g} and {best:g}", (wide[two] - wide[best])[~half].to_numpy(float), -0.01)
-        )
+        if 2 * len(dense) > sum(float(t).is_integer() for t in own["trade_off"].unique()):
+            two, best = (wide.loc[half, values].mean().idxmax() for values in (levels, dense))
+            gap = (wide[two] - wide[best])[~half].to_numpy(float)
+            parts["two"].append(ahead(f"{name}, {two:g} and {best:g}", gap, -0.01))
         one = table[table["dataset"] == name]
         error = np.abs([one["ours"] - one["low"], one["high"] - one["ours"]])
         ax.errorbar(one["trade_off"], one["ours"], error, marker="o", ms=3, lw=1, capsize=2, color="#c8102e")
         ax.axvspan(*runs_of.WINDOWS.get(name, (0, 0)), color="0.9", zorder=0)
+        lost = sorted(set(own["trade_off"]) - set(wide))
+        if lost:
+            ax.plot(lost, np.full(len(lost), 0.04), "x", ms=4, color="0.5", transform=ax.get_xaxis_transform())
         ax.set(title=name, xlabel="trade-off (grey: the printed window)", ylabel="accuracy")
     evidence = {
         "dec-two-levels": [Reading(parts["two"])],
         "dec-lambda": [Reading(parts["coarse"])],
         "dec-window": [Reading(parts[kind], f"window {kind}") for kind in ("printed", "about the best")],
     }
-    notes = [DIRECTIONS, AS_PRINTED, f"{lab.runs(10)} runs; the paper has 50. Dimension c - 1."]
+    notes = [
+        DIRECTIONS,
+        AS_PRINTED,
+        f"{lab.runs(10)} runs; the paper has 50. Dimension c - 1. Crosses: trade-offs at which half or more of the "
+        "fits collapsed. They have no number; a set of which fewer than two values are left, or for the two levels "
+        "half, has no part in a claim.",
+    ]
     claims = claims_of("dec", "figure 5", evidence, missing)
     title = "Accuracy against the trade-off"
     return Findings("dec", "figure 5", title, table, figure, claims, notes, missing, used)
 
 
 def _range(wide: DataFrame, values: Sequence[float]) -> NDArray:
-    """Best less worst value, run by run."""
+    """Best less worst value, run by run; nothing where fewer than two are left."""
     means = wide[[v for v in values if v in wide]].mean()
+    if len(means) < 2:
+        return np.empty(0)
     return (wide[means.idxmax()] - wide[means.idxmin()]).to_numpy(float)
 
 
@@ -532,7 +566,13 @@ def table4(lab: Lab) -> Findings:
         similar = [near(m, [np.log(seconds[m] / seconds["DEC"])], float(np.log(2))) for m in ITERATIVE[:-1]]
         spread = float(seconds[list(ITERATIVE)].max() / seconds[list(ITERATIVE)].min())
         rank = float(spearmanr(seconds[list(ITERATIVE)], means.loc[list(ITERATIVE), "n_iter"]).statistic)
-        differ = [fact("slowest over fastest", spread > 1.25, spread), fact("rank correlation", rank > 0.5, rank)]
+        step = (seconds / means["n_iter"])[list(ITERATIVE)]
+        steps = float(step.max() / step.min())
+        differ = [
+            fact("slowest over fastest", spread > 1.25, spread),
+            fact("rank correlation", rank > 0.5, rank),
+            fact("slowest over fastest, by iteration", steps > 1.25, steps),
+        ]
         for key, parts in zip(evidence, (least, similar, differ), strict=True):
             evidence[key].append(Reading(parts, choice, counted))
     runs = common.with_parameter(runs, "n_components", "setting")
@@ -550,15 +590,24 @@ def table4(lab: Lab) -> Findings:
     return Findings("dec", "table 4", "Time of the methods as printed", table, figure, claims, notes, missing, used)
 
 
+def _printed_kmeans(name: str) -> float:
+    """The mean of k-means' printed times, which stand beside every dimension though it has none."""
+    rows = [r for r in common.published() if (r["paper"], r["item"], r["method"]) == ("dec", "table 4", "K-means")]
+    return float(np.mean([float(row["value"]) for row in rows if row["dataset"] == name]))
+
+
 def _time_figure(table: DataFrame, names: Sequence[str]) -> Figure:
-    figure, axes = grid_of_axes(len(names), 4.2, 2.8)
+    figure, axes = grid_of_axes(len(names), 3.8, 2.8)
     own = table[table["measure"] == "seconds"]
     for ax, name in zip(axes, names, strict=True):
         means = own[own["dataset"] == name].groupby("method", sort=False)[["ours", "paper"]].mean()
+        if "K-means" in means.index and means["paper"].notna().any():
+            means.loc["K-means", "paper"] = _printed_kmeans(name)
         ratio = means / means.loc["DEC"]
         ax.plot(ratio["ours"], ratio.index, "o", color="#1f4e9c", label="ours")
         ax.plot(ratio["paper"].astype(float), ratio.index, "D", mfc="none", color="#c8102e", label="paper")
         ax.set(xscale="log", xlabel="time over DEC's", title=name)
+        ax.xaxis.set_minor_formatter("")
         ax.grid(axis="x", color="0.9")
     axes[0].legend(fontsize=7)
     return figure

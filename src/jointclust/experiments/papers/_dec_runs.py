@@ -13,6 +13,7 @@ from jointclust.experiments.experiment import Grid, Method, Prepare, pandas
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._lab import STARTS, Lab
 from jointclust.experiments.papers._textbook import RuledDEC, TextbookDEC
+from jointclust.experiments.selection import best_parameters, whole
 from jointclust.methods.discriminative import LDAKMeans
 from jointclust.selection.candidates import COARSE_TRADE_OFFS, fine_trade_offs
 
@@ -117,10 +118,11 @@ def _over(lab: Lab, names: list[str], trade_offs: list[float]) -> Any:
 
 
 def coarse_best(runs: DataFrame) -> float:
-    """The coarse trade-off that the first half of the runs likes best."""
-    own = common.with_parameter(runs, "trade_off", "trade_off")
+    """The coarse trade-off that the first half of the runs likes best; the least, where all of them collapsed."""
+    own = common.with_parameter(whole(runs), "trade_off", "trade_off")
     own = own[own["trade_off"].isin(COARSE_TRADE_OFFS) & (own["seed"] < (own["seed"].max() + 1) / 2)]
-    return float(own.groupby("trade_off")["accuracy"].mean().idxmax())
+    best = best_parameters(own.assign(parameters=own["trade_off"].astype(str)), "accuracy")
+    return float(COARSE_TRADE_OFFS[0] if best is None else best)
 
 
 def time_runs(lab: Lab, names: list[str]) -> DataFrame:

@@ -211,5 +211,5 @@ def _outlier_figure(table: DataFrame, names: list[str]) -> Figure:
                 ax.fill_between(share[order], low, high, color=colour, alpha=0.1, lw=0)
         ax.set(title=f"{name}: {WORDS[kind]}", xlabel="share of the rows", ylabel="accuracy")
         ax.title.set_fontsize(8)
-    axes[0].legend(fontsize=6)
+    common.legend(figure, axes)
     return figure

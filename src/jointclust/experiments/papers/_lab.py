@@ -69,6 +69,8 @@ class Lab:
     one: tuple[str, str, int] | None = None
     # The methods that items ask for, by data set.
     offered: dict[str, set[str]] = field(default_factory=dict)
+    # How many seeds a data set and method have, where one cell is asked by them.
+    seeds: int = 0
 
     def runs(self, full: int) -> int:
         """The paper's number of runs, or the quick one."""
@@ -115,6 +117,7 @@ class Lab:
                 self.offered.setdefault(known if isinstance(known, str) else known.name, set()).update(methods)
             data = [one for one in data if (one if isinstance(one, str) else one.name) == name]  # type: ignore[assignment]
             methods = {known: given for known, given in methods.items() if known.lower() == method.lower()}
+            self.seeds = max(self.seeds, self.runs(runs) if data and methods else 0)
             if not data or not methods or seed not in range(self.runs(runs)):
                 return None
         options = {"label_free": False} | options
@@ -278,13 +281,20 @@ def curves(
                 ax.plot(values, curve["ours"], marker=".", **look)
                 ax.fill_between(values, curve["low"], curve["high"], color=colour, alpha=0.15, lw=0)
         ax.set(title=title, xlabel=x, ylabel=measure, xscale="log" if x == "ridge" else "linear")
-    axes[0].legend(fontsize=7)
+    legend(figure, axes)
     return figure, axes
+
+
+def legend(figure: Figure, axes: Sequence[Axes]) -> None:
+    """One legend below all panels, with every line that any of them has."""
+    lines = {label: line for ax in axes for line, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(lines.values(), lines, loc="outside lower center", ncols=4, fontsize=8)
 
 
 def dots(table: DataFrame, names: Sequence[str], measures: Sequence[str], methods: Sequence[str]) -> Figure:
     """A row of panels for each measure, one for each data set: ours with intervals, and what the paper prints."""
-    figure, axes = grid_of_axes(len(measures) * len(names), 2.2, 2.6, len(names))
+    columns = min(4, len(names)) if len(names) != 6 else 3
+    figure, axes = grid_of_axes(len(measures) * len(names), 2.7, 2.6, columns)
     for ax, (measure, name) in zip(axes, [(m, n) for m in measures for n in names], strict=True):
         own = table[(table["dataset"] == name) & (table["measure"] == measure)].set_index("method")
         places = np.arange(len(methods))

@@ -24,9 +24,13 @@ from jointclust.views.preparation import Preparation
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Too large for every method on two cores, the same data again, or toys.
+# Too large for every method on two cores, the same data again, toys, or made to show what the library does.
 LARGE = ("coil100", "mnist", "newsgroups20")
-LEFT_OUT = (*LARGE, "satellite_train", "two_gaussians", "three_clusters", "multi_clusters")
+TOYS = ("two_gaussians", "three_clusters", "multi_clusters")
+SHOWN = ("customers", "daily_curves", "survey", "tickets")
+LEFT_OUT = (*LARGE, "satellite_train", *TOYS, *SHOWN)
+# With one view it is RMKMC, which is there.
+SAME = ("RMKMC, views",)
 DEFAULT, PLAIN, PREPARED = "default (consensus)", "k-means", "prepared k-means"
 
 
@@ -44,7 +48,7 @@ def methods() -> dict[str, Method]:
     }
     for entry in (one for one in registry.METHODS if one.cls is not JointConsensus):
         for setting in entry.settings:
-            if setting.title is not None:
+            if setting.title is not None and setting.title not in SAME:
                 estimator = entry.cls(**setting.params)
                 by_title[setting.title] = estimator if setting.grid is None else (estimator, _of_dataset(setting.grid))
     return by_title

@@ -15,7 +15,7 @@ from jointclust.experiments.findings import Findings, Part, Reading, ahead, fact
 from jointclust.experiments.papers import _lab as common
 from jointclust.experiments.papers._claims import against, by_seed, claims_of
 from jointclust.experiments.papers._lab import STARTS, Lab, with_baseline
-from jointclust.experiments.selection import chosen_runs
+from jointclust.experiments.selection import chosen_runs, whole
 from jointclust.methods.discriminant_kmeans import DisCluster, DisKMeans
 from jointclust.methods.scoring import OptimalDiscriminantClustering
 
@@ -120,7 +120,7 @@ def _readings(lab: Lab, runs: DataFrame, names: list[str]) -> dict[str, list[Rea
     scales = {UNIT: runs[runs["method"] != VARIANCE_ONE], VARIANCE: scaled}
     others = METHODS[:-1]
     readings: dict[str, list[Reading]] = {
-        f"odc-{key}": [] for key in ("nmi", "error", "almost", "differently", "sensitive")
+        f"odc-{key}": [] for key in ("nmi", "error", "almost", "differently", "sensitive", "others")
     }
     for scale, own in scales.items():
         five = [name for name in FIVE if name in names]
@@ -144,6 +144,10 @@ def _readings(lab: Lab, runs: DataFrame, names: list[str]) -> dict[str, list[Rea
         for key, metric in (("odc-nmi", "nmi"), ("odc-error", "accuracy")):
             parts = against(scales[UNIT], [SRBCT_ROWS], "ODC", others, metric)
             readings[key].append(Reading(parts, "SRBCT with rows of length one", counted=False))
+    for method in ("NC", "DisCluster", "DisKmeans"):
+        tried = runs[runs["method"] == method]
+        parts = [ahead(f"{n}, {method}", _range(tried[tried["dataset"] == n], "nmi"), 0.02) for n in names]
+        readings["odc-others"].append(Reading(parts, method))
     readings["odc-sizes"] = [Reading(lab.sizes("odc"))]
     return readings
 
@@ -194,9 +198,11 @@ def _sweep(lab: Lab, item: str, measure: str, metric: str) -> Findings:
 
 
 def _range(runs: DataFrame, metric: str) -> Any:
-    """Best less worst ridge, run by run."""
-    wide = runs.pivot_table(index="seed", columns="parameters", values=metric)
-    means = wide.mean()
+    """Best less worst parameter, run by run, of those at which most fits did not collapse."""
+    wide = whole(runs).pivot_table(index="seed", columns="parameters", values=metric, dropna=False)
+    means = wide.mean()[wide.notna().mean() > 0.5]
+    if len(means) < 2:
+        return np.empty(0)
     return (wide[means.idxmax()] - wide[means.idxmin()]).to_numpy(float)
 
 

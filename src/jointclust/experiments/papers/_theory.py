@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from jointclust.exceptions import collected
 from jointclust.experiments.experiment import frame
-from jointclust.experiments.findings import Findings, Part, Reading, fact, near
+from jointclust.experiments.findings import Findings, Part, Reading, ahead, fact, near
 from jointclust.experiments.papers._claims import claims_of
 from jointclust.experiments.papers._lab import STARTS, Lab, standardised
 from jointclust.experiments.papers._textbook import ECFromTen, RidgeFromTen
@@ -118,6 +118,37 @@ def _equation28(X: NDArray, y: NDArray) -> float:
     )
 
 
+def _reformulated(X: NDArray, y: NDArray) -> float:
+    """Equations 4 to 9, 12 to 15 and 19 to 22: sums over clusters, and the same as traces and norms."""
+    rng, F = np.random.RandomState(0), _onehot(y)
+    C, sizes = X - X.mean(axis=0), F.sum(axis=0)
+    total, within, between = scatters(X, y)
+    Q = orthonormal(rng.standard_normal((X.shape[1], 3)))
+    G = rng.standard_normal((3, F.shape[1]))
+    Y, means = C @ Q, (F.T @ C / sizes[:, None]) @ Q
+    gaps = [
+        _apart(np.sum(sizes * np.sum(means**2, axis=1)), np.trace(Q.T @ between @ Q)),
+        _apart(np.sum((Y - means[y]) ** 2), np.trace(Q.T @ within @ Q)),
+        _apart(
+            np.sum([np.sum((Y[y == k] - G[:, k]) ** 2) for k in range(F.shape[1])]),
+            float(np.linalg.norm(Y.T - G @ F.T) ** 2),
+        ),
+    ]
+    for trade_off in (0.5, 1.0, 6.0):
+        inserted = np.trace(Q.T @ total @ Q) - trade_off * np.linalg.norm(Y.T - means.T @ F.T) ** 2
+        matrix = total - trade_off * C.T @ C + trade_off * C.T @ F @ np.diag(1 / sizes) @ F.T @ C
+        gaps.append(_apart(inserted, np.trace(Q.T @ matrix @ Q)))
+    return max(gaps)
+
+
+def _attention(X: NDArray, y: NDArray) -> float:
+    """How far the share of the scatter that stays within clusters ever rises with lambda, as a share of the total."""
+    total, within, _ = scatters(X, y)
+    d = max(int(y.max()), 1)
+    kept = [top(total - trade_off * within, d) for trade_off in (0.0, 0.5, 1.0, 2.0, 6.0, 11.0, 26.0)]
+    return float(np.max(np.diff([np.trace(Q.T @ within @ Q) for Q in kept]))) / float(np.trace(total))
+
+
 def _special(X: NDArray, y: NDArray, trade_off: float, matrix: Callable[..., NDArray]) -> float:
     """The angle between DEC's subspace and that of a special case; one dimension fewer than S_b has."""
     total, within, between = scatters(X, y)
@@ -125,36 +156,54 @@ def _special(X: NDArray, y: NDArray, trade_off: float, matrix: Callable[..., NDA
     return angle(top(total - trade_off * within, d), top(matrix(total, within, between), d))
 
 
+def _seconds(run: Callable[[], Any]) -> float:
+    """CPU seconds, the least of three."""
+    taken = []
+    for _ in range(3):
+        began = time.process_time()
+        run()
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+def _slope(times: list[float]) -> float:
+    """The exponent of a size that is doubled from one time to the next."""
+    return float(np.polyfit(np.arange(len(times)), np.log2(times), 1)[0])
+
+
 def exponents() -> dict[str, tuple[float, float]]:
     """How CPU time grows when a size is doubled: measured and printed."""
     rng = np.random.RandomState(0)
 
-    def seconds(run: Callable[[], Any]) -> float:
-        taken = []
-        for _ in range(3):
-            began = time.process_time()
-            run()
-            taken.append(time.process_time() - began)
-        return min(taken)
-
     def lloyd(n: int, D: int, c: int) -> float:
         X, G = rng.standard_normal((n, D)), rng.standard_normal((c, D))
         # Distances one centre at a time, as a naive step has them.
-        return seconds(lambda: np.argmin([np.sum((X - g) ** 2, axis=1) for g in G], axis=0))
+        return _seconds(lambda: np.argmin([np.sum((X - g) ** 2, axis=1) for g in G], axis=0))
 
     def step(n: int, D: int) -> float:
         X = rng.standard_normal((n, D))
-        return seconds(lambda: np.linalg.eigh(X.T @ X))
-
-    def slope(times: list[float]) -> float:
-        return float(np.polyfit(np.arange(len(times)), np.log2(times), 1)[0])
+        return _seconds(lambda: np.linalg.eigh(X.T @ X))
 
     return {
-        "k-means, n": (slope([lloyd(n, 100, 20) for n in (4000, 8000, 16000)]), 1.0),
-        "k-means, D": (slope([lloyd(4000, D, 20) for D in (100, 200, 400)]), 1.0),
-        "k-means, c": (slope([lloyd(4000, 100, c) for c in (20, 40, 80)]), 1.0),
-        "iterative step, D (D > n)": (slope([step(100, D) for D in (250, 500, 1000)]), 2.0),
+        "k-means, n": (_slope([lloyd(n, 100, 20) for n in (4000, 8000, 16000)]), 1.0),
+        "k-means, D": (_slope([lloyd(4000, D, 20) for D in (100, 200, 400)]), 1.0),
+        "k-means, c": (_slope([lloyd(4000, 100, c) for c in (20, 40, 80)]), 1.0),
+        "iterative step, D (D > n)": (_slope([step(100, D) for D in (250, 500, 1000)]), 2.0),
     }
+
+
+def eigen_share() -> list[Part]:
+    """Time of the eigendecomposition over that of the slower other step, at the sizes of table III."""
+    rng, parts = np.random.RandomState(0), []
+    for name, (n, D, c, d) in {"umist": (575, 644, 20, 19), "coil": (1440, 1024, 20, 19)}.items():
+        X, Y, G = rng.standard_normal((n, D)), rng.standard_normal((n, d)), rng.standard_normal((c, d))
+        matrix = X.T @ X
+        eigen = _seconds(partial(np.linalg.eigh, matrix))
+        assign = _seconds(partial(lambda Y, G: np.argmin([np.sum((Y - g) ** 2, axis=1) for g in G], axis=0), Y, G))
+        scatter = _seconds(partial(lambda X: X.T @ X, X))
+        ratio = float(np.log(eigen / max(assign, scatter)))
+        parts.append(fact(f"sizes of {name}", ratio > 0, ratio))
+    return parts
 
 
 # -- EC ---------------------------------------------------------------------------------------------------------
@@ -168,6 +217,8 @@ def _least_squares(X: NDArray, y: NDArray) -> float:
     A_w, A_t = F @ np.diag(1 / F.sum(axis=0)) @ F.T, np.full((n, n), 1 / n)
     W = orthonormal(rng.standard_normal((d, min(3, d))))
     return max(
+        _apart(A_w @ A_w, A_w),
+        _apart(A_t @ A_t, A_t),
         _apart(np.sum((W.T @ X.T - W.T @ X.T @ A_w) ** 2), np.trace(W.T @ within @ W)),
         _apart(np.sum((W.T @ X.T - W.T @ X.T @ A_t) ** 2), np.trace(W.T @ total @ W)),
         _apart(X.T @ (A_w - A_t) @ X, between),
@@ -362,6 +413,17 @@ def _spectral(X: NDArray, y: NDArray) -> float:
     return max(angle(top(_smoother(X, ridge), q), top(C @ C.T, q)) for ridge in RIDGES)
 
 
+def _pca(X: NDArray, y: NDArray) -> float:
+    """The angle between the span of W and that of PCA's leading directions."""
+    q, C = min(int(y.max()), X.shape[1] - 1), X - X.mean(axis=0)
+    gaps = []
+    for ridge in RIDGES:
+        Y = top(_smoother(X, ridge), q)
+        W = np.linalg.solve(C.T @ C + ridge * np.eye(X.shape[1]), C.T @ Y)
+        gaps.append(angle(W, top(C.T @ C, q)))
+    return max(gaps)
+
+
 def relaxed_solution(features: NDArray, q: int, ridge: float, rng: np.random.RandomState) -> tuple[NDArray, float]:
     """Scores Y that solve problem 3 with M in the span of the rows, by turns from a random start, and its value.
 
@@ -480,12 +542,110 @@ def _theorem3_rurr(X: NDArray, y: NDArray) -> float:
     return max(_apart(project_simplex(rows, 0.5), project_simplex(rows - zeta, 0.5)) for zeta in (0.1, 1.0, 10.0))
 
 
+def _positive(X: NDArray, y: NDArray) -> float:
+    """With fewer rows than features: the least eigenvalue of S_t, and how far that of S_t + lambda I is from lambda."""
+    few = X[:: len(X) // 3][: min(3, X.shape[1] - 1)]
+    total = (few - few.mean(axis=0)).T @ (few - few.mean(axis=0))
+    identity = np.eye(len(total))
+    least = [abs(np.linalg.eigvalsh(total)[0])]
+    least += [abs(np.linalg.eigvalsh(total + ridge * identity)[0] - ridge) / ridge for ridge in RIDGES]
+    return float(max(least))
+
+
+def _rescaled(X: NDArray, y: NDArray) -> float:
+    """Equation 4 at W = Z / alpha, times alpha squared, and equation 5 at Z; random Z, b, Y."""
+    rng, c, gaps = np.random.RandomState(0), int(y.max()) + 1, []
+    for alpha in (0.1, 0.5, 2.0):
+        Z, b = rng.standard_normal((X.shape[1], c)), rng.standard_normal(c)
+        Y = rng.dirichlet(np.ones(c), len(X))
+        for ridge in RIDGES:
+            fourth = ridge_objective(X, Z / alpha, b / alpha, Y, ridge)
+            gaps.append(_apart(alpha**2 * fourth, ridge_objective(X, Z, b, alpha * Y, ridge)))
+    return max(gaps)
+
+
+def _soft_labels(X: NDArray, y: NDArray) -> float:
+    """Equations 7 to 20: Newton's root gives the rows of Y, and no others on the simplex are nearer to V."""
+    from jointclust.numerics.linalg import project_simplex
+
+    rng, c, alpha = np.random.RandomState(0), int(y.max()) + 1, 0.7
+    V = rng.standard_normal((100, c))
+    p = V + (alpha - V.sum(axis=1, keepdims=True)) / c
+    root = np.zeros((len(p), 1))
+    for _ in range(100):
+        value = np.maximum(root - p, 0).sum(axis=1, keepdims=True) / c - root
+        root = root - value / (np.mean(root > p, axis=1, keepdims=True) - 1)
+    Y = np.maximum(p - root, 0)
+    ours = -float(np.sum((V - Y) ** 2))
+    rows = (rng.dirichlet(np.ones(c), len(V)) for _ in range(OTHERS))
+    moved = (
+        Y + 10.0 ** -(i % 6) * (alpha * one - Y) for i, one in enumerate(rows)
+    )  # between ours and another row of the simplex
+    worst = unbeaten(ours, (-float(np.sum((V - one) ** 2)) for one in moved))
+    return max(worst, _apart(Y, project_simplex(V, alpha)))
+
+
+def _alpha_and_bias(X: NDArray, y: NDArray) -> float:
+    """Equations 22 to 25: other b and alpha, near and far, are never better."""
+    rng, c = np.random.RandomState(0), int(y.max()) + 1
+    Y, Z = rng.dirichlet(np.ones(c), len(X)), rng.standard_normal((X.shape[1], c))
+    C = X - X.mean(axis=0)
+    alpha = float(np.sum(Z * (C.T @ Y)) / np.sum((Y - Y.mean(axis=0)) ** 2))
+    b = alpha * Y.mean(axis=0) - X.mean(axis=0) @ Z
+
+    def loss(alpha: float, b: NDArray) -> float:
+        return -float(np.sum((X @ Z + b - alpha * Y) ** 2))
+
+    steps = (10.0 ** -(i % 6) for i in range(OTHERS))
+    near_by = (loss(alpha + s * rng.standard_normal(), b + s * rng.standard_normal(c)) for s in steps)
+    return unbeaten(loss(alpha, b), near_by)
+
+
+def _constraints(X: NDArray, y: NDArray) -> float:
+    """``|W|^2`` under the orthogonal constraint, which is c / alpha squared whatever W."""
+    rng, c = np.random.RandomState(0), min(int(y.max()) + 1, X.shape[1])
+    values = [
+        np.sum((orthonormal(rng.standard_normal((X.shape[1], c))) / alpha) ** 2) * alpha**2 for alpha in (0.1, 1.0, 5.0)
+    ]
+    return max(_apart(float(value), float(c)) for value in values)
+
+
+def _full_rank(X: NDArray, y: NDArray) -> float:
+    """How many columns of the soft labels are missing."""
+    ranks = [np.linalg.matrix_rank(_fitted(X, y, ridge).soft_labels_, tol=1e-8) for ridge in RIDGES]
+    return float(max(int(y.max()) + 1 - rank for rank in ranks))
+
+
+def step_exponents() -> dict[str, tuple[float, float]]:
+    """How CPU time of a naive step of algorithm 1 grows with d and with n: measured and printed."""
+    rng = np.random.RandomState(0)
+
+    def step(n: int, d: int) -> float:
+        X, Y = rng.standard_normal((d, n)), rng.dirichlet(np.ones(5), n)
+
+        def run() -> NDArray:
+            H = np.eye(n) - 1 / n
+            XH = X @ H  # O(d n^2)
+            values, vectors = np.linalg.eigh(XH @ X.T + np.eye(d))  # O(d^2 n + d^3)
+            U, _, V = np.linalg.svd((vectors / np.sqrt(values)) @ (vectors.T @ (XH @ Y)), full_matrices=False)
+            return (vectors / np.sqrt(values)) @ (vectors.T @ (U @ V))
+
+        return _seconds(run)
+
+    return {
+        "d (d > n)": (_slope([step(50, d) for d in (250, 500, 1000)]), 3.0),
+        "n (n > d)": (_slope([step(n, 50) for n in (500, 1000, 2000)]), 2.0),
+    }
+
+
 # -- all of them ------------------------------------------------------------------------------------------------
 
 Test = Callable[[NDArray, NDArray], float]
 TESTS: dict[str, Test] = {
     "dec-prop1": _proposition1,
+    "dec-eq9": _reformulated,
     "dec-eq28": _equation28,
+    "dec-attention": _attention,
     "dec-ex1": partial(_special, trade_off=1e-9, matrix=lambda t, w, b: t),
     "dec-ex2": partial(_special, trade_off=1.0, matrix=lambda t, w, b: b),
     "dec-ex3": partial(_special, trade_off=2.0, matrix=lambda t, w, b: b - w),
@@ -504,10 +664,17 @@ TESTS: dict[str, Test] = {
     "odc-minimum": _minimum,
     "odc-kernel": _kernel,
     "odc-spectral": _spectral,
+    "odc-pca": _pca,
     "odc-theorem3i": partial(_theorem3_odc, ridged=False),
     "odc-theorem3ii": partial(_theorem3_odc, ridged=True),
     "odc-sparse": _sparse,
     "rurr-trivial": _trivial,
+    "rurr-constraint": _constraints,
+    "rurr-positive": _positive,
+    "rurr-eq5": _rescaled,
+    "rurr-labels": _soft_labels,
+    "rurr-eq25": _alpha_and_bias,
+    "rurr-full-rank": _full_rank,
     "rurr-theorem1": _theorem1_rurr,
     "rurr-theorem3": _theorem3_rurr,
     "rurr-theorem4": _rank,
@@ -554,10 +721,15 @@ def theory(lab: Lab, paper: str) -> Findings:
         readings["dec-complexity"] = [
             Reading([near(name, [ours - printed], 0.35) for name, (ours, printed) in times.items()])
         ]
+        readings["dec-eigen"] = [Reading(eigen_share())]
         readings["dec-sizes"] = [Reading(lab.sizes(paper))]
     if paper == "ec":
         readings["ec-converges"] = [Reading(rises(lab))]
     if paper == "rurr":
+        # O() is a bound from above: less is no contradiction.
+        readings["rurr-complexity"] = [
+            Reading([ahead(name, [printed - ours], -0.35) for name, (ours, printed) in step_exponents().items()])
+        ]
         data = given()
         readings["rurr-uncorrelated"] = [
             Reading(

@@ -84,9 +84,9 @@ def write_report(
     feature_names : sequence of str, default=None
         Names of the columns; None takes those of a frame, or of the model.
     stability : array-like of shape (n_clusters,), default=None
-        Stability of each cluster, as from :func:`bootstrap_stability`; a consensus tells its own.
+        Stability of each cluster, as from :func:`bootstrap_stability`; a consensus has its own.
     explanation : Explanation, default=None
-        What :func:`explain` says of the model and these rows, where it was asked before; None asks it.
+        The result of :func:`explain` for the model and these rows; None computes it.
     image_shape : tuple (height, width), default=None
         For rows that are images.
     image_order : {"C", "F"}, default="C"
@@ -102,7 +102,7 @@ def write_report(
     notes : sequence of str, default=()
         What was done to the data, as far as it is worth knowing and no danger.
     command : str, default=None
-        What to type to repeat it; None tells the estimator and its parameters.
+        What to type to repeat it; None shows the estimator and its parameters.
     checksum : str, default=None
         SHA-256 of the file that the rows came from; None takes that of the numbers.
     most_megabytes : float, default=12.0

@@ -102,7 +102,7 @@ def _votes(content: Content) -> dict[str, Any] | None:
     values: Float = np.asarray(soft)
     order = np.argsort(-values, axis=1, kind="stable")[:, :_VOTES]
     shares = np.round(np.take_along_axis(values, order, axis=1) * 255)
-    order = np.where(shares > 0, order, 0)  # what has no votes need not be told apart
+    order = np.where(shares > 0, order, 0)  # clusters without votes need no order
     clusters = coded(order.T, values.shape[1] - 1, "clusters")
     return {"each": order.shape[1], **clusters, "shares": coded(shares.T, 255)["data"]}
 
