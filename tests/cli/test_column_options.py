@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy.sparse
 from calling import call, failure, rows_of
 
 RELATED = ["age", "spent", "visits"]
@@ -139,3 +140,47 @@ def test_unrelated_columns_are_all_used(tmp_path, capsys):
     assert result["clustered_by"] == ["a", "b", "c", "d", "e"]
     assert call("look", tmp_path / "noise.csv") == 0
     assert "no columns depend on each other, so all are used" in capsys.readouterr().out
+
+
+def test_what_spreadsheets_export_beside_rows(tmp_path, capsys):
+    """Columns without a name behind the last one, and a last row of totals, which is no number."""
+    rng = np.random.default_rng(0)
+    rows = [f"K{row};{rng.normal(row % 2 * 9):.2f};{rng.normal(row % 2 * 9):.2f};;" for row in range(60)]
+    path = tmp_path / "export.csv"
+    path.write_text("\n".join(["customer;net;gross;;", *rows, "Total:;270;270;;"]))
+    result = looked(capsys, path)
+    assert result["clustered_by"] == ["net", "gross"]
+    assert "2 columns have no name, and are called by place: 'column 4', 'column 5'." in result["notes"]
+    assert any("The last row ('Total:') looks like a total" in note for note in result["notes"])
+    path.write_text("\n".join(["customer;net;gross;;", *rows]))
+    assert not any("total" in note for note in looked(capsys, path)["notes"])
+    path.write_text("\n".join(["customer;net;gross", *(f"{row};1;2" for row in range(60)), "Total;60;120"]))
+    assert "line 62, column 'customer': 'Total' is not a number. Correct it" in failure(capsys, "look", path)[1]
+
+
+def test_a_line_for_each_measurement_is_told(tmp_path, capsys):
+    lines = [f"S{row % 10},{row // 10},{row % 10 + row / 100}" for row in range(200)]
+    (tmp_path / "long.csv").write_text("\n".join(["sensor,hour,value", *lines]))
+    assert call("look", tmp_path / "long.csv", "--id-column", "sensor") == 0
+    assert "To cluster the 10 names, bring the file into one row for each" in capsys.readouterr().out
+
+
+def test_columns_left_out_are_listed_once(tmp_path, capsys):
+    """Those beyond the fifth have no line of their own that speaks of nothing."""
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.normal(np.arange(200) % 2 * 9, size=(2, 200)).T, rng.random((200, 7))])
+    np.savetxt(tmp_path / "x.csv", table, delimiter=",", header=",".join("abcdefghi"), comments="")
+    fit = ("fit", tmp_path / "x.csv", *QUICK, "--set", "trust=false", "--out", tmp_path / "run")
+    assert call(*fit) == 0
+    told = capsys.readouterr().err
+    assert "Not used: 'c', 'd', 'e', 'f', 'g', 'h', 'i' (each depends on no other column)" in told
+    assert "likewise" not in told
+
+
+def test_genes_have_their_names(tmp_path, capsys):
+    anndata = pytest.importorskip("anndata")
+    counts = np.random.default_rng(0).poisson(1, (40, 3)).astype(np.float32)
+    cells = anndata.AnnData(scipy.sparse.csr_matrix(counts))
+    cells.var_names = ["GATA1", "KLF1", "CD8A"]
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    assert [column["name"] for column in looked(capsys, tmp_path / "cells.h5ad")["columns"]] == list(cells.var_names)

@@ -239,6 +239,9 @@ def test_ranges_are_of_whole_numbers(rng):
     for wrong in (5, "2-8"):
         with pytest.raises(TypeError, match="is no range"):
             jc.number_of_clusters(X, n_clusters=wrong)
+    for labels in (np.arange(40) % 3 + 1, pd.Series(np.arange(40) % 3)):
+        with pytest.raises(TypeError, match="a number for each row.*known_labels"):
+            jc.number_of_clusters(X, n_clusters=labels)
     for wrong in ([2.7], ["2", "3"], (2.0, 8.0)):
         with pytest.raises(TypeError, match="whole numbers"):
             jc.number_of_clusters(X, n_clusters=wrong)

@@ -178,7 +178,7 @@ def test_sheets(tmp_path):
     book.save(tmp_path / "x.xlsx")
     table = read(tmp_path / "x.xlsx")
     np.testing.assert_array_equal(table.data, [[1, 2], [3, 4]])
-    assert table.notes == ["Sheet 'first' is read; there are others: 'second'."]
+    assert table.notes == ["Sheet 'first' is read; to read another one ('second'), move it to the front."]
     book["first"]["B5"] = "x"
     book.save(tmp_path / "x.xlsx")
     with pytest.raises(ReadError, match="row 5, column 'b': 'x' is not a number"):

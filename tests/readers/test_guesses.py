@@ -53,6 +53,12 @@ GUESSES = {
         ["'a' are read as hundredths", "'b' are read without their $"],
     ),
     "a;b\n0,123;7\n12;7\n": ([[0.123, 7], [12, 7]], ["decimal comma, as in '0,123'"]),
+    "a;b\n$77,795;2\n$950;3\n": ([[77795, 2], [950, 3]], ["'$77,795' is read as 77795", "without their $"]),
+    "a;b\n11.581 €;2\n950 €;3\n": (
+        [[11581, 2], [950, 3]],
+        ["decimal comma, as in '11.581 €'", "'11.581 €' is read as 11581", "without their €"],
+    ),
+    "a;b\n1.459 €;2\n1.5 €;3\n": ([[1.459, 2], [1.5, 3]], ["without their €"]),
     "# by, hand\n#\n\na,b\n1,2\n3,4\n": ([[1, 2], [3, 4]], ["first 3 lines are comments"]),
     "# x,y\na,b\n1,2\n3,4\n": ([[1, 2], [3, 4]], ["first line is a comment"]),
     "# one; two\na;b\n1,5;2\n3;4\n": ([[1.5, 2], [3, 4]], ["first line is a comment", "decimal comma, as in '1,5'"]),

@@ -286,9 +286,31 @@ def test_missing_cells(tmp_path):
 
 def test_latin_1(tmp_path):
     text = "größe,y\n1,2\n3,4\n".encode("latin-1")
-    with pytest.raises(ReadError, match="not utf-8: line 1 holds the byte 0xf6.*encoding='latin-1'"):
+    with pytest.raises(ReadError, match="not utf-8: line 1 holds the byte 0xf6.*encoding='cp1252'"):
         table_of(text, tmp_path)
     assert table_of(text, tmp_path, encoding="latin-1").names == ["größe", "y"]
+
+
+def test_a_matrix_of_genes_by_cells_is_told(tmp_path):
+    scipy.io.mmwrite(tmp_path / "matrix.mtx", sp.coo_array(np.eye(3, 4)))
+    assert read(tmp_path / "matrix.mtx").notes == []
+    (tmp_path / "barcodes.tsv").write_text("AAC\nAAG\nAAT\nACC\n")
+    (note,) = read(tmp_path / "matrix.mtx").notes
+    assert "4 cells, as many as the matrix has columns" in note
+    scipy.io.mmwrite(tmp_path / "matrix.mtx", sp.coo_array(np.eye(4, 3)))
+    assert read(tmp_path / "matrix.mtx").notes == []
+
+
+def test_a_list_in_a_line_can_be_left_out(tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"a": 1, "tags": ["b"]}\n{"a": 2, "tags": {"c": 1}}\n')
+    with pytest.raises(ReadError, match=r"column 'tags' holds a list.*drop=\['tags'\]"):
+        read(tmp_path / "x.jsonl")
+    for without in ({"drop": ["tags"]}, {"columns": ["a"]}, {"wanted": ["a"]}):
+        assert read(tmp_path / "x.jsonl", **without).names == ["a"]
+    text = {"text_column": "a", "kinds": {"a": "text"}, "categories": "keep", "missing": "keep"}
+    assert read(tmp_path / "x.jsonl", **text).names == ["a"]
+    with pytest.raises(ReadError, match="column 'tags' holds a list"):
+        read(tmp_path / "x.jsonl", drop=["a"], id_column="tags")
 
 
 BAD = {

@@ -1,6 +1,7 @@
 """What describe says of data of which the truth is known, in every form that data come in."""
 
 import types
+from pathlib import Path
 
 import dask.array as da
 import dask.dataframe as dd
@@ -290,7 +291,14 @@ BAD = {
     "lists of words": (pd.DataFrame({"a": [[1], ["b"]]}), "not of numbers in row 1"),
     "empty lists": (pd.DataFrame({"a": [[], []], "b": [1.0, 2.0]}), "'a' holds empty lists"),
     "sets in a column": (pd.DataFrame({"a": [{1}, {2}]}), "Column 'a' holds"),
-    "one dimension": (np.zeros(3), "1 dimensions"),
+    "one dimension": (np.zeros(3), r"1 dimensions.*X.reshape"),
+    "a series": (pd.Series(np.zeros(3)), r"1 dimensions.*X.to_frame"),
+    "two levels": (
+        pd.DataFrame(np.eye(4), columns=pd.MultiIndex.from_product([list("ab"), list("xy")])),
+        r"\('a', 'x'\) has: join",
+    ),
+    "a file": ("rows.csv", "'rows.csv': if it names a file"),
+    "a path": (Path("rows.csv"), "'rows.csv': if it names a file"),
     "no rows": (np.empty((0, 3)), "0 rows"),
     "one row": (np.eye(1), "n_samples=1"),
     "complex": (np.array([[1j]]), "Complex"),

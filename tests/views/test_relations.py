@@ -8,6 +8,8 @@ import pytest
 from scipy.special import ndtri
 
 import jointclust as jc
+from jointclust.consensus.column_roles import column_roles
+from jointclust.views.kinds import described
 from jointclust.views.level_weights import level_weights
 from jointclust.views.modes import has_modes
 from jointclust.views.preparation import Preparation
@@ -231,6 +233,18 @@ class TestUsers:
         table.columns = table.columns.astype(str)
         with pytest.warns(jc.ColumnWarning, match="'kind'"), pytest.warns(UserWarning, match="no columns depend"):
             jc.JointConsensus(3, trust=False, random_state=0).fit(table)
+
+    @pytest.mark.parametrize("n_towns", [4, 12])
+    @pytest.mark.parametrize("is_copy", [False, True])
+    def test_a_column_that_shows_the_clusters_too_is_no_copy(self, is_copy, n_towns):
+        """Degrees of two axes each part the towns; a number in other units says nothing of its own."""
+        gen = np.random.RandomState(0)
+        labels = np.arange(480) % n_towns
+        places = np.column_stack([gen.permutation(n_towns), np.arange(n_towns)])[labels] + 0.05 * gen.randn(480, 2)
+        if is_copy:
+            places[:, 0] = 1.8 * places[:, 1] + 32 + 0.005 * gen.randn(480)
+        looked_at = described(pd.DataFrame(places, columns=["lat", "lon"]), "all")
+        assert (column_roles(looked_at, labels).decisive is not None) == is_copy
 
     @pytest.mark.parametrize("names", [["n0"], ["kind"], ["n0", "score"], ["kind", "city"]], ids=str)
     def test_few_columns(self, names):

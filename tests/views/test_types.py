@@ -166,8 +166,23 @@ class TestWordsAmongNumbers:
         assert reading_of(["1", "2", "about three"]).kind == "text"
 
     def test_comma_of_two_meanings(self):
+        """A fit says so, too: the column is lost, or a category."""
         table = FRAME.assign(sales=[f"{1 + row % 40},{row % 40 + 200}" for row in range(len(WINE))])
         assert any("'sales'" in reason and "thousands" in reason for reason in jc.describe(table).reasons)
+        with pytest.warns(jc.exceptions.Notice, match="'sales' holds '1,200', with a comma for thousands"):
+            jc.JointConsensus(3, effort="quick", trust=False, random_state=0).fit(table)
+
+    @pytest.mark.parametrize(
+        ("cells", "values"),
+        [
+            (["$950", "$77,795"], [950, 77795]),
+            (["950 €", "11.581 €", "1.234 €"], [950, 11581, 1234]),
+            (["1.459 €", "1.5 €"], [1.459, 1.5]),
+        ],
+    )
+    def test_money_in_thousands(self, cells, values):
+        reading = reading_of(cells)
+        assert [reading.converter(cell) for cell in cells] == values
 
     def test_new_rows_are_read_as_those_of_fit(self):
         table = FRAME.assign(x0=FRAME["x0"].map(lambda value: f"{value:.3f}".replace(".", ",")))

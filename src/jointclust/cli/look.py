@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from rich import box
 from rich.console import Console
@@ -66,7 +67,9 @@ class _Look(NamedTuple):
     @classmethod
     def of(cls, source: InputFile) -> _Look:
         """What there is to say of a file."""
-        looked_at, arrays = described(source.table.data, source.used), arrays_of(source.table.data)
+        data, names = source.table.data, source.table.names
+        looked_at = described(data, source.used, names=names if sp.issparse(data) else None)
+        arrays = arrays_of(data)
         description = looked_at.description
         if arrays is None:
             return cls(source, looked_at, [None] * len(description.columns), None, None)

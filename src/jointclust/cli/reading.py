@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from jointclust.cli import options, preparing
 from jointclust.cli.console import Voice
 from jointclust.cli.errors import spelled
-from jointclust.cli.repeated import describe_copies
+from jointclust.cli.repeated import describe_copies, describe_total
 from jointclust.cli.writing import read_cells
 from jointclust.estimators.known import says_nothing
 from jointclust.readers import Columns, NoColumnError, ReadError, Table, as_written, format_of, read
@@ -145,6 +145,8 @@ def file_to_fit(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bo
     table = preparing.arranged(source.table, text_column=text, missing=missing, features=features)
     if of_copies:
         table = replace(table, notes=[*table.notes, *describe_copies(table)])
+    total = describe_total(table)
+    table = replace(table, notes=[*table.notes, total] if total else table.notes)
     voice.say(" ".join(table.notes))
     table = with_known_rows(table, given)
     return replace(source, table=table, used=used_columns(table, given), text_name=text or "text")

@@ -1,4 +1,4 @@
-"""Rows that repeat others, and names that several rows have."""
+"""Rows that repeat others, names that several rows have, and a last row that is the total of the others."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ _COUNTED = 1000
 _RARE = 0.1
 # Columns up to which equal rows are usual.
 _FEW = 3
+# Rows for each name from which on they look like measurements of one thing, a line for each.
+_LONG = 4
+# What the last row of a table is called that holds totals.
+_TOTALS = {"total", "totals", "grand total", "sum", "summe", "gesamt", "gesamtsumme", "somme", "totale", "suma"}
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -32,10 +36,28 @@ def describe_ids(table: Table, n_rows: int) -> str:
     n_ids = n_rows if table.ids is None else len(set(table.ids.tolist()))
     if n_ids == n_rows:
         return ""
-    return (
+    told = (
         f"{n_rows:,} rows have {n_ids:,} names in column {table.id_column!r}: several rows of labels.csv will have the "
         "same id."
     )
+    if n_rows < _LONG * n_ids:
+        return told
+    return (
+        f"{told} To cluster the {n_ids:,} names, bring the file into one row for each, with a column per measurement."
+    )
+
+
+def describe_total(table: Table) -> str:
+    """That the last row looks like a total, by the name it has in a column of text, if it does."""
+    columns = [table.data[name] for name in table.data] if isinstance(table.data, Columns) else []
+    columns += [table.beside[name] for name in table.beside]
+    columns += [] if table.ids is None else [table.ids]
+    last = [column for column in columns if len(column) > 1 and column.dtype == object]
+    for column in last:
+        name = str(column[-1]).strip().rstrip(":").lower()
+        if name in _TOTALS and column[-1] not in column[:-1].tolist():
+            return f"The last row ({column[-1]!r}) looks like a total. It is taken as a row: if it is none, delete it."
+    return ""
 
 
 def describe_repeats(n_repeated: int | None) -> str:

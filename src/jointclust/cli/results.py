@@ -36,6 +36,7 @@ from jointclust.showing.plots import EmbeddingDisplay
 from jointclust.types import Float, Labels
 from jointclust.views.blocks import PreparedBlocks, in_block
 from jointclust.views.kinds import Description
+from jointclust.views.preparation import FURTHER
 from jointclust.views.written import is_gap
 
 # Rows and components that the refits look at, at the most.
@@ -129,7 +130,7 @@ class Outcome:
     def coded(self) -> list[str]:
         """What was done to cells when they were coded; columns and views have tables of their own."""
         columns = [] if self.description is None else self.description.columns
-        elsewhere = ["view ", *(f"column {column.name!r} " for column in columns if not column.used)]
+        elsewhere = ["view ", FURTHER, *(f"column {column.name!r} " for column in columns if not column.used)]
         elsewhere += [f"Column {column.name!r} holds dates" for column in columns]  # a note of the reader
         preparations = preparing.preparations_of(self.fitted.model)
         notes = dict.fromkeys(note for one in preparations for note in one.notes_)

@@ -18,9 +18,11 @@ from jointclust.views.kinds import Described, Description
 from jointclust.views.relations import Coded
 from jointclust.views.usage import LEFT_OUT, MOST_COLUMNS, coded
 
-# A column decides if it explains this share of the clusters; it is a copy of another that explains this share of it;
-# other columns show the clusters, too, if they explain this share of them.
-_DECIDES, _COPY, SHOWN = 0.8, 0.9, 0.5
+# A column decides if it explains this share of the clusters; it is a copy of another that explains this share of it,
+# and this share of what it varies within clusters; other columns show the clusters, too, if they explain this share.
+_DECIDES, _COPY, _COPY_WITHIN, SHOWN = 0.8, 0.9, 0.5, 0.5
+# Share of its spread below which a column does not vary within clusters.
+_CONSTANT = 1e-9
 # Cells of a number for each cluster, and at the most.
 _CELLS, _MOST_CELLS = 4, 50
 
@@ -119,8 +121,22 @@ def _decisive(columns: Sequence[Facts], codes: dict[int, Coded], labels: Labels)
     if known[best] < _DECIDES:
         return None
     by_cell = np.unique(cells[best], return_inverse=True)[1].astype(np.int32)
-    others = [one for index, one in codes.items() if index != best and share_of(one, by_cell) < _COPY]
-    return best if share_shown(others, labels) < SHOWN else None
+    others = [index for index, one in codes.items() if index != best and not _is_copy(one, by_cell, labels)]
+    if any(known[index] >= SHOWN for index in others):  # one that shows them in no linear way
+        return None
+    return best if share_shown([codes[index] for index in others], labels) < SHOWN else None
+
+
+def _is_copy(column: Coded, by_cell: Labels, labels: Labels) -> bool:
+    """Whether a column says what another says, whose cells are given, and not only what the clusters say, too."""
+    if share_of(column, by_cell) < _COPY:
+        return False
+    values, own, cells = column.values[column.present], labels[column.present], by_cell[column.present]
+    own, cells = (np.unique(part, return_inverse=True)[1].astype(np.int32) for part in (own, cells))
+    within = values - centers_of(values, own, int(own.max()) + 1)[own]
+    if (within**2).sum() <= _CONSTANT * (values**2).sum():
+        return True
+    return share_of(Coded(within, np.ones(len(within), dtype=bool)), cells) >= _COPY_WITHIN
 
 
 def _cells(column: Facts, k: int) -> NDArray[np.intp]:

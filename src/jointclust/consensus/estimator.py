@@ -51,7 +51,7 @@ from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, t
 from jointclust.rows.arrays import is_sparse, to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Predictor
-from jointclust.views.columns import BESIDE
+from jointclust.views.columns import BESIDE, EITHER
 from jointclust.views.kinds import Description, listed
 from jointclust.views.preparation import Preparation
 
@@ -856,5 +856,7 @@ def describe_unused(description: Description) -> str:
         return ""
     unused = description.left_out
     sentences = [f"{listed(unused)} left out: ids, long text or empty (see description_)"] if unused else []
-    sentences += [one for one in description.reasons if BESIDE in one or one in description.unrelated]
+    told = (BESIDE, EITHER)
+    reasons = description.reasons
+    sentences += [one for one in reasons if any(what in one for what in told) or one in description.unrelated]
     return f"{'. '.join(sentences)}." if sentences else ""

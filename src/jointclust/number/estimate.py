@@ -495,6 +495,11 @@ def candidates(among: Numbers | None, n_rows: int) -> list[int]:
     if any(not isinstance(number, int | np.integer) for number in numbers):
         raise TypeError(f"n_clusters={among!r} must hold whole numbers: give a range, (2, 8), or a list, [2, 4, 8].")
     numbers = [int(number) for number in numbers]
+    if len(numbers) == n_rows and len(set(numbers)) < n_rows:
+        raise TypeError(
+            "n_clusters holds a number for each row: it takes a number of clusters, or those to choose among. Classes "
+            "that are known of some rows are known_labels of JointConsensus.fit."
+        )
     if not numbers:
         raise ValueError("n_clusters is an empty list: give the numbers to choose among, or a range such as (2, 8).")
     if isinstance(among, tuple):

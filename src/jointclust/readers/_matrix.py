@@ -34,6 +34,8 @@ from jointclust.readers._table import (
 _KEY = "jointclust"
 
 
+# Bytes that a list of cells may have.
+_MOST_LISTED = 2**28
 # Bytes that are checked at a time, and lines of numbers.
 _LINE = 2**20
 _NUMBER = rb"[-+]?(?>\d++\.?\d*+|\.\d++|nan|inf(?:inity)?)(?:[eE][-+]?\d++)?+"
@@ -131,7 +133,23 @@ def read_market(path: Path, options: Options) -> Table:
     n_rows, n_columns, entries, kind, *_ = scipy.io.mminfo(path)
     check_memory(path, entries if kind == "coordinate" else n_rows * n_columns)
     data = scipy.io.mmread(path)
-    return Table(sp.csr_array(data) if sp.issparse(data) else _two_dimensional(path, np.asarray(data)))
+    rows = sp.csr_array(data) if sp.issparse(data) else _two_dimensional(path, np.asarray(data))
+    return Table(rows, notes=_cells_in_columns(path, rows.shape))
+
+
+def _cells_in_columns(path: Path, shape: tuple[int, int]) -> list[str]:
+    """A note where a list of barcodes lies beside a matrix that has as many columns: its rows are genes."""
+    for name in ("barcodes.tsv", "barcodes.tsv.gz"):
+        if not (list_of_cells := path.with_name(name)).is_file():
+            continue
+        with opened(list_of_cells, _MOST_LISTED) as (_, lines):
+            n_cells = sum(1 for _ in lines)
+        if n_cells == shape[1] != shape[0]:
+            return [
+                f"{name} beside it counts {n_cells:,} cells, as many as the matrix has columns: its {shape[0]:,} rows "
+                "are genes, and are clustered. To cluster cells, save the matrix transposed, or as .h5ad."
+            ]
+    return []
 
 
 def _check_market(path: Path, options: Options) -> None:

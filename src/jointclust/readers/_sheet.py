@@ -159,7 +159,7 @@ class Sheet:
         """How the file writes numbers, by what is no plain number in its first rows."""
         if self.options.decimal is not None:
             return Numerals(self.options.decimal, certain=True)
-        if not any("," in word for word in words):
+        if not any("," in word or readings(word) == (False, True) for word in words):
             return Numerals(".", certain=False)
         places = self.evidence
         if {"point", "comma"} <= places.keys():
@@ -341,7 +341,7 @@ class Sheet:
             return self._number(line, cell, index)
         what = f"{self._place(line, index, cell[:40])} is not a number"
         if not any(readings(cell)):
-            raise ReadError(f"{what}.")
+            raise ReadError(f"{what}. Correct it, or take the {self.source.unit} out if it is a total.")
         advice = "write them alike, or name their decimal sign."
         raise ReadError(f"{what}, as the first rows write them: {advice}", Setting("decimal"))
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from jointclust.exceptions import Setting
 from jointclust.readers._sheet import CellSource, Read, Sheet
-from jointclust.readers._table import Options, ReadError, Table, most_unpacked, needed, unpacks_to
+from jointclust.readers._table import Options, ReadError, Table, most_unpacked, named_by_place, needed, unpacks_to
 from jointclust.views.written import is_gap, is_number
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _DEFAULT = Options().encoding
+# What spreadsheets write in the west: Latin-1 with the sign of the euro.
+_OF_SPREADSHEETS = "cp1252"
 _CHUNK = 2**17
 _DELIMITERS = (",", "\t", ";", "|")
 
@@ -121,7 +123,7 @@ def encoding_error(path: Path, encoding: str, most: float) -> ReadError:
                 where = f"line {number} holds the byte 0x{line[error.start]:02x}"
                 break
     name = encoding.removesuffix("-sig")
-    return ReadError(f"{path} is not {name}: {where}. Name its encoding.", Setting("encoding", "latin-1"))
+    return ReadError(f"{path} is not {name}: {where}. Name its encoding.", Setting("encoding", _OF_SPREADSHEETS))
 
 
 class Delimited(CellSource):
@@ -151,7 +153,7 @@ class Delimited(CellSource):
             raise ReadError(f"{self.path} is empty: its first line holds no column.")
         if self.options.header is False:
             return [f"x{index}" for index in range(len(first))]
-        return [cell.strip() for cell in first]
+        return named_by_place([cell.strip() for cell in first], self.notes)
 
     def _delimiter(self, head: list[str]) -> str:
         """The sign that the first line has most of, and the line before it has, too, where that one holds the names."""
@@ -298,11 +300,20 @@ class Lines(CellSource):
         if value is None:
             return ""
         if isinstance(value, list | dict):
-            raise ReadError(
-                f"{self.path}: line {line}, column {name!r} holds a {'list' if isinstance(value, list) else 'object'}: "
-                "a single value is needed."
-            )
+            if not self._is_needed(name):
+                return json.dumps(value)
+            what = "a list" if isinstance(value, list) else "an object"
+            where = f"{self.path}: line {line}, column {name!r}"
+            raise ReadError(f"{where} holds {what}: a single value is needed.", Setting("drop", [name]))
         return str(value) if isinstance(value, str | bool) else repr(value)
+
+    def _is_needed(self, name: str) -> bool:
+        """Whether a column is a feature that is asked for, or names rows or their classes."""
+        options = self.options
+        if name in options.special.values():
+            return True
+        lists = ([] if options.text_column is None else [[options.text_column]]) + [options.columns, options.wanted]
+        return name not in (options.drop or ()) and all(one is None or name in one for one in lists)
 
 
 def _once(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
@@ -325,12 +336,14 @@ class Worksheet(CellSource):
         if first is None:
             raise ReadError(f"{path} holds nothing on its first sheet, {title!r}.")
         if others:
-            self.notes.append(f"Sheet {title!r} is read; there are others: {', '.join(map(repr, others))}.")
+            there = ", ".join(map(repr, others))
+            self.notes.append(f"Sheet {title!r} is read; to read another one ({there}), move it to the front.")
         cells = first[1]
         while not cells[-1]:
             cells.pop()
         no_names = [f"x{index}" for index in range(len(cells))]
-        self.names = no_names if options.header is False else [cell.strip() for cell in cells]
+        names = named_by_place([cell.strip() for cell in cells], self.notes)
+        self.names = no_names if options.header is False else names
 
     @contextmanager
     def _sheet(self) -> Iterator[tuple[Any, list[str]]]:
@@ -349,7 +362,10 @@ class Worksheet(CellSource):
                 next(filled)
             for number, cells in filled:
                 if any(cells[width:]):
-                    raise ReadError(f"{self.path}: row {number} has cells beyond the {width} columns of the first row.")
+                    raise ReadError(
+                        f"{self.path}: row {number} has cells beyond the {width} column{'s' * (width > 1)} of the "
+                        "first row that is not empty. Names of columns are expected there: delete titles above them."
+                    )
                 yield number, cells[:width] + [""] * (width - len(cells))
 
 

@@ -112,6 +112,27 @@ def beside_features(options: Options, column: Callable[[str], NDArray[Any]]) -> 
     return {**read, "id_column": options.id_column}
 
 
+def named_by_place(names: list[str], notes: list[str]) -> list[str]:
+    """Names of columns, where several have none: all of those but the first column, which may name the rows, get one.
+
+    Spreadsheets write such columns behind the last one that is filled. A note says so.
+
+    Examples
+    --------
+    >>> named_by_place(["", "age", "", ""], [])
+    ['', 'age', 'column 3', 'column 4']
+    """
+    nameless = [place for place, name in enumerate(names) if not name]
+    if len(nameless) < 2:
+        return names
+    places = [place for place in nameless if place > 0]
+    named = [f"column {place + 1}" if place in set(places) else name for place, name in enumerate(names)]
+    have, are = ("have", "are") if len(places) > 1 else ("has", "is")
+    them = listed([named[place] for place in places])
+    notes.append(f"{len(places)} column{'s' * (len(places) > 1)} {have} no name, and {are} called by place: {them}.")
+    return named
+
+
 def check_columns(path: Path, names: list[str], options: Options) -> None:
     """Names are there, once each."""
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)

@@ -33,6 +33,8 @@ _ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
 
 # The remark on text beside other columns, with the remedy.
 BESIDE = "left out beside other columns"
+# What is said of a column of numbers that may be read in two ways, so that it is none.
+EITHER = "with a comma for thousands or for decimals"
 _OF_TEXT = f", {BESIDE}; to cluster it: jc.cluster(table[{{!r}}])"
 
 
@@ -154,6 +156,12 @@ def names_of(X: Any) -> list[Any]:
     if isinstance(X, np.ndarray):
         return list(range(X.shape[1]))
     names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    levels = next((name for name in names if isinstance(name, tuple)), None)
+    if levels is not None:
+        raise ValueError(
+            f"The names of columns have several levels, as {levels!r} has: join them, with "
+            "X.columns = [' '.join(map(str, name)) for name in X.columns]."
+        )
     seen: set[str] = set()
     twice = [str(name) for name in names if str(name) in seen or seen.add(str(name))]  # type: ignore[func-returns-value]
     if twice:
@@ -244,8 +252,7 @@ def _doubts(cells: Cells, kind: str, n_different: int, n_cells: int) -> tuple[st
     """What is doubtful of a column of text."""
     if cells.reading.doubtful is not None:
         return (
-            f"column {cells.name!r} holds {cells.reading.doubtful!r}, with a comma for thousands or for decimals: "
-            "it is taken as text; make it numbers",
+            f"column {cells.name!r} holds {cells.reading.doubtful!r}, {EITHER}: it is taken as text; make it numbers",
         )
     if kind == "category" and n_different > _MANY_LEVELS and n_cells < _FEW_ROWS_EACH * n_different:
         return (

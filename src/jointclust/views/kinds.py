@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -235,22 +236,23 @@ class Described(NamedTuple):
         return np.array([np.unique(values[~np.isnan(values)]).size == 2 for values in numbers])
 
 
-def described(X: Any, columns: Any = "related", n_samples: int | None = None) -> Described:
+def described(
+    X: Any, columns: Any = "related", n_samples: int | None = None, names: Sequence[str] | None = None
+) -> Described:
     """The description of data, of which related columns are used, or all, or those of a list.
 
-    If the data are a sample, ``n_samples`` is the number of all rows.
+    If the data are a sample, ``n_samples`` is the number of all rows. ``names`` are those of a matrix, which has none.
     """
     if is_documents(X):
         return Described(_of_documents(X), [])
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise TypeError("X is a dict of blocks: describe each of them by itself.")
     if is_annotated(X):
-        description = described(X.X, columns).description
-        return Described(replace(description, _names=np.array([str(name) for name in X.var.index])), [])
+        return Described(described(X.X, columns, names=[str(name) for name in X.var.index]).description, [])
     X = unfolded(X)
     if n_samples is not None and X.shape[0] < n_samples:
-        return _described(n_samples, X, None, columns)
-    return _described(*_looked_at(X), columns)
+        return _described(n_samples, X, None, columns, names)
+    return _described(*_looked_at(X), columns, names)
 
 
 def naming_column(X: Any) -> Any | None:
@@ -263,7 +265,9 @@ def naming_column(X: Any) -> Any | None:
     return next((name for name, one in cells if facts_of(one, positions).kind == "id"), None)
 
 
-def _described(n_samples: int, rows: Any, positions: NDArray | None, columns: Any) -> Described:
+def _described(
+    n_samples: int, rows: Any, positions: NDArray | None, columns: Any, own_names: Sequence[str] | None = None
+) -> Described:
     reasons = []
     if rows.shape[0] < n_samples:
         reasons = [f"from a sample of {rows.shape[0]:,} rows"]
@@ -274,8 +278,10 @@ def _described(n_samples: int, rows: Any, positions: NDArray | None, columns: An
         if sp.issparse(rows):
             if not isinstance(columns, str):
                 raise ValueError("columns is for tables: the columns of a sparse matrix have no names.")
-            return Described(_of_sparse(sp.csr_array(rows), n_samples, reasons), [])
-        facts, names = _facts_of_matrix(rows, positions), np.arange(rows.shape[1]).astype(str)
+            description = _of_sparse(sp.csr_array(rows), n_samples, reasons)
+            return Described(description if own_names is None else replace(description, _names=np.array(own_names)), [])
+        names = np.arange(rows.shape[1]).astype(str) if own_names is None else np.array(own_names)
+        facts = _facts_of_matrix(rows, positions)
         if all(column.kind == "constant" for column in facts) and not np.isnan(rows).all():
             return Described(_of_constants(facts, names, n_samples, reasons), [])
     else:
@@ -360,10 +366,13 @@ def as_array(X: Any) -> NDArray:
     if array.dtype.kind not in "biufOSU":
         what = "Complex data not supported" if array.dtype.kind == "c" else "X must hold numbers, text or dates"
         raise ValueError(f"{what}: it holds {array.dtype}.")
+    if isinstance(X, str | os.PathLike):
+        raise ValueError(f"X is one string, {str(X)[:40]!r}: if it names a file, read it first (pandas.read_csv).")
     if array.ndim != 2:
+        column = "X.to_frame()" if hasattr(X, "to_frame") else "X.reshape(-1, 1)"
         raise ValueError(
             f"X must be a table, rows by columns, or a list of strings; got {array.ndim} dimensions. Reshape your "
-            "data, with X.reshape(-1, 1) if it is one column."
+            f"data, with {column} if it is one column."
         )
     return np.array(X, dtype=object) if array.dtype.kind in "OSU" else array  # numbers beside text would become text
 
@@ -513,7 +522,9 @@ def _verdict(A: Float, names: NDArray[np.str_], kinds: NDArray[np.str_]) -> Verd
         name = str(names[kinds == "text"][0])
         return Verdict("documents", [f"the text of column {name!r} is all there is to compare"])
     counted = ", ".join(f"{number} {kind}" for kind, number in Counter(kinds.tolist()).items())
-    raise ValueError(f"X has no column to compare rows by ({counted}): give numbers, categories or one column of text.")
+    raise ValueError(
+        f"There is no column to compare rows by ({counted}): give numbers, categories or a column of text."
+    )
 
 
 def describe_use(usage: Usage, names: NDArray[np.str_]) -> list[str]:

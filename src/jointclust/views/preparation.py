@@ -29,6 +29,8 @@ from jointclust.views.rule import percent
 from jointclust.views.transformer import Transformer
 from jointclust.views.usage import NAMED
 
+# How the note begins on columns that are left out beyond those that have notes of their own.
+FURTHER = "further columns"
 # Shares of gaps, in the cells of a row and in all cells, that raise a warning.
 EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
 
@@ -356,7 +358,7 @@ class Preparation(Transformer):
         dropped = [column for column in description.columns if not column.used]
         self.notes_ += [f"column {one.name!r} {what} ({one.kind}): {one.why}" for one in dropped[:5]]
         if len(dropped) > 5:
-            self.notes_.append(f"{len(dropped) - 5} more columns likewise")
+            self.notes_.append(f"{FURTHER}, likewise: {len(dropped) - 5}")
 
     def _encoder(self) -> MixedEncoder:
         """What codes the columns that are used."""

@@ -32,6 +32,10 @@ def _grouped(decimal: str, other: str) -> re.Pattern[str]:
     return re.compile(rf"[+-]?[1-9]\d{{0,2}}([{other}{_BETWEEN}])\d{{3}}(?:\1\d{{3}})*(?:{decimal}\d*)?")
 
 
+# Money in thousands, by its sign: where that goes with a decimal point, a comma before three digits parts thousands. Of
+# euros, which go with either, a point does behind more than nine of them: a price of fuel has three decimals.
+_DOLLARS, _OF_DOLLARS = frozenset("$£¥"), re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_EURO, _OF_EUROS = "€", re.compile(r"[+-]?[1-9]\d{1,2}\.\d{3}")
 _PLAIN = {".": _plain(r"\."), ",": _plain(",")}
 _GROUPED = {".": _grouped(r"\.", ","), ",": _grouped(",", ".")}
 
@@ -74,10 +78,14 @@ def readings(cell: str) -> tuple[bool, bool]:
 
     Examples
     --------
-    >>> readings("3.14"), readings("1,234")
-    ((True, False), (True, True))
+    >>> readings("3.14"), readings("1,234"), readings("$1,234")
+    ((True, False), (True, True), (True, False))
     """
-    body, _ = _unsigned(cell)
+    body, own_sign = _unsigned(cell)
+    if own_sign in _DOLLARS and _OF_DOLLARS.fullmatch(body):
+        return True, False
+    if own_sign == _EURO and _OF_EUROS.fullmatch(body):
+        return False, True
     point, comma = (bool(_PLAIN[sign].fullmatch(body) or _GROUPED[sign].fullmatch(body)) for sign in ".,")
     return point, comma
 
