@@ -312,6 +312,19 @@ def test_columns_and_levels(shop):
     assert any("'age' has" in reason and "empty" in reason for reason in checked.reasons)
 
 
+def test_columns_of_blocks():
+    rows = customers(300, 0)
+    blocks = {"shop": rows[["basket", "visits", "age"]], "site": rows[["channel", "visits"]]}
+    model = jc.JointConsensus(2, columns="all", trust=False, random_state=0).fit(blocks)
+    checked = jc.check(model, blocks | {"shop": blocks["shop"].assign(comment="x")})
+    assert checked.verdict == "fits"
+    assert any("'shop: comment' is new" in reason for reason in checked.reasons)
+    checked = jc.check(model, blocks | {"site": blocks["site"].drop(columns="visits")})
+    assert (checked.verdict, "'site: visits' is missing" in checked.sentence) == ("refit", True)
+    with pytest.raises(ValueError, match="lacks 'site'"):
+        jc.check(model, {"shop": blocks["shop"]})
+
+
 def test_what_cannot_be_checked(shop):
     with pytest.raises(ValueError, match="no rows"):
         jc.check(shop, customers(300, 1)[:0])
