@@ -159,14 +159,6 @@ def test_an_uncertain_number_is_told_once_before_the_result(tmp_path, capsys, rn
     assert told.count(f"{number} clusters (in ") == 1
 
 
-def test_the_librarys_words_become_options():
-    """Also twice in a line; what is an option already stays one."""
-    assert errors.in_options("n_clusters=3, n_components=2") == "--clusters 3, --components 2"
-    assert errors.in_options("Give n_clusters.") == "Give --clusters."
-    assert errors.in_options("lower ridge=2 (--set ridge=2)") == "lower --set ridge=2 (--set ridge=2)"
-    assert errors.in_options("my_n_clusters") == "my_n_clusters"
-
-
 def test_where_kmeans_is():
     with pytest.raises(Exception, match="--method dec --set trade_off=1"):
         method_of("k-means")

@@ -152,6 +152,8 @@ def test_a_candidate_of_more_agreement_is_not_passed_over_without_a_reason():
         "5: graph, tree and k-means agree to 0.63; the neighbour graph has 5 to 6 communities; 3 has more agreement "
         "(0.99), but is farther from the communities"
     )
+    text = number.reasons(5, [5, 3, 2], {2: 0.6, 3: 0.66, 5: 0.63}, (5, 6, 5), beside)
+    assert text.endswith("communities; 3 is the other candidate"), "of a little more agreement, and as in the verdict"
 
 
 def test_a_coin_makes_no_clusters(rng):

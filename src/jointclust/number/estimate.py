@@ -457,9 +457,10 @@ def reasons(
     else:
         first = f"graph, tree and k-means agree to {scores[number]:.2f}"
     sentences = [f"{number}: {first}", communities]
+    others = [one for one in suggestions if one not in (1, number)]
     if scores[more] > scores[number] + _CLOSE:
         sentences.append(f"{more} has more agreement ({scores[more]:.2f}), but is farther from the communities")
-    others = [one for one in suggestions if one not in (1, number, more)]
+        others = [one for one in others if one != more]
     close = [one for one in others if scores[one] > scores[number] - _CLOSE]
     return "; ".join([*sentences, *(f"{one} is the other candidate" for one in close[:1])])
 
