@@ -44,13 +44,12 @@ STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
 _FEW_ROWS = 10
 # Sizes and names of clusters that are told, at the most.
 _SIZES, _NAMED = 20, 8
-# Seconds of writing, as measured on one machine: to explain a cluster, and a million cells of the rows and features that
-# this looks at; a file; the model, and a million of its cells; the map, and a thousand of its rows; and the page.
-_OF_CLUSTER, _OF_CELLS, _OF_FILE, _OF_MODEL, _OF_MODEL_CELLS, _OF_MAP, _OF_MAP_ROWS, _OF_PAGE = (
-    *(0.02, 0.5, 0.02, 1.4, 0.2, 0.5, 1.2, 0.4),
-)
-# Rows and features that an explanation looks at, rows of the map that take time, and nodes of other layers than the fit's
-# that are named and explained, in less time.
+# Seconds of writing, as measured on one machine: to explain a cluster, and a million cells that this looks at; a file;
+# the model, and a million of its cells; the map, and a thousand of its rows; the page.
+_OF_CLUSTER, _OF_CELLS, _OF_FILE, _OF_MODEL, _OF_MODEL_CELLS = 0.02, 0.5, 0.02, 1.4, 0.2
+_OF_MAP, _OF_MAP_ROWS, _OF_PAGE = 0.5, 1.2, 0.4
+# Rows and features that an explanation looks at; rows of the map that take time; clusters of other layers than the
+# fit's, which are explained in less time.
 _LOOKED_AT, _MAPPED, _OTHERS, _LESS = (4_000, 100), 5_500, 23, 0.25
 # Dots of a map that are drawn as lines, at the most.
 _DOTS = 5000
