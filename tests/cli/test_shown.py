@@ -48,6 +48,21 @@ def test_texts_keep_the_names_of_their_rows_and_the_columns_beside_them(tickets,
     assert "both name 'body'" in message
 
 
+def test_a_column_that_is_shown_does_not_name_the_rows(tmp_path):
+    """Another one does, or they are counted."""
+    rng = np.random.RandomState(0)
+    lines = [f"{{id}}{i},person {i},{9 * (i % 2) + rng.rand():.3f},{9 * (i % 2) + rng.rand():.3f}" for i in range(40)]
+    for ids, expected in (("K", ["K0", "K1"]), ("", ["0", "1"])):
+        path, run = tmp_path / f"x{ids}.csv", tmp_path / f"run{ids}"
+        path.write_text("\n".join(["customer,name,size,weight", *(one.format(id=ids or "7.") for one in lines)]) + "\n")
+        beside = ("--drop", "customer") if not ids else ()
+        assert call("fit", path, "--show", "name", *beside, *FIT, "--out", run) == 0
+        rows = rows_of(run / "labels.csv")
+        assert [row["id"] for row in rows[:2]] == expected
+        assert [row["data_name"] for row in rows[:2]] == ["person 0", "person 1"]
+        assert '"name":"name","kind":"text","role":"asked"' in (run / "report.html").read_text()
+
+
 @pytest.mark.parametrize("categories", ["drop", "onehot"])
 def test_text_that_names_rows_does_so_whatever_is_done_to_text(categories, tmp_path):
     rng = np.random.RandomState(0)

@@ -41,11 +41,11 @@ _AS_READ = {"number": "number", "count": "number", "category": "text", "boolean"
 
 
 def arranged(
-    table: Table, *, text_column: str | None = None, missing: str = "auto", features: Collection[str] = ()
+    table: Table, *, text_column: str | None = None, missing: str = "auto", spared: Collection[str] = ()
 ) -> Table:
     """The table with its documents or columns by name, and without the column that names the rows.
 
-    None of ``features`` names the rows.
+    None of the ``spared`` columns names the rows: those that are to be clustered, or shown.
     """
     data = table.data
     if text_column is not None:
@@ -53,13 +53,13 @@ def arranged(
         if column is None or column.dtype != object:
             raise ReadError(f"--text-column {text_column}: the column holds no text.")
         texts = ["" if value is None else str(value) for value in column]
-        return _named(replace(table, data=np.array(texts, dtype=object), names=None), table.beside, spared=())
+        return _named(replace(table, data=np.array(texts, dtype=object), names=None), table.beside, spared)
     table = by_name(table, missing)
     data = table.data
     if not isinstance(data, Columns):
-        return _named(table, table.beside, spared=())
+        return _named(table, table.beside, spared)
     table = replace(table, data=data, names=data.column_names)
-    return _named(table, Columns({**table.beside, **data}), features)
+    return _named(table, Columns({**table.beside, **data}), spared)
 
 
 def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
