@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 
 import numpy as np
@@ -105,8 +106,8 @@ def test_clusters_of_one_column_are_said_first(customers, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "status", "message"),
     [
-        (("--keep", "citty"), 3, "no column 'citty' (--keep). Did you mean 'city'?"),
-        (("--columns", "citty"), 3, "no column 'citty' (--columns). Did you mean 'city'?"),
+        (("--keep", "citty"), 3, r"no column 'citty'\. Did you mean 'city'\?.* \(--keep\)$"),
+        (("--columns", "citty"), 3, r"no column 'citty'\. Did you mean 'city'\?.* \(--columns\)$"),
         (("--keep", "city", "--all-columns"), 2, "--all-columns and --keep exclude each other"),
         (("--keep", "city", "--label-column", "city"), 2, "--keep city: another option says"),
         (("--keep", "customer"), 1, "'customer' has a value of its own in each row"),
@@ -117,7 +118,7 @@ def test_names_that_cannot_be_used_are_told(options, status, message, customers,
     customers.write_text("\n".join(rows))
     result = failure(capsys, "look", customers, *options)
     assert result[0] == status
-    assert message in result[1]
+    assert re.search(message, result[1])
 
 
 def test_look_breaks_no_words_on_a_narrow_terminal(customers, capsys, monkeypatch):

@@ -45,7 +45,7 @@ def test_texts_keep_the_names_of_their_rows_and_the_columns_beside_them(tickets,
     _, message = failure(capsys, "fit", tickets, "--show", "town", "--out", tmp_path / "x")
     assert "no column 'town'" in message
     _, message = failure(capsys, "fit", tickets, "--show", "body", "--columns", "body", "--out", tmp_path / "x")
-    assert "both name 'body'" in message
+    assert "'body' is clustered, or only shown, not both. (--columns, --show)" in message
 
 
 def test_a_column_that_is_shown_does_not_name_the_rows(tmp_path):

@@ -411,7 +411,7 @@ def test_bound_and_explained_with_few_dimensions(iris, digits):
 @quiet
 def test_a_start_without_information_is_told(iris):
     for init in (np.full((150, 3), 1 / 3), np.zeros(150, dtype=int), np.arange(150) % 2):
-        with pytest.warns(RuntimeWarning, match="of n_clusters=3 clusters apart"):
+        with pytest.warns(RuntimeWarning, match="init separates only . of n_clusters=3 clusters"):
             model = URC(3, init=init, max_iter=1).fit(iris.data)
         assert np.isfinite(model.soft_labels_).all()
     order = np.random.RandomState(0).permutation(150)

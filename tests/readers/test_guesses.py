@@ -42,17 +42,20 @@ def test_exponents_with_a_decimal_comma(tmp_path_factory, rows):
 
 
 GUESSES = {
-    "a;b\n3,14;2\n1.234,5;0\n": ([[3.14, 2], [1234.5, 0]], ["decimal comma: '3,14'", "'1.234,5' is read as 1234.5"]),
+    "a;b\n3,14;2\n1.234,5;0\n": (
+        [[3.14, 2], [1234.5, 0]],
+        ["decimal comma, as in '3,14'", "'1.234,5' is read as 1234.5"],
+    ),
     'a,b\n"1,234",2\n"1,234,567",0.5\n': ([[1234, 2], [1234567, 0.5]], ["'1,234' is read as 1234"]),
     "a;b\n1 234;7\n-12;\u22127\n": ([[1234, 7], [-12, -7]], ["'1 234' is read as 1234"]),
     "a;b\n12%;$5\n 7.1 %;-$3.50\n": (
         [[0.12, 5], [0.071, -3.5]],
         ["'a' are read as hundredths", "'b' are read without their $"],
     ),
-    "a;b\n0,123;7\n12;7\n": ([[0.123, 7], [12, 7]], ["decimal comma: '0,123'"]),
+    "a;b\n0,123;7\n12;7\n": ([[0.123, 7], [12, 7]], ["decimal comma, as in '0,123'"]),
     "# by, hand\n#\n\na,b\n1,2\n3,4\n": ([[1, 2], [3, 4]], ["first 3 lines are comments"]),
     "# x,y\na,b\n1,2\n3,4\n": ([[1, 2], [3, 4]], ["first line is a comment"]),
-    "# one; two\na;b\n1,5;2\n3;4\n": ([[1.5, 2], [3, 4]], ["first line is a comment", "decimal comma: '1,5'"]),
+    "# one; two\na;b\n1,5;2\n3;4\n": ([[1.5, 2], [3, 4]], ["first line is a comment", "decimal comma, as in '1,5'"]),
     "a,b\n1,2\n3,4\n".encode("utf-16-be").join([b"\xfe\xff", b""]): ([[1, 2], [3, 4]], ["marked as UTF-16"]),
 }
 

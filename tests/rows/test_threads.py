@@ -239,7 +239,7 @@ def test_small_problems_of_a_fit_have_one_blas_thread(monkeypatch):
     watched(projection, "_anchors")
     watched(gaps, "_step")
     monkeypatch.setattr(projection, "LANDMARKS", 100)
-    monkeypatch.setattr(projection, "_ANCHORS", 20)
+    monkeypatch.setattr(projection, "ANCHORS", 20)
     X, _ = jc.datasets.mixture(300, 8, 3, n_nuisance=2, random_state=0)
     X[::7, 2] = np.nan
     jc.JointConsensus(3, effort="quick", trust=False, random_state=0).fit(X)

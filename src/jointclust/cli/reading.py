@@ -168,7 +168,7 @@ def named_features(source: InputFile, given: dict[str, Any]) -> list[str]:
         if name in (given["id_column"], given["label_column"], given.get("known_column")):
             raise click.UsageError(f"--keep {name}: another option says what this column is, and so it is no feature.")
         if name not in names:
-            raise no_such_column(Path(source.path), name, "--keep", names)
+            raise no_such_column(Path(source.path), name, "keep", names)
     if kept and RELATED in names:
         raise click.UsageError(f"--keep: a column is called {RELATED!r}; name all columns to use with --columns.")
     if not given["columns"] or not isinstance(table.data, Columns):
@@ -221,7 +221,7 @@ def _known_of(table: Table, file: str, column: str) -> NDArray[np.object_]:
     columns = read_cells(path)
     for name in ("id", column):
         if name not in columns:
-            raise no_such_column(path, name, "--known-rows", list(columns))
+            raise no_such_column(path, name, "known_rows", list(columns))
     names = dict(zip(columns["id"], columns[column], strict=True))
     rows = [str(name) for name in identities(table)]
     present = set(rows)

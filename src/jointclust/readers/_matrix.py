@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from jointclust.exceptions import Setting
 from jointclust.readers import _table as shared
 from jointclust.readers._sources import opened
 from jointclust.readers._table import (
@@ -44,7 +45,7 @@ def no_columns(path: Path, options: Options, has: dict[str, Any] | None = None) 
     for option, name in options.special.items():
         if name not in (has or {}):
             known = f"; it has {', '.join(has)}" if has else ": files of this format name no columns"
-            raise NoColumnError(f"{path} has no column {name!r} ({option}){known}.")
+            raise NoColumnError(f"{path} has no column {name!r}{known}.", Setting(option))
 
 
 def _two_dimensional(path: Path, data: Any) -> Any:

@@ -169,7 +169,8 @@ class Sheet:
                 *(Setting("decimal", ","), Setting("decimal", ".")),
             )
         if "comma" in places:
-            what = f"Numbers are read with a decimal comma, as in {places['comma'][2].strip()!r}; if that is wrong"
+            example = places["comma"][2].strip()
+            what = f"Numbers are read with a decimal comma, as in {example!r}. If that is wrong, say so"
             self.notes.append(Message(what, Setting("decimal", ".")))
             return Numerals(",", certain=True)
         if "either" in places and "point" not in places:
