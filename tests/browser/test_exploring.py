@@ -415,6 +415,19 @@ def test_long_names_are_whole_on_the_map_and_in_its_picture(visit, tmp_path, rng
     assert not any(one.evaluate(hides) for one in page.locator("#legend .name").all())
 
 
+def test_categories_that_are_all_over_the_map_have_no_names_on_it(visit, tmp_path, rng):
+    kind, city = np.repeat([0, 1, 2], 60), rng.randint(3, size=180)
+    X = 9.0 * np.eye(3)[kind] + rng.standard_normal((180, 3))
+    model = jc.JointConsensus(3, columns="all", effort="quick", trust=False, random_state=0).fit(X)
+    columns = {"city": np.array(["Oslo", "Graz", "Como"])[city], "shop": np.array(["north", "south", "west"])[kind]}
+    jc.write_report(model, X, tmp_path / "r.html", shown=columns)
+    page = visit(tmp_path / "r.html")
+    for column, expected in (("city", []), ("shop", ["north", "south", "west"])):
+        page.select_option("#colour", label=column)
+        said = "texts(overlay.getContext('2d')).filter((one) => one.kind === 'name').map((one) => one.text)"
+        assert sorted(page.evaluate(said)) == expected
+
+
 def test_two_ways_to_draw(visit, report):
     page = visit(report)
     axes = "texts(overlay.getContext('2d')).filter((one) => one.kind === 'axis').map((one) => one.text)"
@@ -643,6 +656,11 @@ def test_shares_are_per_cents_and_categories_are_links(visit, tmp_path):
     model = jc.JointConsensus(2, columns="all", effort="quick", random_state=0).fit(frame)
     jc.write_report(model, frame, tmp_path / "r.html")
     page = visit(tmp_path / "r.html")
+    page.click("#compare-clusters")
+    until(page, "document.querySelectorAll('#compared tbody tr').length > 2")
+    compared = page.locator("#compared tbody th").all_inner_texts()
+    assert sum(text.startswith("channel") for text in compared) == 1, "a category, and not its levels, too"
+    page.click("#close-comparison")
     k = int(model.labels_[0])
     shop = page.locator(".card").nth(k).locator("tbody tr", has_text="channel = shop")
     assert shop.inner_text().split("\t")[-2:] == ["100%", "0%"]

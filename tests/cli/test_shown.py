@@ -1,6 +1,7 @@
 """Names of rows, and columns that are shown without being clustered."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -48,7 +49,7 @@ def test_texts_keep_the_names_of_their_rows_and_the_columns_beside_them(tickets,
     assert "'body' is clustered, or only shown, not both. (--columns, --show)" in message
 
 
-def test_a_column_that_is_shown_does_not_name_the_rows(tmp_path):
+def test_a_column_that_is_shown_does_not_name_the_rows(tmp_path, capsys):
     """Another one does, or they are counted."""
     rng = np.random.RandomState(0)
     lines = [f"{{id}}{i},person {i},{9 * (i % 2) + rng.rand():.3f},{9 * (i % 2) + rng.rand():.3f}" for i in range(40)]
@@ -60,7 +61,9 @@ def test_a_column_that_is_shown_does_not_name_the_rows(tmp_path):
         rows = rows_of(run / "labels.csv")
         assert [row["id"] for row in rows[:2]] == expected
         assert [row["data_name"] for row in rows[:2]] == ["person 0", "person 1"]
-        assert '"name":"name","kind":"text","role":"asked"' in (run / "report.html").read_text()
+        assert re.search('"name":"name","kind":"text","data":"[^"]*","role":"asked"', (run / "report.html").read_text())
+    _, message = failure(capsys, "fit", path, "--id-column", "name", "--show", "name", "--out", tmp_path)
+    assert "'name' is named twice" in message
 
 
 @pytest.mark.parametrize("categories", ["drop", "onehot"])

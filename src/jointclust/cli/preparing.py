@@ -65,7 +65,7 @@ def arranged(
 def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
     """The table with the names of its rows, where one of some columns, not spared, holds nothing else."""
     others = [name for name in columns if name not in spared]
-    is_alone = len(columns) == 1 and not isinstance(table.data, Columns)  # one column beside the features may name rows
+    is_alone = len(others) == 1 and not (len(columns) == 1 and isinstance(table.data, Columns))  # beside others it may
     if table.ids is not None or not others:
         return table
     candidates = columns.select(others)

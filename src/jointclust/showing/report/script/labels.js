@@ -9,6 +9,10 @@ const hue = (name) =>
     ? { "--ink": "#1b1f24", "--paper": "#ffffff", "--link": "#0b57d0" }[name]
     : getComputedStyle(document.documentElement).getPropertyValue(name);
 
+// A category that is all over the map has no place there for its name: the half of its rows is in less than this share
+// of where the half of all rows is.
+const LOCAL = 0.3;
+
 // Middles of the visible rows of each category and the half of them around it, by at most a few thousand rows.
 function middles() {
   const { colour } = state;
@@ -26,7 +30,11 @@ function middles() {
     values.sort((a, b) => a - b);
     return { at: quarter(values, 2), spread: quarter(values, 3) - quarter(values, 1) };
   };
-  return each.map(([x, y]) => (x.length ? { x: middle(x), y: middle(y), size: x.length } : null));
+  const found = each.map(([x, y]) => (x.length ? { x: middle(x), y: middle(y), size: x.length } : null));
+  if (colour.looks || colour.names.length < 2) return found; // clusters, also named ones, keep their names
+  const area = ({ x, y }) => x.spread * y.spread;
+  const all = area({ x: middle(each.flatMap(([x]) => x)), y: middle(each.flatMap(([, y]) => y)) });
+  return found.map((place) => (place && area(place) < LOCAL * all ? place : null));
 }
 
 let cached = { key: null };
