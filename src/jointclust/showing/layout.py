@@ -43,7 +43,7 @@ _DIRECTIONS = 50
 _NEAREST, _BLOCK = 6, 16_384
 _PERPLEXITY, _ITERATIONS = 30.0, 500
 # Iterations after which it is told how far the map is.
-_TOLD = 50
+_TOLD = 100
 
 
 @dataclass(frozen=True, eq=False)
