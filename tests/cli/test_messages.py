@@ -15,6 +15,7 @@ import pyarrow.parquet as parquet
 import pytest
 from calling import ROOT, call, failure, rows_of
 
+from jointclust import progress
 from jointclust.cli import errors, writing
 from jointclust.cli.models import method_of
 from jointclust.exceptions import Message, Setting
@@ -246,3 +247,25 @@ def test_shells_complete(shell, monkeypatch, capsys):
     monkeypatch.setenv("_JOINTCLUST_COMPLETE", f"{shell}_source")
     assert call() == 0
     assert "_JOINTCLUST_COMPLETE" in capsys.readouterr().out
+
+
+def test_writing_tells_its_stages_in_the_order_of_its_plan(tmp_path, rng):
+    """Else what is left is reckoned from stages that are taken to be over."""
+    planned, told = [], []
+
+    class Recorded(progress.Clock):
+        def plan(self, weights):
+            super().plan(weights)
+            planned.append(list(weights))
+
+        def advance(self, stage, done, total=1.0):
+            super().advance(stage, done, total)
+            told.append(stage)
+
+    np.save(tmp_path / "x.npy", np.repeat(9 * np.eye(4), 30, axis=0) + rng.standard_normal((120, 4)))
+    quick = ("--set", "effort=quick", "--set", "trust=false")
+    with progress.listening(Recorded()) as clock:
+        assert call("fit", tmp_path / "x.npy", "-k", 4, *quick, "--quiet", "--out", tmp_path / "run") == 0
+    assert "report.html" in planned[-1]
+    assert list(dict.fromkeys(stage for stage in told if stage in planned[-1])) == planned[-1]
+    assert clock.share == pytest.approx(1.0)

@@ -124,3 +124,11 @@ def test_clusters_of_images_have_the_same_names_everywhere(tmp_path):
     assert call("fit", tmp_path / "x.npy", "--image-shape", "2x2", *method, "--out", tmp_path / "run") == 0
     assert {row["name"] for row in rows_of(tmp_path / "run" / "labels.csv")} == {"cluster 0", "cluster 1"}
     assert '"names":["cluster 0","cluster 1"' in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_gaps_of_a_data_set_are_empty_cells(tmp_path):
+    """A spreadsheet takes "nan" for a word, which makes text of the column."""
+    assert call("datasets", "survey", "--no-classes", "--out", tmp_path / "survey.csv", "--quiet") == 0
+    cells = [cell for row in rows_of(tmp_path / "survey.csv") for cell in row.values()]
+    assert "" in cells
+    assert "nan" not in {cell.lower() for cell in cells}

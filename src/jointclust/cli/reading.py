@@ -140,7 +140,7 @@ def identities(table: Table) -> NDArray:
 def arranged(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
     """Data to be fitted, read and arranged; tells the notes, also those on copies of rows."""
     source = read_data(voice, data, given)
-    spared = [*named_features(source, given), *(options.names_of(given.get("show")) or ())]
+    spared = [*named_features(source, given), *(options.names_of(given.get("show", ())) or ())]
     text, missing = given["text_column"], given["missing"]
     table = preparing.arranged(source.table, text_column=text, missing=missing, spared=spared)
     if of_copies:

@@ -137,8 +137,9 @@ class Content:
         doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < DOUBTFUL)
         if doubtful.size:
             texts.append(
-                f"{self._of_clusters(doubtful, 'is', 'are')} not found again on other rows (less than {DOUBTFUL:.0%}): "
-                "with other rows the line is drawn elsewhere. Read nothing into it, or try fewer clusters."
+                f"{self._of_clusters(doubtful, 'is', 'are')} hardly found again on other rows (less than "
+                f"{DOUBTFUL:.0%}): with other rows the line is drawn elsewhere. Read nothing into it, or try fewer "
+                "clusters."
             )
         sizes = self.fitted.profile.sizes
         few = np.flatnonzero((sizes > 0) & (sizes < _FEW_ROWS))  # one without rows is gone since an earlier model

@@ -428,8 +428,8 @@ def columns(content: Content) -> str:
     head = ["column", "kind", "used", term("drives"), *([term("related")] if has_related else []), "why"]
     reasons = {row[-1] for row in rows}
     if len(reasons) == 1 and len(rows) > 1:  # said once
-        head, rows = head[:-1], [row[:-1] for row in rows]
         last = f"<p>{capital(reasons.pop())}.</p>{last}"
+        return section("Columns", last + table(head[:-1], [row[:-1] for row in rows], long=True), name="columns")
     return section("Columns", last + table(head, rows, kind="texts", long=True), name="columns")
 
 
