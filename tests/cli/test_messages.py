@@ -15,8 +15,10 @@ import pyarrow.parquet as parquet
 import pytest
 from calling import ROOT, call, failure, rows_of
 
+import jointclust as jc
 from jointclust import progress
 from jointclust.cli import errors, writing
+from jointclust.cli.columns import in_short
 from jointclust.cli.models import method_of
 from jointclust.exceptions import Message, Setting
 from jointclust.readers import ReadError
@@ -126,6 +128,15 @@ def test_an_everyday_file_is_told_in_few_lines_and_nothing_twice(tmp_path, capsy
     )
     assert "Gaps are filled" in notes
     assert not re.search("since 1970|view|left out|not used", notes), "columns and views have tables of their own"
+
+
+def test_what_is_not_used_and_what_else_could_be_is_one_line():
+    """So that a file with dates, gaps, an id and another grouping of its rows has six lines before the result."""
+    table, _ = jc.datasets.everyday("customers", random_state=0)
+    used, aside = in_short(jc.describe(table))
+    assert used.startswith("Clustered as a mixed table")
+    assert "Not used: " in aside
+    assert aside.endswith(". Another grouping of the same rows: --columns city,country")
 
 
 def test_texts_that_are_not_clustered_are_a_danger_where_little_else_is(tmp_path, capsys, rng):
