@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # Time relative to that of the members: votes, which grow with the square of the number of clusters, about 60 of which
 # take as long as members; refits with few rows and with 10,000, which vote, too; votes on as many rows as the members
 # are fitted to. Measured for 1,000 to 200,000 rows and 3 to 60 clusters.
-_VOTES, _VOTES_OF_SIXTY, _REFITS_OF_FEW, _REFITS, _REFITS_OF_SIXTY = 0.1, 0.8, 0.8, 0.3, 0.4
+_VOTES, _VOTES_OF_SIXTY, _REFITS_OF_FEW, _REFITS, _REFITS_OF_SIXTY = 0.1, 0.8, 0.8, 0.3, 0.25
 _SIXTY, _ROWS, _MANY = 60, 0.1, 10_000
 
 
