@@ -366,7 +366,7 @@ def test_a_name_is_no_number_and_two_clusters_of_one_name_are_two(run, tmp_path,
     names.write_text('{"names": {"0": "1"}}')
     assert call("apply-names", nameless, names, "-o", out) == 0
     output = capsys.readouterr()
-    assert "2 clusters: 1 (20), cluster 1 (20)" in output.out
+    assert "2 clusters: 1 (20); cluster 1 (20)" in output.out
     assert not output.err
     names.write_text('{"names": {"0": "same", "1": "same"}}')
     assert call("apply-names", run, names, "-o", out, "--force", "--json") == 0

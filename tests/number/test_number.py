@@ -156,6 +156,8 @@ def test_a_candidate_of_more_agreement_is_not_passed_over_without_a_reason():
     )
     text = number.reasons(5, [5, 12], {5: 0.3, 12: 0.7}, (19, 31), beside._replace(parts=5))
     assert text.endswith("; 12 has more agreement (0.70), but gaps between clusters count for more")
+    text = number.reasons(5, [5, 3, 2], {2: 0.6, 3: 0.66, 5: 0.63}, (5, 6, 5), beside)
+    assert text.endswith("communities; 3 is the other candidate"), "of a little more agreement, and as in the verdict"
 
 
 def test_a_coin_makes_no_clusters(rng):

@@ -294,7 +294,7 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     table |= {"name": [name_of.get(label, made[label]) for label in labels], **columns}
     write_table(path, table, raw=given["raw_cells"])
     sizes = Counter(zip(table["label"], table["name"], strict=True))
-    clusters = ", ".join(f"{_shown(label, name)} ({size})" for (label, name), size in sizes.items())
+    clusters = "; ".join(f"{_shown(label, name)} ({size})" for (label, name), size in sizes.items())
     text = f"{counted(len(labels), 'row')} in {counted(len(sizes), 'cluster')}: {clusters}"
     by_label, named = {label: size for (label, _), size in sizes.items()}, dict(key for key in sizes if key[1])
     voice.warn(_namesakes(named))

@@ -459,11 +459,12 @@ def reasons(
     else:
         first = f"graph, tree and k-means agree to {scores[number]:.2f}"
     sentences = [f"{number}: {first}", communities]
+    others = [one for one in suggestions if one not in (1, number)]
     if scores[more] > scores[number] + _CLOSE:
         has_gaps = separated is not None or number == parts
         but = "gaps between clusters count for more" if has_gaps else "it is farther from the communities"
         sentences.append(f"{more} has more agreement ({scores[more]:.2f}), but {but}")
-    others = [one for one in suggestions if one not in (1, number, more)]
+        others = [one for one in others if one != more]
     close = [one for one in others if scores[one] > scores[number] - _CLOSE]
     return "; ".join([*sentences, *(f"{one} is the other candidate" for one in close[:1])])
 
