@@ -427,7 +427,7 @@ def test_a_run_is_cut_without_a_fit(run, data, tmp_path, capsys):
     assert len(rows_of(out / "clusters.csv")) == 4
     page = (out / "report.html").read_text()
     assert re.search(r">method</th><td>\w+</td><td>the earlier run<", page)
-    assert re.search(r">resamples</th><td>10</td><td>default<", page)
+    assert re.search(r">resamples</th><td>10</td></tr>", page), "a default of this command, folded away"
     assert call("predict", out, data, "-o", tmp_path / "again.csv", "--quiet") == 0
     assert [row["label"] for row in rows_of(tmp_path / "again.csv")] == [str(label) for label in layer]
     again = tmp_path / "once"
