@@ -54,6 +54,8 @@ class Message(str):
     settings: tuple[Setting, ...]
 
     def __new__(cls, text: str, *settings: Setting, spell: Callable[[Setting], str] = str) -> Message:
+        if isinstance(text, Message) and not settings:  # errors are made again of their arguments: from a pickle
+            settings, text = text.settings, text.text
         message = super().__new__(cls, f"{text} ({', '.join(map(spell, settings))})" if settings else text)
         message.text, message.settings = text, settings
         return message

@@ -63,6 +63,17 @@ def test_new_rows_are_labelled_from_the_same_blocks(run, folder, tmp_path):
     assert {row["id"]: row["label"] for row in table_of(out)} == fitted
 
 
+def test_a_column_that_a_block_lacks_is_a_verdict(run, folder, capsys):
+    few = folder / "narrow.csv"
+    pd.read_csv(folder / "right.csv").drop(columns="e").to_csv(few, index=False)
+    blocks = ("--block", f"left={folder / 'left.csv'}", "--block", f"right={few}")
+    capsys.readouterr()
+    assert call("check", run, *blocks) == 5
+    assert "'right: e' is missing" in capsys.readouterr().out
+    status, message = failure(capsys, "predict", run, *blocks, "--out", folder / "none.csv")
+    assert (status, "'e'" in message) == (3, True)
+
+
 def test_a_run_of_blocks_is_repeated_and_cut(run, tmp_path):
     assert call("fit", "--config", run / "run.json", "--out", tmp_path / "again", "--quiet") == 0
     assert (tmp_path / "again" / "labels.csv").read_bytes() == (run / "labels.csv").read_bytes()

@@ -298,6 +298,7 @@ def test_number(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert [int(row["n_clusters"]) for row in rows_of(tmp_path / "curve.csv")] == [2, 3, 4, 5]
     assert "3 clusters (in " in shown
+    assert "\n3: two halves of the rows agree" in shown
     assert "<svg" in (tmp_path / "curve.svg").read_text()
     assert call("number", tmp_path / "x.npy", "-k", 2, "-k", 3, "--json", "--quiet") == 0
     loaded = json.loads(capsys.readouterr().out)

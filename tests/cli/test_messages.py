@@ -15,7 +15,10 @@ import pyarrow.parquet as parquet
 import pytest
 from calling import ROOT, call, failure, rows_of
 
+import jointclust as jc
+from jointclust import progress
 from jointclust.cli import errors, writing
+from jointclust.cli.columns import in_short
 from jointclust.cli.models import method_of
 from jointclust.exceptions import Message, Setting
 from jointclust.readers import ReadError
@@ -125,6 +128,15 @@ def test_an_everyday_file_is_told_in_few_lines_and_nothing_twice(tmp_path, capsy
     )
     assert "Gaps are filled" in notes
     assert not re.search("since 1970|view|left out|not used", notes), "columns and views have tables of their own"
+
+
+def test_what_is_not_used_and_what_else_could_be_is_one_line():
+    """So that a file with dates, gaps, an id and another grouping of its rows has six lines before the result."""
+    table, _ = jc.datasets.everyday("customers", random_state=0)
+    used, aside = in_short(jc.describe(table))
+    assert used.startswith("Clustered as a mixed table")
+    assert "Not used: " in aside
+    assert aside.endswith(". Another grouping of the same rows: --columns city,country")
 
 
 def test_texts_that_are_not_clustered_are_a_danger_where_little_else_is(tmp_path, capsys, rng):
@@ -246,3 +258,25 @@ def test_shells_complete(shell, monkeypatch, capsys):
     monkeypatch.setenv("_JOINTCLUST_COMPLETE", f"{shell}_source")
     assert call() == 0
     assert "_JOINTCLUST_COMPLETE" in capsys.readouterr().out
+
+
+def test_writing_tells_its_stages_in_the_order_of_its_plan(tmp_path, rng):
+    """Else what is left is reckoned from stages that are taken to be over."""
+    planned, told = [], []
+
+    class Recorded(progress.Clock):
+        def plan(self, weights):
+            super().plan(weights)
+            planned.append(list(weights))
+
+        def advance(self, stage, done, total=1.0):
+            super().advance(stage, done, total)
+            told.append(stage)
+
+    np.save(tmp_path / "x.npy", np.repeat(9 * np.eye(4), 30, axis=0) + rng.standard_normal((120, 4)))
+    quick = ("--set", "effort=quick", "--set", "trust=false")
+    with progress.listening(Recorded()) as clock:
+        assert call("fit", tmp_path / "x.npy", "-k", 4, *quick, "--quiet", "--out", tmp_path / "run") == 0
+    assert "report.html" in planned[-1]
+    assert list(dict.fromkeys(stage for stage in told if stage in planned[-1])) == planned[-1]
+    assert clock.share == pytest.approx(1.0)

@@ -13,6 +13,7 @@ import pytest
 from calling import call, failure, rows_of
 
 import jointclust as jc
+from jointclust import default
 
 h5py = pytest.importorskip("h5py")
 
@@ -365,7 +366,7 @@ def test_a_name_is_no_number_and_two_clusters_of_one_name_are_two(run, tmp_path,
     names.write_text('{"names": {"0": "1"}}')
     assert call("apply-names", nameless, names, "-o", out) == 0
     output = capsys.readouterr()
-    assert "2 clusters: 1 (20), cluster 1 (20)" in output.out
+    assert "2 clusters: 1 (20); cluster 1 (20)" in output.out
     assert not output.err
     names.write_text('{"names": {"0": "same", "1": "same"}}')
     assert call("apply-names", run, names, "-o", out, "--force", "--json") == 0
@@ -426,7 +427,7 @@ def test_a_run_is_cut_without_a_fit(run, data, tmp_path, capsys):
     assert len(rows_of(out / "clusters.csv")) == 4
     page = (out / "report.html").read_text()
     assert re.search(r">method</th><td>\w+</td><td>the earlier run<", page)
-    assert re.search(r">resamples</th><td>10</td><td>default<", page)
+    assert re.search(r">resamples</th><td>10</td></tr>", page), "a default of this command, folded away"
     assert call("predict", out, data, "-o", tmp_path / "again.csv", "--quiet") == 0
     assert [row["label"] for row in rows_of(tmp_path / "again.csv")] == [str(label) for label in layer]
     again = tmp_path / "once"
@@ -439,8 +440,14 @@ def test_a_run_is_cut_without_a_fit(run, data, tmp_path, capsys):
     }
 
 
-def test_what_cannot_be_cut_is_told(run, data, tmp_path, capsys):
+def test_what_cannot_be_cut_is_told(run, data, tmp_path, capsys, monkeypatch):
     assert "no layer of n_clusters=99" in failure(capsys, "cut", run, "-k", 99, "--out", tmp_path / "none")[1]
+    with monkeypatch.context() as patch:
+        patch.setattr(default, "fit_rows", None)  # a fit may take long
+        wrong = failure(capsys, "fit", data, "-k", 2, "--cut", 9, "--out", tmp_path / "none")[1]
+        assert "--cut 9 is more than 4 times 2" in wrong
+        wrong = failure(capsys, "fit", data, "-k", 2, "--cut", 3, "--method", "ldakm", "--out", tmp_path / "none")[1]
+        assert "--cut takes a layer of the consensus" in wrong
     other = tmp_path / "other.csv"
     other.write_text(data.read_text().replace("a,", "b,", 1))
     wrong = failure(capsys, "cut", run, "-k", 3, "--data", other, "--out", tmp_path / "none", "--force")[1]

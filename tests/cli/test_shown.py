@@ -1,6 +1,7 @@
 """Names of rows, and columns that are shown without being clustered."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -46,6 +47,23 @@ def test_texts_keep_the_names_of_their_rows_and_the_columns_beside_them(tickets,
     assert "no column 'town'" in message
     _, message = failure(capsys, "fit", tickets, "--show", "body", "--columns", "body", "--out", tmp_path / "x")
     assert "'body' is clustered, or only shown, not both. (--columns, --show)" in message
+
+
+def test_a_column_that_is_shown_does_not_name_the_rows(tmp_path, capsys):
+    """Another one does, or they are counted."""
+    rng = np.random.RandomState(0)
+    lines = [f"{{id}}{i},person {i},{9 * (i % 2) + rng.rand():.3f},{9 * (i % 2) + rng.rand():.3f}" for i in range(40)]
+    for ids, expected in (("K", ["K0", "K1"]), ("", ["0", "1"])):
+        path, run = tmp_path / f"x{ids}.csv", tmp_path / f"run{ids}"
+        path.write_text("\n".join(["customer,name,size,weight", *(one.format(id=ids or "7.") for one in lines)]) + "\n")
+        beside = ("--drop", "customer") if not ids else ()
+        assert call("fit", path, "--show", "name", *beside, *FIT, "--out", run) == 0
+        rows = rows_of(run / "labels.csv")
+        assert [row["id"] for row in rows[:2]] == expected
+        assert [row["data_name"] for row in rows[:2]] == ["person 0", "person 1"]
+        assert re.search('"name":"name","kind":"text","data":"[^"]*","role":"asked"', (run / "report.html").read_text())
+    _, message = failure(capsys, "fit", path, "--id-column", "name", "--show", "name", "--out", tmp_path)
+    assert "'name' is named twice" in message
 
 
 @pytest.mark.parametrize("categories", ["drop", "onehot"])
@@ -106,3 +124,11 @@ def test_clusters_of_images_have_the_same_names_everywhere(tmp_path):
     assert call("fit", tmp_path / "x.npy", "--image-shape", "2x2", *method, "--out", tmp_path / "run") == 0
     assert {row["name"] for row in rows_of(tmp_path / "run" / "labels.csv")} == {"cluster 0", "cluster 1"}
     assert '"names":["cluster 0","cluster 1"' in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_gaps_of_a_data_set_are_empty_cells(tmp_path):
+    """A spreadsheet takes "nan" for a word, which makes text of the column."""
+    assert call("datasets", "survey", "--no-classes", "--out", tmp_path / "survey.csv", "--quiet") == 0
+    cells = [cell for row in rows_of(tmp_path / "survey.csv") for cell in row.values()]
+    assert "" in cells
+    assert "nan" not in {cell.lower() for cell in cells}

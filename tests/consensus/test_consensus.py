@@ -124,6 +124,15 @@ def test_a_copy_of_an_unfitted_model_is_unfitted(blobs):
         pickle.loads(pickle.dumps(jc.JointConsensus(3))).predict(blobs[0])
 
 
+@pytest.mark.parametrize("place", [np.asarray, sp.csr_array])
+def test_other_columns_are_refused_by_the_model(place, digits):
+    """Not by what prepares its rows, which nobody has called."""
+    model = Consensus(2, random_state=0).fit(place(digits.data[:60]))
+    for method in (model.predict, model.confidence, model.transform):
+        with pytest.raises(ValueError, match="X has 60 features, but JointConsensus is expecting 64"):
+            method(place(digits.data[:60, :60]))
+
+
 def test_bad_input(blobs):
     X, _ = blobs
     with pytest.raises(ValueError, match="members is empty"):

@@ -107,6 +107,24 @@ def test_split_merged_and_apart_again(first):
     assert {number_of(again, z, 2), number_of(again, z, 3)} == {one, other}
 
 
+@pytest.mark.parametrize("as_pipeline", [False, True])
+def test_the_part_of_the_earlier_rows_keeps_the_number(as_pipeline):
+    """A cluster of 50 rows and 20 near them splits, and now those are 20 and 50; a pipeline keeps no such rows."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    def rows(sizes, seed):
+        y = np.repeat(np.arange(3), sizes)
+        return np.outer([0, 40, 52], np.ones(5))[y] + np.random.RandomState(seed).standard_normal((y.size, 5)), y
+
+    (X, y), (Z, z) = rows([60, 50, 20], 0), rows([60, 20, 50], 1)
+    before = jc.JointConsensus(2, trust=False, random_state=0)
+    before = (make_pipeline(FunctionTransformer(), before) if as_pipeline else before).fit(X)
+    model = jc.JointConsensus(3, trust=False, random_state=0).fit(Z, like=before)
+    assert kinds(model) == ["kept", "split"]
+    assert number_of(model, z, 2 if as_pipeline else 1) == before.predict(X[y == 1])[0]
+
+
 def known(labels, shares, sure=1.0, numbers=None):
     """What an earlier model says of rows."""
     numbers = labels if numbers is None else numbers
@@ -292,6 +310,19 @@ def test_columns_and_levels(shop):
     assert any("new level, 'phone', in 30 rows" in reason for reason in checked.reasons)
     checked = jc.check(shop, rows.assign(age=np.where(np.arange(300) < 100, np.nan, rows.age)))
     assert any("'age' has" in reason and "empty" in reason for reason in checked.reasons)
+
+
+def test_columns_of_blocks():
+    rows = customers(300, 0)
+    blocks = {"shop": rows[["basket", "visits", "age"]], "site": rows[["channel", "visits"]]}
+    model = jc.JointConsensus(2, columns="all", trust=False, random_state=0).fit(blocks)
+    checked = jc.check(model, blocks | {"shop": blocks["shop"].assign(comment="x")})
+    assert checked.verdict == "fits"
+    assert any("'shop: comment' is new" in reason for reason in checked.reasons)
+    checked = jc.check(model, blocks | {"site": blocks["site"].drop(columns="visits")})
+    assert (checked.verdict, "'site: visits' is missing" in checked.sentence) == ("refit", True)
+    with pytest.raises(ValueError, match="lacks 'site'"):
+        jc.check(model, {"shop": blocks["shop"]})
 
 
 def test_what_cannot_be_checked(shop):

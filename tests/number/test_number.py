@@ -81,8 +81,9 @@ def test_table_is_the_evidence(recwarn):
 
 def test_uncertain_numbers_are_told():
     table = {"n_clusters": [2, 3], "agreement": [0.5, 0.5], "repeats": [[0.5] * 10] * 2}
-    result = number.ClusterNumber(3, table, [3, 2], {2: 0.5, 3: 0.5}, 0.4, True, 10)
-    with pytest.warns(UserWarning, match=r"uncertain: 3 clusters \(in 4 of 10 comparisons\); 2 is the other candidate"):
+    result = number.ClusterNumber(3, table, [3, 8, 2], {2: 0.5, 3: 0.5}, 0.4, True, 10)
+    told = r"uncertain: 3 clusters \(in 4 of 10 comparisons\); 2 is the other candidate. Compare the scores of 3, 2, or"
+    with pytest.warns(UserWarning, match=told):  # 8 has none
         result.warn()
 
 
@@ -146,12 +147,17 @@ def test_an_answer_at_the_end_of_a_range_is_marked():
 
 
 def test_a_candidate_of_more_agreement_is_not_passed_over_without_a_reason():
+    """Where gaps decide, the other number may well be nearer to that of the communities."""
     beside = number.Evidence(None, None, 1, False, 9.0, True)
     text = number.reasons(5, [5, 3], {3: 0.99, 5: 0.63}, (5, 6, 5), beside)
     assert text == (
         "5: graph, tree and k-means agree to 0.63; the neighbour graph has 5 to 6 communities; 3 has more agreement "
-        "(0.99), but is farther from the communities"
+        "(0.99), but it is farther from the communities"
     )
+    text = number.reasons(5, [5, 12], {5: 0.3, 12: 0.7}, (19, 31), beside._replace(parts=5))
+    assert text.endswith("; 12 has more agreement (0.70), but gaps between clusters count for more")
+    text = number.reasons(5, [5, 3, 2], {2: 0.6, 3: 0.66, 5: 0.63}, (5, 6, 5), beside)
+    assert text.endswith("communities; 3 is the other candidate"), "of a little more agreement, and as in the verdict"
 
 
 def test_a_coin_makes_no_clusters(rng):

@@ -1,11 +1,13 @@
 import io
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import jointclust as jc
 from jointclust import progress
+from jointclust.consensus.stages import stage_weights
 from jointclust.progress.bar import Bar
 from jointclust.progress.clock import Clock
 
@@ -38,6 +40,30 @@ def test_what_is_left_is_reckoned_from_what_was_measured():
     clock.advance("votes", 1, 2)  # 1 s
     assert clock.total == 3 + 6 + 2
     assert clock.share == pytest.approx(5 / 6)
+
+
+def test_stages_of_many_clusters_are_planned_as_they_were_measured():
+    """Members, votes and refits took 12.2, 11.3 and 9.0 s for 60 clusters, and 7.8, 1.4 and 2.0 s for 10."""
+    viewed = SimpleNamespace(n_samples=10_000, remote=None)
+    for n_clusters, (members, votes, refits) in {60: (12.2, 11.3, 9.0), 10: (7.8, 1.4, 2.0)}.items():
+        costs = stage_weights(SimpleNamespace(n_clusters=n_clusters, trust=True), viewed, 10_000)
+        announced = members * sum(costs.values())
+        assert 1 / 1.5 < announced / (members + votes + refits) < 1.5
+        assert costs["votes"] * members == pytest.approx(votes, rel=0.5)
+        assert costs["refits"] * members == pytest.approx(refits, rel=0.5)
+
+
+def test_no_time_is_said_before_a_tenth_is_done():
+    """The first part takes along what is done once: what is left would be announced several times too long."""
+    now = [0.0]
+    clock = Clock(lambda: now[0])
+    clock.plan({"members": 1.0})
+    bar, now[0] = Bar(clock, always=True), 3.0
+    clock.advance("members", 1, 60)
+    assert "left" not in bar.text()
+    now[0] = 4.0
+    clock.advance("members", 6, 60)
+    assert "about 36 s left" in bar.text()
 
 
 @pytest.mark.parametrize("n_rows", [300, 12_000], ids=["all rows", "a sample"])

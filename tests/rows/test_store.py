@@ -35,6 +35,32 @@ def test_a_file_that_is_cut_during_a_pass_is_refused(tmp_path, monkeypatch, rng)
 
 
 @pytest.mark.parametrize("limit", [1000, 2**28])
+@pytest.mark.parametrize("chunks", [None, (100, 10)])
+def test_hdf5_that_was_cut_is_not_read_as_zeros(chunks, limit, tmp_path, monkeypatch, rng):
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.setattr(_store, "IN_MEMORY", limit)
+    with h5py.File(tmp_path / "X.h5", "w") as file:
+        file.create_dataset("X", data=rng.standard_normal((2000, 10)), chunks=chunks)
+        jc.LDAKMeans(2, random_state=0).fit(file["X"])  # not all is written yet
+    with h5py.File(tmp_path / "X.h5") as file:
+        model = jc.LDAKMeans(2, random_state=0).fit(file["X"])
+        os.truncate(tmp_path / "X.h5", 40_000)
+        with pytest.raises(
+            (ValueError, OSError), match="(has been cut|cannot be read from its file).*[Ww]rite it again"
+        ):
+            model.predict(file["X"])
+
+
+def test_a_damaged_chunk_is_told(tmp_path, monkeypatch, rng):
+    monkeypatch.setattr(_store, "IN_MEMORY", 1000)
+    X = zarr.create_array(tmp_path / "X.zarr", shape=(400, 6), chunks=(100, 6), dtype="f8")
+    X[:] = rng.standard_normal((400, 6))
+    os.truncate(tmp_path / "X.zarr" / "c" / "2" / "0", 100)
+    with pytest.raises(OSError, match="X cannot be read from its file .*: write it again"):
+        jc.LDAKMeans(2, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("limit", [1000, 2**28])
 @pytest.mark.parametrize("method", [jc.LDAKMeans, jc.JointConsensus])
 def test_chunks_that_are_missing_are_told(method, limit, tmp_path, monkeypatch, rng):
     monkeypatch.setattr(_store, "IN_MEMORY", limit)

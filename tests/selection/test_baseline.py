@@ -73,8 +73,14 @@ def test_mixed_tables_are_coded():
         {"size": RNG.randn(60), "weight": 100 * RNG.randn(60), "colour": ["red", "green", "blue"] * 20}
     )
     np.testing.assert_allclose(
-        UsualRows().fit_transform(table), Preparation("standardised").fit_transform(table), atol=1e-12
+        UsualRows().fit_transform(table), Preparation("standardised", columns="all").fit_transform(table), atol=1e-12
     )
+
+
+def test_columns_that_depend_on_no_other_are_prepared_too():
+    X = np.column_stack([load_wine().data, RNG.standard_normal((178, 3))])
+    assert jc.describe(X).columns[-1].used is False
+    np.testing.assert_allclose(UsualRows().fit_transform(X), StandardScaler().fit_transform(X), atol=1e-12)
 
 
 # -- compare ------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import json
 import re
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -203,7 +204,7 @@ def test_beware(tmp_path, rng):
     model.labels_ = np.r_[1, 1, np.zeros(98, int)].astype(np.int32)
     jc.write_report(model, X, tmp_path / "r.html", stability=[0.95, 0.3])
     text = "".join(parsed(tmp_path / "r.html").text)
-    assert re.search(r"Cluster 1 \(.+\) is not found again on other rows", text)
+    assert re.search(r"Cluster 1 \(.+\) is hardly found again on other rows", text)
     assert re.search(r"Cluster 1 \(.+\) has fewer than 5 rows", text)
 
 
@@ -481,3 +482,35 @@ def test_splits_of_the_tree_are_those_of_the_layers(blobs, tmp_path):
         assert split == layer["split"]
         assert p_value == pytest.approx(layer["p_value"], rel=0.05)
     assert {split for split, _ in tree["splits"]} == {"separated", "overlapping"}
+
+
+def test_the_page_does_not_doubt_gaps_of_which_its_verdict_is_sure(tmp_path):
+    """The test of a split of many clusters from many is sure of nothing where each is apart from all others."""
+    X, _ = jc.datasets.mixture(600, 40, 20, separation=20, random_state=0)
+    model = jc.JointConsensus(20, columns="all", effort="quick", random_state=0).fit(X)
+    assert "gaps between the clusters" in str(model.verdict_)
+    assert {layer["split"] for layer in model.layers_[1:20]} == {"overlapping"}
+    written(tmp_path, model, X)
+    splits = data_of(tmp_path / "r.html")["tree"]["splits"][::-1]
+    assert splits[:19] == [["separated", None]] * 19
+    assert [split for split, _ in splits[19:]] == ["overlapping"] * (len(splits) - 19), "parts of clusters"
+
+
+def test_what_is_said_first_counts_columns_as_people_do(tmp_path):
+    """A category is one column, however many numbers code it; those that are not used are told."""
+    table, _ = jc.datasets.everyday("customers", 150, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = jc.JointConsensus(4, effort="quick", trust=False, random_state=0).fit(table)
+    used = sum(one["used"] for one in model.columns_)
+    assert used < len(model.columns_)
+    assert f"<dt>columns</dt><dd>{used} of {len(model.columns_)}</dd>" in written(tmp_path, model, table)
+
+
+def test_parameters_that_nobody_chose_stand_aside(blobs, tmp_path):
+    X, _ = blobs
+    text = written(tmp_path, jc.LDAKMeans(3, random_state=0).fit(X), X)
+    chosen, _, usual = text.partition('<section id="parameters"')[2].partition("</section>")[0].partition("<details>")
+    assert "random_state" in chosen
+    assert "n_init" in usual
+    assert "n_init" not in chosen

@@ -264,6 +264,19 @@ def test_cells_that_are_not_of_their_kind(column, kind, error):
         jc.MixedEncoder({"v": kind}).fit(pd.DataFrame({"v": column}))
 
 
+def test_dates_and_numbers_are_not_the_same():
+    """Days since 1970 are numbers, too, so a wrong column would go unnoticed; gaps are of any type."""
+    table = pd.DataFrame({"v": np.arange(20.0), "when": pd.date_range("2024-01-01", periods=20)})
+    encoder, given = jc.MixedEncoder().fit(table), jc.MixedEncoder({"when": "number"}).fit(table)
+    with pytest.raises(TypeError, match="'v' holds dates, and held numbers before"):
+        encoder.transform(table.assign(v=table["when"]))
+    with pytest.raises(TypeError, match="'when' holds numbers, and held dates before"):
+        encoder.transform(table.assign(when=table["v"]))
+    np.testing.assert_array_equal(given.transform(table), encoder.transform(table))
+    for gaps in (table.assign(when=np.nan), table.assign(v=pd.NaT), table.assign(when=table["when"].astype(str))):
+        assert encoder.transform(gaps).shape == (20, 2)
+
+
 def test_columns_that_tell_nothing_are_left_out_and_told():
     table = random_table().assign(empty=None, same="x", flat=2.0)
     with pytest.warns(UserWarning, match="'empty' is left out: all its cells are gaps.*'same'.*'flat'"):

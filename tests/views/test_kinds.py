@@ -1,6 +1,7 @@
 """What describe says of data of which the truth is known, in every form that data come in."""
 
 import types
+import warnings
 from pathlib import Path
 
 import dask.array as da
@@ -280,7 +281,7 @@ BAD = {
     "all missing": (np.full((5, 3), np.nan), "All cells"),
     "empty list": ([], "empty list"),
     "numbers among strings": (["a b", 3, "c"], "row 1 holds 3"),
-    "infinite": (np.array([[1.0, 2.0], [np.inf, 3.0]]), "infinity"),
+    "infinite": (np.array([[1.0, 2.0], [np.inf, 3.0]]), "infinity, as in row 1 .*: correct it or make it a gap"),
     "infinite in a table": (pd.DataFrame({"a": [1.0, np.inf, 2.0]}), "infinity: column 'a' has inf in row 1"),
     "names twice": (pd.DataFrame(np.eye(3), columns=["a", "b", "a"]), "'a'"),
     "mixed types": (pd.DataFrame({"a": [1, "x", 2.5]}), "Column 'a' mixes types"),
@@ -310,3 +311,17 @@ def test_bad_input(name):
     X, message = BAD[name]
     with pytest.raises((TypeError, ValueError), match=message):
         jc.describe(X)
+
+
+def test_a_sparse_matrix_is_not_changed(rng):
+    """SciPy counts what is stored twice by adding it up, in place."""
+    data, indices = rng.standard_normal(120), np.tile([0, 0, 1, 2], 30)
+    X = sp.csr_array((data, indices, np.arange(0, 121, 4)), shape=(30, 5))
+    before = X.data.copy(), X.indices.copy()
+    jc.describe(X)
+    np.testing.assert_array_equal(X.data, before[0])
+    np.testing.assert_array_equal(X.indices, before[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        jc.JointConsensus(2, views=None, trust=False, random_state=0).fit(X)
+    np.testing.assert_array_equal(X.data, before[0])

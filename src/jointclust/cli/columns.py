@@ -35,8 +35,8 @@ def in_short(description: Description, views: Sequence[str] | None = None) -> li
     change = "To change this: --keep NAME, --drop NAME, --all-columns. More: jointclust look DATA"
     is_open = any(is_left_aside(column) for column in description.columns)
     aside = f"{unused(description)}. {change}" if is_open and unused(description) else unused(description)
-    lines = [f"Clustered {clustered(description, views)}", aside, other_groupings(description)]
-    return [line for line in lines if line]
+    aside = ". ".join(part for part in (aside, other_groupings(description)) if part)
+    return [f"Clustered {clustered(description, views)}", *([aside] if aside else [])]
 
 
 def of_texts(description: Description) -> str:

@@ -21,6 +21,7 @@ from jointclust.cli.results import Outcome, finish, image_of, verdict
 from jointclust.cli.runs import parameters_of, saved_names, saved_run
 from jointclust.cli.workbook import claim_workbook
 from jointclust.cli.writing import claim_folder, claim_plot, claim_table, save_drawing, write_result
+from jointclust.consensus.tree import FINEST
 from jointclust.exceptions import NoticeText, collected
 from jointclust.number.estimate import count_in_data
 from jointclust.showing.fitted import Fitted, at_layer, last_step
@@ -83,6 +84,7 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
         models.check_known(given["method"])
     check_data(data, given["blocks"])
     is_consensus = issubclass(models.method_of(given["method"]), jc.JointConsensus)
+    check_cut(given["cut_into"], clusters, is_consensus=is_consensus)
     if given["blocks"] and ("views" in settings or not is_consensus):
         raise click.UsageError("--block is for the consensus in its own views: leave out --method and --set views=...")
     before = None if given["like"] is None else _earlier(given)
@@ -112,6 +114,19 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
     computed = {"prepared": rows, "coded": coded, "embedded": embedding, "looked_at": looked_at}
     fitted = Fitted(model, X, names, **computed, numbered=are_images)
     finish(Outcome(voice, Path(out), source, fitted, context, messages, cluster_number))
+
+
+def check_cut(cut_into: int | None, clusters: Clusters, *, is_consensus: bool) -> None:
+    """Refuse, before a fit that may take long, a layer that no such fit has."""
+    if cut_into is None:
+        return
+    if not is_consensus:
+        raise click.UsageError("--cut takes a layer of the consensus: leave out --method.")
+    if isinstance(clusters, int) and cut_into > FINEST * clusters:
+        raise click.UsageError(
+            f"--cut {cut_into} is more than {FINEST} times {clusters}, the clusters of the fit, where its layers end: "
+            "fit with more clusters."
+        )
 
 
 def _earlier(given: dict[str, Any]) -> Any:
@@ -294,7 +309,8 @@ def number(data: str, clusters: Clusters, out: str | None, plot: str | None, **g
         f"{k:4d}  {score:.2f}  {'#' * round(40 * max(score, 0.0))}{'  <' if k == cluster_number.n_clusters else ''}"
         for k, score in cluster_number.scores.items()
     ]
-    voice.result("\n".join([*lines, verdict(cluster_number)]), facts)
+    why = f"{cluster_number.why[:1].upper()}{cluster_number.why[1:]}."
+    voice.result("\n".join([*lines, verdict(cluster_number), why]), facts)
 
 
 def _read(voice: Voice, data: str | None, given: dict[str, Any], out: str) -> InputFile:

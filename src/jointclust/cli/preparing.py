@@ -41,11 +41,11 @@ _AS_READ = {"number": "number", "count": "number", "category": "text", "boolean"
 
 
 def arranged(
-    table: Table, *, text_column: str | None = None, missing: str = "auto", features: Collection[str] = ()
+    table: Table, *, text_column: str | None = None, missing: str = "auto", spared: Collection[str] = ()
 ) -> Table:
     """The table with its documents or columns by name, and without the column that names the rows.
 
-    A column in ``features`` never names the rows.
+    None of the ``spared`` columns names the rows: those that are to be clustered, or shown.
     """
     data = table.data
     if text_column is not None:
@@ -53,19 +53,19 @@ def arranged(
         if column is None or column.dtype != object:
             raise ReadError(f"--text-column {text_column}: the column holds no text.")
         texts = ["" if value is None else str(value) for value in column]
-        return _named(replace(table, data=np.array(texts, dtype=object), names=None), table.beside, spared=())
+        return _named(replace(table, data=np.array(texts, dtype=object), names=None), table.beside, spared)
     table = by_name(table, missing)
     data = table.data
     if not isinstance(data, Columns):
-        return _named(table, table.beside, spared=())
+        return _named(table, table.beside, spared)
     table = replace(table, data=data, names=data.column_names)
-    return _named(table, Columns({**table.beside, **data}), features)
+    return _named(table, Columns({**table.beside, **data}), spared)
 
 
 def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
     """The table with the names of its rows, if one of these columns that is not spared only names rows."""
     others = [name for name in columns if name not in spared]
-    is_alone = len(columns) == 1 and not isinstance(table.data, Columns)  # one column beside the features may name rows
+    is_alone = len(others) == 1 and not (len(columns) == 1 and isinstance(table.data, Columns))  # beside others it may
     if table.ids is not None or not others:
         return table
     candidates = columns.select(others)

@@ -140,9 +140,9 @@ def identities(table: Table) -> NDArray:
 def file_to_fit(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
     """One file of data to be fitted, with its columns by name; prints the notes, also those on copies of rows."""
     source = read_data(voice, data, given)
-    features = named_features(source, given)
+    spared = [*named_features(source, given), *(options.names_of(given.get("show", ())) or ())]
     text, missing = given["text_column"], given["missing"]
-    table = preparing.arranged(source.table, text_column=text, missing=missing, features=features)
+    table = preparing.arranged(source.table, text_column=text, missing=missing, spared=spared)
     if of_copies:
         table = replace(table, notes=[*table.notes, *describe_copies(table)])
     total = describe_total(table)

@@ -45,8 +45,13 @@ STABILITY_ROWS, _STABILITY_COLUMNS = 2000, 50
 _FEW_ROWS = 10
 # Sizes and names of clusters that are printed, at the most.
 _SIZES, _NAMED = 20, 8
-# Time of the report relative to that of each other file.
-_OF_REPORT = 8.0
+# Seconds of writing, as measured on one machine: to explain a cluster, and a million cells that this looks at; a file;
+# the model, and a million of its cells; the map, and a thousand of its rows; the page.
+_OF_CLUSTER, _OF_CELLS, _OF_FILE, _OF_MODEL, _OF_MODEL_CELLS = 0.02, 0.5, 0.02, 1.4, 0.2
+_OF_MAP, _OF_MAP_ROWS, _OF_PAGE = 0.5, 1.2, 0.4
+# Rows and features that an explanation looks at; rows of the map that take time; clusters of other layers than the
+# fit's, which are explained in less time.
+_LOOKED_AT, _MAPPED, _OTHERS, _LESS = (4_000, 100), 5_500, 23, 0.25
 # Dots of a map that are drawn as lines, at the most.
 _DOTS = 5000
 # Rules and features of a cluster in a cell of the table, at the most; the JSON has all.
@@ -153,7 +158,7 @@ class Outcome:
 def verdict(result: jc.ClusterNumber) -> str:
     """How many clusters there are, and the numbers that it could be, with their scores."""
     listed = [f"{number} ({result.scores[number]:.2f})" for number in result.suggestions if number in result.scores]
-    candidates = f" Candidates, with the agreement of members: {', '.join(listed)}." if listed else ""
+    candidates = f" Candidates, with how far methods agree: {', '.join(listed)}." if listed else ""
     return f"{result.verdict}.{candidates}"
 
 
@@ -246,6 +251,7 @@ def _rounded(value: float) -> float | None:
 def _write(run: Outcome, stability: Float | None) -> list[str]:
     """All files but the record; returns their names."""
     folder, table, raw, fitted = run.folder, run.source.table, run.given["raw_cells"], run.fitted
+    progress.plan(_writing_stages(fitted, preparing.shape_of(table.data)))
     clusters = clusters_of(fitted, table, stability)
     ids, tried = identities(table), run.tried
     cells = {name: [_cell(name, one[name]) for one in clusters] for name in clusters[0]}
@@ -263,7 +269,6 @@ def _write(run: Outcome, stability: Float | None) -> list[str]:
         writers["candidates.csv"] = lambda path: write_table(path, tried, raw=raw)
     # Without its record a folder does not claim to be a whole run.
     (folder / RECORD).unlink(missing_ok=True)
-    progress.plan({name: _OF_REPORT if name == "report.html" else 1.0 for name in writers})
     for name, write in writers.items():
         write(folder / name)
         progress.advance(name, 1)
@@ -274,6 +279,24 @@ def _write(run: Outcome, stability: Float | None) -> list[str]:
     for stale in set(OUTPUTS) - set(writers):  # of an earlier run, replaced by --force
         (folder / stale).unlink(missing_ok=True)
     return list(writers)
+
+
+def _writing_stages(fitted: Fitted, shape: tuple[int, int]) -> dict[str, float]:
+    """What is done to write a run, in its order, and what each takes."""
+    n_rows, n_features = shape
+    n_clusters = int(fitted.labels.max()) + 1
+    cells = min(n_rows, _LOOKED_AT[0]) * min(n_features, _LOOKED_AT[1]) / 1e6
+    of_each = _OF_CLUSTER + _OF_CELLS * cells
+    of_layers = _LESS * of_each * (n_clusters + _OTHERS) if isinstance(fitted.clusterer, jc.JointConsensus) else 0.0
+    return {
+        "clusters": of_each * n_clusters,
+        **dict.fromkeys(("labels.csv", "clusters.csv", "clusters.json", embedding_name()), _OF_FILE),
+        "model.skops": _OF_MODEL + _OF_MODEL_CELLS * n_rows * n_features / 1e6,
+        "map": _OF_MAP + _OF_MAP_ROWS * min(n_rows, _MAPPED) / 1e3,
+        "names": of_layers / 3,
+        "layers": of_layers,
+        "report.html": _OF_PAGE,
+    }
 
 
 def _sheets(run: Outcome, stability: Float | None, clusters: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:

@@ -100,7 +100,7 @@ def _new_rows(
     whole: bool,
     present: Sequence[str] | None = None,
 ) -> InputFile:
-    """DATA or blocks as the model wants them; of DATA whose columns are known, some that it wants may be missing."""
+    """DATA or blocks as the model wants them; if ``present`` columns are given, some that it wants may be missing."""
     before, first = run.record.get("parameters", {}), first_preparation(run.model)
     if not isinstance(first, PreparedBlocks):
         if data is None:
@@ -119,7 +119,8 @@ def _new_rows(
     def read(name: str, file: str) -> InputFile:
         known = of_blocks.get(name) or {}
         own = given | {"text_column": known.get("text_column")}
-        return _read_for(voice, run, file, own, whole=False, first=first.preparations[name], known=known)
+        names = None if present is None else _names_in(file, own)
+        return _read_for(voice, run, file, own, whole=False, first=first.preparations[name], known=known, present=names)
 
     return read_for_blocks(block_files(tuple(given["blocks"])), list(first.preparations), read, voice)
 
@@ -247,7 +248,7 @@ def check(model: str, data: str | None, **given: Any) -> None:
     voice = Voice(given)
     check_data(data, given["blocks"])
     run = saved_run(model)
-    names = None if data is None else _names_in(data, given)
+    names = [] if data is None else _names_in(data, given)
     source = _new_rows(voice, run, data, given, whole=False, present=names)
     with voice.step("check", f"Comparing {preparing.shape_of(source.table.data)[0]} rows"), collected() as messages:
         result = jc.check(run.model, source.table.data)
@@ -293,7 +294,7 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     table |= {"name": [name_of.get(label, made[label]) for label in labels], **columns}
     write_table(path, table, raw=given["raw_cells"])
     sizes = Counter(zip(table["label"], table["name"], strict=True))
-    clusters = ", ".join(f"{_shown(label, name)} ({size})" for (label, name), size in sizes.items())
+    clusters = "; ".join(f"{_shown(label, name)} ({size})" for (label, name), size in sizes.items())
     text = f"{counted(len(labels), 'row')} in {counted(len(sizes), 'cluster')}: {clusters}"
     by_label, named = {label: size for (label, _), size in sizes.items()}, dict(key for key in sizes if key[1])
     voice.warn(_namesakes(named))

@@ -161,8 +161,9 @@ def embedding_name() -> str:
 
 def _write_csv(stream: TextIO, columns: NamedColumns, raw: bool) -> None:
     def kept(cells: Iterable[object]) -> list[object]:
-        """The cells; an apostrophe makes text of those that would be taken for a formula."""
+        """The cells, NaN as empty ones; an apostrophe makes text of those that would be taken for a formula."""
         plain = cells.tolist() if isinstance(cells, np.ndarray) else list(cells)
+        plain = ["" if isinstance(cell, float) and np.isnan(cell) else cell for cell in plain]
         return plain if raw else [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in plain]
 
     writer = csv.writer(stream, lineterminator="\n")

@@ -185,26 +185,41 @@ def _columns(model: JointConsensus, X: Any) -> list[UsedColumn]:
 
 def _known_columns(model: JointConsensus, X: Any) -> tuple[Any, list[str], list[str]]:
     """The columns that the model knows, notes on others, and those that are missing and used."""
-    first = model.preparations[0]
-    known = getattr(first, "feature_names_in_", None)
+    of_blocks, given = by_block(model.preparations), checked_blocks(X)
+    if of_blocks is None or given is None:
+        return _known_in(model.preparations[0], X)
+    notes, missing = list[str](), list[str]()
+    for name in (name for name in of_blocks if name in given):
+        given[name], some_notes, some_missing = _known_in(of_blocks[name][0], given[name], f"{name}: ")
+        notes += some_notes
+        missing += some_missing
+    return given, notes, missing
+
+
+def _known_in(preparation: Any, X: Any, block: str = "") -> tuple[Any, list[str], list[str]]:
+    """The same of one table; the name of its block goes before those of its columns."""
+    known = getattr(preparation, "feature_names_in_", None)
     if known is None or not is_table(X) or isinstance(X, np.ndarray):
         return X, [], []
     given, known = names_of(X), list(known)
-    kept = getattr(first, "kept_", None) if isinstance(first, Preparation) else None
+    kept = preparation.kept_ if isinstance(preparation, Preparation) else None
     used = known if kept is None else [known[place] for place in kept]
     if not set(used) & set(given):
         raise ValueError(
-            f"X has none of the columns of the model ({listed([str(name) for name in used])}): it has "
-            f"{listed([str(name) for name in given])}. Is it the right file, or the right model?"
+            f"X has none of the columns of the model ({listed([f'{block}{name}' for name in used])}): it has "
+            f"{listed([f'{block}{name}' for name in given])}. Is it the right file, or the right model?"
         )
     new, gone = [name for name in given if name not in known], [name for name in known if name not in given]
-    notes = [f"{_columns_named(new)} new: the model does not know {'it' if len(new) == 1 else 'them'}."] if new else []
-    unused = [name for name in gone if name not in used]
+    unused = [f"{block}{name}" for name in gone if name not in used]
+    called = [f"{block}{name}" for name in new]
+    notes = (
+        [f"{_columns_named(called)} new: the model does not know {'it' if len(new) == 1 else 'them'}."] if new else []
+    )
     notes += [f"{_columns_named(unused)} missing, which the model does not use."] if unused else []
     wanted = [name for name in known if name in given]
     if wanted != given:
         X = X.select(wanted) if hasattr(X, "column_names") else X[wanted]
-    return X, notes, [name for name in gone if name in used]
+    return X, notes, [f"{block}{name}" for name in gone if name in used]
 
 
 def _columns_named(names: Sequence[Any]) -> str:

@@ -23,6 +23,8 @@ _SHARED, _LEAST_DOUBT = 3.0, 1e-3
 _USUAL_SLOPE, _PRIOR, _SLOPES = 1.0, 5.0, (0.1, 10.0)
 # Outlier scores are usual up to this multiple of their 0.9 quantile.
 _USUAL, _QUANTILE, _POWER = 1.5, 0.9, 4
+# Less confidence than this is none.
+_LEAST = 1e-16
 # Fewest rows for a cluster's own spread, else it has that of all rows; it is at least this share of that.
 _ENOUGH, _LEAST_SPREAD = 20, 0.5
 _HALVINGS = 40
@@ -100,7 +102,7 @@ class ConfidenceRule:
         level, usual = (xp.take(like(one, votes), labels, axis=0) for one in (self.levels, self.usual))
         likely = 1.0 / (1.0 + xp.exp(-level - self.slope * _log_ratio(votes)))
         far = xp.astype(scores, votes.dtype) / usual
-        return likely / xp.clip(far, 1.0, None) ** _POWER
+        return _or_none(likely / xp.clip(far, 1.0, None) ** _POWER)
 
     def is_far(self, labels: Labels, scores: Float) -> NDArray[np.bool_]:
         """Whether rows are unlike any of their cluster."""
@@ -110,6 +112,11 @@ class ConfidenceRule:
         """The rule for the same clusters by other numbers, of which some may stay free."""
         levels, usual = placed(self.levels, numbers, n_clusters, 0.0), placed(self.usual, numbers, n_clusters, 1.0)
         return replace(self, levels=levels, usual=usual)
+
+
+def _or_none(confidence: Float) -> Float:
+    """Confidence, 0 where there is next to none."""
+    return namespace(confidence).where(confidence < _LEAST, 0.0 * confidence, confidence)
 
 
 def _log_ratio(votes: Float) -> Float:
@@ -174,7 +181,7 @@ class ConfidenceScale:
         xp = namespace(votes)
         v = xp.clip(xp.max(votes, axis=1), _LEAST_VOTES, 1 - _LEAST_VOTES)
         likely = 1.0 / (1.0 + xp.exp(-0.87 * xp.log(v / (1 - v)) - self.trust))
-        return likely * (self.usual / xp.clip(scores, self.usual, None)) ** _POWER
+        return _or_none(likely * (self.usual / xp.clip(scores, self.usual, None)) ** _POWER)
 
     def is_far(self, labels: Labels, scores: Float) -> NDArray[np.bool_]:
         """Whether rows are unlike the others."""

@@ -48,7 +48,7 @@ from jointclust.estimators.tasks import begin, part_reporter
 from jointclust.exceptions import Notice, tell
 from jointclust.numerics.partitions import centers_of, looked_up
 from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, threads
-from jointclust.rows.arrays import to_host, whole_numbers
+from jointclust.rows.arrays import is_sparse, to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Labels, Predictor
 from jointclust.views.columns import BESIDE, EITHER
@@ -668,6 +668,9 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self)
         X = loaded(X)
         if not is_elsewhere(X):
+            has_numbers = is_sparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub")
+            if has_numbers and X.shape[1] != getattr(self, "n_features_in_", X.shape[1]):
+                validate_data(self, X, skip_check_array=True, reset=False)  # refuses them
             return function(self._agreement, X)
         first = self._agreement.preparations[0]
         if hasattr(self, "n_features_in_") and not (isinstance(first, Preparation) and first.lacks_unused(X)):

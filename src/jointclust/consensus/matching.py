@@ -14,6 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from jointclust.consensus.agreement import Agreement
+from jointclust.consensus.kept_rows import KeptRows
+from jointclust.exceptions import collected
 from jointclust.numerics.graph import neighbors
 from jointclust.rows import blocks, computed, is_elsewhere, loaded
 from jointclust.rows.arrays import to_host
@@ -64,6 +66,8 @@ class Before:
         The labels; where clusters have merged, the number of the row's cluster before that.
     recall : function of rows
         The same labels and numbers for other rows.
+    kept : KeptRows or None
+        Rows that it was fitted on, which say how a cluster has split; None if there are none.
     """
 
     labels: Labels
@@ -74,6 +78,7 @@ class Before:
     names: Mapping[int, str]
     numbers: Labels
     recall: Callable[[Any], tuple[Labels, Labels]]
+    kept: KeptRows | None = None
 
     @classmethod
     def of(cls, model: Any, X: Any, weights: ArrayLike | None = None) -> Before:
@@ -96,7 +101,9 @@ class Before:
         mass = None if weights is None else to_host(computed(weights, "sample_weight")).astype(np.float64)
         recall = partial(recalled, model)
         numbers, names = recall(X, labels)[1], given_names(model)
-        return cls(labels, sure, unlike, cluster_shares(model, labels), mass, names, numbers, recall)
+        # Those that a pipeline's model keeps are not of these columns.
+        kept = None if isinstance(model, Pipeline) else vars(model).get("_kept")
+        return cls(labels, sure, unlike, cluster_shares(model, labels), mass, names, numbers, recall, kept)
 
     @property
     def n_clusters(self) -> int:
@@ -108,14 +115,14 @@ class Before:
         held = {number for change in changes for number in change["clusters"]}
         return {number: name for number, name in self.names.items() if number in held} or None
 
-    def match(self, after: Labels) -> Matching:
-        """The numbers of clusters of the same rows.
+    def match(self, after: Labels, relabel: Callable[[Any], Labels] | None = None) -> Matching:
+        """The numbers of clusters of the same rows; ``relabel`` gives the new clusters of other rows.
 
         A table counts the rows of each pair of clusters, by confidence. Two clusters are the same if an optimal
         assignment pairs them and they share most rows of one of them. Clusters that have merged get the number of the
-        largest. Of the parts of a cluster, the largest keeps its number, unless another part is an earlier cluster that
-        has come back. A cluster is new if most of its rows are unlike any that the model knows, and the model is not
-        sure where they belong.
+        largest. Of the parts of a cluster, the one that has most of its earlier rows keeps its number (the largest, if
+        the model keeps no rows), unless another part is an earlier cluster that has come back. A cluster is new if most
+        of its rows are unlike any that the model knows, and the model is not sure where they belong.
         """
         held = (self.labels >= 0) & (after >= 0)
         n_before = max(self.shares.size, int(self.labels.max()) + 1, int(self.numbers.max()) + 1)
@@ -133,15 +140,39 @@ class Before:
         is_part, is_whole = _shares(table, 0) >= _MOST, (_shares(table, 1) >= _MOST) & is_left[:, None]
         parts = {old: np.flatnonzero(is_part[old]).tolist() for old in range(n_before)}
         wholes = {new: np.flatnonzero(is_whole[:, new]).tolist() for new in range(n_after)}
-        own = pairs = _by_largest(_pairs(table), wholes, before)
-        for old in (old for old, several in parts.items() if len(several) > 1):
+        split = {old: several for old, several in parts.items() if len(several) > 1}
+        own = pairs = _by_largest(_pairs(table, self._by_earlier_rows(table, split, relabel)), wholes, before)
+        for old in split:
             inside = _counted(self.numbers, after, weight, held & (self.labels == old), table.shape)
+            if np.count_nonzero(inside.any(axis=1)) < 2:
+                continue  # it has not merged: none can come back
             again = {new: one for new, one in _again(inside).items() if pairs.get(new, old) == old}
             own = _apart_again(own, old, {new: one for new, one in again.items() if new in parts[old]})
         numbers = _numbers(own, n_before, sizes)
         counts = np.bincount(after[after >= 0], minlength=n_after)
         story = _Story(numbers, pairs, parts, wholes, sizes / max(sizes.sum(), 1e-300), before, counts)
         return Matching(numbers, max(n_before, int(numbers.max()) + 1), story.changes(self.names))
+
+    def _by_earlier_rows(
+        self, table: Float, split: dict[int, list[int]], relabel: Callable[[Any], Labels] | None
+    ) -> Float:
+        """The table, in which parts of a cluster that has split count as its earlier rows that they have."""
+        if not split or self.kept is None or relabel is None:
+            return table
+        rows = self.kept.rows
+        try:
+            with collected():  # warnings of values that the new rows do not have
+                now = relabel(rows)
+        except (ValueError, TypeError, KeyError):  # the new rows have other columns beside those of the model
+            return table
+        mass = np.ones(now.size) if self.kept.weights is None else self.kept.weights
+        earlier = _counted(self.recall(rows)[0], now, mass, now >= 0, table.shape)
+        table = table.copy()
+        for old, several in split.items():
+            held = earlier[old, several]
+            if held.sum() > 0:
+                table[old, several] = table[old, several].sum() * held / held.sum()
+        return table
 
 
 def before_of(
@@ -239,11 +270,11 @@ def _shares(table: Float, axis: int) -> Float:
     return table / np.where(total > 0, total, 1.0)
 
 
-def _pairs(table: Float) -> dict[int, int]:
-    """The pairs of an optimal assignment that share most rows of one of the two, by their column."""
+def _pairs(table: Float, worth: Float) -> dict[int, int]:
+    """The pairs of an assignment of most worth that share most rows of one of the two, by their column."""
     most = np.maximum(_shares(table, 0), _shares(table, 1)) >= _MOST
-    pairs = zip(*linear_sum_assignment(-table), strict=True)
-    return {int(new): int(old) for old, new in pairs if table[old, new] > 0 and most[old, new]}
+    pairs = zip(*linear_sum_assignment(-worth), strict=True)
+    return {int(new): int(old) for old, new in pairs if worth[old, new] > 0 and most[old, new]}
 
 
 def _by_largest(pairs: dict[int, int], wholes: dict[int, list[int]], before: Float) -> dict[int, int]:

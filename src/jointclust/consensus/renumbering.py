@@ -26,7 +26,7 @@ def numbered_like(before: Before, fitted: FittedConsensus) -> tuple[FittedConsen
     if (labels < 0).any():
         votes = to_host(computed(fitted._training.soft_labels(fitted._agreement), "soft_labels_"))
         labels = np.where(labels < 0, most_voted(votes), labels)
-    matching = before.match(labels)
+    matching = before.match(labels, lambda rows: fitted._agreement.judge(rows)[:, 0].astype(np.int32))
     # Clusters without rows, if there are any, come last.
     n_clusters = fitted._agreement.n_clusters
     free = matching.n_numbers + np.arange(n_clusters - matching.numbers.size)

@@ -24,7 +24,7 @@ from jointclust.types import Float, Labels
 # Each cluster is cut into this many parts, which are then joined again.
 _PARTS = 6
 # Clusters of the finest layer, for each cluster of the consensus.
-_FINEST = 4
+FINEST = 4
 # Parts stay apart if the members' clusters give this share of the information on which part a row is in.
 # Halves of round clusters reach 0.2 to 0.4, classes of real data mostly 0.35 to 0.8.
 _LEAST_SHARE = 1 / 3
@@ -141,7 +141,7 @@ class Tree:
             fine += [join.renamed(range(starts[-2], starts[-1])) for join in joins]
         fine.sort(key=lambda join: join.rank)
         coarse = [join.renamed(starts) for join in _joined(partitions, clusters, names.size)]
-        n_hidden = max(0, starts[-1] - _FINEST * names.size)
+        n_hidden = max(0, starts[-1] - FINEST * names.size)
         leaf = _numbers([join[:2] for join in fine[:n_hidden]], starts[-1])
         joins = [join.renamed(leaf) for join in [*fine, *coarse][n_hidden:]]
         lost = np.cumsum([join.lost for join in joins])

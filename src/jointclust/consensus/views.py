@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
 from jointclust.consensus.kept_rows import KeptRows
@@ -19,7 +18,7 @@ from jointclust.consensus.projection import ProjectedRows, ViewProjection, are_b
 from jointclust.consensus.remote import RemoteRows
 from jointclust.estimators.base import TakesRows
 from jointclust.numerics.groups import Groups
-from jointclust.rows import as_rows, host_block, refuse_annotated, tidied
+from jointclust.rows import as_rows, checked_numbers, host_block, refuse_annotated
 from jointclust.rows.arrays import is_device_array, rows_at
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights, coordinates_of
@@ -155,7 +154,7 @@ def _blocks_in_views(preparations: dict[str, list[Any]], given: dict[str, Any] |
 def _indexable(rows: Any) -> Matrix:
     if is_device_array(rows):
         return rows
-    return check_array(tidied(rows), accept_sparse="csr", dtype=[np.float64, np.float32])
+    return checked_numbers(rows, dtype=[np.float64, np.float32])
 
 
 def blocks_of(n_samples: int) -> Iterator[slice]:

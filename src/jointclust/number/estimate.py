@@ -70,8 +70,9 @@ class ClusterNumber:
         One row per number of clusters that was evaluated, ready for ``pandas.DataFrame``: n_clusters, agreement (mean
         over the comparisons), repeats (list of the agreement in each).
     suggestions : list of int
-        Numbers at which the agreement has a peak, best first, and then others of most agreement, at most five; the
-        second is the number that several comparisons give instead, if any.
+        Numbers at which the agreement has a peak, best first, and then others, at most five; the second is the number
+        that several comparisons give instead, if any. Gaps between clusters, or splits of the tree that are all
+        separated, may add a number to the first three, even one beyond a given range.
     scores : dict of int to float
         The agreement by number of clusters.
     confidence : float
@@ -130,9 +131,10 @@ class ClusterNumber:
                 CollapseWarning,
             )
         elif self.confidence < _DOUBTFUL or self.at_edge:
+            scored = ", ".join(str(number) for number in self.suggestions if number in self.scores)
             tell(
-                f"The number of clusters is uncertain: {self.verdict}. Compare the scores of "
-                f"{', '.join(map(str, self.suggestions))}, or give n_clusters.",
+                f"The number of clusters is uncertain: {self.verdict}. Compare the scores of {scored}, or give "
+                "n_clusters.",
                 UserWarning,
             )
 
@@ -457,9 +459,12 @@ def reasons(
     else:
         first = f"graph, tree and k-means agree to {scores[number]:.2f}"
     sentences = [f"{number}: {first}", communities]
+    others = [one for one in suggestions if one not in (1, number)]
     if scores[more] > scores[number] + _CLOSE:
-        sentences.append(f"{more} has more agreement ({scores[more]:.2f}), but is farther from the communities")
-    others = [one for one in suggestions if one not in (1, number, more)]
+        has_gaps = separated is not None or number == parts
+        but = "gaps between clusters count for more" if has_gaps else "it is farther from the communities"
+        sentences.append(f"{more} has more agreement ({scores[more]:.2f}), but {but}")
+        others = [one for one in others if one != more]
     close = [one for one in others if scores[one] > scores[number] - _CLOSE]
     return "; ".join([*sentences, *(f"{one} is the other candidate" for one in close[:1])])
 

@@ -56,7 +56,7 @@ def shown(
 class Bar:
     """The bar for a clock: a share that always moves, and the remaining time."""
 
-    # Seconds of a long computation, and the share that has to be done before it is announced.
+    # Seconds of a long computation, and the share that has to be done before its time is announced.
     LONG, _ENOUGH = 30.0, 0.1
 
     def __init__(self, clock: Clock, what: str = "Clustering", *, always: bool = False):
@@ -72,7 +72,8 @@ class Bar:
         creep = self._shown + (1.0 - self._shown) * _CREEP * (elapsed - self._at)
         self._shown, self._at = max(share, creep), elapsed
         full = round(_WIDTH * self._shown)
-        left = "" if total is None else f", about {lasting(max(total - elapsed, 1.0))} left"
+        is_known = total is not None and self.clock.share >= self._ENOUGH
+        left = f", about {lasting(max(total - elapsed, 1.0))} left" if total is not None and is_known else ""
         return f"{self.what} {'█' * full}{'░' * (_WIDTH - full)} {100 * self._shown:.1f}%, {elapsed:.0f} s{left}"
 
     def announced(self, faster: str) -> str:

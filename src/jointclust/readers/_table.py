@@ -171,6 +171,10 @@ def features_of(path: Path, names: Sequence[str], options: Options, *, numbered:
             raise no_such_column(path, name, "show", names)
         if option != "drop" and name in (listed_names or ()):
             raise ReadError(f"{name!r} is clustered, or only shown, not both.", Setting(option), Setting("show"))
+        for other, value in options.special.items():
+            if value == name:
+                what = f"{name!r} is named twice, and is shown with the rows anyway: leave it out of show."
+                raise ReadError(what, Setting(other), Setting("show"))
     for name in listed_names or ():
         at = int(name) if numbered and name.isdecimal() else -1
         named = names[at] if 0 <= at < len(names) else name

@@ -18,6 +18,7 @@ from jointclust.rows._inputs import (
     is_elsewhere,
     refuse_annotated,
 )
+from jointclust.rows._inputs import checked_numbers as checked_numbers
 from jointclust.rows._inputs import is_annotated as is_annotated
 from jointclust.rows._inputs import tidied as tidied
 from jointclust.rows._store import Projected, Store, as_store, is_large_file, is_large_map

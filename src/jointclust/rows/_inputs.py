@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from jointclust.rows import _dask
 from jointclust.rows._store import as_store, check_whole, is_file, is_large_map, memory_map
@@ -38,6 +40,26 @@ def tidied(X: Any) -> Any:
         X = sp.csr_array(X, copy=True)
         X.sum_duplicates()
     return X
+
+
+def checked_numbers(X: Any, positions: NDArray | None = None, **options: Any) -> Any:
+    """A matrix as scikit-learn's ``check_array`` returns it; infinity is told with its row.
+
+    ``positions`` are the numbers of the rows, where they are some of many.
+    """
+    X = tidied(X)
+    try:
+        return check_array(X, accept_sparse="csr", **options)
+    except ValueError as error:
+        if "contains infinity" not in str(error) or is_sparse(X):
+            raise
+        rows = np.flatnonzero(np.isinf(np.asarray(X, dtype=np.float64)).any(axis=1))
+        if rows.size == 0:
+            raise
+        row = rows[0] if positions is None else positions[rows[0]]
+        raise ValueError(
+            f"Input X contains infinity, as in row {row} (from 0): correct it or make it a gap (NaN)."
+        ) from None
 
 
 def is_annotated(X: object) -> bool:

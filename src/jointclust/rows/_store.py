@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,7 @@ class Store:
 
     def read(self, block: slice) -> NDArray:
         check_whole(self._map)
-        rows = np.array(self.source[block], dtype=self.dtype, order="C")
+        rows = np.array(_read(self.source, block), dtype=self.dtype, order="C")
         if self._map is not None and self._map.mode != "c":  # whose changes live in those pages alone
             self._let_go(block)
         return rows
@@ -79,6 +80,24 @@ def check_whole(mapped: Any) -> None:
         )
 
 
+def _read(source: Any, block: slice) -> Any:
+    """Rows of an array or file; what cannot be read, or is no longer there, is told."""
+    try:
+        rows = source[block]
+    except (OSError, RuntimeError) as error:
+        raise OSError(f"X cannot be read from its file ({error}): write it again, and load it again.") from error
+    if getattr(getattr(source, "file", None), "driver", None) == "sec2" and source.file.mode == "r":
+        # HDF5 reads zeros behind the end of a file that has become shorter since it was opened.
+        handle = source.file.id
+        opened, left = handle.get_filesize(), os.fstat(handle.get_vfd_handle()).st_size
+        if left < opened:
+            raise ValueError(
+                f"X is in {source.file.filename}, of which there were {opened:,} bytes and {left:,} are left: the file "
+                "has been cut. Write it again, and open it again."
+            )
+    return rows
+
+
 def is_large_map(X: object) -> bool:
     """Whether this is an array in a mapped file that should not be loaded as a whole."""
     return isinstance(X, np.ndarray) and X.nbytes > IN_MEMORY and memory_map(X) is not None
@@ -98,7 +117,7 @@ def as_store(X: Any) -> Store | NDArray | None:
     if len(X.shape) != 2:
         raise ValueError(f"X must be a table, rows by features; got {len(X.shape)} dimensions.")
     _tell_missing(X)
-    return Store(X) if is_large_file(X) else np.asarray(X[:])
+    return Store(X) if is_large_file(X) else np.asarray(_read(X, slice(None)))
 
 
 def is_large_file(X: Any) -> bool:

@@ -28,7 +28,7 @@ class UsualRows(TransformerMixin, BaseEstimator):
     """Rows as an experienced user prepares them for k-means, by the kind that :func:`jointclust.describe` reports.
 
     =================== ==========================================================================================
-    kind                rows
+    kind                rows, of all columns
     =================== ==========================================================================================
     table, mixed        standardised; categories coded, gaps filled
     documents, counts   of words: sublinear tf-idf, the 100 leading directions, length one
@@ -48,7 +48,7 @@ class UsualRows(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: Any, y: None = None) -> Matrix:
         """Fit the steps, then return the prepared rows."""
         kind = describe(X).kind
-        numbers = Preparation("standardised" if kind in ("table", "mixed") else "as is")
+        numbers = Preparation("standardised" if kind in ("table", "mixed") else "as is", columns="all")
         rows = numbers.fit_transform(X)
         steps = _steps(kind, rows)
         for step in steps:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from jointclust import progress
 from jointclust.showing.features import Features, some_of_each
 from jointclust.showing.layout import plane_of_centers
 from jointclust.showing.names import class_weights, group_names, word_shares
@@ -209,7 +210,7 @@ def explained(
     known = {k: given[name] for k, name in enumerate(names.tolist()) if given is not None and name in given}
     called = group_names(features, labels, [frozenset([k]) for k in range(names.size)], known)
     member = np.eye(names.size, int(labels.max()) + 1, dtype=bool)
-    explanation = explained_groups(features, labels, member, called, places, _BEST)
+    explanation = explained_groups(features, labels, member, called, places, _BEST, stage="clusters")
     clusters = [replace(one, cluster=int(name)) for one, name in zip(explanation, names, strict=True)]
     n_outside = np.count_nonzero(labels == names.size)
     notes = explanation.notes + ([f"{n_outside:,} rows are in no cluster"] if n_outside else [])
@@ -234,8 +235,12 @@ def explained_groups(
     names: Sequence[str],
     places: NDArray | None,
     effort: Effort = BRIEF,
+    stage: str = "layers",
 ) -> Explanation:
-    """What makes each named group of leaves, against all other rows; groups may overlap."""
+    """What makes each named group of leaves, against all other rows; groups may overlap.
+
+    ``stage`` is the name by which it tells how far it is.
+    """
     sample = _sampled(features, leaves)
     rows, own = sample.rows, leaves[sample.rows]
     places = _plane(sample.features, own) if places is None else places[rows]
@@ -243,18 +248,20 @@ def explained_groups(
     strengths = _strengths(sample, own, facts, member)
     groups = _groups(sample.features, strengths)
     sizes = member @ np.bincount(leaves, minlength=member.shape[1])
-    clusters = [
-        ClusterExplanation(
-            cluster=k,
-            name=name,
-            size=int(sizes[k]),
-            share=float(sizes[k] / leaves.size),
-            rules=_rules(features, member[k][leaves], sample, strengths[k], effort),
-            features=_set_apart(features, facts, strengths[k], groups, k),
-            typical=rows[facts.nearest[k]].tolist(),
+    clusters = []
+    for k, name in enumerate(names):
+        clusters.append(
+            ClusterExplanation(
+                cluster=k,
+                name=name,
+                size=int(sizes[k]),
+                share=float(sizes[k] / leaves.size),
+                rules=_rules(features, member[k][leaves], sample, strengths[k], effort),
+                features=_set_apart(features, facts, strengths[k], groups, k),
+                typical=rows[facts.nearest[k]].tolist(),
+            )
         )
-        for k, name in enumerate(names)
-    ]
+        progress.advance(stage, k + 1 + len(names) / 4, 1.25 * len(names))  # a fifth of it came before the first
     notes = [f"from a sample of {rows.size:,} of {leaves.size:,} rows"] if rows.size < leaves.size else []
     return Explanation(
         clusters, [[features.of[index].name for index in group] for group in groups], features.notes + notes

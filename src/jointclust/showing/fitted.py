@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from jointclust import progress
 from jointclust.consensus.column_roles import ColumnRoles, column_roles, columns_with_roles
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.matching import given_names
@@ -218,6 +219,12 @@ class Fitted:
         return verdict(sizes.size, self.labels.size, mean, stability[: sizes.size])
 
     @property
+    def are_apart(self) -> bool:
+        """Whether refits on other rows have found gaps between all clusters of a consensus."""
+        trust = vars(self.clusterer).get("_trust")
+        return trust is not None and trust.n_separate == self.clusterer._agreement.n_held
+
+    @property
     def objective(self) -> Float | None:
         """The objective, iteration by iteration, where the method iterates."""
         history = getattr(self.clusterer, "objective_history_", None)
@@ -239,7 +246,9 @@ class Fitted:
         """The rows by their neighbours in the embedding or, of one direction, in the two that are drawn."""
         is_line = self.positions.shape[1] == 1
         places = np.column_stack([one.values for one in self.directions]) if is_line else self.positions
-        return neighbour_map(places, labels=self.labels)
+        places = neighbour_map(places, labels=self.labels)
+        progress.advance("map", 1)
+        return places
 
     @cached_property
     def explanation(self) -> Explanation:
@@ -320,7 +329,9 @@ class Fitted:
             own = frozenset(leaf for leaf, label in pairs if label == one.cluster)
             is_node = own in groups and all(label == one.cluster for leaf, label in pairs if leaf in own)
             given |= {groups.index(own): one.name} if is_node else {}
-        return NamedTree(linkage, leaves, group_names(self.features, leaves, groups, given))
+        names = group_names(self.features, leaves, groups, given)
+        progress.advance("names", 1)
+        return NamedTree(linkage, leaves, names)
 
     @cached_property
     def cluster_names(self) -> list[str]:

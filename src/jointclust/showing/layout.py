@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import count
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.manifold import TSNE
 from sklearn.utils import check_array, check_random_state
 
+from jointclust import progress
 from jointclust.numerics.graph import distinct_rows, neighbors
 from jointclust.numerics.linalg import signs_of
 from jointclust.numerics.partitions import centers_of
@@ -40,6 +42,8 @@ _DIRECTIONS = 50
 # Landmarks by which another row is placed, and rows that are placed at once.
 _NEAREST, _BLOCK = 6, 16_384
 _PERPLEXITY, _ITERATIONS = 30.0, 500
+# Iterations after which it is told how far the map is.
+_TOLD = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +225,11 @@ def _laid_out(landmarks: Float, rng: np.random.RandomState) -> Float:
 def _by_opentsne(landmarks: Float, start: Float, perplexity: float, seed: int) -> Float:
     from openTSNE import TSNE as FastTSNE  # noqa: N811
 
+    told = count(1)
+
+    def tell(*_: object) -> None:
+        progress.advance("map", next(told) * _TOLD, _ITERATIONS)
+
     method = FastTSNE(
         perplexity=perplexity,
         initialization=start,
@@ -231,6 +240,8 @@ def _by_opentsne(landmarks: Float, start: Float, perplexity: float, seed: int) -
         n_iter=_ITERATIONS // 2,
         random_state=seed,
         n_jobs=1,
+        callbacks=tell,
+        callbacks_every_iters=_TOLD,
     )
     return np.array(method.fit(landmarks))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from jointclust._sklearn import get_feature_names
-from jointclust.rows import is_elsewhere
+from jointclust.rows import is_elsewhere, tidied
 from jointclust.types import Float
 from jointclust.views.cells import Cells, cells_of
 
@@ -96,6 +96,7 @@ def unfolded(X: Any) -> Any:
     A matrix of which half of the cells are filled needs no more memory as an array.
     """
     if sp.issparse(X):
+        X = tidied(X)  # SciPy counts an entry that is stored twice by adding it up, in place
         return X.toarray() if X.shape[0] and 2 * X.count_nonzero() >= np.prod(X.shape, dtype=np.float64) else X
     if isinstance(X, np.ndarray) or not is_table(X) or is_elsewhere(X):
         return X

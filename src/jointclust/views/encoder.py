@@ -135,6 +135,7 @@ class MixedEncoder(Transformer):
         self.mean_: dict[str, float] = {}
         self.scale_: dict[str, float] = {}
         self.readings_ = {}
+        self._other_type: list[str] = []  # columns of dates that are to be numbers, or numbers that are to be dates
         positions = self._positions(labels)
         self.sentinels_ = {
             self._names[positions("sentinels", name)]: list(marks) for name, marks in (self.sentinels or {}).items()
@@ -221,6 +222,8 @@ class MixedEncoder(Transformer):
         return self._learn_numbers(cells, kind, weights)
 
     def _learn_numbers(self, cells: Cells, kind: str, weights: Float) -> Dropped | None:
+        if (cells.kind == "date") != (kind == "date"):
+            self._other_type.append(cells.name)
         values = self._numbers(cells)
         weights = np.where(np.isnan(values), 0.0, weights)
         values = np.nan_to_num(values)
@@ -286,6 +289,12 @@ class MixedEncoder(Transformer):
 
     def _coded_numbers(self, cells: Cells) -> Float:
         values = self._numbers(cells)
+        is_date, was_date = cells.values.dtype.kind == "M", self.kinds_[cells.name] == "date"
+        is_other = cells.values.dtype.kind in "fM" and is_date != was_date and not np.isnan(values).all()
+        if is_other and cells.name not in getattr(self, "_other_type", ()):
+            now, before = ("dates" if is_dates else "numbers" for is_dates in (is_date, was_date))
+            problem = f"Column {cells.name!r} holds {now}, and held {before} before"
+            raise TypeError(f"{problem}: make it the same, or fit again.")
         if self.gaps == "mean":
             values = np.where(np.isnan(values), self.mean_[cells.name], values)
         if self.numbers == "standardise":

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from jointclust.rows import is_annotated, is_elsewhere, is_lazy, some_rows, tidied
+from jointclust.rows import checked_numbers, is_annotated, is_elsewhere, is_lazy, some_rows, tidied
 from jointclust.types import Float
 from jointclust.views.cells import cells_of
 from jointclust.views.columns import (
@@ -274,7 +274,7 @@ def _described(
     if not is_table(rows):
         # Gaps may be, infinite cells not.
         gaps = True if sp.issparse(rows) else "allow-nan"
-        rows = check_array(tidied(rows), accept_sparse="csr", dtype=np.float64, ensure_all_finite=gaps)
+        rows = checked_numbers(rows, positions, dtype=np.float64, ensure_all_finite=gaps)
         if sp.issparse(rows):
             if not isinstance(columns, str):
                 raise ValueError("columns is for tables: the columns of a sparse matrix have no names.")

@@ -10,12 +10,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from jointclust._sklearn import StrOptions, fit_context
 from jointclust.exceptions import tell
-from jointclust.rows import is_annotated, is_elsewhere, is_lazy, tidied
+from jointclust.rows import checked_numbers, is_annotated, is_elsewhere, is_lazy, tidied
 from jointclust.rows.arrays import columns_at, is_device_array, like, namespace, to_host
 from jointclust.rows.memory import check_memory
 from jointclust.types import Array, Float
@@ -388,9 +387,8 @@ class Preparation(Transformer):
             return np.column_stack([description.without_sentinels(one, at) for one, at in zip(read, used, strict=True)])
         dense, marks = not sp.issparse(data), {position for position, _ in description._sentinels}
         marked = [(place, at) for place, at in enumerate(used) if at in marks] if marks else []
-        data = check_array(
+        data = checked_numbers(
             data,
-            accept_sparse="csr",
             dtype=[np.float64, np.float32],
             ensure_all_finite="allow-nan" if dense else True,
             copy=bool(marked),

@@ -101,13 +101,11 @@ class Content:
         """What speaks for a number of clusters, and against it."""
         reasons = []
         if self.number is not None and number in self.number.scores:
-            reasons.append(f"members of different kinds agree to {self.number.scores[number]:.2f}")
+            reasons.append(f"different methods agree to {self.number.scores[number]:.2f}")
         words = [word for word, _ in self.splits if word is not None][: number - 1]
         n_separated = words.count("separated")
         if len(words) == number - 1:
-            which = "all" if n_separated == len(words) else "none" if n_separated == 0 else str(n_separated)
-            one = "a gap is certain for its split" if n_separated else "no gap is certain for its split"
-            reasons.append(one if len(words) == 1 else f"a gap is certain for {which} of its {len(words)} splits")
+            reasons.append(_separated(n_separated, len(words)))
         if number == self.n_clusters and self.steadiness is not None:
             hardly = int((self.steadiness < DOUBTFUL).sum())
             reasons.append(f"{hardly} of its clusters are hardly found again" if hardly else "all are found again")
@@ -115,9 +113,19 @@ class Content:
 
     @cached_property
     def splits(self) -> list[tuple[str | None, float | None]]:
-        """Whether each split has a gap, the first one first: "separated" or "overlapping"; and its p-value."""
+        """Whether each split has a gap, the first one first: "separated" or "overlapping"; and its p-value.
+
+        Where refits find gaps between all clusters of the fit, the splits that make these clusters have gaps, too; one
+        for which the test alone finds none has no p-value.
+        """
         of_layers = [self.fitted.clusterer._split(number) for number in range(2, len(self.layers.of_number) + 1)]
-        return [(one["split"], one["p_value"]) for one in of_layers]
+        splits = [(one["split"], one["p_value"]) for one in of_layers]
+        if not self.fitted.are_apart:
+            return splits
+        return [
+            ("separated", None) if word == "overlapping" and place < self.n_clusters - 1 else (word, p)
+            for place, (word, p) in enumerate(splits)
+        ]
 
     def sure(self) -> str:
         """How far the clusters can be trusted, in one sentence: the verdict."""
@@ -129,8 +137,9 @@ class Content:
         doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < DOUBTFUL)
         if doubtful.size:
             texts.append(
-                f"{self._of_clusters(doubtful, 'is', 'are')} not found again on other rows (less than {DOUBTFUL:.0%}): "
-                "with other rows the line is drawn elsewhere. Read nothing into it, or try fewer clusters."
+                f"{self._of_clusters(doubtful, 'is', 'are')} hardly found again on other rows (less than "
+                f"{DOUBTFUL:.0%}): with other rows the line is drawn elsewhere. Read nothing into it, or try fewer "
+                "clusters."
             )
         sizes = self.fitted.profile.sizes
         few = np.flatnonzero((sizes > 0) & (sizes < _FEW_ROWS))  # one without rows is gone since an earlier model
@@ -177,7 +186,7 @@ class Content:
         """A few numbers to begin with."""
         values = {
             "rows": f"{self.fitted.labels.size:,}",
-            "features": f"{len(self.fitted.names):,}",
+            **self._width(),
             "clusters": str(self.n_clusters),
             "method": type(self.fitted.clusterer).__name__,
         }
@@ -189,6 +198,16 @@ class Content:
             values["accuracy against the classes"] = f"{clustering_accuracy(self.classes, self.fitted.labels):.3f}"
             values["NMI"] = f"{normalized_mutual_info(self.classes, self.fitted.labels):.3f}"
         return values
+
+    def _width(self) -> dict[str, str]:
+        """How many columns the data have and how many of them are used; of documents, how many words."""
+        columns = self.fitted.columns
+        if any(one.kind == "word" for one in self.fitted.features.of[:1]):
+            return {"words": f"{len(self.fitted.names):,}"}
+        if not columns:
+            return {"features": f"{len(self.fitted.names):,}"}
+        n_used = sum(one["used"] for one in columns)
+        return {"columns": f"{n_used:,} of {len(columns):,}" if n_used < len(columns) else f"{n_used:,}"}
 
     @cached_property
     def silhouette(self) -> tuple[Float, Float] | None:
@@ -287,6 +306,25 @@ class Content:
         """Features by their largest effect in any cluster, the largest first."""
         effects = self.layers.contrast.effects[self.layers.fitted]
         return np.argsort(-np.abs(effects).max(axis=0), kind="stable")
+
+
+def _separated(n_separated: int, n_splits: int) -> str:
+    """How many of the splits that make a layer have a gap.
+
+    Examples
+    --------
+    >>> _separated(4, 4), _separated(1, 4), _separated(0, 1)
+    ('all 4 splits are separated', '1 of 4 splits is separated', 'its split may be overlapping')
+    >>> _separated(2, 2), _separated(0, 2)
+    ('both splits are separated', 'both splits may be overlapping')
+    """
+    if n_splits == 1:
+        return "its split is separated" if n_separated else "its split may be overlapping"
+    every = "both" if n_splits == 2 else f"all {n_splits}"
+    if n_separated == 0:
+        return f"{every} splits may be overlapping"
+    which = every if n_separated == n_splits else f"{n_separated} of {n_splits}"
+    return f"{which} splits {'is' if n_separated == 1 else 'are'} separated"
 
 
 def _ascending(values: Float, wanted: NDArray[np.bool_]) -> list[tuple[int, float]]:

@@ -117,7 +117,10 @@ def _tree(content: Content) -> dict[str, Any] | None:
     if tree is None:
         return None
     joins = [[int(first), int(second), round(float(height), 4)] for first, second, height, _ in tree.linkage]
-    splits = [None if word is None else [word, float(f"{p:.2g}")] for word, p in reversed(content.splits)]
+    splits = [
+        None if word is None else [word, None if p is None else float(f"{p:.2g}")]
+        for word, p in reversed(content.splits)
+    ]
     leaves = coded(tree.leaves, len(joins))
     return {"joins": joins, "splits": splits, "layers": layers.of_number, "looks": layers.looks, **leaves}
 

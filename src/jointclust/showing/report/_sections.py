@@ -29,6 +29,8 @@ _SIZES = 8
 # Cards that are open before the script looks at the screen, at the most.
 _OPEN = 12
 _COLUMNS = 60
+# Who has chosen a parameter that nobody has named.
+_DEFAULT = "default"
 _LOOKS = looks()
 # What the page's words mean, by the word.
 WORDS = {
@@ -312,15 +314,15 @@ def number(content: Content) -> str:
     """The candidates for the number of clusters side by side, the tree that the slider cuts, and the curve."""
     result = content.number
     reason = "" if result is None else escape(getattr(result, "why", "") or result.verdict)
-    text = f"<p>{reason[0].upper()}{reason[1:]}.</p>" if reason else ""
+    text = f"<p>{capital(reason)}.</p>" if reason else ""
     candidates = "".join(_candidate(content, one) for one in content.candidate_numbers)
     body = f'<div class="candidates">{candidates}</div>' if candidates else ""
     tree, curve = "", _number_curve(content)
     if content.layers.of_number:
         tree = (
             '<figure class="js layered" data-chart="tree" hidden><figcaption>How clusters join '
-            f"({term('layer', 'layers')}): thick lines are splits with a gap that is certain (separated), thin "
-            "ones may be overlapping; the dashed line is where the slider cuts.</figcaption>"
+            f"({term('layer', 'layers')}): thick lines are splits that are separated by a gap, thin ones may be "
+            "overlapping; the dashed line is where the slider cuts.</figcaption>"
             '<div id="dendrogram"></div></figure>'
         )
     body += f'<div class="side">{tree}{curve}</div>' if tree or curve else ""
@@ -335,7 +337,7 @@ def _candidate(content: Content, number: int) -> str:
     listed = ", ".join(f"{size:,}" for size in sizes[:_SIZES]) + (", …" if len(sizes) > _SIZES else "")
     reasons = "".join(f"<li>{escape(text)}</li>" for text in content.reasons_for(number))
     return (
-        f'<article class="candidate{" fitted" * is_fitted}"><h3>{number} clusters{" (shown first)" * is_fitted}</h3>'
+        f'<article class="candidate{" fitted" * is_fitted}"><h3>{number} clusters{" (as fitted)" * is_fitted}</h3>'
         f'<canvas class="js" data-thumbnail="{number}" width="220" height="150" role="img" '
         f'aria-label="Map of {number} clusters"></canvas>'
         f"<p>Sizes: {listed}</p><ul>{reasons}</ul>"
@@ -358,7 +360,7 @@ def _number_curve(content: Content) -> str:
         (str(numbers[0]), f"{numbers[-1]} clusters"),
         [(float(np.log(one)), result.scores[one], f"{one}, {word}") for one, word in marks if one in result.scores],
     )
-    text = f"The {term('agreement')} of members of different kinds, over the number of clusters."
+    text = "How far different methods agree, by the number of clusters."
     return f'<figure data-chart="agreement"><figcaption>{text}</figcaption>{curve}</figure>'
 
 
@@ -424,6 +426,10 @@ def columns(content: Content) -> str:
     more = len(facts) - len(shown_ones)
     last += f"<p>{more:,} more columns are not shown.</p>" if more else ""
     head = ["column", "kind", "used", term("drives"), *([term("related")] if has_related else []), "why"]
+    reasons = {row[-1] for row in rows}
+    if len(reasons) == 1 and len(rows) > 1:  # said once
+        last = f"<p>{capital(reasons.pop())}.</p>{last}"
+        return section("Columns", last + table(head[:-1], [row[:-1] for row in rows], long=True), name="columns")
     return section("Columns", last + table(head, rows, kind="texts", long=True), name="columns")
 
 
@@ -456,12 +462,14 @@ def chosen_features(content: Content) -> str:
 
 def parameters(content: Content) -> str:
     """Who chose what."""
-    rows = [
-        [escape(name), shown(value), escape(origin)]
-        for name, (value, origin) in content.parameters.items()
-        if value not in (None, "", (), [])
-    ]
-    parts = table(["parameter", "value", "chosen by"], rows, kind="texts")
+    known = {name: one for name, one in content.parameters.items() if one[0] not in (None, "", (), [])}
+    head = ["parameter", "value", "chosen by"]
+    rows = [[escape(name), shown(value), escape(by)] for name, (value, by) in known.items() if by != _DEFAULT]
+    usual = [[escape(name), shown(value)] for name, (value, by) in known.items() if by == _DEFAULT]
+    parts = table(head, rows, kind="texts") if rows else ""
+    if usual:
+        as_usual = f"<details><summary>{len(usual)} by default</summary>{table(head[:2], usual)}</details>"
+        parts += as_usual
     if content.candidates is not None:
         parts += (
             "<h3>What was tried</h3><p>No labels were used: the score says how much a candidate agrees with the "
@@ -725,7 +733,12 @@ def alike(name: str, others: Sequence[str]) -> str:
     column, sign, _ = name.partition(" = ")
     names = [other.removeprefix(column + sign) if sign else other for other in others]
     listed = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
-    return f' <small title="{escape(", ".join(names))}">as {escape(listed)}</small>'
+    return f' <small title="{escape(", ".join(names))}">{"also" if sign else "like"} {escape(listed)}</small>'
+
+
+def capital(text: str) -> str:
+    """A text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
 
 
 def short(value: float) -> str:

@@ -39,16 +39,18 @@ function groupOf(a, b) {
 
 async function showComparison() {
   const [a, b] = ["side-a", "side-b"].map((id) => by(id).selectedOptions[0].side);
-  const some = page.features.slice(0, COMPARED);
+  const others = page.columns.filter((column) => column !== clusters && column.kind === "category");
+  // A category is compared as one column, not by its levels, too.
+  const isLevel = (feature) => feature.of === "level" && others.some(({ name }) => feature.name.startsWith(`${name} = `));
+  const some = page.features.filter((feature) => !isLevel(feature)).slice(0, COMPARED);
   await Promise.all(some.map(ready));
   const group = groupOf(a, b);
-  const others = page.columns.filter((column) => column !== clusters && column.kind === "category");
   const found = [
     ...some.map((feature) => differenceOf(feature, group)),
     ...others.map((column) => associationOf(column, group)),
   ].filter((one) => one && one.effect !== 0);
   corrected(found).sort((x, y) => Math.abs(y.effect) - Math.abs(x.effect));
-  const head = ["", "effect", cut(a.name, 18), cut(b.name, 18), "test"];
+  const head = ["", "effect", cut(a.name, 40), cut(b.name, 40), "test"];
   const titles = head.map((text) => make("th", { scope: "col", textContent: text }));
   by("compared").replaceChildren(
     found.length

@@ -73,9 +73,10 @@ function featureFinder() {
     .map((one) => one.name)
     .join(", ");
   const few = counted(page.features.length);
+  const of = page.features.some((one) => one.of === "level") ? " (columns, and levels of categories)" : "";
   by("carried").textContent =
     left === 0
-      ? `The page carries all ${counted(page.n_features)} features, at four digits.`
+      ? `The page carries all ${counted(page.n_features)} features${of}, at four digits.`
       : `The page carries ${few} of ${counted(page.n_features)} features, at four digits, those that tell the ` +
         `clusters apart most: ${listed}${page.features.length > 20 ? ", …" : ""}. A larger page has room for more: ` +
         "fit with --report-megabytes, or write_report with most_megabytes.";

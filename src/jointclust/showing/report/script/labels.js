@@ -9,6 +9,10 @@ const hue = (name) =>
     ? { "--ink": "#1b1f24", "--paper": "#ffffff", "--link": "#0b57d0" }[name]
     : getComputedStyle(document.documentElement).getPropertyValue(name);
 
+// A category that is all over the map has no place there for its name: the half of its rows is in less than this share
+// of where the half of all rows is.
+const LOCAL = 0.3;
+
 // Middles of the visible rows of each category and the half of them around it, by at most a few thousand rows.
 function middles() {
   const { colour } = state;
@@ -26,7 +30,11 @@ function middles() {
     values.sort((a, b) => a - b);
     return { at: quarter(values, 2), spread: quarter(values, 3) - quarter(values, 1) };
   };
-  return each.map(([x, y]) => (x.length ? { x: middle(x), y: middle(y), size: x.length } : null));
+  const found = each.map(([x, y]) => (x.length ? { x: middle(x), y: middle(y), size: x.length } : null));
+  if (colour.looks || colour.names.length < 2) return found; // clusters, also named ones, keep their names
+  const area = ({ x, y }) => x.spread * y.spread;
+  const all = area({ x: middle(each.flatMap(([x]) => x)), y: middle(each.flatMap(([, y]) => y)) });
+  return found.map((place) => (place && area(place) < LOCAL * all ? place : null));
 }
 
 let cached = { key: null };
@@ -41,12 +49,23 @@ const cut = (text, most = 32) => (text.length > most ? text.slice(0, most - 1) +
 const nameSize = () => Math.round(13 * growth());
 const nameFont = () => `600 ${nameSize()}px system-ui, sans-serif`;
 
+// A long name in two lines, the first of which ends at the comma or else at the blank that is nearest to the middle.
+function broken(text) {
+  if (text.length <= 24) return [text];
+  const places = (sign) => [...text].flatMap((letter, at) => (letter === sign && at > 7 && at < text.length - 8 ? [at] : []));
+  const middle = (found) => found.sort((a, b) => Math.abs(a - text.length / 2) - Math.abs(b - text.length / 2))[0];
+  const at = middle(places(",")) ?? middle(places(" "));
+  if (at === undefined) return [cut(text)];
+  const first = text[at] === "," ? at + 1 : at;
+  return [cut(text.slice(0, first)), cut(text.slice(first).trim())];
+}
+
 // Names at the centres, the largest cluster first; one that would lie over another, or over the middle of another
 // cluster, moves aside, or stays away.
 function placedNames(pen) {
   const { w, h } = box();
   const t = transform();
-  const tall = nameSize() + 5;
+  const line = nameSize() + 5;
   const taken = [];
   const found = [];
   if (state.colour.kind !== "category" || state.colour.names.length > LABELS) return found;
@@ -55,8 +74,9 @@ function placedNames(pen) {
     .filter(Boolean)
     .sort((a, b) => b.place.size - a.place.size);
   for (const { place, k, x, y } of order) {
-    const text = cut(nameAt(state.colour, k));
-    const width = pen.measureText(text).width + 8;
+    const lines = broken(nameAt(state.colour, k));
+    const width = Math.max(...lines.map((text) => pen.measureText(text).width)) + 8;
+    const tall = line * lines.length;
     const hides = (area) =>
       order.some((o) => o.k !== k && o.x > area[0] - 3 && o.x < area[2] + 3 && o.y > area[1] - 3 && o.y < area[3] + 3);
     const high = (place.y.spread / 65535) * Math.abs(t.sy);
@@ -74,13 +94,14 @@ function placedNames(pen) {
       [0, 2 * tall],
     ]) {
       const a = Math.max(width / 2, Math.min(w - width / 2, x + dx));
-      const b = Math.max(10, Math.min(h - 30, y + dy));
+      const b = Math.max(tall / 2, Math.min(h - 20 - tall / 2, y + dy));
       const area = [a - width / 2, b - tall / 2, a + width / 2, b + tall / 2];
       if (taken.some((other) => area[0] < other[2] && other[0] < area[2] && area[1] < other[3] && other[1] < area[3]))
         continue;
       if (hides(area)) continue;
       taken.push(area);
-      found.push({ text, x: a, y: b, kind: "name" });
+      const top = b - (line * (lines.length - 1)) / 2;
+      lines.forEach((text, place) => found.push({ text, x: a, y: top + place * line, kind: "name", of: k }));
       break;
     }
   }

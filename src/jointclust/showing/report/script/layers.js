@@ -132,7 +132,8 @@ function drawTree(count) {
 
 function tellSplit(count) {
   const [word, p] = page.tree.splits[leaves - count] ?? [];
-  by("split").textContent = word ? `the split from ${count - 1} to ${count} ${SPLITS[word]} (${probability(p)})` : "";
+  const chance = word && p !== null ? ` (${probability(p)})` : "";
+  by("split").textContent = word ? `the split from ${count - 1} to ${count} ${SPLITS[word]}${chance}` : "";
   by("split").className = word ? `tag ${word}` : "";
   by("layer-count").textContent = count === fitted ? `${count}, as fitted` : `${count} (fitted: ${fitted})`;
 }

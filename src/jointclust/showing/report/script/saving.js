@@ -1,19 +1,27 @@
 // The map as a picture: pixels, or lines.
 
 const VECTORS = 20000;
+const LEGEND_FONT = "13px system-ui, sans-serif";
 
 function legendLines() {
   const { colour } = state;
   return colour.kind === "category"
-    ? colour.names.map((_, k) => ({ k, text: cut(nameAt(colour, k), 30) })).slice(0, 60)
+    ? colour.names.map((_, k) => ({ k, text: cut(nameAt(colour, k), 64) })).slice(0, 60)
     : [];
+}
+
+// How wide the legend of a picture is.
+function besideMap(lines) {
+  const pen = overlay.getContext("2d");
+  pen.font = LEGEND_FONT;
+  return lines.length ? Math.ceil(Math.max(200, ...lines.map(({ text }) => pen.measureText(text).width)) + 44) : 0;
 }
 
 // The points, the names over them, and the legend beside them, on paper.
 function picture() {
   const { w, h, dpr } = box();
   const lines = legendLines();
-  const side = lines.length ? 230 : 0;
+  const side = besideMap(lines);
   const sheet = make("canvas", { width: Math.round((w + side) * dpr), height: Math.round(h * dpr) });
   const pen = sheet.getContext("2d");
   pen.fillStyle = hue("--paper");
@@ -23,7 +31,7 @@ function picture() {
   pen.drawImage(canvas, 0, 0);
   pen.drawImage(overlay, 0, 0);
   pen.scale(dpr, dpr);
-  pen.font = "13px system-ui, sans-serif";
+  pen.font = LEGEND_FONT;
   pen.textBaseline = "middle";
   lines.forEach(({ k, text }, place) => {
     const y = 20 + (place * (h - 30)) / Math.max(lines.length, 24);
@@ -67,7 +75,7 @@ function saveSvg() {
   const { w, h } = box();
   const t = transform();
   const lines = legendLines();
-  const side = lines.length ? 230 : 0;
+  const side = besideMap(lines);
   const ink = hue("--ink");
   const root = draft("svg", {
     viewBox: `0 0 ${w + side} ${h}`,
