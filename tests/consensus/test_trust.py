@@ -130,6 +130,13 @@ def test_groups_between_which_there_are_gaps(rng):
     assert n_separate(X[::2], strips[::2], X[1::2], strips[1::2], 4) == 4
 
 
+def test_stripes_have_gaps_between_them(rng):
+    """They are long in another direction than that from one to the next."""
+    stripes = np.repeat([0, 1, 2], 200)
+    X = np.column_stack([rng.uniform(0, 20, 600) + 3 * stripes, 2 * stripes + 0.15 * rng.standard_normal(600)])
+    assert n_separate(X[::2], stripes[::2], X[1::2], stripes[1::2], 3) == 3
+
+
 def test_gaps_between_many_clusters_take_little_memory(rng):
     """Their centers are compared in pairs, in each of as many directions."""
     X, labels = rng.standard_normal((1200, 100)), np.arange(1200) % 300

@@ -32,10 +32,11 @@ def valley_p_value(rows: Float, is_second: NDArray[np.bool_]) -> float:
     the other way round. Twice the smaller probability is an upper bound of that of both.
     """
     turns = [np.arange(len(rows)) % 2 == turn for turn in (0, 1)]
-    return min(1.0, 2 * min(_valley(rows[one], is_second[one], rows[~one]) for one in turns))
+    return min(1.0, 2 * min(shown_valley_p_value(rows[one], is_second[one], rows[~one]) for one in turns))
 
 
-def _valley(shown: Float, is_second: NDArray[np.bool_], tested: Float) -> float:
+def shown_valley_p_value(shown: Float, is_second: NDArray[np.bool_], tested: Float) -> float:
+    """Probability of so few tested rows between two sets, in the direction that discriminates between shown rows."""
     if min(is_second.sum(), (~is_second).sum()) == 0:
         return 1.0
     low, high = shown[~is_second].mean(axis=0), shown[is_second].mean(axis=0)
