@@ -485,8 +485,8 @@ def test_splits_of_the_tree_are_those_of_the_layers(blobs, tmp_path):
 
 
 def test_the_page_does_not_doubt_gaps_of_which_its_verdict_is_sure(tmp_path):
-    """The test of a split of many clusters from many is sure of nothing where each is apart from all others."""
-    X, _ = jc.datasets.mixture(600, 40, 20, separation=20, random_state=0)
+    """The test of splits is sure of nothing where clusters have few rows, and each is apart from all others."""
+    X, _ = jc.datasets.mixture(400, 40, 20, separation=20, random_state=0)
     model = jc.JointConsensus(20, columns="all", effort="quick", random_state=0).fit(X)
     assert "gaps between the clusters" in str(model.verdict_)
     assert {layer["split"] for layer in model.layers_[1:20]} == {"overlapping"}
