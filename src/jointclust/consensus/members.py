@@ -147,7 +147,7 @@ def n_members_on(n_clusters: int, n_rows: int, n_columns: int, effort: Effort) -
     n_finer = len(finer_numbers(n_clusters, n_rows, effort.finer))
     if is_low(n_columns):
         return n_low_members(n_finer, effort.n_init)
-    return effort.times * (len(_MAIN) + 2 + 2 * n_finer)
+    return effort.times * (2 + n_finer if effort.plain else len(_MAIN) + 2 + 2 * n_finer)
 
 
 def _uncorrelated(Z: Array, weights: Float | None, rng: np.random.RandomState) -> Coordinates:
