@@ -62,3 +62,16 @@ def test_a_range(tmp_path):
     jc.save(model, tmp_path / "model.skops")
     assert jc.load(tmp_path / "model.skops").number_.verdict == model.number_.verdict
     assert not hasattr(model.fit(X[:60]), "number_")  # it was chosen on other rows
+
+
+@pytest.mark.parametrize("levels", [False, True])
+def test_columns_may_be_numbered(levels, rng):
+    """As in a data frame made of an array, of which scikit-learn keeps no names; one column is not used."""
+    kind = rng.randint(3, size=120)
+    frame = pd.DataFrame(rng.standard_normal((120, 6)) + 4 * rng.standard_normal((3, 6))[kind])
+    frame[1] = rng.choice(["north", "south"], 120) if levels else rng.standard_normal(120)
+    model = jc.cluster(frame, 3, random_state=0)
+    named = jc.cluster(frame.rename(columns="column {}".format), 3, random_state=0)
+    assert not model.columns_[1]["used"]
+    np.testing.assert_array_equal(model.labels_, named.labels_)
+    np.testing.assert_array_equal(model.predict(frame), model.labels_)

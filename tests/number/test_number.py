@@ -281,3 +281,16 @@ def test_a_layer_of_separated_splits_is_among_the_first_three():
     assert model.number_.with_suggestion(1).suggestions == model.number_.suggestions
     result = number.ClusterNumber(3, {}, [3, 9, 30], {}, 0.4, True, 10)
     assert result.with_suggestion(2).suggestions == [3, 9, 2, 30]
+
+
+def test_gaps_between_the_values_of_a_column_are_no_gaps_between_clusters():
+    """The levels of a category and of a truth value cut each segment of the customers; they are no more segments."""
+    customers, segment = jc.datasets.everyday("customers", random_state=6)
+    result = jc.number_of_clusters(customers)
+    assert result.n_clusters == np.unique(segment).size, result.why
+
+
+def test_few_values_are_told_from_many():
+    numbers = np.arange(60.0)
+    assert not number.structure.has_levels(np.column_stack([numbers, -numbers, np.ones(60)]))
+    assert number.structure.has_levels(np.column_stack([numbers, numbers % 3]))

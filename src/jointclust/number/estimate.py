@@ -203,7 +203,8 @@ def number_of_clusters(
     Two halves of the rows then look for separated clusters: one half forms them, and of the other half fewer
     rows lie about the middle between two of them than a unimodal density allows. Their number is
     taken where the halves agree on them, if it is not smaller than that of the curve, or if the methods hardly agree:
-    directions of large variance without clusters mislead the methods.
+    directions of large variance without clusters mislead the methods. It is not taken in a table that has a column of
+    at most ten values, such as a coded category: between values there are gaps, too.
 
     The answer is a function of the data: it depends neither on chance nor on the order of the rows.
 
@@ -288,6 +289,8 @@ def count(
         curve = AgreementCurve(graph, [ViewPartitions(Z) for Z in views], numbers, report).explore()
         slope = communities_on_a_slope(curve, nearest) if among is None else None
         separated = separated_clusters(varied[0], varied[0].present[order], rng, graph.expected)
+        if viewed.description is not None and viewed.description.kind in ("table", "mixed"):
+            separated = separated._replace(by_levels=structure.has_levels(varied[0].rows.X))
         parts = confirmed(parts_with_gaps(nearest, few_directions=in_plane), separated)
         known = [separated.n_clusters] if is_sure(separated) else []
         curve.evaluate([number for number in (*known, parts) if number in numbers])
@@ -393,21 +396,25 @@ def is_structure(separated: SeparatedClusters, excess: float, rows: Matrix) -> b
     """Whether there are clusters: clear communities, or separated clusters that are not the levels of one column."""
     if excess >= structure.ENOUGH:
         return True
-    if min(separated.numbers) == 1 or separated.agreement < (_SOME if excess >= structure.SOME else _SURE):
+    some = excess >= structure.SOME
+    if min(separated.numbers) == 1 or separated.agreement < (_SOME if some else _SURE):
+        return False
+    if separated.by_levels and not some:
         return False
     return not structure.is_levels_of_a_column(rows, separated.labels)
 
 
 def is_sure(separated: SeparatedClusters) -> bool:
     """Whether the number of separated clusters may be the answer."""
-    return separated.n_clusters > 1 and separated.agreement >= _SURE
+    return separated.n_clusters > 1 and separated.agreement >= _SURE and not separated.by_levels
 
 
 def confirmed(parts: tuple[int, int], separated: SeparatedClusters) -> int:
     """The number of parts; if more neighbours show fewer, that of separated clusters where it is between the two."""
     most, fewest = parts
     between = fewest <= separated.n_clusters <= most and min(separated.numbers) == separated.n_clusters
-    return separated.n_clusters if between and separated.agreement >= _SURER else most
+    is_sure_of_them = separated.agreement >= _SURER and not separated.by_levels
+    return separated.n_clusters if between and is_sure_of_them else most
 
 
 def is_preferred(

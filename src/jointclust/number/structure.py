@@ -47,6 +47,13 @@ def excess(Z: Float, rows: Matrix, rng: np.random.RandomState) -> float:
     return min(above, _excess(measured, lambda: _leading(_permuted(columns, rng)), len(Z)))
 
 
+def has_levels(rows: Matrix) -> bool:
+    """Whether some column takes only a few values, between which there are gaps, whatever the clusters are."""
+    if sp.issparse(rows):
+        return False
+    return any(1 < np.unique(column).size <= _LEVELS for column in np.asarray(to_host(rows)).T)
+
+
 def is_levels_of_a_column(rows: Matrix, labels: Labels) -> bool:
     """Whether clusters are the values of a column that has as few, such as a coin, and no other column shows them."""
     if sp.issparse(rows):

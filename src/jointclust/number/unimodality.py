@@ -34,12 +34,16 @@ _RIDGE = 1e-3
 
 
 class SeparatedClusters(NamedTuple):
-    """The number of clusters in each half of the rows, the agreement of both partitions, the rows and labels."""
+    """The number of clusters in each half of the rows, the agreement of both partitions, the rows and labels.
+
+    ``by_levels``: the gaps between clusters may be those between the few values of a column.
+    """
 
     numbers: tuple[int, int]
     agreement: float
     rows: NDArray[np.intp]
     labels: Labels
+    by_levels: bool = False
 
     @property
     def n_clusters(self) -> int:

@@ -337,7 +337,9 @@ class Preparation(Transformer):
             return data
         if not is_table(data) or isinstance(data, np.ndarray):
             return columns_at(data, self.kept_) if is_elsewhere(data) else data[:, self.kept_]
-        names = [self.feature_names_in_[index] for index in self.kept_]
+        known = getattr(self, "feature_names_in_", None)  # scikit-learn keeps no names that are numbers
+        known = names_of(data) if known is None else known
+        names = [known[index] for index in self.kept_]
         return data.select(names) if hasattr(data, "column_names") else data[names]
 
     def _learn_columns(self, data: Any) -> None:
@@ -353,21 +355,17 @@ class Preparation(Transformer):
         if not description.used.all() and (is_lazy(data) or not is_elsewhere(data)):
             self.kept_ = np.flatnonzero(description.used)
         if is_table(data) and not is_elsewhere(data) and description.kind in ("table", "mixed"):
-            self.encoder_ = self._encoder()
+            self.encoder_ = self._encoder([str(name) for name in names_of(self._restricted(data))])
         what = "is left out" if self.kept_ is not None else "looks like it should be left out, and is not"
         dropped = [column for column in description.columns if not column.used]
         self.notes_ += [f"column {one.name!r} {what} ({one.kind}): {one.why}" for one in dropped[:5]]
         if len(dropped) > 5:
             self.notes_.append(f"{FURTHER}, likewise: {len(dropped) - 5}")
 
-    def _encoder(self) -> MixedEncoder:
-        """What codes the columns that are used."""
+    def _encoder(self, names: list[str]) -> MixedEncoder:
+        """What codes the columns that are used, by their names; those of an array are numbers, counted anew."""
         description = self.description_
         used = [column for column in description.columns if column.used]
-        if isinstance(getattr(self, "feature_names_in_", None), np.ndarray):
-            names = [column.name for column in used]
-        else:
-            names = [str(place) for place in range(len(used))]  # of an array, whose columns are counted anew
         sentinels: dict[str, list[float]] = {}
         for place, position in enumerate(np.flatnonzero(description.used)):
             values = [value for where, value in description._sentinels if where == position]
