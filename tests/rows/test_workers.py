@@ -193,6 +193,12 @@ def test_a_model_outlives_the_cluster(tmp_path, rows):
     np.testing.assert_array_equal(large.predict(da.from_array(rows)).compute(), models[2].predict(rows))
 
 
+def test_very_many_chunks(client, rows, monkeypatch):
+    monkeypatch.setattr(_dask, "MOST_CHUNKS", 3)
+    with pytest.warns(UserWarning, match="X has 4 chunks of some 500 rows.*rechunk to fewer"):
+        jc.LDAKMeans(4, random_state=0).fit(da.from_array(rows, chunks=(500, 20)))
+
+
 def test_too_little_memory(tmp_path):
     options = {"dashboard_address": None, "local_directory": str(tmp_path)}
     with (

@@ -20,6 +20,8 @@ from jointclust.types import Array, Sweepable
 _T = TypeVar("_T")
 # Copies of a chunk that a task holds at the most, some of them in float64.
 _COPIES = 4
+# Chunks above which a fit warns, and how many of them Dask's scheduler manages in a minute.
+MOST_CHUNKS, _CHUNKS_PER_MINUTE = 20_000, 3_000
 # Bytes of a graph before Dask warns, out of reach: a large graph holds a sample, which is sent once.
 _ANY_SIZE = 2**60
 # Sums, pieces, and the shape and precision of each array with one row per row.
@@ -216,10 +218,20 @@ def _is_task() -> bool:
 
 
 def check_workers(X: Any) -> None:
-    """Refuse workers that lack the package, or the memory for a chunk: they would be killed again and again."""
+    """Refuse workers that lack the package, or the memory for a chunk, and warn of very many chunks.
+
+    Workers without memory would be killed again and again.
+    """
     client = _client()
     if client is None:
         return
+    if (n_chunks := len(X.chunks[0])) > MOST_CHUNKS:
+        tell(
+            f"X has {n_chunks:,} chunks of some {X.shape[0] // n_chunks:,} rows. Dask's scheduler may take "
+            f"{n_chunks // _CHUNKS_PER_MINUTE} minutes for a fit, however many workers there are: rechunk to fewer, "
+            "larger ones, of some 100 MB.",
+            UserWarning,
+        )
     # Not a function of ours: a worker that lacks the package could not even read it.
     answers = client.run(eval, "bool(__import__('importlib').util.find_spec('jointclust'))", on_error="return")
     lacking = [address for address, has_it in answers.items() if has_it is not True]
