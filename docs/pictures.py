@@ -6,6 +6,7 @@ Writes docs/_static/tasks/NAME.png, and docs/_static/report.png. Chromium is the
 one on the path. The pictures of cells need pbmc3k in the folder that JOINTCLUST_DATA names.
 """
 
+import contextlib
 import functools
 import io
 import os
@@ -73,7 +74,9 @@ def run(data, options, folder):
     if "january" in options:
         before = run("january", ("--clusters", "4"), folder)
         options = (*options[:-1], str(before))
-    cli.main(["fit", str(table(data, folder)), *options, "--quiet", "--out", str(folder / "run")])
+    path = table(data, folder)
+    with contextlib.chdir(folder):  # the page names the files as they are given here
+        cli.main(["fit", path.name, *options, "--quiet", "--out", "run"])
     return folder / "run"
 
 
