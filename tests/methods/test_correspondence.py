@@ -2,8 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from sklearn.cluster import KMeans
 
@@ -178,6 +176,7 @@ def test_known_labels_and_groups(method):
 
 
 def test_tables_of_all_libraries(tmp_path):
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     X = table(coded(0)[0]).assign(age=np.random.RandomState(0).uniform(20, 60, 60), member=np.arange(60) % 2 == 0)
     model = CC(3, random_state=0, n_init=3).fit(X)
     for other in (pl.from_pandas(X), pa.Table.from_pandas(X)):
