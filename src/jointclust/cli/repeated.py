@@ -36,14 +36,14 @@ def describe_ids(table: Table, n_rows: int) -> str:
     n_ids = n_rows if table.ids is None else len(set(table.ids.tolist()))
     if n_ids == n_rows:
         return ""
-    told = (
+    what = (
         f"{n_rows:,} rows have {n_ids:,} names in column {table.id_column!r}: several rows of labels.csv will have the "
         "same id."
     )
     if n_rows < _LONG * n_ids:
-        return told
+        return what
     return (
-        f"{told} To cluster the {n_ids:,} names, bring the file into one row for each, with a column per measurement."
+        f"{what} To cluster the {n_ids:,} names, bring the file into one row for each, with a column per measurement."
     )
 
 

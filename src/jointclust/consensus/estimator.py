@@ -856,7 +856,7 @@ def describe_unused(description: Description) -> str:
         return ""
     unused = description.left_out
     sentences = [f"{listed(unused)} left out: ids, long text or empty (see description_)"] if unused else []
-    told = (BESIDE, EITHER)
-    reasons = description.reasons
-    sentences += [one for one in reasons if any(what in one for what in told) or one in description.unrelated]
+    for reason in description.reasons:
+        if BESIDE in reason or EITHER in reason or reason in description.unrelated:
+            sentences.append(reason)
     return f"{'. '.join(sentences)}." if sentences else ""

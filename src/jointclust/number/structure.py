@@ -23,6 +23,7 @@ _VARIANCE, _DIRECTIONS = 0.95, 50
 _RESOLUTION = 0.5
 # A column has levels if it has at most so many values; clusters are its levels above this agreement with them.
 _LEVELS, _ALIKE = 10, 0.75
+_FIRST = 100  # rows that rule out most columns of many values
 # Least excess, in standard deviations, of structure; the same if there are separated clusters, too.
 ENOUGH, SOME = 2.0, 1.0
 # Draws if the first one is not clear; standard deviations of a clear one; a term added to the standard deviation of few
@@ -51,7 +52,8 @@ def has_levels(rows: Matrix) -> bool:
     """Whether some column takes only a few values, between which there are gaps, whatever the clusters are."""
     if sp.issparse(rows):
         return False
-    return any(1 < np.unique(column).size <= _LEVELS for column in np.asarray(to_host(rows)).T)
+    columns = (column for column in np.asarray(to_host(rows)).T if np.unique(column[:_FIRST]).size <= _LEVELS)
+    return any(1 < np.unique(column).size <= _LEVELS for column in columns)
 
 
 def is_levels_of_a_column(rows: Matrix, labels: Labels) -> bool:

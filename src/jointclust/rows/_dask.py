@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 # Copies of a chunk that a task holds at the most, some of them in float64.
 _COPIES = 4
 # Chunks above which a fit warns, and how many of them Dask's scheduler manages in a minute.
-MOST_CHUNKS, _CHUNKS_PER_MINUTE = 20_000, 3_000
+MOST_CHUNKS, _CHUNKS_PER_MINUTE = 20_000, 5_000
 # Bytes of a graph before Dask warns, out of reach: a large graph holds a sample, which is sent once.
 _ANY_SIZE = 2**60
 # Sums, pieces, and the shape and precision of each array with one row per row.

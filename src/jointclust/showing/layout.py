@@ -225,10 +225,10 @@ def _laid_out(landmarks: Float, rng: np.random.RandomState) -> Float:
 def _by_opentsne(landmarks: Float, start: Float, perplexity: float, seed: int) -> Float:
     from openTSNE import TSNE as FastTSNE  # noqa: N811
 
-    told = count(1)
+    calls = count(1)
 
     def tell(*_: object) -> None:
-        progress.advance("map", next(told) * _TOLD, _ITERATIONS)
+        progress.advance("map", next(calls) * _TOLD, _ITERATIONS)
 
     method = FastTSNE(
         perplexity=perplexity,
