@@ -24,6 +24,8 @@ PLACES = {
     "Dask frame": "a Dask data frame",
     "torch": "a torch tensor on the CPU",
 }
+# A library that has devices without a GPU, and refuses what the standard does not name: what a GPU refuses, it does.
+STRICT = "array-api-strict"
 DEVICES = {"torch on CUDA": "a torch tensor on a GPU", "CuPy": "a CuPy array"}
 
 
@@ -126,9 +128,19 @@ def _torch(device):
     def made(X, folder, stack):
         import torch
 
+        def refused(*_):
+            raise TypeError("A tensor became a NumPy array without being asked, which one on a GPU cannot.")
+
+        stack.enter_context(pytest.MonkeyPatch.context()).setattr(torch.Tensor, "__array__", refused)
         return torch.tensor(X, device=device)
 
     return made
+
+
+def _strict(X, folder, stack):
+    import array_api_strict
+
+    return array_api_strict.asarray(X, device=array_api_strict.Device("device1"))
 
 
 _MADE = {
@@ -140,6 +152,7 @@ _MADE = {
     "Dask array": _dask_array,
     "Dask frame": _dask_frame,
     "torch": _torch("cpu"),
+    STRICT: _strict,
     "torch on CUDA": _torch("cuda"),
     "CuPy": lambda X, folder, stack: pytest.importorskip("cupy").asarray(X),
 }

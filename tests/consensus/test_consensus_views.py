@@ -371,13 +371,14 @@ def test_rows_as_they_are_have_the_same_members(rng):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_many_clusters_need_few_finer_ones(monkeypatch):
-    """Beyond a number of clusters (200) there is one finer partition of each kind."""
+def test_many_clusters_need_no_finer_ones(monkeypatch):
+    """Beyond a number of clusters (200) there are none, and the sample holds 20 rows of each."""
     monkeypatch.setattr(members, "MANY", 20)
     rng = np.random.RandomState(0)
     truth = np.arange(800) % 40
     X = 10 * rng.standard_normal((40, 12))[truth] + rng.standard_normal((800, 12))
     model = jc.JointConsensus(40, trust=False, random_state=0).fit(X)
     assert clustering_accuracy(truth, model.labels_) > 0.97
-    assert max(member.n_clusters for member in model.members_) == 60
+    assert {member.n_clusters for member in model.members_} == {40}
+    assert (views.most_rows(500), views.most_rows(1000), views.most_rows(1000, 0.3)) == (10_000, 20_000, 6_000)
     assert finer_numbers(20, 800) == [30, 40, 60]

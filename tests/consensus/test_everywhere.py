@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
 from elsewhere import KINDS, every_place
-from jointclust.consensus import estimator, remote, views
+from jointclust.consensus import remote, views
 from jointclust.metrics import clustering_accuracy
 from jointclust.rows import Store
 from jointclust.rows.arrays import is_device_array, to_host
@@ -35,7 +35,7 @@ def host():
 @pytest.fixture
 def few(monkeypatch):
     """Members see 300 rows."""
-    monkeypatch.setattr(estimator, "MOST_ROWS", 300)
+    monkeypatch.setattr(views, "MOST_ROWS", 300)
 
 
 def same(result, expected, **tolerance):
@@ -211,8 +211,7 @@ def test_bad_rows(places):
 @pytest.fixture
 def learned_from_some(monkeypatch):
     """In memory, too, members see 300 rows and vote on all."""
-    for module in (estimator, views):
-        monkeypatch.setattr(module, "MOST_ROWS", 300)
+    monkeypatch.setattr(views, "MOST_ROWS", 300)
 
 
 def test_the_same_sample_in_memory_and_on_a_device(learned_from_some):

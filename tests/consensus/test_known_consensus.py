@@ -103,7 +103,6 @@ def test_other_members(options):
 def test_more_rows_than_are_fitted(monkeypatch):
     """The known rows are in every sample, and a row that nobody knows is in none of them."""
     monkeypatch.setattr(views, "MOST_ROWS", 100)
-    monkeypatch.setattr("jointclust.consensus.estimator.MOST_ROWS", 200)
     known = np.where(np.isin(np.arange(240), [0, 1, 2, 50, 239]), NAMES, None)
     for there in PLACES.values():
         model = jc.JointConsensus(4, trust=False, random_state=0).fit(there(X), known_labels=known)

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 import jointclust as jc
-from jointclust.consensus import estimator
+from jointclust.consensus import views
 from jointclust.rows.arrays import to_host
-from places import PLACES, ROWS, answers, rows_in
+from places import PLACES, ROWS, STRICT, answers, rows_in
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -17,7 +17,7 @@ def in_memory(tmp_path_factory):
     return answers(ROWS, tmp_path_factory.mktemp("memory"))
 
 
-@pytest.mark.parametrize("place", [place for place in PLACES if place != "memory"])
+@pytest.mark.parametrize("place", [*(place for place in PLACES if place != "memory"), STRICT])
 def test_every_call(place, in_memory, tmp_path):
     """The same answer as in memory; sparse rows have other views, so that only the clusters are the same."""
     with rows_in(place, ROWS, tmp_path) as there:
@@ -52,7 +52,7 @@ def test_gaps_are_filled(place, tmp_path):
 @pytest.mark.parametrize("place", ["memory map", "Dask array", "torch"])
 def test_gaps_outside_the_sample(place, tmp_path, monkeypatch):
     """Rows of one scale have nothing that fills gaps unless there are some: all rows are looked at, not the sample."""
-    monkeypatch.setattr(estimator, "MOST_ROWS", 60)
+    monkeypatch.setattr(views, "MOST_ROWS", 60)
     X, _ = jc.datasets.mixture(400, 60, 3, separation=25, n_nuisance=1, random_state=0)
     X[7, 3] = np.nan
     with rows_in(place, X, tmp_path) as there:
@@ -71,3 +71,19 @@ def test_infinity_is_no_gap():
     X[17, 3], X[20, 3] = torch.inf, torch.nan
     with pytest.raises(ValueError, match="infinity in 1 of 240 rows; the first is row 17"):
         jc.JointConsensus(3).fit(X)
+
+
+def test_many_clusters_on_a_device(tmp_path):
+    """Refits of many clusters are computed on the device, too: they say nearly what they say in memory.
+
+    Four rows show a cluster there, so that rounding decides which of them are found.
+    """
+    rng, classes = np.random.RandomState(0), np.repeat(np.arange(205), 8)
+    X = 6 * rng.standard_normal((205, 20))[classes] + rng.standard_normal((classes.size, 20))
+    host = jc.JointConsensus(205, random_state=0).fit(X)
+    with rows_in(STRICT, X, tmp_path) as there:
+        model = jc.JointConsensus(205, random_state=0).fit(there)
+    assert jc.metrics.clustering_accuracy(classes, host.labels_) > 0.99
+    np.testing.assert_array_equal(to_host(model.labels_), host.labels_)
+    assert np.abs(model.cluster_reproducibility_ - host.cluster_reproducibility_).mean() < 0.05
+    np.testing.assert_allclose(model.reproducibility_, host.reproducibility_, atol=0.02)

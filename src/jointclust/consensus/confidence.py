@@ -77,12 +77,13 @@ class ConfidenceRule:
         """The rule that best predicts which rows refits put into the same cluster again."""
         labels, ratio = repeats.labels, _log_ratio(votes)
         unseen, same = repeats.unseen.sum(axis=0), repeats.same.sum(axis=0)
-        shares, clusters = _smoothed(repeats), np.unique(labels)
+        shares, (clusters, starts) = _smoothed(repeats), np.unique(np.sort(labels), return_index=True)
+        of_clusters = np.split(ratio[np.argsort(labels, kind="stable")], starts[1:])
 
         def levels(slope: float) -> Float:
             best = self.levels.copy()
-            for cluster in clusters:
-                best[cluster] = _level(slope * ratio[labels == cluster], float(shares[cluster]))
+            for cluster, own in zip(clusters, of_clusters, strict=True):
+                best[cluster] = _level(slope * own, float(shares[cluster]))
             return best
 
         def loss(log_slope: float) -> float:

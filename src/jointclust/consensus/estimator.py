@@ -41,7 +41,7 @@ from jointclust.consensus.tree import (
 from jointclust.consensus.trust import Trust
 from jointclust.consensus.updating import updated
 from jointclust.consensus.verdict import Verdict, leading_column, missing_share, verdict
-from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views
+from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views, most_rows
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
@@ -99,8 +99,9 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     number up to ``n_clusters``, more than in Gaussian rows of the same covariance: by at least two fifths of what they
     do in the block where that is most. Blocks that vote have equal weights, however many columns and views they have.
 
-    With more than 10,000 rows the members are fitted to a sample of 10,000, and vote on all rows. With rows outside
-    memory the views and the votes are learned from that sample, too, and one pass votes on all rows, where they are.
+    With more than 10,000 rows the members are fitted to a sample of 10,000 (20 for each of more than 500 clusters), and
+    vote on all rows. With rows outside memory the views and the votes are learned from that sample, too, and one pass
+    votes on all rows, where they are. With more than 200 clusters there are no finer partitions.
 
     Parameters
     ----------
@@ -357,7 +358,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         rows = as_rows(remote.rows)
         known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, remote.weights)
         remote = replace(remote, known=known, groups=row_groups)
-        some, weights, labels = remote.sample(int(EFFORTS[self.effort].share * MOST_ROWS), rng)
+        some, weights, labels = remote.sample(most_rows(self.n_clusters, EFFORTS[self.effort].share), rng)
         viewed = self._in_views(some, weights, remote).as_sample_of(remote)
         viewed = replace(viewed, known=labels, kept=KeptRows.of(some, weights, remote.n_samples))
         return viewed.on_device_of(remote) if isinstance(self.members, str) else viewed, classes
@@ -392,7 +393,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         settings = Settings.of(self)
         sample = np.arange(viewed.n_samples)
         if settings.members is None:
-            sample = viewed.sample(rng, settings.effort.share)
+            sample = viewed.sample(rng, most_rows(settings.n_clusters, settings.effort.share))
         n_members = settings.n_members(viewed, sample.size)
         context = begin(self, n_members)
         progress.advance("views", 1)

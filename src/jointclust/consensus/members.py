@@ -32,8 +32,6 @@ from jointclust.types import Array, Float, Labels
 
 # Finer partitions beside those of the wanted number: see the evidence page.
 _FINER, _ROWS_PER_CLUSTER = (1.5, 2.0, 3.0), 3
-# The finer partitions of many clusters: larger ones cost more than all else.
-_FINER_OF_MANY = (1.5,)
 _NEIGHBORS, _ANCHORS_OF_A_ROW, _RESTARTS = 5, 3, 3
 _GRAPH_RESTARTS = 4
 # Share of the largest variance below which rounding of the directions counts.
@@ -56,6 +54,8 @@ class Plan(NamedTuple):
 
 _MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 10), Plan(0.8, 1e-3, "whitened", 2, 10))
 _FINE = Plan(0.9, 0.1, "k-means++", 1, 4)
+# With many clusters there are few rows of each: less ridge, or a whitened start, fits the directions to chance.
+_MAIN_OF_MANY = (_FINE, _FINE)
 
 
 class Effort(NamedTuple):
@@ -80,10 +80,15 @@ PLAIN = Effort(1.0, (2.0,), 1, 1, plain=True)
 
 
 def finer_numbers(n_clusters: int, n_rows: int, factors: tuple[float, ...] = _FINER) -> list[int]:
-    """Larger numbers of clusters, as far as there are rows for them."""
-    most, factors = n_rows // _ROWS_PER_CLUSTER, factors if n_clusters <= MANY else factors and _FINER_OF_MANY
-    numbers = {min(int(np.ceil(factor * n_clusters)), most) for factor in factors}
+    """Larger numbers of clusters, as far as there are rows for them; of many clusters none, which would cost most."""
+    most = n_rows // _ROWS_PER_CLUSTER
+    numbers = {min(int(np.ceil(factor * n_clusters)), most) for factor in factors if n_clusters <= MANY}
     return sorted(number for number in numbers if number > n_clusters)
+
+
+def _main(n_clusters: int) -> tuple[Plan, ...]:
+    """The fits of LDA k-means with the wanted number of clusters."""
+    return _MAIN if n_clusters <= MANY else _MAIN_OF_MANY
 
 
 def members_on(
@@ -110,19 +115,20 @@ def members_on(
     landmarks, device = view.landmarks.astype(np.float64), Z if is_on_gpu(Z) else None
     graph = partial(_from_graph, view, rows, Z[:, : landmarks.shape[1]], weights, device)
     finer = finer_numbers(n_clusters, len(landmarks), effort.finer)
-    main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in (_MAIN[:1] if effort.plain else _MAIN)]
+    plans = _main(n_clusters)[:1] if effort.plain else _main(n_clusters)
+    main = [plan._replace(n_init=min(plan.n_init, effort.n_init)) for plan in plans]
     if device is not None or n_clusters > MANY:  # with many clusters the choice of a start matters less
         main = [plan._replace(n_init=max(1, fewer_restarts(plan.n_init, n_clusters))) for plan in main]
-    plans = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer if not effort.plain]
-    n_fits = len(plans) + (1 if effort.plain else 2)
+    fits = [(n_clusters, plan) for plan in main] + [(number, _FINE) for number in finer if not effort.plain]
+    n_fits = len(fits) + (1 if effort.plain else 2)
     seeds = rng.randint(np.iinfo(np.int32).max, size=effort.times * n_fits)
 
     def fit(number: int) -> list[Member]:
         seed, index = int(seeds[number]), number % n_fits
         own_members: list[Member]
-        if index < len(plans):
-            own_members = [_discriminant(view, coordinates, *plans[index], seed)]
-        elif index == len(plans):
+        if index < len(fits):
+            own_members = [_discriminant(view, coordinates, *fits[index], seed)]
+        elif index == len(fits):
             own_members = graph(None, [n_clusters, *finer], "neighbour graph", seed)
         else:
             columns = _scored(coordinates, n_clusters)[: landmarks.shape[1]]
@@ -147,7 +153,7 @@ def n_members_on(n_clusters: int, n_rows: int, n_columns: int, effort: Effort) -
     n_finer = len(finer_numbers(n_clusters, n_rows, effort.finer))
     if is_low(n_columns):
         return n_low_members(n_finer, effort.n_init)
-    return effort.times * (2 + n_finer if effort.plain else len(_MAIN) + 2 + 2 * n_finer)
+    return effort.times * (2 + n_finer if effort.plain else len(_main(n_clusters)) + 2 + 2 * n_finer)
 
 
 def _uncorrelated(Z: Array, weights: Float | None, rng: np.random.RandomState) -> Coordinates:
@@ -180,7 +186,7 @@ def _discriminant(
         runs.append((method, _alternate(method, kept.clusters(labels, n_clusters), _FIRST_STEPS)))
     method, run = best_of(runs, lambda pair: pair[1].state.objective)
     states = [run.state]
-    if run.ending is Ending.MAX_ITER:
+    if run.ending is Ending.MAX_ITER and plan.max_iter > _FIRST_STEPS:
         states.append(_alternate(method, run.state.clusters, plan.max_iter - _FIRST_STEPS).state)
     best = best_of(states, lambda state: state.objective)
     projection = np.ascontiguousarray(kept.loadings(best.projection))

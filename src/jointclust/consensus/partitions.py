@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +16,7 @@ from jointclust.numerics.kmeans import kmeans_on
 from jointclust.numerics.linalg import leading_eigenpairs, leading_eigenpairs_on, signs_of
 from jointclust.numerics.partitions import centers_of, cluster_order, cluster_sizes, keep
 from jointclust.rows import blocks, threads
-from jointclust.rows.arrays import like, namespace
+from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.types import Array, Float, Labels
 
 _RESTARTS = 30
@@ -133,11 +134,16 @@ class Partitions:
             soft = spread_labels(self, proposed, n_clusters)
             proposed = keep(_largest(soft if groups is None else groups.averaged(soft)), known)
         votes = self.votes_for(proposed, n_clusters)
-        labels = _largest(mean_votes(self.codes, votes, self.shares))
+        labels = self._voted(votes)
         sizes = cluster_sizes(labels, n_clusters, self.weights)
         order = cluster_order(sizes, centers_of(Y, labels, n_clusters, self.weights), n_known)
         votes = [table[:, order] for table in votes]
-        return _largest(mean_votes(self.codes, votes, self.shares)), votes
+        return self._voted(votes), votes
+
+    def _voted(self, votes: list[Float]) -> Labels:
+        """The cluster with most votes, by the votes of each member's clusters."""
+        codes: Any = self.codes if self.device is None else like(self.codes, self.device, namespace(self.device).int64)
+        return _largest(mean_votes(codes, votes, self.shares))
 
     def _proposed(
         self, Y: Float, n_clusters: int, rng: np.random.RandomState, known: Labels | None, n_restarts: int
@@ -175,8 +181,8 @@ def shares_of(views: NDArray[np.intp], weights: Float) -> Float:
     return (weights / np.maximum(np.bincount(views, minlength=weights.size), 1))[views]
 
 
-def _largest(votes: Float) -> Labels:
-    return votes.argmax(axis=1).astype(np.int32)
+def _largest(votes: Array) -> Labels:
+    return to_host(namespace(votes).argmax(votes, axis=1)).astype(np.int32)
 
 
 def spread_labels(partitions: Partitions, labels: Labels, n_clusters: int) -> Float:
@@ -239,8 +245,25 @@ def signals(stacked: sp.csr_array, q: int, weights: Float | None, device: Array 
     if device is None:
         transposed = sp.csr_array(scaled.T)
         return diffused(lambda columns: transposed @ (scaled @ columns), constant, [q])[0]
-    dense = like(scaled.toarray(), device, namespace(device).float64)
-    return diffused(lambda columns: dense.T @ (dense @ columns), constant, [q], device)[0]
+    parts = _dense_parts(scaled, device)
+    xp, ends = namespace(device), np.cumsum([part.shape[1] for part in parts]).tolist()
+
+    def step(columns: Array) -> Array:
+        rows = sum(part @ columns[end - part.shape[1] : end, ...] for part, end in zip(parts, ends, strict=True))
+        return xp.concat([part.T @ rows for part in parts], axis=0)
+
+    return diffused(step, constant, [q], device)[0]
+
+
+def _dense_parts(scaled: sp.csr_array, device: Array) -> list[Array]:
+    """The columns of each member, dense, made on the device: a row has one entry in each."""
+    shape, xp = (scaled.shape[0], -1), namespace(device)
+    columns, entries = scaled.indices.reshape(shape), scaled.data.reshape(shape)
+    ends = [*columns.min(axis=0)[1:].tolist(), scaled.shape[1]]
+    return [
+        blocks.one_hot(like(column - start, device, xp.int32), end - start, like(own, device, xp.float64))
+        for column, own, start, end in zip(columns.T, entries.T, [0, *ends[:-1]], ends, strict=True)
+    ]
 
 
 def _scaled(stacked: sp.csr_array, weights: Float | None) -> tuple[sp.csr_array, Float]:

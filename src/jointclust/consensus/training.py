@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jointclust.consensus.agreement import Agreement
 from jointclust.rows import as_rows, is_lazy, lazily
-from jointclust.rows.arrays import is_device_array, like, namespace, to_host
+from jointclust.rows.arrays import rows_at, to_host
 from jointclust.types import Array, Float
 
 # Rows that show whether clusters overlap, and their directions.
@@ -139,9 +139,7 @@ class VotesElsewhere(TrainingVotes):
         return as_rows(self.rows).here(function(to_host(self.rows)))
 
     def codes_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
-        on_device = is_device_array(self.rows)
-        index = like(rows, self.rows, namespace(self.rows).int64) if on_device else rows
-        return to_host(self.rows[index, :]).astype(np.int32)
+        return to_host(rows_at(self.rows, rows)).astype(np.int32)
 
     def codes(self, n_members: int) -> Any:
         return self.rows[:, :n_members]

@@ -21,11 +21,11 @@ from jointclust.exceptions import collected
 from jointclust.numerics.diffusion import MANY
 from jointclust.numerics.partitions import placed
 from jointclust.rows import host_block, threads
-from jointclust.rows.arrays import rows_at, to_host
-from jointclust.types import Float, Labels
+from jointclust.rows.arrays import is_on_gpu, namespace, rows_at, to_host
+from jointclust.types import Array, Float, Labels
 
-# Refits; with the user's own members, whose cost is unknown; and with effort="quick" or many clusters.
-_REFITS, _REFITS_OF_GIVEN, _QUICK_REFITS = 3, 1, 2
+# Refits; with effort="quick"; and with the user's own members, whose cost is unknown, or with many clusters.
+_REFITS, _QUICK_REFITS, _FEWEST_REFITS = 3, 2, 1
 # Rows that the refits share: so many, or so many for each cluster.
 _MOST_ROWS, _ROWS_PER_CLUSTER = 3_000, 40
 # Views up to which the refits have the members of a quick fit; with more views they have fewer on each, unless they are
@@ -53,13 +53,14 @@ class _Sample:
 
     sources: list[Any]
     is_led: bool  # whether the members vote on the partition of the first, as in the fit
-    joint: Float  # all leading directions, side by side
+    joint: Array  # all leading directions, side by side
     weights: Float | None
     known: Labels | None
     n_clusters: int
     effort: Effort
     fit_panel: FitPanel
     view_weights: Float  # of the used views
+    device: Array | None  # an array on the device that refits are computed on
     separate: list[int] = field(default_factory=list)  # groups of clusters that are apart, in each refit
 
     def refit(self, own: NDArray[np.intp], rest: NDArray[np.intp]) -> Labels:
@@ -73,14 +74,16 @@ class _Sample:
         codes = np.column_stack([one.ravel() for _, one in coded]).astype(np.int32)
         shares = shares_of(np.array(panel.views), self.view_weights)
         proposal = codes[:, 0] if self.is_led else None
-        partitions = Partitions(codes, [names.size for names, _ in coded], weights, shares, proposal=proposal)
+        sizes = [names.size for names, _ in coded]
+        partitions = Partitions(codes, sizes, weights, shares, device=self.device, proposal=proposal)
         agreed, votes = partitions.agreed(
             self.n_clusters, np.random.RandomState(seed), self._known(own), n_restarts=_RESTARTS
         )
         others = to_host(panel.label(self._at(rest), scored=False)[0]).T
         places = [_places(names, column) for (names, _), column in zip(coded, others, strict=True)]
         predicted = mean_votes(np.column_stack(places), votes, partitions.shares).argmax(axis=1).astype(np.int32)
-        self.separate.append(n_separate(self.joint[own], agreed, self.joint[rest], predicted, self.n_clusters))
+        shown, tested = rows_at(self.joint, own), rows_at(self.joint, rest)
+        self.separate.append(n_separate(shown, agreed, tested, predicted, self.n_clusters))
         return predicted
 
     def _at(self, rows: NDArray[np.intp]) -> list[ViewRows]:
@@ -98,9 +101,9 @@ def _places(names: NDArray, column: NDArray) -> NDArray[np.intp]:
 
 def n_refits(effort: Effort, n_clusters: int, *, is_given: bool) -> int:
     """How often a fit is repeated on half of the rows: over many clusters the luck of a half averages out."""
-    if is_given:
-        return _REFITS_OF_GIVEN
-    return _QUICK_REFITS if effort == EFFORTS["quick"] or n_clusters > MANY else _REFITS
+    if is_given or n_clusters > MANY:
+        return _FEWEST_REFITS
+    return _QUICK_REFITS if effort == EFFORTS["quick"] else _REFITS
 
 
 def trust_in(
@@ -145,17 +148,24 @@ def _sampled(
     view_weights: Float,
 ) -> _Sample:
     projected = panel.project(viewed.sources, rows)
-    leading = [to_host(one.leading) for one in projected.values()]
-    padded = [_padded(one, viewed.widths[view]) for view, one in zip(projected, leading, strict=True)]
+    leading = [one.leading for one in projected.values()]
+    # A device waits for the host at each step: only work with many clusters is worth it.
+    here = is_given or n_clusters <= MANY or min(viewed.widths) < NOT_LOW or not is_on_gpu(leading[0])
+    leading = [to_host(one) for one in leading] if here else leading
     scales = [float(one.projection.scale) for one in projected.values()]
-    joint = np.hstack([one / scale for one, scale in zip(leading, scales, strict=True)])
-    sources = [host_block(viewed.sources[view].take(rows)) for view in projected] if is_given else padded
+    joint = namespace(leading[0]).concat([one / scale for one, scale in zip(leading, scales, strict=True)], axis=1)
+    sources = leading
+    if here:
+        sources = [_padded(one, viewed.widths[view]) for view, one in zip(projected, leading, strict=True)]
+    if is_given:
+        sources = [host_block(viewed.sources[view].take(rows)) for view in projected]
     is_sample = rows.size < (viewed.n_samples if viewed.weights is None else np.count_nonzero(viewed.weights))
     effort = EFFORTS["quick"] if is_sample or len(leading) <= _FEW_VIEWS else PLAIN
     weights = None if viewed.weights is None else to_host(viewed.weights)[rows]
     known = None if viewed.known is None else viewed.known[rows]
     is_led = not is_given and first_leads(viewed.widths)
-    return _Sample(sources, is_led, joint, weights, known, n_clusters, effort, fit_panel, view_weights)
+    device = None if here else leading[0]
+    return _Sample(sources, is_led, joint, weights, known, n_clusters, effort, fit_panel, view_weights, device)
 
 
 def _padded(leading: Float, width: int) -> Float:

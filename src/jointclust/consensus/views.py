@@ -37,11 +37,16 @@ from jointclust.views.kinds import Described, Description
 from jointclust.views.preparation import VIEWS, Preparation
 
 # Rows that the members are fitted on, and rows that are prepared at a time.
-MOST_ROWS, _BLOCK = 10_000, 8_192
+MOST_ROWS, _ROWS_PER_CLUSTER, _BLOCK = 10_000, 20, 8_192
 # Values up to which scaled rows are kept, of as many rows as members may see; more are scaled block by block.
 _KEPT_VALUES = 2**24
 # Directions of sparse rows: later ones are words of few documents.
 _SPARSE_RANK = 100
+
+
+def most_rows(n_clusters: int, share: float = 1.0) -> int:
+    """The most rows that members are fitted to, or a share of them: 10,000, or 20 for each cluster."""
+    return int(share * max(MOST_ROWS, _ROWS_PER_CLUSTER * n_clusters))
 
 
 class RowsAsGiven(TakesRows):
@@ -356,13 +361,13 @@ class ViewedData:
         """Why each view is there."""
         return [getattr(one, "reason_", "given") + self.origin for one in self.preparations]
 
-    def sample(self, rng: np.random.RandomState, share: float = 1.0) -> NDArray[np.intp]:
-        """Rows to fit members on: those with weight, at most 10,000 times ``share``.
+    def sample(self, rng: np.random.RandomState, most: int | None = None) -> NDArray[np.intp]:
+        """Rows to fit members on: those with weight, so many at the most, 10,000 if it is not said.
 
         A sample includes the first rows of each known class.
         """
+        most = MOST_ROWS if most is None else most
         rows = np.arange(self.n_samples) if self.weights is None else np.flatnonzero(self.weights)
-        most = int(share * MOST_ROWS)
         if rows.size <= most:
             return rows
         chosen = np.sort(rng.choice(rows, most, replace=False))

@@ -153,11 +153,9 @@ def balanced_spectrum(
     wanted = min(n_components, n - 1) - values.size
     if wanted > 0:
         half = sp.csr_array(0.5 * (sp.eye_array(n) + balanced))
-        if device is not None and not is_small(n, wanted):
-            own = like(indicators.toarray(), device, namespace(device).float64)
-            more = leading_eigenpairs_on(device, like(half.toarray(), own) - own @ own.T, wanted)
-        elif is_small(n, wanted):
-            more = leading_eigenpairs(half.toarray() - (indicators @ indicators.T).toarray(), wanted)
+        if is_small(n, wanted):
+            dense = half.toarray() - (indicators @ indicators.T).toarray()
+            more = leading_eigenpairs(dense, wanted) if device is None else leading_eigenpairs_on(device, dense, wanted)
         else:
             known: Any = indicators.toarray() if n_parts <= _PARTS else indicators
             back = known.T if n_parts <= _PARTS else sp.csr_array(indicators.T)

@@ -23,13 +23,14 @@ from jointclust.numerics.partitions import (
     weighted_norm,
 )
 from jointclust.rows import Swept, as_rows, blocks, is_remote, sample_known, sweep, threads
-from jointclust.rows.arrays import is_device_array, like, namespace, precision, to_host
+from jointclust.rows.arrays import beside, is_device_array, like, namespace, precision, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
 SAMPLE, SAMPLE_PER_CLUSTER = 20_000, 32
-# Rounds in which candidates for many centers are drawn, as many in each as there are clusters.
-_ROUNDS = 4
+# Rounds in which candidates for many centers are drawn, as many in each as there are clusters. For very many clusters
+# there are fewer rounds, and the best of fewer draws is taken.
+_ROUNDS, _VERY_MANY, _FEWER_ROUNDS, _FEWER_DRAWS = 4, 200, 3, 4
 # Candidates whose distances in pairs are computed at once: the draws would compute each of them more than once.
 _MOST_BETWEEN = 8_000
 # Relative fall of the inertia at which k-means of a sample, or of many clusters, rests.
@@ -123,7 +124,7 @@ def _lloyd_step(
 ) -> tuple[list[Any], Float, Float, Float]:
     """New labels of each set, with their sums and sizes and how many labels changed, all in one pass."""
     n_sets, n_clusters, d = centers.shape
-    nearest, first = nearest_of(centers), labels[0] is None
+    nearest, first = nearest_of(beside(centers, Y)), labels[0] is None
 
     def step(y: Array, w: Array | None, fixed: Array | None, *old: Array) -> Swept:
         new = blocks.kept(nearest(y), fixed)
@@ -257,7 +258,8 @@ def oversampled(
     and counts with their weight.
     """
     n_given = 0 if first is None else len(first)
-    if Y.shape[0] <= 2 * _ROUNDS * n_clusters:
+    n_candidates = _n_rounds(n_clusters) * n_clusters
+    if Y.shape[0] <= (1 if n_clusters > _VERY_MANY else 2) * n_candidates:
         if n_sets > 1 or Y.shape[0] > _MOST_BETWEEN:
             return plus_plus(Y, n_clusters, n_sets, rng, weights, first)
         mass = namespace(Y).ones_like(Y[:, 0]) if weights is None else weights
@@ -269,7 +271,7 @@ def oversampled(
         rounds, quantiles = zip(*numbers, strict=True)
         points, mass = _candidates(Y, np.concatenate(rounds, axis=1), weights)
         return _drawn_from(points, mass, n_clusters, _Uniforms.joined(quantiles), first)
-    chosen, dtype, near = [], precision(Y), _ROUNDS * n_clusters <= _MOST_BETWEEN
+    chosen, dtype, near = [], precision(Y), n_candidates <= _MOST_BETWEEN
     for _ in range(n_sets):
         points, mass = (part.astype(dtype) for part in _candidates(Y, _rounds(rng, n_clusters), weights))
         if near:
@@ -281,7 +283,11 @@ def oversampled(
 
 def _rounds(rng: np.random.RandomState, n_clusters: int) -> Float:
     """The numbers, between 0 and 1, by which the candidates of one set are drawn in each round."""
-    return rng.uniform(size=(_ROUNDS, 1, n_clusters))
+    return rng.uniform(size=(_n_rounds(n_clusters), 1, n_clusters))
+
+
+def _n_rounds(n_clusters: int) -> int:
+    return _ROUNDS if n_clusters <= _VERY_MANY else _FEWER_ROUNDS
 
 
 def _candidates(Y: Array, rounds: Float, weights: Array | None) -> tuple[Any, Any]:
@@ -290,20 +296,20 @@ def _candidates(Y: Array, rounds: Float, weights: Array | None) -> tuple[Any, An
     A candidate that is drawn twice has no weight the second time. ``rounds`` are the numbers to draw by, of shape
     (n_rounds, n_sets, n_clusters).
     """
-    _, n_sets, n_clusters = rounds.shape
+    n_rounds, n_sets, n_clusters = rounds.shape
     xp, order, n = namespace(Y), _canonical_order(Y, weights), Y.shape[0]
     Y = xp.take(Y, order, axis=0)
     weights = blocks.float64(xp.ones_like(Y[:, 0]) if weights is None else xp.take(weights, order))
     own = xp.broadcast_to(xp.zeros_like(order)[:, None], (n, n_sets))
     distance = xp.broadcast_to(xp.full_like(weights, xp.inf)[:, None], (n, n_sets))
     mass = xp.broadcast_to(weights, (n_sets, n))
-    for first, quantiles in zip(range(0, _ROUNDS * n_clusters, n_clusters), rounds, strict=True):
+    for first, quantiles in zip(range(0, n_rounds * n_clusters, n_clusters), rounds, strict=True):
         drawn = _draw(mass, like(quantiles, Y, xp.float64))
         points = xp.reshape(xp.take(Y, xp.reshape(drawn, (-1,)), axis=0), (n_sets, n_clusters, -1))
         copies = xp.argmax(xp.astype(drawn[:, :, None] == drawn[:, None, :], xp.int8), axis=2)
         own, distance = sweep(_Nearer(points, copies, first), Y, own, distance, width=n_sets * n_clusters).rows
         mass = (distance * weights[:, None]).T
-    m = _ROUNDS * n_clusters
+    m = n_rounds * n_clusters
     sums = lambda y, block, w: Swept(sums=blocks.sums_and_sizes(y, block, m, w, None))  # noqa: E731
     if is_device_array(Y):  # they stay there: with many clusters they are as large as the rows
         sets = [sums(Y, own[:, r], weights).sums for r in range(n_sets)]
@@ -341,7 +347,8 @@ def _drawn_from(points: Array, mass: Array, n_clusters: int, uniforms: _Uniforms
     orders = [_canonical_order(points[r, ...], mass[r, ...]) for r in range(n_sets)]
     points = xp.stack([xp.take(points[r, ...], order, axis=0) for r, order in enumerate(orders)], axis=0)
     weight = np.stack([to_host(xp.take(mass[r, ...], order)) for r, order in enumerate(orders)])
-    flat, between = xp.reshape(points, (-1, d)), [_between(points[r, ...]) for r in range(n_sets)]
+    exact = n_clusters <= _VERY_MANY
+    flat, between = xp.reshape(points, (-1, d)), [_between(points[r, ...], exact) for r in range(n_sets)]
     squares = between[0][None] if n_sets == 1 else np.stack(between)  # stacking copies all pairs
     given = np.tile(np.empty((0, d)) if first is None else first, (n_sets, 1, 1))
     nearest = None
@@ -360,13 +367,13 @@ def _drawn_from(points: Array, mass: Array, n_clusters: int, uniforms: _Uniforms
     return np.concatenate([given, to_host(rows).reshape(n_sets, n_wanted, d)], axis=1)
 
 
-def _between(points: Array) -> Float:
-    """Squared distances between points on a device, on the host."""
+def _between(points: Array, exact: bool) -> Float:
+    """Squared distances between points, on the host: in double precision, or rounded to single, which moves faster."""
     points = blocks.float64(points)
     norms, squares = blocks.squared_lengths(points), points @ (-2.0 * points).T
     squares += norms
     squares += norms[:, None]
-    distances = to_host(squares)
+    distances = to_host(squares if exact else blocks.float32(squares))
     return np.maximum(distances, 0.0, out=distances)
 
 
@@ -382,7 +389,8 @@ class _Uniforms(NamedTuple):
     @classmethod
     def drawn(cls, rng: np.random.RandomState, n_sets: int, n_clusters: int, n_given: int) -> _Uniforms:
         """Numbers for all centers but the given ones."""
-        n_trials, start = 2 + int(np.log(n_clusters)), rng.uniform(size=(n_sets, 1)) if n_given == 0 else None
+        n_trials = 2 + int(np.log(n_clusters)) if n_clusters <= _VERY_MANY else _FEWER_DRAWS
+        start = rng.uniform(size=(n_sets, 1)) if n_given == 0 else None
         n_drawn = n_clusters - n_given - (start is not None)
         return cls(start, rng.uniform(size=(max(n_drawn, 0), n_sets, n_trials)))
 

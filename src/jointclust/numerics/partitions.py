@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from jointclust.rows import Projected, Swept, blocks, sweep
-from jointclust.rows.arrays import like, namespace, to_host
+from jointclust.rows.arrays import beside, like, namespace, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
 _A = TypeVar("_A", bound=Array)
@@ -39,7 +39,7 @@ def assign(Y: Sweepable, centers: Array, known: Array | None = None) -> Labels:
     if np.unique(host[:, 0]).size < len(host):  # a quick test: otherwise no two are equal
         again[:] = True
         again[np.unique(host, axis=0, return_index=True)[1]] = False
-    nearest = nearest_of(host[None], np.where(again, np.inf, 0.0) if again.any() else None)
+    nearest = nearest_of(beside(host[None], Y), np.where(again, np.inf, 0.0) if again.any() else None)
     visit = lambda y, own: Swept(rows=[blocks.kept(nearest(y)[:, 0], own)])  # noqa: E731
     return sweep(visit, Y, known, width=centers.shape[0]).rows[0]
 
@@ -79,7 +79,7 @@ def nearest_of(centers: Array, penalty: Float | None = None) -> Callable[[Array]
 
 def nearest_in(y: Array, centers: Float, known: Array | None = None) -> Array:
     """Index of the nearest center for each row of a block, or its known label."""
-    return blocks.kept(nearest_of(centers[None])(y)[:, 0], known)
+    return blocks.kept(nearest_of(centers[None, ...])(y)[:, 0], known)
 
 
 def squared_distances(y: Array, centers: Float) -> Any:

@@ -24,7 +24,7 @@ from jointclust.rows._inputs import tidied as tidied
 from jointclust.rows._store import Projected, Store, as_store, is_large_file, is_large_map
 from jointclust.rows._sweep import Scaled, sweep
 from jointclust.rows._sweep import block_length as block_length
-from jointclust.rows.arrays import is_device_array, like, namespace, precision, rows_at, to_host
+from jointclust.rows.arrays import beside, is_device_array, like, namespace, precision, rows_at, to_host
 from jointclust.rows.blocks import Swept
 from jointclust.rows.blocks import Visit as Visit
 from jointclust.rows.blocks import joined as joined
@@ -96,11 +96,13 @@ class Rows:
 
     def squared_norm(self, mean: Float, weights: Array | None) -> float:
         """``sum_i w_i |x_i - m|^2``, the trace of the scatter."""
+        mean = beside(mean, self.X)
         total = self.sweep(lambda x, w: Swept(sums=[blocks.squared_norm(x, w, mean)]), weights).sums[0]
         return max(float(total), 0.0)
 
     def scatter(self, mean: Float | None, weights: Array | None) -> Float:
         """``(X - 1m')' diag(w) (X - 1m')``, D x D."""
+        mean = beside(mean, self.X)
         # Few blocks, for the D x D sum is costly.
         return self.sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**20).sums[0]
 
@@ -116,14 +118,17 @@ class Rows:
             is_small = _dask.is_dask(self.X) or (size <= KEPT and has_memory(2 * size))
             if 4 * view.shape[1] > self.n_features or not is_small:  # computing it again costs less than keeping it
                 return view
+        matrix, mean = beside(matrix, self.X), beside(mean, self.X)
         return self.sweep(lambda x: Swept(rows=[blocks.project(x, matrix, mean)])).rows[0]
 
     def project_transposed(self, matrix: Sweepable, mean: Float | None) -> Float:
         """``(X - 1m')' B``, D x k, for a matrix B with one row per row."""
+        mean = beside(mean, self.X)
         return self.sweep(lambda x, b: Swept(sums=[blocks.project_transposed(x, b, mean)]), matrix).sums[0]
 
     def scattered(self, matrix: Float, mean: Float, weights: Array | None) -> Float:
         """``(X - 1m')' diag(w) (X - 1m') B``: the scatter times a matrix, in one pass."""
+        matrix, mean = beside(matrix, self.X), beside(mean, self.X)
 
         def product(x: Array, w: Array | None) -> Swept:
             image = blocks.float64(blocks.project(x, matrix, mean))
@@ -133,6 +138,7 @@ class Rows:
 
     def cluster_sums(self, labels: Labels, n_clusters: int, weights: Array | None, mean: Float | None) -> Float:
         """``sum_i w_i (x_i - m)`` over the rows of each cluster."""
+        mean = beside(mean, self.X)
         return self.sweep(
             lambda x, own, w: Swept(sums=[blocks.cluster_sums(x, own, n_clusters, w, mean)]), labels, weights
         ).sums[0]

@@ -29,12 +29,17 @@ def like(values: object, array: Array, dtype: Any = None) -> Array:
     xp, where = array_namespace(array), device(array)
     dtype = array.dtype if dtype is None else dtype
     if not isinstance(values, np.ndarray | np.generic | float | int):
-        return xp.astype(values, dtype)
+        return xp.astype(values, dtype, copy=False)
     # Converted before it is moved, and copied: not every library accepts host memory that is read-only.
     own = np.array(values, dtype=_named(dtype))
     if hasattr(xp, "from_numpy"):  # torch: do not wait until the device has finished
         return xp.from_numpy(own).to(where, non_blocking=True)
     return xp.asarray(own, device=where)
+
+
+def beside(values: Any, array: Any) -> Any:
+    """Host values moved to the device of an array, once for all its blocks; as they are for other arrays."""
+    return like(values, array, namespace(array).float64) if is_device_array(array) and values is not None else values
 
 
 def numbers_to(n: int, array: Array) -> Array:
@@ -57,7 +62,8 @@ def to_host(array: Any) -> NDArray:
     from array_api_compat import to_device
 
     try:
-        return np.asarray(to_device(array, "cpu"))
+        host = to_device(array, "cpu")
+        return host.numpy() if hasattr(host, "numpy") else np.asarray(host)
     except (TypeError, ValueError):  # array-api-strict names its devices otherwise
         return np.from_dlpack(array).copy()
 

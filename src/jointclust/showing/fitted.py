@@ -119,16 +119,28 @@ class Fitted:
     @cached_property
     def soft_labels(self) -> Float | None:
         """Probabilities of the clusters for each row, where the method has them."""
-        soft = getattr(self.clusterer, "soft_labels_", None)
-        return None if soft is None else to_host(soft)
+        return self._of_rows("soft_labels_")
 
     @cached_property
     def confidence(self) -> Float | None:
         """The confidence of each row: the method's own, or the probability of the label; None without either."""
-        own = getattr(self.clusterer, "confidence_", None)
-        if own is None and self.soft_labels is not None:
-            return self.soft_labels.max(axis=1)
-        return None if own is None else to_host(own)
+        own = self._of_rows("confidence_")
+        return self.soft_labels.max(axis=1) if own is None and self.soft_labels is not None else own
+
+    @cached_property
+    def outlier_scores(self) -> Float | None:
+        """How far each row is from all others, where the method says it."""
+        return self._of_rows("outlier_scores_")
+
+    @cached_property
+    def row_weights(self) -> Float | None:
+        """The weight that a robust method gave each row."""
+        return self._of_rows("sample_weights_")
+
+    def _of_rows(self, attribute: str) -> Any:
+        """What the clusterer has for each row under this name, in memory; None if it has none."""
+        values = getattr(self.clusterer, attribute, None)
+        return None if values is None else to_host(values)
 
     @cached_property
     def embedding(self) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from jointclust.numerics.groups import Groups
 from jointclust.numerics.partitions import assign, cluster_sizes, means, n_changed, nearest_in
 from jointclust.rows import Rows, Swept, as_rows, blocks, is_remote, n_present, total_weight
-from jointclust.rows.arrays import is_device_array, namespace, product, to_host
+from jointclust.rows.arrays import beside, is_device_array, namespace, product, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
 # Entries of a one-hot matrix of labels up to which sums over clusters are a dense product.
@@ -202,7 +202,8 @@ class Coordinates:
             Sums over the rows themselves are taken :meth:`inside` by the caller.
         """
         rows, mean = self._swept
-        matrix = None if projection is None else self._matrix(projection)
+        mean = beside(mean, rows.X)
+        matrix = None if projection is None else beside(self._matrix(projection), rows.X)
 
         def on_block(x: Array, weights: Array | None, known: Array | None, *more: Array) -> Swept:
             shift = mean
@@ -251,8 +252,10 @@ class Coordinates:
         if self.groups is not None:
             return Clusters(self, assign(self.seen_together(projection), centers, self.known), len(centers))
 
+        there = beside(centers, self._swept[0].X)
+
         def visit(block: Block) -> Swept:
-            labels = block.nearest(centers)
+            labels = block.nearest(there)
             return Swept(rows=[labels], sums=block.cluster_sums(labels, len(centers), block.weights)[:1])
 
         swept = self.sweep(visit, projection)

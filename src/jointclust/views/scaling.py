@@ -59,6 +59,7 @@ class AsIs(Transformer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"numeric": ["array-like", None]}
     _takes: ClassVar[tuple[str, ...]] = ("sparse",)
     _keeps = ("float64", "float32")
+    _budget: ClassVar[int] = 2**18  # values of a block, which stays in the cache
 
     def __init__(self, numeric: ArrayLike | None = None):
         self.numeric = numeric
@@ -77,7 +78,8 @@ class AsIs(Transformer):
             kind = np.float32 if X.dtype == np.float32 else np.float64
             return lazily(self._change, X, (self.get_feature_names_out().size,), kind)
         rows = self._rows(X, reset=False)
-        return sweep(lambda x: Swept(rows=[self._change(x)]), rows, width=2 * self.n_features_in_).rows[0]
+        visit = lambda x: Swept(rows=[self._change(x)])  # noqa: E731
+        return sweep(visit, rows, width=2 * self.n_features_in_, budget=self._budget).rows[0]
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
         refuse_annotated(X)
@@ -225,6 +227,7 @@ class RankNormal(AsIs):
     """
 
     _takes = ()
+    _budget = 2**22  # looking up a column costs much the same for a few rows and for a thousand
 
     def _learn(self, X: Any, weights: Float | None) -> None:
         self._refuse_sparse(X)

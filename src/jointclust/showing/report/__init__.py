@@ -138,8 +138,9 @@ def write_report(
         names = feature_names if is_of_columns else None
         fitted = Fitted(model, X, names, feature_names, places, explained=explanation)
     shares = fitted.reproducibility if stability is None else np.asarray(stability, dtype=float)
-    _check_lengths(len(fitted.clusterer.labels_), X=fitted.data, coordinates=coordinates, ids=ids, classes=classes)
-    _check_lengths(len(fitted.clusterer.labels_), **{**(shown or {}), **(carried or {})})
+    n_rows = fitted.clusterer.labels_.shape[0]
+    _check_lengths(n_rows, X=fitted.data, coordinates=coordinates, ids=ids, classes=classes)
+    _check_lengths(n_rows, **{**(shown or {}), **(carried or {})})
     _check_shown(fitted, shares, image_shape)
     content = Content(
         fitted=fitted,

@@ -173,10 +173,9 @@ class Content:
 
     def unlike(self) -> list[tuple[int, float]]:
         """Rows beyond Tukey's fence of the outlier scores, the farthest first, with their scores."""
-        scores = getattr(self.fitted.clusterer, "outlier_scores_", None)
-        if scores is None:
+        if self.fitted.outlier_scores is None:
             return []
-        values = np.asarray(scores, dtype=np.float64)
+        values = self.fitted.outlier_scores.astype(np.float64)
         low, high = np.percentile(values, [25, 75])
         return [(row, -value) for row, value in _ascending(-values, values > high + 1.5 * (high - low))]
 

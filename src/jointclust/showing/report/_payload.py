@@ -88,9 +88,9 @@ def _columns(content: Content) -> list[dict[str, Any]]:
         columns.append(category("class", *content.class_codes))
     if content.confidence is not None:
         columns.append(numbers("confidence", content.confidence))
-    for name, attribute in (("weight", "sample_weights_"), ("outlier score", "outlier_scores_")):
-        if hasattr(content.fitted.clusterer, attribute):
-            columns.append(numbers(name, getattr(content.fitted.clusterer, attribute)))
+    for name, values in (("weight", content.fitted.row_weights), ("outlier score", content.fitted.outlier_scores)):
+        if values is not None:
+            columns.append(numbers(name, values))
     return columns
 
 
