@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +30,10 @@ from jointclust.types import Array, Float, Labels, Sweepable
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
 SAMPLE, SAMPLE_PER_CLUSTER = 20_000, 32
 # Rounds in which candidates for many centers are drawn, as many in each as there are clusters. For very many clusters
-# there are fewer rounds, and the best of fewer draws is taken.
+# there are fewer rounds, and the best of fewer draws is taken for each center.
 _ROUNDS, _VERY_MANY, _FEWER_ROUNDS, _FEWER_DRAWS = 4, 200, 3, 4
+# Of very many centers, this share of those that are left to draw are drawn at a time.
+_AT_A_TIME = 0.02
 # Candidates whose distances in pairs are computed at once: the draws would compute each of them more than once.
 _MOST_BETWEEN = 8_000
 # Relative fall of the inertia at which k-means of a sample, or of many clusters, rests.
@@ -449,20 +452,27 @@ def _greedy(distances: Callable[[Array], Array], weight: Array, nearest: Array |
         everywhere = xp.broadcast_to(weight, (n_sets, weight.shape[-1]))
         start = _draw(everywhere, like(uniforms.start, weight, xp.float64))
         chosen, nearest = [start[:, 0]], xp.clip(distances(start)[:, 0, :], 0.0, None)
-    quantiles = like(uniforms.quantiles, weight, xp.float64)
-    offsets = like(np.arange(n_sets) * n_trials, weight, xp.int64)
-    for k in range(n_drawn):
+    quantiles = like(np.swapaxes(uniforms.quantiles, 0, 1), weight, xp.float64)
+    ends = [0]
+    while ends[-1] < n_drawn:
+        ends.append(ends[-1] + (max(1, int(_AT_A_TIME * (n_drawn - ends[-1]))) if n_drawn >= _VERY_MANY else 1))
+    for k, end in pairwise(ends):
+        offsets = like(np.arange(n_sets * (end - k)) * n_trials, weight, xp.int64)
         mass = nearest * weight
         covered = xp.sum(mass, axis=1)[:, None] <= 0
         if xp is not np or covered.any():  # every row is a center already
             mass = xp.where(covered, weight, mass)
-        trials = _draw(mass, quantiles[k, ...])
+        trials = _draw(mass, xp.reshape(quantiles[:, k:end, :], (n_sets, -1)))
         reached = distances(trials)
         reached = xp.minimum(reached, nearest[:, None, :], **({"out": reached} if xp is np else {}))
         costs = reached @ weight if weight.ndim == 1 else xp.matmul(reached, weight[:, :, None])[:, :, 0]
-        best = offsets + like(xp.argmin(costs, axis=1), offsets)
-        chosen.append(xp.take(xp.reshape(trials, (-1,)), best))
-        nearest = xp.clip(xp.take(xp.reshape(reached, (n_sets * n_trials, -1)), best, axis=0), 0.0, None)
+        best = offsets + like(xp.argmin(xp.reshape(costs, (-1, n_trials)), axis=1), offsets)
+        drawn = xp.reshape(xp.take(xp.reshape(trials, (-1,)), best), (n_sets, -1))
+        chosen += [drawn[:, one] for one in range(end - k)]
+        nearest = xp.take(xp.reshape(reached, (costs.shape[0] * costs.shape[1], -1)), best, axis=0)
+        if end - k > 1:
+            nearest = xp.min(xp.reshape(nearest, (n_sets, end - k, -1)), axis=1)
+        nearest = xp.clip(nearest, 0.0, None)
     return xp.stack(chosen, axis=1)
 
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from jointclust.rows import _dask, threads
 from jointclust.rows._store import Projected, Store
 from jointclust.rows.arrays import is_device_array, namespace, to_host
-from jointclust.rows.blocks import Swept, Visit, is_table, joined, project, unit
+from jointclust.rows.blocks import Swept, Visit, float64, is_table, joined, project, unit
 from jointclust.types import Array, Sweepable
 
 # Values of a block of temporaries: it stays in the cache, or in a small part of a GPU.
@@ -133,7 +133,17 @@ def _empty(n: int, like: Array) -> Array:
 def _on_host(swept: Swept) -> Swept:
     """Sums and pieces on the host; blocks of one pass are added up before they cross."""
     pieces = [part if sp.issparse(part) or is_table(part) else to_host(part) for part in swept.pieces]
-    return Swept(swept.rows, [to_host(part) for part in swept.sums], pieces)
+    return Swept(swept.rows, _together(swept.sums), pieces)
+
+
+def _together(sums: Sequence[Any]) -> list[Any]:
+    """Sums on the host; those on a device cross together, because each crossing waits for it."""
+    if len(sums) < 2 or not all(is_device_array(part) for part in sums):
+        return [to_host(part) for part in sums]
+    xp = namespace(sums[0])
+    flat = to_host(xp.concat([xp.reshape(float64(part), (-1,)) for part in sums]))
+    ends = np.cumsum([int(np.prod(part.shape)) for part in sums])
+    return [part.reshape(one.shape) for part, one in zip(np.split(flat, ends[:-1]), sums, strict=True)]
 
 
 def _stretch(sources: Sequence[Sweepable | None], width: int, budget: int) -> int:

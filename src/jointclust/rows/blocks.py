@@ -20,6 +20,8 @@ from jointclust.types import Array, Float, Sparse
 _A = TypeVar("_A", bound=Array)
 # Rows whose products are summed in float32; most values of a matrix of rows by clusters, on a device and on the host.
 SHORT, HOT, CACHED = 2**13, 2**26, 2**20
+# Rows up to which float32 counts them exactly.
+_COUNTED = 2**24
 # A sparse column of which this share is stored is centred itself. With more zeros its variance is a tenth or more of
 # its squared mean, so that squares about zero cost one digit at the most.
 _FULL = 0.9
@@ -230,11 +232,11 @@ def sums_and_sizes(x: Array, labels: Array, n_clusters: int, weights: Array | No
         part, rest = _half_centred(x.astype(np.float64, copy=False), mean)
         sums = (matrix @ part).toarray()
         return [sums - np.outer(sizes, rest), sizes]
-    xp, single = namespace(x), x.dtype != namespace(x).float64
+    single = x.dtype != namespace(x).float64
     totals: list[Array] = []
     for some, hot in _hot_stretches(labels, n_clusters, weights, x.dtype):
         rows = x[some, ...] if mean is None else x[some, ...] - like(mean, x)
-        parts = [_short_sums(hot, rows) if single else hot.T @ rows, xp.sum(hot, axis=0, dtype=xp.float64)]
+        parts = [_short_sums(hot, rows) if single else hot.T @ rows, _totals(hot, weights)]
         totals = [total + part for total, part in zip(totals, parts, strict=True)] if totals else parts
     return totals
 
@@ -246,8 +248,17 @@ def cluster_sizes(labels: Array, n_clusters: int, weights: Array | None) -> Any:
         repeated = None if weights is None else np.repeat(np.asarray(weights), n_sets)
         sizes = np.bincount(_stacked(labels, n_clusters), weights=repeated, minlength=n_clusters * n_sets)
         return sizes.astype(np.float64)
-    parts = [namespace(labels).sum(hot, axis=0) for _, hot in _hot_stretches(labels, n_clusters, weights)]
+    dtype = namespace(labels).float32 if weights is None else None
+    parts = [_totals(hot, weights) for _, hot in _hot_stretches(labels, n_clusters, weights, dtype)]
     return sum(parts[1:], parts[0])
+
+
+def _totals(hot: Array, weights: Array | None) -> Array:
+    """Column sums in float64: counts are exact in float32, too, which takes no copy of twice the size."""
+    xp = namespace(hot)
+    if weights is None and hot.shape[0] <= _COUNTED:
+        return float64(xp.sum(hot, axis=0))
+    return xp.sum(hot, axis=0, dtype=xp.float64)
 
 
 def indicator(labels: NDArray[np.int32], n_clusters: int, weights: Float | None = None) -> sp.csc_array:

@@ -235,8 +235,11 @@ class RankNormal(AsIs):
         drawn = np.asarray(drawn, dtype=np.float64)
         ordered, n_columns = np.sort(drawn, axis=0), drawn.shape[1]
         distinct = (ordered[1:] > ordered[:-1]).all(axis=0) if weights is None else np.zeros(n_columns, bool)
-        points = {column: _points(drawn[:, column], weights) for column in np.flatnonzero(~distinct).tolist()}
-        ranks, own = _points(np.arange(len(drawn), dtype=np.float64), None)  # of columns without equal values
+        points = {
+            column: _sorted_points(ordered[:, column]) if weights is None else _points(drawn[:, column], weights)
+            for column in np.flatnonzero(~distinct).tolist()
+        }
+        ranks, own = _sorted_points(np.arange(len(drawn), dtype=np.float64))  # of columns without equal values
         length = max(len(values) for values, _ in [*points.values(), *([(ranks, own)] if distinct.any() else [])])
         self.values_, self.scores_ = np.empty((2, length, n_columns))
         if distinct.any():
@@ -265,11 +268,21 @@ class RankNormal(AsIs):
             raise TypeError("Ranks of sparse rows are not sparse: use the rows as they are, or make them dense.")
 
 
-def _points(column: Float, weights: Float | None) -> tuple[Float, Float]:
+def _points(column: Float, weights: Float) -> tuple[Float, Float]:
     """Values of a column in order, and the normal scores of their middle ranks."""
     values, inverse = np.unique(column, return_inverse=True)
     mass = np.bincount(inverse, weights=weights)
-    values, mass = values[mass > 0], mass[mass > 0]
+    return _scored(values[mass > 0], mass[mass > 0])
+
+
+def _sorted_points(ordered: Float) -> tuple[Float, Float]:
+    """The same of a sorted column whose rows have equal weights."""
+    starts = np.flatnonzero(np.append(True, ordered[1:] > ordered[:-1]))
+    return _scored(ordered[starts], np.diff(np.append(starts, ordered.size)).astype(np.float64))
+
+
+def _scored(values: Float, mass: Float) -> tuple[Float, Float]:
+    """Distinct values in order, at most so many, with the normal scores of their middle ranks."""
     levels = (np.cumsum(mass) - mass / 2) / mass.sum()
     if values.size > _POINTS:
         even = np.unique(np.searchsorted(levels, np.linspace(levels[0], levels[-1], _POINTS)))
