@@ -55,7 +55,7 @@ class Plan(NamedTuple):
 _MAIN = (Plan(0.9, 1e-3, "k-means++", 3, 10), Plan(0.8, 1e-3, "whitened", 2, 10))
 _FINE = Plan(0.9, 0.1, "k-means++", 1, 4)
 # With many clusters there are few rows of each: less ridge, or a whitened start, fits the directions to chance.
-_MAIN_OF_MANY = (_FINE, _FINE)
+_MAIN_OF_MANY = (Plan(0.9, 0.1, "k-means++", 1, 3),) * 2
 
 
 class Effort(NamedTuple):

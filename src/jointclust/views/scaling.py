@@ -271,7 +271,7 @@ class RankNormal(AsIs):
 def _points(column: Float, weights: Float) -> tuple[Float, Float]:
     """Values of a column in order, and the normal scores of their middle ranks."""
     values, inverse = np.unique(column, return_inverse=True)
-    mass = np.bincount(inverse, weights=weights)
+    mass = np.bincount(inverse, weights=weights).astype(np.float64)
     return _scored(values[mass > 0], mass[mass > 0])
 
 
