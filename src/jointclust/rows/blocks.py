@@ -69,9 +69,8 @@ def float32(x: Array) -> Array:
 
 
 def centred(x: Array, mean: Float | None) -> Array:
-    """A dense block less the mean, in float64."""
-    x = float64(x)
-    return x if mean is None else x - like(mean, x)
+    """A dense block less the mean, in float64: one step, without a copy of the block."""
+    return float64(x) if mean is None else x - like(mean, x, namespace(x).float64)
 
 
 def own_shift(x: Sparse, mean: Float) -> Float:
