@@ -178,11 +178,11 @@ def _discriminant(
     starts, runs = list[Labels](), []
     for seed_of_run in np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=plan.n_init):
         rng = np.random.RandomState(seed_of_run)
-        labels = start_labels(plan.init, kept, n_clusters, n_components, rng, _RESTARTS, kept.weights)
+        labels = start_labels(plan.init, kept, n_clusters, n_components, rng, _RESTARTS, kept.weights, careful=False)
         if any(is_same_partition(labels, other, n_clusters) for other in starts):
             continue
         starts.append(labels)
-        method = Discriminant(kept, n_components, ridge, rng, _RESTARTS, _NEARLY)
+        method = Discriminant(kept, n_components, ridge, rng, _RESTARTS, _NEARLY, careful=False)
         runs.append((method, _alternate(method, kept.clusters(labels, n_clusters), _FIRST_STEPS)))
     method, run = best_of(runs, lambda pair: pair[1].state.objective)
     states = [run.state]
@@ -239,7 +239,8 @@ def _from_graph(
     rng = np.random.RandomState(seed)
     members: list[Member] = []
     for number, Y in zip(numbers, _embedded(graph, mass, numbers, rows is None, device), strict=True):
-        labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_GRAPH_RESTARTS, tol=_NEARLY)[which]
+        settings: dict[str, Any] = {"n_restarts": _GRAPH_RESTARTS, "tol": _NEARLY, "careful": False}
+        labels = kmeans_on(device, Y, number, rng, mass, **settings)[which]
         members.append(LandmarkLabels(view, f"{kind}, {number} clusters", labels.astype(np.uint16), number))
     return members
 

@@ -157,7 +157,8 @@ class Partitions:
             return known
         clusters = self.proposal
         if clusters is None:
-            clusters = kmeans_on(self.device, Y, n_clusters, rng, self.weights, n_restarts=n_restarts)
+            settings: dict[str, Any] = {"n_restarts": n_restarts, "careful": False}
+            clusters = kmeans_on(self.device, Y, n_clusters, rng, self.weights, **settings)
         if known is None:
             return clusters
         sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (clusters, clusters[known >= 0]))

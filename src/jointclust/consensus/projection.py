@@ -175,7 +175,7 @@ class ProjectedRows:
 def _anchors(near: Any, number: int, mass: Array, rng: np.random.RandomState) -> Float:
     """Centers of a k-means of the rows."""
     if near.shape[0] > _FEW_FOR_EACH * number:
-        return kmeans(near, number, rng, mass, n_restarts=1).centers
+        return kmeans(near, number, rng, mass, n_restarts=1, careful=False).centers
     chosen = np.sort(rng.choice(near.shape[0], number, replace=False))
     return lloyd(near, to_host(rows_at(near, chosen)), mass, max_iter=_STEPS).centers
 

@@ -29,11 +29,8 @@ from jointclust.types import Array, Float, Labels, Sweepable
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
 SAMPLE, SAMPLE_PER_CLUSTER = 20_000, 32
-# Rounds in which candidates for many centers are drawn, as many in each as there are clusters. For very many clusters
-# there are fewer rounds, and the best of fewer draws is taken for each center.
-_ROUNDS, _VERY_MANY, _FEWER_ROUNDS, _FEWER_DRAWS = 4, 200, 3, 4
-# Of very many centers, this share of those that are left to draw are drawn at a time.
-_AT_A_TIME = 0.02
+# Clusters beyond which k-means may start from quicker draws.
+_VERY_MANY = 200
 # Candidates whose distances in pairs are computed at once: the draws would compute each of them more than once.
 _MOST_BETWEEN = 8_000
 # Relative fall of the inertia at which k-means of a sample, or of many clusters, rests.
@@ -42,6 +39,31 @@ _NEARLY = 1e-4
 _EXACT = 50_000
 # Values in memory up to which compiled code iterates; more are swept by threads.
 COMPILED = 2**22
+
+
+class Draws(NamedTuple):
+    """How centers are drawn.
+
+    Attributes
+    ----------
+    rounds : int
+        Rounds in which candidates for many centers are drawn, as many in each as there are clusters.
+    trials : int
+        Draws for each center, of which the best is taken.
+    share : float
+        Share of the centers left to draw that are drawn at a time; 0 draws one at a time.
+    """
+
+    rounds: int
+    trials: int
+    share: float
+
+    @classmethod
+    def suited_to(cls, n_clusters: int, careful: bool) -> Draws:
+        """The usual draws, or quicker ones for very many centers where other fits outvote what they miss."""
+        if careful or n_clusters <= _VERY_MANY:
+            return cls(4, 2 + int(np.log(n_clusters)), 0.0)
+        return cls(3, 4, 0.02)
 
 
 def lloyd_many(
@@ -183,6 +205,7 @@ def kmeans(
     n_restarts: int = 10,
     beat: float = np.inf,
     tol: float = 0.0,
+    careful: bool = True,
 ) -> Partition:
     """Best of ``n_restarts`` k-means runs from k-means++ centers.
 
@@ -190,13 +213,15 @@ def kmeans(
     and only the winner sees all rows. When all are a tenth above the inertia to ``beat`` after the two steps, from
     where they never come back, the best is returned as it is. The last run rests at ``tol``, or
     earlier with many clusters or on a sample. Many clusters have fewer restarts, from better centers.
-    The clusters of known labels (not negative) start from the rows that have them, which keep them.
+    The clusters of known labels (not negative) start from the rows that have them, which keep them. Without
+    ``careful`` very many clusters have quicker starts, which are slightly worse.
     """
+    draws = Draws.suited_to(n_clusters, careful)
     first = np.empty((0, Y.shape[1])) if known is None else known_centers(Y, known, n_clusters, weights)
     rows, row_weights, row_known = sample_rows(Y, n_clusters, rng, weights, known)
     sampled, many = rows.shape[0] != Y.shape[0], n_clusters > FEW
     n_restarts = max(1, fewer_restarts(n_restarts, n_clusters)) if len(first) < n_clusters else 1
-    centers = (oversampled if many else plus_plus)(rows, n_clusters, n_restarts, rng, row_weights, first)
+    centers = (oversampled if many else plus_plus)(rows, n_clusters, n_restarts, rng, row_weights, first, draws)
     if n_restarts > 1:
         labels, centers, inertia = lloyd_many(rows, centers, row_weights, known=row_known, max_iter=2)
         better = np.argsort(inertia, kind="stable")[: max(1, n_restarts // 3)]
@@ -221,13 +246,15 @@ def kmeans_on(
     known: Labels | None = None,
     n_restarts: int = 10,
     tol: float = 0.0,
+    careful: bool = True,
 ) -> Labels:
     """Labels of :func:`kmeans` of rows in memory, computed on the device of an array if one is given."""
+    settings: dict[str, Any] = {"n_restarts": n_restarts, "tol": tol, "careful": careful}
     if device is None:
-        return kmeans(Y, n_clusters, rng, weights, known=known, n_restarts=n_restarts, tol=tol).labels
+        return kmeans(Y, n_clusters, rng, weights, known=known, **settings).labels
     rows: Any = like(Y, device, namespace(device).float64)
     there = [None if values is None else as_rows(rows).here(values) for values in (weights, known)]
-    return to_host(kmeans(rows, n_clusters, rng, there[0], known=there[1], n_restarts=n_restarts, tol=tol).labels)
+    return to_host(kmeans(rows, n_clusters, rng, there[0], known=there[1], **settings).labels)
 
 
 def sample_rows(
@@ -253,6 +280,7 @@ def oversampled(
     rng: np.random.RandomState,
     weights: Array | None = None,
     first: Float | None = None,
+    draws: Draws | None = None,
 ) -> Float:
     """Centers for many clusters: k-means++ among candidates that stand for all rows, shape (n_sets, n_clusters, d).
 
@@ -261,36 +289,37 @@ def oversampled(
     and counts with their weight.
     """
     n_given = 0 if first is None else len(first)
-    n_candidates = _n_rounds(n_clusters) * n_clusters
-    if Y.shape[0] <= (1 if n_clusters > _VERY_MANY else 2) * n_candidates:
+    draws = Draws.suited_to(n_clusters, True) if draws is None else draws
+    n_candidates = draws.rounds * n_clusters
+    if Y.shape[0] <= (2 if draws.share == 0 else 1) * n_candidates:
         if n_sets > 1 or Y.shape[0] > _MOST_BETWEEN:
-            return plus_plus(Y, n_clusters, n_sets, rng, weights, first)
+            return plus_plus(Y, n_clusters, n_sets, rng, weights, first, draws)
         mass = namespace(Y).ones_like(Y[:, 0]) if weights is None else weights
         return _drawn_from(
-            Y[None, ...], mass[None, ...], n_clusters, _Uniforms.drawn(rng, 1, n_clusters, n_given), first
+            Y[None, ...], mass[None, ...], n_clusters, _Uniforms.drawn(rng, 1, n_clusters, n_given, draws), first
         )
     if is_device_array(Y):  # all sets at once, with the random numbers that single sets would draw
-        numbers = [(_rounds(rng, n_clusters), _Uniforms.drawn(rng, 1, n_clusters, n_given)) for _ in range(n_sets)]
+        numbers = [
+            (_rounds(rng, n_clusters, draws), _Uniforms.drawn(rng, 1, n_clusters, n_given, draws))
+            for _ in range(n_sets)
+        ]
         rounds, quantiles = zip(*numbers, strict=True)
         points, mass = _candidates(Y, np.concatenate(rounds, axis=1), weights)
         return _drawn_from(points, mass, n_clusters, _Uniforms.joined(quantiles), first)
     chosen, dtype, near = [], precision(Y), n_candidates <= _MOST_BETWEEN
     for _ in range(n_sets):
-        points, mass = (part.astype(dtype) for part in _candidates(Y, _rounds(rng, n_clusters), weights))
+        points, mass = (part.astype(dtype) for part in _candidates(Y, _rounds(rng, n_clusters, draws), weights))
         if near:
-            chosen.append(_drawn_from(points, mass, n_clusters, _Uniforms.drawn(rng, 1, n_clusters, n_given), first))
+            uniforms = _Uniforms.drawn(rng, 1, n_clusters, n_given, draws)
+            chosen.append(_drawn_from(points, mass, n_clusters, uniforms, first))
         else:
-            chosen.append(plus_plus(points[0], n_clusters, 1, rng, mass[0], first))
+            chosen.append(plus_plus(points[0], n_clusters, 1, rng, mass[0], first, draws))
     return np.concatenate(chosen)
 
 
-def _rounds(rng: np.random.RandomState, n_clusters: int) -> Float:
+def _rounds(rng: np.random.RandomState, n_clusters: int, draws: Draws) -> Float:
     """The numbers, between 0 and 1, by which the candidates of one set are drawn in each round."""
-    return rng.uniform(size=(_n_rounds(n_clusters), 1, n_clusters))
-
-
-def _n_rounds(n_clusters: int) -> int:
-    return _ROUNDS if n_clusters <= _VERY_MANY else _FEWER_ROUNDS
+    return rng.uniform(size=(draws.rounds, 1, n_clusters))
 
 
 def _candidates(Y: Array, rounds: Float, weights: Array | None) -> tuple[Any, Any]:
@@ -350,7 +379,7 @@ def _drawn_from(points: Array, mass: Array, n_clusters: int, uniforms: _Uniforms
     orders = [_canonical_order(points[r, ...], mass[r, ...]) for r in range(n_sets)]
     points = xp.stack([xp.take(points[r, ...], order, axis=0) for r, order in enumerate(orders)], axis=0)
     weight = np.stack([to_host(xp.take(mass[r, ...], order)) for r, order in enumerate(orders)])
-    exact = n_clusters <= _VERY_MANY
+    exact = uniforms.share == 0
     flat, between = xp.reshape(points, (-1, d)), [_between(points[r, ...], exact) for r in range(n_sets)]
     squares = between[0][None] if n_sets == 1 else np.stack(between)  # stacking copies all pairs
     given = np.tile(np.empty((0, d)) if first is None else first, (n_sets, 1, 1))
@@ -383,25 +412,26 @@ def _between(points: Array, exact: bool) -> Float:
 class _Uniforms(NamedTuple):
     """Numbers between 0 and 1 to draw centers by: for the first (n_sets, 1), and for the others (n, n_sets, n_trials).
 
-    There are none for the first where centers are given.
+    There are none for the first where centers are given. ``share`` of the centers left are drawn at a time.
     """
 
     start: Float | None
     quantiles: Float
+    share: float
 
     @classmethod
-    def drawn(cls, rng: np.random.RandomState, n_sets: int, n_clusters: int, n_given: int) -> _Uniforms:
+    def drawn(cls, rng: np.random.RandomState, n_sets: int, n_clusters: int, n_given: int, draws: Draws) -> _Uniforms:
         """Numbers for all centers but the given ones."""
-        n_trials = 2 + int(np.log(n_clusters)) if n_clusters <= _VERY_MANY else _FEWER_DRAWS
         start = rng.uniform(size=(n_sets, 1)) if n_given == 0 else None
         n_drawn = n_clusters - n_given - (start is not None)
-        return cls(start, rng.uniform(size=(max(n_drawn, 0), n_sets, n_trials)))
+        return cls(start, rng.uniform(size=(max(n_drawn, 0), n_sets, draws.trials)), draws.share)
 
     @classmethod
     def joined(cls, sets: Sequence[_Uniforms]) -> _Uniforms:
         """The numbers of several sets, side by side."""
         starts = [one.start for one in sets if one.start is not None]
-        return cls(np.concatenate(starts) if starts else None, np.concatenate([one.quantiles for one in sets], axis=1))
+        quantiles = np.concatenate([one.quantiles for one in sets], axis=1)
+        return cls(np.concatenate(starts) if starts else None, quantiles, sets[0].share)
 
 
 def plus_plus(
@@ -411,6 +441,7 @@ def plus_plus(
     rng: np.random.RandomState,
     weights: Array | None = None,
     first: Float | None = None,
+    draws: Draws | None = None,
 ) -> Float:
     """Greedy k-means++ centers, ``n_sets`` of them side by side, shape (n_sets, n_clusters, d).
 
@@ -435,7 +466,8 @@ def plus_plus(
     if len(first):
         squares = blocks.residuals(Y, nearest_in(Y, first), first) ** 2
         nearest = xp.broadcast_to(like(squares, Y), (n_sets, n))
-    chosen = _greedy(distances, weight, nearest, _Uniforms.drawn(rng, n_sets, n_clusters, len(first)))
+    draws = Draws.suited_to(n_clusters, True) if draws is None else draws
+    chosen = _greedy(distances, weight, nearest, _Uniforms.drawn(rng, n_sets, n_clusters, len(first), draws))
     rows = xp.take(Y, xp.reshape(chosen, (-1,)), axis=0)
     drawn = to_host(rows).astype(np.float64).reshape(n_sets, chosen.shape[1], -1)
     return np.concatenate([given, drawn], axis=1)
@@ -455,7 +487,7 @@ def _greedy(distances: Callable[[Array], Array], weight: Array, nearest: Array |
     quantiles = like(np.swapaxes(uniforms.quantiles, 0, 1), weight, xp.float64)
     ends = [0]
     while ends[-1] < n_drawn:
-        ends.append(ends[-1] + (max(1, int(_AT_A_TIME * (n_drawn - ends[-1]))) if n_drawn >= _VERY_MANY else 1))
+        ends.append(ends[-1] + max(1, int(uniforms.share * (n_drawn - ends[-1]))))
     for k, end in pairwise(ends):
         offsets = like(np.arange(n_sets * (end - k)) * n_trials, weight, xp.int64)
         mass = nearest * weight

@@ -29,6 +29,7 @@ def start_labels(
     rng: np.random.RandomState,
     n_restarts: int,
     weights: Array | None,
+    careful: bool = True,
 ) -> Labels:
     """Labels of k-means in the embedding that ``init`` names.
 
@@ -49,7 +50,8 @@ def start_labels(
     else:
         embedding = coordinates.leading(coordinates.rank)
     embedding = coordinates.together(embedding)
-    return kmeans(embedding, n_clusters, rng, weights, known=coordinates.known, n_restarts=n_restarts).labels
+    known = coordinates.known
+    return kmeans(embedding, n_clusters, rng, weights, known=known, n_restarts=n_restarts, careful=careful).labels
 
 
 def robust_start_labels(
