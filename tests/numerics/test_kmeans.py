@@ -244,13 +244,29 @@ def test_only_many_clusters_may_rest_before_their_last_labels_do():
     assert partitions.at_rest(before, after, 50, absent)
 
 
+@pytest.mark.parametrize("draws", [None, km.Draws(3, 4, 0.1)], ids=["careful", "quick"])
 @pytest.mark.parametrize("n_sets", [1, 3])
-def test_the_same_starts_on_a_device(n_sets):
+def test_the_same_starts_on_a_device(n_sets, draws):
     """The same numbers are drawn in the same order, and copies of a candidate are not told apart by rounding."""
     rng = np.random.RandomState(0)
     for seed, n_columns in enumerate((5, 20, 60)):
         Y = rng.standard_normal((700, n_columns)) * np.linspace(3, 0.1, n_columns)
         for given in (None, Y[:7]):
-            host = km.oversampled(Y, 61, n_sets, np.random.RandomState(seed), None, given)
-            there = km.oversampled(torch.tensor(Y), 61, n_sets, np.random.RandomState(seed), None, given)
+            host = km.oversampled(Y, 61, n_sets, np.random.RandomState(seed), None, given, draws)
+            there = km.oversampled(torch.tensor(Y), 61, n_sets, np.random.RandomState(seed), None, given, draws)
             np.testing.assert_allclose(there, host, atol=1e-9)
+
+
+def test_quick_starts_are_nearly_as_good():
+    """Several centers at a time: of very many clusters that other fits look for, too."""
+    assert km.Draws.suited_to(200, careful=False) == km.Draws.suited_to(200, careful=True)
+    assert km.Draws.suited_to(201, careful=False).share > 0
+    rng = np.random.RandomState(0)
+    Y, _ = far_clusters(250, 5000, rng)
+    careful, quick = (km.kmeans(Y, 250, np.random.RandomState(0), careful=one) for one in (True, False))
+    assert np.unique(quick.labels).size == 250
+    assert quick.inertia < 1.5 * careful.inertia
+    for start in km.plus_plus(Y, 250, 2, rng, None, None, km.Draws(3, 4, 0.02)):
+        nearest = np.abs(Y[:, None, :1] - start[None, :, :1]).min(axis=0)
+        assert nearest.max() == 0  # a center is a row
+        assert np.unique(start, axis=0).shape[0] == 250
