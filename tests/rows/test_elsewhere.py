@@ -421,3 +421,14 @@ def test_choosing_elsewhere(kind, elsewhere, data, monkeypatch):
     assert table["accuracy (with y_true)"] == [1.0]
     with pytest.raises(TypeError, match="coordinates of rows in memory"):
         jc.JointConsensus(4).fit(jc.decompose(there))
+
+
+def test_a_sum_may_be_infinite_though_no_value_is():
+    """On a device rows are summed to see whether all are finite: an overflow is no infinity, and two cancel to NaN."""
+    large = torch.full((20, 3), 3e38, dtype=torch.float32)
+    with pytest.raises(ValueError, match="too large"):
+        jc.LDAKMeans(2).fit(large)
+    both = torch.rand(20, 3)
+    both[4, 1], both[7, 0] = torch.inf, -torch.inf
+    with pytest.raises(ValueError, match="NaN or infinity in 2 of 20 rows; the first is row 4"):
+        jc.LDAKMeans(2).fit(both)

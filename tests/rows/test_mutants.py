@@ -28,7 +28,7 @@ def with_options(**options):
 
 
 def random_rows(original):
-    def drawn(Y, n_clusters, n_sets, rng, weights=None, first=None):
+    def drawn(Y, n_clusters, n_sets, rng, weights=None, first=None, draws=None):
         return np.stack([Y[rng.permutation(len(Y))[:n_clusters]] for _ in range(n_sets)])
 
     return drawn

@@ -96,13 +96,13 @@ class Rows:
 
     def squared_norm(self, mean: Float, weights: Array | None) -> float:
         """``sum_i w_i |x_i - m|^2``, the trace of the scatter."""
-        mean = beside(mean, self.X)
+        mean = beside(mean, self.X, double=True)
         total = self.sweep(lambda x, w: Swept(sums=[blocks.squared_norm(x, w, mean)]), weights).sums[0]
         return max(float(total), 0.0)
 
     def scatter(self, mean: Float | None, weights: Array | None) -> Float:
         """``(X - 1m')' diag(w) (X - 1m')``, D x D."""
-        mean = beside(mean, self.X)
+        mean = beside(mean, self.X, double=True)
         # Few blocks, for the D x D sum is costly.
         return self.sweep(lambda x, w: Swept(sums=[blocks.scatter(x, w, mean)]), weights, budget=2**20).sums[0]
 
@@ -123,12 +123,12 @@ class Rows:
 
     def project_transposed(self, matrix: Sweepable, mean: Float | None) -> Float:
         """``(X - 1m')' B``, D x k, for a matrix B with one row per row."""
-        mean = beside(mean, self.X)
+        mean = beside(mean, self.X, double=True)
         return self.sweep(lambda x, b: Swept(sums=[blocks.project_transposed(x, b, mean)]), matrix).sums[0]
 
     def scattered(self, matrix: Float, mean: Float, weights: Array | None) -> Float:
         """``(X - 1m')' diag(w) (X - 1m') B``: the scatter times a matrix, in one pass."""
-        matrix, mean = beside(matrix, self.X), beside(mean, self.X)
+        matrix, mean = beside(matrix, self.X), beside(mean, self.X, double=True)
 
         def product(x: Array, w: Array | None) -> Swept:
             image = blocks.float64(blocks.project(x, matrix, mean))

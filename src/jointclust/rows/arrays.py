@@ -37,9 +37,14 @@ def like(values: object, array: Array, dtype: Any = None) -> Array:
     return xp.asarray(own, device=where)
 
 
-def beside(values: Any, array: Any) -> Any:
-    """Host values moved to the device of an array, once for all its blocks; as they are for other arrays."""
-    return like(values, array, namespace(array).float64) if is_device_array(array) and values is not None else values
+def beside(values: Any, array: Any, *, double: bool = False) -> Any:
+    """Host values moved to the device of an array, once for all its blocks; as they are for other arrays.
+
+    They have the array's precision there, or double precision.
+    """
+    if values is None or not is_device_array(array):
+        return values
+    return like(values, array, namespace(array).float64 if double else None)
 
 
 def numbers_to(n: int, array: Array) -> Array:

@@ -202,7 +202,7 @@ class Coordinates:
             Sums over the rows themselves are taken :meth:`inside` by the caller.
         """
         rows, mean = self._swept
-        mean = beside(mean, rows.X)
+        mean = beside(mean, rows.X, double=True)
         matrix = None if projection is None else beside(self._matrix(projection), rows.X)
 
         def on_block(x: Array, weights: Array | None, known: Array | None, *more: Array) -> Swept:
