@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.linalg
 
-from jointclust.numerics.diffusion import MANY
-from jointclust.numerics.linalg import signs_of
+from jointclust.numerics.linalg import left_singular, signs_of
 from jointclust.numerics.partitions import centers_of, cluster_sizes
 from jointclust.rows import as_rows, total_weight
 from jointclust.rows.arrays import is_device_array, like
@@ -18,8 +17,6 @@ from jointclust.types import Float, Labels
 # Beside the within-cluster scatter, this share of the mean variance: with few rows some directions are noise.
 _RIDGE = 1.0
 _FEWEST = 2
-# Share of the largest squared singular value below which rounding counts.
-_ROUNDED = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +56,6 @@ def _moments(T: Any, labels: Labels, n_clusters: int, weights: Any) -> tuple[Flo
     return mean, centred.T @ scaled, centers_of(centred, labels, n_clusters, weights)
 
 
-def _left_singular(matrix: Float, k: int) -> Float:
-    """Leading left singular vectors; of many columns by the eigenvectors of ``M'M``, unless some are rounding."""
-    if matrix.shape[1] > MANY:
-        values, vectors = np.linalg.eigh(matrix.T @ matrix)
-        values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
-        if values[-1] > _ROUNDED * values[0]:
-            return np.asarray(matrix @ (vectors / np.sqrt(values)))
-    return np.linalg.svd(matrix, full_matrices=False)[0][:, :k]
-
-
 def discriminant_directions(T: Any, labels: Labels, n_clusters: int, weights: Any) -> tuple[Float, Float]:
     """The mean row, and directions W with ``S_b W = (S_w + ridge I) W diag(d)``, d largest, ``W'(S_w + ridge I)W = I``.
 
@@ -87,7 +74,7 @@ def discriminant_directions(T: Any, labels: Labels, n_clusters: int, weights: An
     # With metric = LL', the directions are L'^-1 times the left singular vectors of L^-1 centers'; few are needed.
     factor = scipy.linalg.cholesky(metric, lower=True)
     whitened = scipy.linalg.solve_triangular(factor, centers.T, lower=True)
-    axes = _left_singular(whitened, wanted)
+    axes = left_singular(whitened, wanted)
     directions = scipy.linalg.solve_triangular(factor, axes, lower=True, trans="T")
     if wanted < min(_FEWEST, width):
         basis = scipy.linalg.null_space(directions.T)

@@ -239,8 +239,7 @@ def _from_graph(
     rng = np.random.RandomState(seed)
     members: list[Member] = []
     for number, Y in zip(numbers, _embedded(graph, mass, numbers, rows is None, device), strict=True):
-        settings: dict[str, Any] = {"n_restarts": _GRAPH_RESTARTS, "tol": _NEARLY, "careful": False}
-        labels = kmeans_on(device, Y, number, rng, mass, **settings)[which]
+        labels = kmeans_on(device, Y, number, rng, mass, n_restarts=_GRAPH_RESTARTS, tol=_NEARLY, careful=False)[which]
         members.append(LandmarkLabels(view, f"{kind}, {number} clusters", labels.astype(np.uint16), number))
     return members
 

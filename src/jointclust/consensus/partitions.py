@@ -157,8 +157,8 @@ class Partitions:
             return known
         clusters = self.proposal
         if clusters is None:
-            settings: dict[str, Any] = {"n_restarts": n_restarts, "careful": False}
-            clusters = kmeans_on(self.device, Y, n_clusters, rng, self.weights, **settings)
+            device, weights = self.device, self.weights
+            clusters = kmeans_on(device, Y, n_clusters, rng, weights, n_restarts=n_restarts, careful=False)
         if known is None:
             return clusters
         sizes, n_held = (cluster_sizes(one, n_clusters, None) for one in (clusters, clusters[known >= 0]))

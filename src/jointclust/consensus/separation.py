@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.spatial.distance import cdist
 
 from jointclust.consensus.embedding import DiscriminantMap
@@ -36,9 +37,9 @@ def n_separate(T: Array, labels: Labels, other: Array, other_labels: Labels, n_c
     members = [rows[other_labels == cluster] for cluster in present]
     near = np.argsort(cdist(centers, centers, "sqeuclidean"), axis=1, kind="stable")[:, 1 : _NEAREST + 1]
     pairs = np.column_stack([np.repeat(np.arange(present.size), near.shape[1]), near.ravel()])
-    group = np.arange(present.size)
+    groups = DisjointSet(range(present.size))
     for one, two in np.unique(np.sort(pairs, axis=1), axis=0):
-        if group[one] == group[two]:
+        if groups.connected(one, two):
             continue
         pair = np.concatenate([members[one], members[two]])
         if low:
@@ -49,5 +50,5 @@ def n_separate(T: Array, labels: Labels, other: Array, other_labels: Labels, n_c
             direction = centers[two] - centers[one]
             p = unimodal_p_value(pair @ direction, centers[one] @ direction, centers[two] @ direction)
         if p > _LEVEL:
-            group[group == group[two]] = group[one]
-    return int(np.unique(group).size)
+            groups.merge(one, two)
+    return groups.n_subsets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -272,8 +272,16 @@ class Discriminant(Method):
         projection = self.project(clusters)
         n_clusters, here, Y = clusters.n_clusters, self.coordinates, self.coordinates.seen_together(projection)
         # From new centers: the directions fit the labels they came from so well that Lloyd would never leave those.
-        settings: dict[str, Any] = {"n_restarts": self.n_restarts, "tol": self.tol, "careful": self.careful}
-        best = kmeans(Y, n_clusters, self.rng, here.weights, known=here.known, **settings)
+        best = kmeans(
+            Y,
+            n_clusters,
+            self.rng,
+            here.weights,
+            known=here.known,
+            n_restarts=self.n_restarts,
+            tol=self.tol,
+            careful=self.careful,
+        )
         clusters = clusters.relabelled(renumbered(best.labels, clusters.labels, n_clusters, here.known))
         return State(clusters, projection, self.objective(clusters, projection))
 

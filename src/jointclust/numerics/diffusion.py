@@ -10,7 +10,7 @@ import numpy as np
 from jointclust.rows.arrays import like, namespace, to_host
 from jointclust.types import Array, Float
 
-# Numbers of clusters beyond which signals take the place of eigenvectors.
+# Numbers of clusters beyond which a consensus takes other ways: signals in place of eigenvectors, quicker draws.
 MANY = 200
 # Number of signals: the error of products of rows is one over its root.
 WIDTH = 128

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust._sklearn import lloyd_step
+from jointclust.numerics.diffusion import MANY
 from jointclust.numerics.partitions import (
     FEW,
     Partition,
@@ -29,8 +30,6 @@ from jointclust.types import Array, Float, Labels, Sweepable
 
 # Restarts look at this many rows at the most (more when there are many clusters): see `sample_rows`.
 SAMPLE, SAMPLE_PER_CLUSTER = 20_000, 32
-# Clusters beyond which k-means may start from quicker draws.
-_VERY_MANY = 200
 # Candidates whose distances in pairs are computed at once: the draws would compute each of them more than once.
 _MOST_BETWEEN = 8_000
 # Relative fall of the inertia at which k-means of a sample, or of many clusters, rests.
@@ -61,7 +60,7 @@ class Draws(NamedTuple):
     @classmethod
     def suited_to(cls, n_clusters: int, careful: bool) -> Draws:
         """The usual draws, or quicker ones for very many centers where other fits outvote what they miss."""
-        if careful or n_clusters <= _VERY_MANY:
+        if careful or n_clusters <= MANY:
             return cls(4, 2 + int(np.log(n_clusters)), 0.0)
         return cls(3, 4, 0.02)
 
@@ -488,8 +487,9 @@ def _greedy(distances: Callable[[Array], Array], weight: Array, nearest: Array |
     ends = [0]
     while ends[-1] < n_drawn:
         ends.append(ends[-1] + max(1, int(uniforms.share * (n_drawn - ends[-1]))))
+    most = max((end - k for k, end in pairwise(ends)), default=0)
+    offsets = like(np.arange(n_sets * most) * n_trials, weight, xp.int64)
     for k, end in pairwise(ends):
-        offsets = like(np.arange(n_sets * (end - k)) * n_trials, weight, xp.int64)
         mass = nearest * weight
         covered = xp.sum(mass, axis=1)[:, None] <= 0
         if xp is not np or covered.any():  # every row is a center already
@@ -498,7 +498,7 @@ def _greedy(distances: Callable[[Array], Array], weight: Array, nearest: Array |
         reached = distances(trials)
         reached = xp.minimum(reached, nearest[:, None, :], **({"out": reached} if xp is np else {}))
         costs = reached @ weight if weight.ndim == 1 else xp.matmul(reached, weight[:, :, None])[:, :, 0]
-        best = offsets + like(xp.argmin(xp.reshape(costs, (-1, n_trials)), axis=1), offsets)
+        best = offsets[: n_sets * (end - k)] + like(xp.argmin(xp.reshape(costs, (-1, n_trials)), axis=1), offsets)
         drawn = xp.reshape(xp.take(xp.reshape(trials, (-1,)), best), (n_sets, -1))
         chosen += [drawn[:, one] for one in range(end - k)]
         nearest = xp.take(xp.reshape(reached, (costs.shape[0] * costs.shape[1], -1)), best, axis=0)

@@ -19,6 +19,9 @@ _A = TypeVar("_A", bound=Array)
 _SMALL = 256
 # From this size on LAPACK takes a second or more.
 _LONG = 1000
+# Columns beyond which singular vectors come from the product of a matrix with itself, if none of the singular values is
+# below this share of the largest: squaring costs half the digits.
+_LARGE, _ROUNDED = 200, 1e-5
 # An eigenvalue this far below the largest one is indistinguishable from zero.
 _NEGLIGIBLE = 1e-11
 
@@ -77,6 +80,23 @@ def leading_eigenpairs(matrix: Float | LinearOperator, k: int) -> tuple[Float, F
         values, vectors = _lapack(dense, n - k, n)
         pairs = values[::-1], vectors[:, ::-1]
     return pairs[0], fix_signs(pairs[1])
+
+
+def right_singular(matrix: Float) -> tuple[Float, Float]:
+    """Singular values, largest first, and right singular vectors as rows; of many rows from the smaller ``M'M``."""
+    if len(matrix) <= matrix.shape[1]:
+        return np.linalg.svd(matrix, full_matrices=False)[1:]
+    values, vectors = np.linalg.eigh(matrix.T @ matrix)
+    return np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1].T
+
+
+def left_singular(matrix: Float, k: int) -> Float:
+    """The k leading left singular vectors; of a large tall matrix from ``M'M``, unless some of them are rounding."""
+    if _LARGE < matrix.shape[1] <= len(matrix):
+        values, rows = right_singular(matrix)
+        if values[k - 1] > _ROUNDED * values[0]:
+            return np.asarray(matrix @ (rows[:k].T / values[:k]))
+    return np.linalg.svd(matrix, full_matrices=False)[0][:, :k]
 
 
 def is_small(n: int, k: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.numerics.linalg import fix_signs, top_eigenvectors
+from jointclust.numerics.linalg import fix_signs, right_singular, top_eigenvectors
 from jointclust.numerics.partitions import FEW
 from jointclust.subspace.coordinates import Clusters, Coordinates
 from jointclust.types import Float
@@ -55,7 +55,7 @@ def fisher_directions(clusters: Clusters, n_components: int, ridge: float, unit:
     whose squared singular values are ``theta / (1 + theta)``.
     """
     scale = 1.0 / np.sqrt(clusters.coordinates.eigenvalues + ridge)
-    sigma, rows = _right_singular(clusters.between_factor * scale)
+    sigma, rows = right_singular(clusters.between_factor * scale)
     if n_components > sigma.size:  # beyond c directions no between-cluster scatter is left: take variance
         rows = np.linalg.qr(np.vstack([rows, np.eye(n_components, scale.size)]).T)[0].T
         sigma = np.concatenate([sigma, np.zeros(rows.shape[0] - sigma.size)])
@@ -64,14 +64,6 @@ def fisher_directions(clusters: Clusters, n_components: int, ridge: float, unit:
         return fix_signs(rows.T * scale[:, None])
     shrink = np.sqrt(np.maximum(1.0 - sigma**2, np.finfo(float).eps))
     return fix_signs((rows / shrink[:, None]).T * scale[:, None])
-
-
-def _right_singular(matrix: Float) -> tuple[Float, Float]:
-    """Singular values, largest first, and right singular vectors as rows; of many rows from the smaller ``M'M``."""
-    if len(matrix) <= matrix.shape[1]:
-        return np.linalg.svd(matrix, full_matrices=False)[1:]
-    values, vectors = np.linalg.eigh(matrix.T @ matrix)
-    return np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1].T
 
 
 def scoring_directions(clusters: Clusters, n_components: int, ridge: float) -> Float:
