@@ -1,0 +1,1 @@
+"""Learns on planted data how well a partition agrees with what was planted."""
