@@ -30,8 +30,8 @@ Rows: TypeAlias = "NDArray | sparse.csr_array | list[str] | pd.DataFrame"
 class Planted:
     """A data set and its planted answer.
 
-    ``X`` is an array, a CSR array of counts, a list of documents or a pandas data frame. ``y`` is the planted cluster of
-    each row, -1 for rows that belong to none; all 0 where nothing is planted. ``kind`` names the kind of data, and
+    ``X`` is an array, a CSR array of counts, a list of documents or a pandas data frame. ``y`` is the planted cluster
+    of each row, -1 for rows that belong to none; all 0 where nothing is planted. ``kind`` names the kind of data, and
     ``note`` says what was drawn; ``note["ingredients"]`` names the ingredients.
     """
 
@@ -243,7 +243,7 @@ def own_covariances(rng: Rng, plan: Plan, rows: Floats) -> Floats:
 def long_clusters(rng: Rng, plan: Plan, rows: Floats) -> Floats:
     """One direction in which all clusters are two to six times as long."""
     direction = rng.normal(size=rows.shape[1])
-    direction /= np.linalg.norm(direction)
+    direction = direction / np.linalg.norm(direction)
     return rows + np.outer(rows @ direction, direction) * rng.uniform(1, 5)
 
 
