@@ -106,10 +106,10 @@ def number_of_rows(rng: Rng, low: float = 50, high: float = 5000) -> int:
     return int(np.clip(450 * np.exp(rng.normal(0, 0.8)), low, high))
 
 
-def number_of_clusters(rng: Rng, most: float) -> int:
-    """Few much more often than many, at most 60."""
-    high = 12 if rng.random() < 0.82 else 60
-    return int(np.clip(round(log_uniform(rng, 1.55, min(high, max(most, 2)))), 2, 60))
+def number_of_clusters(rng: Rng, most: float, many: float = 0.18) -> int:
+    """Few much more often than many, which have a chance of their own; at most 60."""
+    high = 60 if rng.random() < many else 11
+    return int(np.clip(round(log_uniform(rng, 1.5, min(high, max(most, 2)))), 2, 60))
 
 
 def sizes(rng: Rng, k: int) -> Floats:
@@ -145,7 +145,7 @@ def parts_of_classes(rng: Rng, k: int, most: int) -> Ints:
 
 def overlap(rng: Rng) -> float:
     """How far neighbouring centres are apart, in standard deviations of a cluster: from hopeless to clear."""
-    return float(log_uniform(rng, 1.5, 10))
+    return float(log_uniform(rng, 2, 14))
 
 
 def spreads(rng: Rng, shares: Floats) -> Floats:
@@ -156,11 +156,11 @@ def spreads(rng: Rng, shares: Floats) -> Floats:
     return found[order] / np.sqrt(ratio)
 
 
-def plan_of_clusters(rng: Rng, n: int | None = None, few: bool = False) -> Plan:
+def plan_of_clusters(rng: Rng, n: int | None = None, *, most: int = 60, many: float = 0.18, parts: float = 0.4) -> Plan:
     """Clusters, or classes of several parts; coarse and fine are the answer equally often."""
     n = number_of_rows(rng) if n is None else n
-    k = number_of_clusters(rng, min(n / 8, 6 if few else 60))
-    with_parts = rng.random() < 0.4 and not few
+    k = number_of_clusters(rng, min(n / 8, most), many)
+    with_parts = rng.random() < parts
     owner = parts_of_classes(rng, k, min(60, n // 8)) if with_parts else np.arange(k)
     coarse = bool(with_parts and rng.random() < 0.5)
     classes = sizes(rng, k)
@@ -188,7 +188,12 @@ def plan_of_clusters(rng: Rng, n: int | None = None, few: bool = False) -> Plan:
 
 def plan_of_few_rows(rng: Rng) -> Plan:
     """For wide data: 50 to 100 rows, few clusters."""
-    return plan_of_clusters(rng, int(rng.integers(50, 101)), few=True)
+    return plan_of_clusters(rng, int(rng.integers(50, 101)), most=6, parts=0)
+
+
+def plan_of_many(rng: Rng) -> Plan:
+    """For vectors of language models: often many clusters, in groups of clusters that are alike."""
+    return plan_of_clusters(rng, many=0.5, parts=0.6)
 
 
 def plan_of_nothing(rng: Rng) -> Plan:
@@ -242,7 +247,7 @@ def own_covariances(rng: Rng, plan: Plan, rows: Floats) -> Floats:
 
 def long_clusters(rng: Rng, plan: Plan, rows: Floats) -> Floats:
     """One direction in which all clusters are two to six times as long."""
-    direction = rng.normal(size=rows.shape[1])
+    direction = rng.normal(size=rows.shape[1:])
     direction = direction / np.linalg.norm(direction)
     return rows + np.outer(rows @ direction, direction) * rng.uniform(1, 5)
 
@@ -419,6 +424,12 @@ def gaps_of_large(rng: Rng, X: Floats) -> Floats:
     return np.where(some & (rng.random(X.shape) < 0.4 * likely), np.nan, X)
 
 
+def sentinels(rng: Rng, X: Floats) -> Floats:
+    """Gaps written as -999, in some columns."""
+    some = rng.random(X.shape[1]) < 0.3
+    return np.where(some & (rng.random(X.shape) < rng.uniform(0.01, 0.1)), -999, X)
+
+
 COLUMNS: dict[Callable[[Rng, Floats], Floats], float] = {
     noise_columns: 0.25,
     nuisance_directions: 0.25,
@@ -435,6 +446,7 @@ COLUMNS: dict[Callable[[Rng, Floats], Floats], float] = {
     units: 0.5,
     gaps: 0.05,
     gaps_of_large: 0.03,
+    sentinels: 0.02,
 }
 # They plant clusters of their own: not where there is nothing, or where the answer is hard to see beside them.
 RIVALS = (batches, second_grouping)
@@ -488,7 +500,7 @@ def shapes(rng: Rng, plan: Plan) -> Floats:
     if nested:
         line = ring * (1 + plan.part[:, None] * rng.uniform(0.8, 2))
     else:
-        line = line * rng.uniform(0.6, 1.2, k)[plan.part][:, None] + centres(rng, plan, 2) * 0.8
+        line = line * rng.uniform(0.6, 1.2, k)[plan.part][:, None] + centres(rng, plan, 2) * (0.5 + 3 / plan.apart)
     X = line + rng.normal(size=(plan.n, 2)) * rng.uniform(0.1, 0.5) * plan.spreads[plan.part][:, None]
     if rng.random() < 0.4:
         X = linear(rng, X, int(rng.integers(2, 8)))
@@ -549,7 +561,9 @@ def wide(rng: Rng, plan: Plan) -> Floats:
     d = int(log_uniform(rng, 200, 4000))
     informative = max(5, int(d * log_uniform(rng, 0.005, 0.2)))
     X = rng.normal(size=(plan.n, d))
-    X[:, :informative] += centres(rng, plan, informative, rng.uniform(0.2, 1)) * log_uniform(rng, 0.8, 3)
+    X[:, :informative] += (
+        centres(rng, plan, informative, rng.uniform(0.2, 1)) * (d / plan.n) ** 0.25 * log_uniform(rng, 0.8, 3)
+    )
     m = int(rng.integers(1, 5))
     X += (rng.normal(size=(plan.n, m)) * rng.uniform(0.1, 0.8)) @ rng.normal(size=(m, d))
     if plan.n_parts > 1 and plan.has(rng, 0.35, "batches"):
@@ -615,7 +629,8 @@ def overdispersed(rng: Rng, rates: Floats) -> Floats:
 def counts(rng: Rng, plan: Plan) -> Rows:
     """How often things happened: many zeros."""
     d = int(log_uniform(rng, 4, 60))
-    base = log_uniforms(rng, 0.02, 3, d) * log_uniform(rng, 0.3, 3)
+    alike = rng.uniform(1, 8)
+    base = log_uniforms(rng, 1 / alike, alike, d) * log_uniform(rng, 0.05, 2)
     rates = poisson_rates(base, centres(rng, plan, d, rng.uniform(0.15, 1)) * 1.3)
     if plan.has(rng, 0.4, "activity"):
         rates = rates * np.exp(rng.normal(0, rng.uniform(0.2, 0.8), plan.n))[:, None]
@@ -747,7 +762,7 @@ def category(rng: Rng, plan: Plan) -> Column:
     """Levels that go with the parts: from nearly the part itself to hardly anything."""
     levels = int(np.clip(rng.integers(2, 9), 2, None))
     own = rng.permutation(np.arange(plan.n_parts) % levels)
-    sure = rng.uniform(0.2, 0.95)
+    sure = rng.uniform(0.1, np.clip(plan.apart / 8, 0.2, 0.97))
     chances = (1 - sure) * rng.dirichlet(np.full(levels, 2.0), plan.n_parts)
     chances[np.arange(plan.n_parts), own] += sure
     return level_names(rng, levels)[drawn_levels(rng, chances[plan.part])]
@@ -764,7 +779,9 @@ def code(rng: Rng, plan: Plan) -> Column:
 
 
 def level_names(rng: Rng, levels: int) -> NDArray:
-    """Names of levels, all different."""
+    """Names of levels, all different; numbers with leading zeros, too."""
+    if rng.random() < 0.1:
+        return np.array([f"{number:05d}" for number in rng.permutation(20_000)[:levels]], dtype=object)
     return np.array([f"{name}{level}" for level, name in enumerate(spelled(rng, levels))], dtype=object)
 
 
@@ -808,6 +825,12 @@ def town(rng: Rng, n: int) -> Column:
     return level_names(rng, levels)[rng.choice(levels, n, p=rng.dirichlet(np.full(levels, 2.0)))]
 
 
+def remark(rng: Rng, n: int) -> Column:
+    """One of a few standard remarks, and mostly none."""
+    said = np.array([*(f"{name} ok" for name in spelled(rng, 12)), None], dtype=object)
+    return said[np.where(rng.random(n) < 0.25, rng.integers(12, size=n), 12)]
+
+
 def noise_number(rng: Rng, n: int) -> Column:
     """A number that has nothing to do with the clusters."""
     return np.round(rng.normal(100, 15, n) if rng.random() < 0.5 else rng.gamma(1.5, 30, n), 1)
@@ -834,6 +857,7 @@ SILENT: dict[Callable[[Rng, int], Column], float] = {
     person: 0.12,
     day: 0.3,
     town: 0.35,
+    remark: 0.1,
     noise_number: 0.4,
     empty: 0.1,
     constant: 0.12,
@@ -884,7 +908,7 @@ def codes(rng: Rng, plan: Plan) -> Rows:
     d = int(rng.integers(5, 25))
     if plan.has(rng, 0.4, "truths"):
         rare = rng.normal(-0.5, 1, d)
-        latent = centres(rng, plan, d, rng.uniform(0.3, 1)) * 0.7
+        latent = centres(rng, plan, d, rng.uniform(0.3, 1))
         X = (rng.logistic(size=(plan.n, d)) < latent + rare).astype(int)
         return framed(X.astype(bool), "has") if rng.random() < 0.5 else X
     columns: dict[str, Column] = {f"field_{j}": category(rng, plan) for j in range(d)}
@@ -947,12 +971,13 @@ def nothing(rng: Rng, plan: Plan) -> Rows:
     """No clusters: half of the time one cluster of any other kind, else rows that only look like something."""
     if rng.random() < 0.5:
         names = [name for name in KINDS if name not in ("nothing", "shapes", "wide")]
-        name = names[rng.integers(len(names))]
+        chances = np.array([KINDS[name][1] for name in names])
+        name = str(rng.choice(names, p=chances / chances.sum()))
         plan.note["of"] = name
         return KINDS[name][0](rng, plan)
     make = NOTHING[rng.integers(len(NOTHING))]
     plan.note["of"] = make.__name__
-    return spoiled(rng, plan, make(rng, plan.n), without=(one_hot, few_values, rounded))
+    return spoiled(rng, plan, make(rng, plan.n), without=(one_hot, few_values, rounded, sentinels))
 
 
 # Each kind, and how often.
@@ -973,4 +998,8 @@ KINDS: dict[str, tuple[Callable[[Rng, Plan], Rows], float]] = {
     "words": (words, 3),
     "texts": (texts, 4),
 }
-PLANS: dict[str, Callable[[Rng], Plan]] = {"nothing": plan_of_nothing, "wide": plan_of_few_rows}
+PLANS: dict[str, Callable[[Rng], Plan]] = {
+    "nothing": plan_of_nothing,
+    "wide": plan_of_few_rows,
+    "embeddings": plan_of_many,
+}
