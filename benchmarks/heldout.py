@@ -88,7 +88,7 @@ def planned(rng, rows=(50, 5000), most=60, single=False):
     several = np.arange(2, min(most, n // 10) + 1)
     k = 1 if single else int(rng.choice(several, p=(several + 2.0) ** -2 / ((several + 2.0) ** -2).sum()))
     classes, contrast = np.arange(k), 1.0
-    if coarse := k >= 4 and chance(rng, 0.5):
+    if coarse := k >= 4 and chance(rng, 0.6):
         n_classes = int(rng.integers(2, k // 2 + 1))
         classes = np.sort(np.r_[np.arange(n_classes), rng.integers(n_classes, size=k - n_classes)])
         contrast = log_uniform(rng, 1, 6)
@@ -170,7 +170,7 @@ def batches(rng, plan, X, p=0.2):
     return X + (shift * X.std(0))[rng.integers(n_batches, size=plan.n)]
 
 
-def nuisance(rng, plan, X, p=0.25):
+def nuisance(rng, plan, X, p=0.4):
     """One to three strong directions that have nothing to do with the clusters."""
     if not chance(rng, p):
         return X
@@ -480,8 +480,9 @@ def sentences(rng, plan):
     theta = np.pad(positions(rng, plan, q := int(rng.integers(6, 40))), ((0, 0), (0, p - q)))
     a = amplitude(plan, lambda a: a * theta * spectrum / spectrum[:q].mean())
     rows = of_rows(rng, plan, a * theta) + plan.spread[plan.part, None] * rng.normal(size=(plan.n, p))
-    rows *= spectrum
-    rows = rows @ np.linalg.qr(rng.normal(size=(p, p)))[0] + rng.normal(size=p) * rng.choice([0, 0.3])
+    rows = nuisance(rng, plan, rows * spectrum, p=0.2) @ np.linalg.qr(rng.normal(size=(p, p)))[0] + rng.normal(
+        size=p
+    ) * rng.choice([0, 0.3])
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
@@ -521,7 +522,7 @@ def spectra(rng, plan):
     drift = rng.normal(size=(plan.n, 3)) @ np.stack([np.ones_like(t), t, t**2]) * rng.uniform(0, 0.2)
     thick = np.exp(rng.uniform(0, 0.2) * rng.normal(size=(plan.n, 1)))
     X = thick * (heights @ peaks) + drift + rng.uniform(0, 0.3) * rng.normal(size=(plan.n, len(t)))
-    return batches(rng, plan, X)
+    return batches(rng, plan, nuisance(rng, plan, X, p=0.2))
 
 
 def assays(rng, plan):
@@ -532,7 +533,7 @@ def assays(rng, plan):
     weight = np.eye(q + n_modules)[rng.integers(q + n_modules, size=p)].T * rng.normal(1, 0.5, p)
     X = modules @ (weight * (rng.random(p) < rng.uniform(0.2, 0.9)))
     X += rng.normal(size=X.shape) * rng.uniform(0.5, 2)
-    return gaps(rng, plan, batches(rng, plan, X, p=0.35) + rng.uniform(4, 12, p), p=0.15)
+    return gaps(rng, plan, batches(rng, plan, nuisance(rng, plan, X, p=0.2), p=0.35) + rng.uniform(4, 12, p), p=0.15)
 
 
 def genotypes(rng, plan):
@@ -616,8 +617,8 @@ SCENARIOS: dict[str, tuple[float, list[Callable[..., Any]]]] = {
     "shapes": (0.06, [curved, branches]),
 }
 # How much farther apart clusters are where the mechanism itself hides more: depths, baselines, totals, idle modules.
-HIDES = {cells: 3, assays: 2.5, budgets: 2.5, spectra: 2.2, taxa: 2, days: 1.6, events: 1.4, payments: 1.4}
-HIDES |= {specimens: 1.4, topics: 1.4, genotypes: 1.3, branches: 1.3, tickets: 1.3, records: 1.2, customers: 1.2}
+HIDES = {cells: 2.2, assays: 2.5, budgets: 2.5, spectra: 2.2, taxa: 1.2, days: 1.6, events: 1.4, payments: 1.4}
+HIDES |= {specimens: 1.4, topics: 0.9, genotypes: 1.3, branches: 1.3, tickets: 1.3, records: 1.2, customers: 1.2}
 HIDES |= {survey: 1.2, sensors: 1.2}
 LIMITS = {"wide": {"rows": (50, 250)}, "shapes": {"most": 10}, "texts": {"rows": (50, 3000)}}
 
