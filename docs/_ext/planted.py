@@ -5,10 +5,10 @@ import io
 import warnings
 from html import escape
 
-import matplotlib.pyplot as plt
 import numpy as np
 from docutils import nodes
 from docutils.statemachine import StringList
+from matplotlib.figure import Figure
 from scipy.sparse import issparse
 from sphinx.util.docutils import SphinxDirective
 
@@ -19,7 +19,7 @@ ALT = "Thirty planted data sets in two directions each: clear, overlapping and h
 TABLES = {
     "clusters": plan.WITHIN,
     "columns": ingredients.COLUMNS,
-    "silent": ingredients.SILENT,
+    "silent": ingredients.SILENT | ingredients.RELATED,
 }
 
 
@@ -36,8 +36,8 @@ def two_directions(X):
 
 def picture():
     """Thirty draws as a PNG."""
-    figure, axes = plt.subplots(6, 5, figsize=(12, 15), layout="constrained")
-    for seed, ax in enumerate(axes.flat):
+    figure = Figure(figsize=(12, 15), layout="constrained")
+    for seed, ax in enumerate(figure.subplots(6, 5).flat):
         planted = prior.draw(seed)
         points, belongs = two_directions(planted.X), planted.y >= 0
         colors = "turbo" if planted.y.max() > 9 else "tab10"
@@ -49,7 +49,6 @@ def picture():
         ax.set(xticks=[], yticks=[])
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=80)
-    plt.close(figure)
     return file.getvalue()
 
 

@@ -14,7 +14,7 @@ from jointclust.judge import ingredients, plan, prior
 
 SEEDS = range(700)
 BY_KIND = {
-    **dict.fromkeys(["numbers", "shapes", "images", "curves", "wide", "embeddings"], np.ndarray),
+    **dict.fromkeys(["shapes", "images", "curves", "wide", "embeddings"], np.ndarray),
     "mixed": pd.DataFrame,
     "texts": list,
     "words": sparse.csr_array,
@@ -55,7 +55,14 @@ def test_all_kinds(draws):
 
 
 @pytest.mark.parametrize(
-    "table", [plan.WITHIN, ingredients.COLUMNS, ingredients.SILENT, dict.fromkeys(ingredients.INFORMATIVE)]
+    "table",
+    [
+        plan.WITHIN,
+        ingredients.COLUMNS,
+        ingredients.SILENT,
+        ingredients.RELATED,
+        dict.fromkeys(ingredients.INFORMATIVE),
+    ],
 )
 def test_all_ingredients(draws, table):
     found = {name for one in draws for name in one.note["ingredients"]}
@@ -134,7 +141,7 @@ def test_clear_draws_can_be_learned(draws):
     """Balls of like size that lie far apart; those that overlap much hardly can."""
     plain = [one for one in draws if one.kind in {"numbers", "curves", "embeddings", "survey"} and len(one.y) < 700]
     plain = [one for one in plain if one.note["answer"] == "plain" and one.note["clusters"] < 12]
-    plain = [one for one in plain if not np.isnan(np.asarray(one.X, dtype=float)).any()]
+    plain = [one for one in plain if isinstance(one.X, np.ndarray) and not np.isnan(one.X).any()]
     alike = [one for one in plain if one.note["sizes"] < 6 and one.note["spreads"] < 2.5]
     clear = [agreement(one) for one in alike if one.note["apart"] > 7]
     overlapping = [agreement(one) for one in plain if one.note["apart"] < 3.5]
