@@ -25,6 +25,7 @@ extensions = [
     "support_table",
     "view_table",
     "dataset_table",
+    "planted",
     "reproduction",
 ]
 # Formulas are drawn by a file of the site's own: no page asks the network.

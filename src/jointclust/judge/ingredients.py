@@ -345,10 +345,31 @@ def frame_of(rng: Rng, columns: dict[str, Column], missing: float) -> pd.DataFra
     return table
 
 
+def town_and_country(rng: Rng, n: int) -> dict[str, Column]:
+    """Two categories that go with each other, and with nothing else."""
+    towns = int(rng.integers(5, 25))
+    town = rng.choice(towns, n, p=rng.dirichlet(np.full(towns, 2.0)))
+    countries = level_names(rng, 4)[rng.integers(4, size=towns)]
+    return {"place": level_names(rng, towns)[town], "country": countries[town]}
+
+
+def sizes_of_things(rng: Rng, n: int) -> dict[str, Column]:
+    """Two or three numbers that go with each other, and with nothing else."""
+    size, m = rng.normal(size=n), int(rng.integers(2, 4))
+    return {f"size_{j}": np.round(50 + 10 * (size + rng.normal(0, 0.4, n)), 1) for j in range(m)}
+
+
+RELATED: dict[Callable[[Rng, int], dict[str, Column]], float] = {town_and_country: 0.12, sizes_of_things: 0.12}
+
+
 def silent_columns(rng: Rng, plan: Plan) -> dict[str, Column]:
-    """Columns that say nothing, by name."""
+    """Columns that say nothing of the clusters, by name."""
     chosen = [make for make, chance in SILENT.items() if plan.has(rng, chance, make.__name__)]
-    return {make.__name__: make(rng, plan.n) for make in chosen}
+    columns = {make.__name__: make(rng, plan.n) for make in chosen}
+    for related, chance in RELATED.items():
+        if plan.has(rng, chance, related.__name__):
+            columns |= related(rng, plan.n)
+    return columns
 
 
 def spelled(rng: Rng, n: int) -> list[str]:

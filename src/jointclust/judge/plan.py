@@ -106,7 +106,7 @@ def parts_of_classes(rng: Rng, k: int, most: int) -> Ints:
 
 def overlap(rng: Rng) -> float:
     """How far neighbouring centres are apart, in standard deviations of a cluster: from hopeless to clear."""
-    return float(log_uniform(rng, 2, 14))
+    return float(log_uniform(rng, 2.2, 15))
 
 
 def spreads(rng: Rng, shares: Floats) -> Floats:

@@ -27,6 +27,7 @@ from jointclust.judge.ingredients import (
     frame_of,
     gaps,
     gaps_of_large,
+    identifier,
     noise_columns,
     nuisance_directions,
     one_hot,
@@ -89,14 +90,20 @@ def draw(seed: int) -> Planted:
 # The kinds of data.
 
 
-def numbers(rng: Rng, plan: Plan) -> Floats:
-    """A table of measurements: the directions themselves, sums of them, or bent."""
+def numbers(rng: Rng, plan: Plan) -> Rows:
+    """A table of measurements: the directions themselves, sums of them, or bent; an array, or read from a file."""
     q = few_directions(rng)
     latent = clouds(rng, plan, q)
     d = int(log_uniform(rng, max(2, q), 120))
     way = rng.random()
     X = latent if way < 0.45 else linear(rng, latent, d) if way < 0.8 else warped(rng, latent, d)
-    return spoiled(rng, plan, X)
+    X = spoiled(rng, plan, X)
+    if not plan.has(rng, 0.4, "file"):
+        return X
+    table = framed(X, "x")
+    if plan.has(rng, 0.3, identifier.__name__):
+        table.insert(0, "name", identifier(rng, plan.n))
+    return table
 
 
 def shapes(rng: Rng, plan: Plan) -> Floats:
@@ -174,7 +181,7 @@ def wide(rng: Rng, plan: Plan) -> Floats:
     d = int(log_uniform(rng, 200, 4000))
     informative = max(5, int(d * log_uniform(rng, 0.005, 0.2)))
     X = rng.normal(size=(plan.n, d))
-    strength = (d / plan.n) ** 0.25 * log_uniform(rng, 0.8, 3)  # noise of many columns adds up
+    strength = (d / plan.n) ** 0.25 * log_uniform(rng, 1, 4)  # noise of many columns adds up
     X[:, :informative] += strength * centres(rng, plan, informative, rng.uniform(0.2, 1))
     m = int(rng.integers(1, 5))
     X += (rng.normal(size=(plan.n, m)) * rng.uniform(0.1, 0.8)) @ rng.normal(size=(m, d))
@@ -213,9 +220,9 @@ def survey(rng: Rng, plan: Plan) -> Rows:
     latent = clouds(rng, plan, q)
     latent = (latent - latent.mean(0)) / latent.std()
     loads = rng.uniform(0.6, 1.3, items) * np.where(rng.random(items) < 0.25, -1, 1)
-    answers = latent[:, np.arange(items) % q] * loads + rng.normal(size=(plan.n, items)) * rng.uniform(0.2, 1)
+    answers = latent[:, np.arange(items) % q] * loads + rng.normal(size=(plan.n, items)) * rng.uniform(0.1, 0.8)
     if plan.has(rng, 0.5, "yes_sayers"):
-        answers += rng.normal(0, rng.uniform(0.2, 0.7), plan.n)[:, None]
+        answers += rng.normal(0, rng.uniform(0.1, 0.5), plan.n)[:, None]
     top = int(rng.choice([2, 4, 5, 7, 10], p=[0.1, 0.15, 0.4, 0.25, 0.1]))
     middle = (top + 1) / 2 + rng.normal(0, top / 8, items)
     X = np.clip(np.round(middle + answers * top / rng.uniform(4, 7)), 1, top)
