@@ -1,7 +1,6 @@
-"""What the papers print, the budget of starts, and two statements shown by numbers."""
+"""What the papers print, and the budget of starts."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from jointclust.estimators import embedding_first
 from jointclust.exceptions import collected
 from jointclust.methods import discriminative
 from jointclust.subspace import starts
-from jointclust_papers import dec_runs, ec_runs, leaderboard, odc, rurr_runs, theory
+from jointclust_papers import dec_runs, ec_runs, leaderboard, odc, rurr_runs
 from jointclust_papers import lab as common
 from jointclust_papers import textbook as book
 
@@ -154,60 +153,6 @@ def test_alpha_is_found_or_kept_as_given(data):
     assert scale(0.3) == 0.3
     assert scale(False) == scale(np.False_) == scale(1.0) == 1.0
     assert scale(True) == scale(np.True_) not in (0.3, 1.0)
-
-
-# -- statements -------------------------------------------------------------------------------------------------
-
-
-def test_trivial_solution_costs_nothing_and_no_other_less(data):
-    X, y = data
-    one = np.eye(4)
-    assert theory.ridge_objective(X, np.zeros((20, 4)), one[0], one[np.zeros(200, dtype=int)], 3.0) == 0
-    W, e = theory.regressed(X, one[y], 3.0)
-    least = theory.ridge_objective(X, W, e, one[y], 3.0)
-    assert least > 0
-    rng = np.random.RandomState(0)
-    for _ in range(20):
-        other = W + 1e-3 * rng.standard_normal(W.shape), e + 1e-3 * rng.standard_normal(4)
-        assert theory.ridge_objective(X, *other, one[y], 3.0) > least
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_theorem3_discriminative_clustering_is_spectral(kernel):
-    X = common.standardised(jc.datasets.load("iris").data)[:60]
-    features = theory.kernel_features(X, kernel)
-    features = features - features.mean(axis=0)
-    values, vectors = np.linalg.eigh(features @ features.T)
-    ridge = float(values[-1])
-    Y, value = theory.relaxed_solution(features, 2, ridge, np.random.RandomState(1))
-    assert theory.angle(Y, vectors[:, -2:]) < 1e-6
-    assert value == pytest.approx(np.sum(values[-2:] / (values[-2:] + ridge)))
-    np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-8)
-
-
-def test_theorem3_without_a_ridge_ends_within_the_range_of_the_kernel():
-    """Random scores are partly outside of it, and have less than the largest value, 2."""
-    X = common.standardised(jc.datasets.load("iris").data)[:60]
-    left, singular, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    C = (left * singular**2) @ left.T
-    start = np.linalg.qr(np.random.RandomState(1).standard_normal((60, 2)))[0]
-    Y, value = theory.relaxed_solution(left * singular, 2, 0.0, np.random.RandomState(1))
-    for scores in (start, Y):
-        naive = np.trace(scores.T @ C @ np.linalg.pinv(C, rcond=1e-10, hermitian=True) @ scores)
-        assert theory.within(scores, left) == pytest.approx(naive)
-    assert theory.within(start, left) < 1.5
-    assert theory.within(Y, left) == pytest.approx(value) == pytest.approx(2)
-
-
-def test_identities_hold_and_wrong_ones_do_not(monkeypatch):
-    """Every statement on iris alone; and a special case at another trade-off than its own."""
-    monkeypatch.setattr(theory, "SETS", {"iris": 150})
-    monkeypatch.setattr(theory, "OTHERS", 60)
-    for paper in ("dec", "ec", "odc", "rurr"):
-        for key, (reading,) in theory.tested(paper).items():
-            assert reading.verdict("every") == "holds", key
-    monkeypatch.setitem(theory.TESTS, "dec-ex2", partial(theory.TESTS["dec-ex2"], trade_off=2.0))
-    assert theory.tested("dec")["dec-ex2"][0].verdict("every") == "does not hold"
 
 
 # -- outliers -----------------------------------------------------------------------------------------------------
