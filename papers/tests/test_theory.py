@@ -612,35 +612,6 @@ def test_every_statement_is_stored():
     assert stored == {(claim, name): limit(claim) for claim in STATEMENTS for name in SETS}
 
 
-# -- what statements are shown with -------------------------------------------------------------------------------
-
-
-def test_trivial_solution_costs_nothing_and_no_other_less():
-    X, y = jc.datasets.mixture(200, 20, 4, n_nuisance=3, random_state=0)
-    one = np.eye(4)
-    assert ridge_objective(X, np.zeros((20, 4)), one[0], one[np.zeros(200, dtype=int)], 3.0) == 0
-    W, e = regressed(X, one[y], 3.0)
-    least = ridge_objective(X, W, e, one[y], 3.0)
-    assert least > 0
-    rng = np.random.RandomState(0)
-    for _ in range(20):
-        other = W + 1e-3 * rng.standard_normal(W.shape), e + 1e-3 * rng.standard_normal(4)
-        assert ridge_objective(X, *other, one[y], 3.0) > least
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_theorem3_discriminative_clustering_is_spectral(kernel):
-    X = rows()["iris"][0][:60]
-    features = kernel_features(X, kernel)
-    features = features - features.mean(axis=0)
-    values, vectors = np.linalg.eigh(features @ features.T)
-    ridge = float(values[-1])
-    Y, value = relaxed_solution(features, 2, ridge, np.random.RandomState(1))
-    assert angle(Y, vectors[:, -2:]) < 1e-6
-    assert value == pytest.approx(np.sum(values[-2:] / (values[-2:] + ridge)))
-    np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-8)
-
-
 def test_theorem3_without_a_ridge_ends_within_the_range_of_the_kernel():
     """Random scores are partly outside of it, and have less than the largest value, 2."""
     X = rows()["iris"][0][:60]
