@@ -8,10 +8,10 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 
 venv: $(STAMP)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml papers/pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[dev]'
+	$(BIN)/pip install --quiet --editable '.[dev]' --editable papers
 	touch $@
 
 demo: venv
@@ -37,7 +37,7 @@ test-gpu: venv
 
 test-browser: venv
 	@test -n "$(CHROMIUM)" || { echo "Chromium is missing: apt-get install chromium, or CHROMIUM=path"; exit 1; }
-	JOINTCLUST_BROWSER=$(CHROMIUM) $(BIN)/pytest tests/browser
+	JOINTCLUST_BROWSER=$(CHROMIUM) $(BIN)/pytest tests/browser papers/tests/browser
 
 # The core alone, at the lowest versions that pyproject.toml allows; tests bring data frames along.
 test-lowest:
@@ -53,16 +53,20 @@ test-bertopic:
 	build/bertopic/bin/pip install --quiet torch==2.13.0 bertopic anndata pytest matplotlib --editable .
 	build/bertopic/bin/pytest tests/consensus/test_bertopic.py "tests/test_docs.py::test_code_blocks_run[pipelines.rst]"
 
-# Wheel and sdist, and the wheel, built from the sdist, in an environment with nothing but what it asks for.
+# Wheels and sdists of the library and of the papers; each wheel, built from its sdist, in an environment with nothing but
+# what it asks for.
 package: venv
 	rm -rf dist build/clean build/clean-demo
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist papers
 	$(PYTHON) -m venv build/clean
-	build/clean/bin/pip install --quiet dist/*.whl
+	build/clean/bin/pip install --quiet dist/jointclust-*.whl
 	build/clean/bin/pip check
 	cd build && clean/bin/python ../.ci/installed.py
 	cd build && clean/bin/jointclust demo --quiet --out clean-demo
-	@tar -tzf dist/*.tar.gz | grep -q '/CONTRIBUTING.md' && tar -tzf dist/*.tar.gz | grep -q '/Makefile'
+	build/clean/bin/pip install --quiet dist/jointclust_papers-*.whl
+	cd build && clean/bin/jointclust reproduce --list
+	@tar -tzf dist/jointclust-*.tar.gz | grep -q '/CONTRIBUTING.md' && tar -tzf dist/jointclust-*.tar.gz | grep -q '/Makefile'
 
 lint: venv
 	$(BIN)/ruff check .

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 import jointclust as jc
 from jointclust import DiscriminativeEmbeddedClustering as DEC
-from jointclust.experiments.papers._textbook import TextbookDEC
+from jointclust_papers.textbook import TextbookDEC
 
 warnings.simplefilter("ignore")
 

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import jointclust as jc
+from jointclust import cli
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -31,8 +32,17 @@ def test_the_version_to_cite_is_that_of_the_changelog():
     released = re.search(r"^date-released: (.*)", cited, re.MULTILINE)[1]
     assert f"\nversion: {jc.__version__}\n" in cited
     assert (
-        re.search(r"^## (.*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == f"{jc.__version__} ({released})"
+        re.search(r"^## (\S+ \(\d.*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+        == f"{jc.__version__} ({released})"
     )
+
+
+def test_the_papers_go_with_this_version_and_bring_their_command():
+    papers = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text())["project"]
+    assert papers["version"] == jc.__version__
+    assert f"jointclust=={jc.__version__}" in papers["dependencies"]
+    brought = papers["entry-points"]["jointclust.commands"]
+    assert dict.fromkeys(brought, papers["name"]) == {name: package for name, (package, _) in cli.ELSEWHERE.items()}
 
 
 def test_lowest_versions_are_exact():

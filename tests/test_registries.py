@@ -81,7 +81,6 @@ import warnings
 import numpy as np
 import jointclust as jc
 from jointclust import cli
-from jointclust.experiments.papers import _leaderboard
 
 warnings.simplefilter("ignore")
 X, y = jc.datasets.mixture(60, 8, 3, separation=20, n_nuisance=0, random_state=0)
@@ -90,7 +89,7 @@ cli.main("fit x.npy -k 3 --method toy --scale toy --resamples 0 --quiet --out ru
 model = jc.load("run/model.skops")
 assert [type(step).__name__ for _, step in model.steps] == ["ToyView", "ToyKMeans"]
 assert jc.metrics.clustering_accuracy(y, model.predict(X)) == 1
-assert "ToyKMeans" in jc.__all__ and "toy" in _leaderboard.methods()
+assert "ToyKMeans" in jc.__all__
 assert jc.describe(X).views == ["standardised", "rank-normal", "as is", "toy"]
 consensus = jc.JointConsensus(3, effort="quick", random_state=0).fit(X)
 (view,) = (view for view in consensus.views_ if view["name"] == "toy")

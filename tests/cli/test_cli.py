@@ -199,6 +199,12 @@ def test_commands_are_listed_as_they_say(name):
     assert " ".join(command.help.split()).startswith(text)
 
 
+def test_a_command_of_a_package_that_is_not_here_says_how_to_get_it(capsys, monkeypatch):
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    status, message = failure(capsys, "reproduce", "--list")
+    assert (status, "pip install jointclust-papers" in message) == (2, True)
+
+
 # -- fit --------------------------------------------------------------------------------------------------------
 
 

@@ -33,9 +33,12 @@ COMMANDS = {
     "fit": ("commands", "Cluster the rows of DATA and write labels, embedding, model and report."),
     "number": ("commands", "Say how many clusters DATA have: members of different kinds agree on that number most."),
     "predict": ("saved", "Label the rows of DATA with the model of a RUN: its folder, or its model.skops."),
-    "reproduce": ("reproduce", "Run the experiments of the four papers again and put ours beside theirs."),
     "select": ("commands", "Try methods and parameters on DATA, choose one without labels, write it like `fit`."),
     "suggest": ("saved", "Choose the rows of a RUN whose class helps most, for someone to fill in."),
+}
+# Commands of other distributions, by entry points: the distribution of each, and how its help begins.
+ELSEWHERE = {
+    "reproduce": ("jointclust-papers", "Run the experiments of the four papers again and put ours beside theirs."),
 }
 
 
@@ -48,16 +51,27 @@ class LoadedWhenCalled(click.Group):
         """The command itself in place of the one that only has its help."""
         name, command, rest = super().resolve_command(context, arguments)
         if name is not None and command is not None:
-            module = importlib.import_module(f"jointclust.cli.{COMMANDS[name][0]}")
-            command = getattr(module, name.replace("-", "_"))
+            command = _loaded(name)
             if context.obj is not None:
                 context.obj()
         return name, command, rest
 
 
+def _loaded(name: str) -> click.Command:
+    """Load a command from its module, or from the distribution that it comes with."""
+    if name in COMMANDS:
+        return getattr(importlib.import_module(f"jointclust.cli.{COMMANDS[name][0]}"), name.replace("-", "_"))
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group="jointclust.commands", name=name):
+        return entry.load()
+    package, _ = ELSEWHERE[name]
+    raise click.UsageError(f"jointclust {name} comes with another package, {package}: pip install {package}.")
+
+
 @click.group(
     cls=LoadedWhenCalled,
-    commands=[click.Command(name, help=text) for name, (_, text) in COMMANDS.items()],
+    commands=[click.Command(name, help=text) for name, (_, text) in (COMMANDS | ELSEWHERE).items()],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     invoke_without_command=True,
 )
