@@ -112,7 +112,7 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
         model = cut_model(model, given["cut_into"], X, rows)
     are_images = image_of(source, given)[0] is not None
     computed = {"prepared": rows, "coded": coded, "embedded": embedding, "looked_at": looked_at}
-    fitted = Fitted(model, X, names, **computed, numbered=are_images)
+    fitted = Fitted(model, X, names, **computed, numbered=are_images, are_known=True)
     finish(Outcome(voice, Path(out), source, fitted, context, messages, cluster_number))
 
 
@@ -187,7 +187,7 @@ def cut(
     claim_folder(folder, force=given["force"])  # once it is sure that there is such a layer
     # How the data are read goes on with the run: it can be cut again, and label new rows.
     context.params |= {name: before[name] for name in before.keys() - context.params.keys() - {"clusters"}}
-    fitted = Fitted(model, X, source.table.names, numbered=are_images)
+    fitted = Fitted(model, X, source.table.names, numbered=are_images, are_known=recorded is not None)
     finish(Outcome(voice, folder, source, fitted, context, messages))
 
 
@@ -236,7 +236,8 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     table["params"] = [", ".join(f"{key}={value}" for key, value in row.items()) for row in table["params"]]
     model = preparing.joined(steps, search.best_estimator_, names)
     are_images = image_of(source, given)[0] is not None
-    fitted = Fitted(model, X, names, prepared=rows, coded=coded, looked_at=looked_at, numbered=are_images)
+    computed = {"prepared": rows, "coded": coded, "looked_at": looked_at}
+    fitted = Fitted(model, X, names, **computed, numbered=are_images, are_known=True)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}
     # By another criterion the number is that of the candidate which it prefers.

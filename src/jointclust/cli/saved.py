@@ -283,7 +283,7 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     path = Path(out) if out is not None else saved.folder / "named_labels.csv"
     voice = Voice(given, beside_output=path == STDOUT)
     clusterer = last_step(saved.model)
-    n_clusters = int(Fitted(clusterer, clusterer.labels_).labels.max()) + 1
+    n_clusters = int(Fitted(clusterer, clusterer.labels_, are_known=True).labels.max()) + 1
     name_of, number_of = names_in(Path(names), n_clusters)
     claim_table(path, force=given["force"])
     columns = dict(saved_labels(saved))

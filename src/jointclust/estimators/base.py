@@ -41,7 +41,7 @@ from jointclust.rows import (
     tidied,
 )
 from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
-from jointclust.subspace.coordinates import Coordinates, passes_of
+from jointclust.subspace.coordinates import Coordinates, fingerprint_of, passes_of
 from jointclust.subspace.decomposition import check_rows, check_weights, coordinates_of
 from jointclust.subspace.directions import TRADE_OFFS, resolve_n_components, wanted_components
 from jointclust.types import Array, Float, Labels, Sweepable
@@ -309,6 +309,7 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
         context, rows = self._fit(X, sample_weight, facts, check_random_state(self.random_state))
         if rows is not None:
             self.n_passes_ = rows.n_passes - before
+        self._fingerprint = fingerprint_of(X)
         context.call_on_fit_task_end(estimator=self)
         return self
 

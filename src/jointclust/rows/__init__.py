@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from jointclust.rows.arrays import beside, is_device_array, like, namespace, pre
 from jointclust.rows.blocks import Swept
 from jointclust.rows.blocks import Visit as Visit
 from jointclust.rows.blocks import joined as joined
+from jointclust.rows.fingerprint import fingerprint as fingerprint
 from jointclust.rows.memory import has_memory
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -77,6 +79,12 @@ class Rows:
     def device(self) -> Array | None:
         """The rows, where they lie on a device that small problems are solved on too; None elsewhere."""
         return self.X if is_device_array(self.X) else None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells these rows from others."""
+        self.n_passes += 1
+        return fingerprint(self.X)
 
     def here(self, values: NDArray) -> Any:
         """A host array moved to where the rows are; its type stays."""
