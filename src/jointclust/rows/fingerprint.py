@@ -66,9 +66,8 @@ def _with_rows(X: Any) -> Any:
     if isinstance(X, Store) or is_device_array(X) or _is_table(X):
         return X
     if not isinstance(X, np.ndarray):
-        cells = X if hasattr(X, "shape") else list(X)
-        is_of_texts = isinstance(cells, list) and any(isinstance(cell, str) for cell in cells)
-        X = np.array(cells, dtype=object) if is_of_texts else np.asarray(cells)
+        is_of_texts = isinstance(X, list | tuple) and any(isinstance(cell, str) for cell in X)
+        X = np.array(X, dtype=object) if is_of_texts else np.asarray(X)
     return X.reshape(len(X), -1)
 
 
