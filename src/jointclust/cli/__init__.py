@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 import click
 
@@ -75,6 +79,23 @@ def jointclust(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
+@contextmanager
+def _ended_politely() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: what was begun is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def main(arguments: list[str] | None = None, loaded: Callable[[], object] | None = None) -> None:
     """Run the command line; every error is one line, with a traceback only after ``--debug``.
 
@@ -82,7 +103,7 @@ def main(arguments: list[str] | None = None, loaded: Callable[[], object] | None
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        with warnings.catch_warnings():
+        with _ended_politely(), warnings.catch_warnings():
             # Those that concern the user are collected where they may arise; others speak to programmers.
             warnings.simplefilter("ignore")
             jointclust.main(arguments, prog_name="jointclust", standalone_mode=False, obj=loaded)

@@ -15,12 +15,13 @@ from jointclust.cli import models, options, preparing
 from jointclust.cli.blocks import check_data, data_to_fit
 from jointclust.cli.comparison import aligned, grouped, verdict_of
 from jointclust.cli.console import Voice
+from jointclust.cli.exchange import claimed_folder
 from jointclust.cli.models import Clusters
 from jointclust.cli.reading import InputFile, file_to_fit, known_labels
 from jointclust.cli.results import Outcome, finish, image_of, verdict
 from jointclust.cli.runs import parameters_of, saved_names, saved_run
 from jointclust.cli.workbook import claim_workbook
-from jointclust.cli.writing import claim_folder, claim_plot, claim_table, save_drawing, write_result
+from jointclust.cli.writing import claim_plot, claim_table, save_drawing, write_result
 from jointclust.consensus.tree import FINEST
 from jointclust.exceptions import NoticeText, collected
 from jointclust.number.estimate import count_in_data
@@ -184,7 +185,8 @@ def cut(
     are_images = image_of(source, given)[0] is not None
     with voice.step("cut", f"Cutting into {cut_into} clusters"), collected() as messages:
         model = cut_model(saved.model, cut_into, X, None)
-    claim_folder(folder, force=given["force"])  # once it is sure that there is such a layer
+    # Once it is sure that there is such a layer.
+    context.with_resource(claimed_folder(folder, force=given["force"]))
     # How the data are read goes on with the run: it can be cut again, and label new rows.
     context.params |= {name: before[name] for name in before.keys() - context.params.keys() - {"clusters"}}
     fitted = Fitted(model, X, source.table.names, numbered=are_images, are_known=recorded is not None)
@@ -318,7 +320,7 @@ def _read(voice: Voice, data: str | None, given: dict[str, Any], out: str) -> In
     """DATA of a run, read once it is sure that its results can be written."""
     claim_plot(given["plot"], force=given["force"])
     claim_workbook(given.get("xlsx", False))
-    claim_folder(Path(out), force=given["force"])
+    click.get_current_context().with_resource(claimed_folder(Path(out), force=given["force"]))
     source = data_to_fit(voice, data, given)
     image_of(source, given)  # is right, before the work
     return source

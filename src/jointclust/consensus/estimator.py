@@ -362,7 +362,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         some, weights, labels = remote.sample(most_rows(self.n_clusters, EFFORTS[self.effort].share), rng)
         viewed = self._in_views(some, weights, remote).as_sample_of(remote)
         kept = KeptRows.of(some, weights, remote.n_samples)
-        viewed = replace(viewed, known=labels, kept=kept, fingerprint=fingerprint_of(remote.rows))
+        viewed = replace(viewed, known=labels, kept=kept, fingerprint=remote.fingerprint)
         return viewed.on_device_of(remote) if isinstance(self.members, str) else viewed, classes
 
     def _in_views(self, X: Any, sample_weight: ArrayLike | None, sample_of: RemoteRows | None = None) -> ViewedData:

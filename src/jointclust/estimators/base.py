@@ -307,9 +307,9 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             return known, row_groups
 
         context, rows = self._fit(X, sample_weight, facts, check_random_state(self.random_state))
-        if rows is not None:
-            self.n_passes_ = rows.n_passes - before
         self._fingerprint = fingerprint_of(X)
+        if rows is not None:
+            self.n_passes_ = rows.n_passes - before + (not isinstance(X, Coordinates))  # coordinates count their own
         context.call_on_fit_task_end(estimator=self)
         return self
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from jointclust.rows import _dask
-from jointclust.rows._inputs import is_annotated, tidied
+from jointclust.rows._inputs import check_with_gaps, is_annotated, tidied
 from jointclust.rows._store import Store, as_store, is_file, is_large_map
 from jointclust.rows._sweep import sweep
 from jointclust.rows.arrays import is_device_array, is_sparse, to_host
@@ -42,7 +42,7 @@ def fingerprint(X: Any) -> str:
     """
     if isinstance(X, list | tuple) and len(X) and getattr(X[0], "ndim", 0) == 2:
         X = dict(enumerate(X))  # blocks without names
-    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+    if isinstance(X, Mapping) and not is_sparse(X) and not _is_table(X):
         return ", ".join(f"{name}: {fingerprint(X[name])}" for name in sorted(X, key=str))
     X = _with_rows(X.X if is_annotated(X) else X)
     numbers: Any = _dask.row_numbers(X) if _dask.is_dask(X) else np.arange(X.shape[0])
@@ -50,6 +50,16 @@ def fingerprint(X: Any) -> str:
         total = sweep(_of_block, X, numbers, width=X.shape[1], budget=_TOGETHER).pieces[0].sum(dtype=np.uint64)
     else:
         total = _of_block(X, numbers).pieces[0][0]
+    return _named(X, total)
+
+
+def checked_rows(X: Any, *, min_samples: int) -> tuple[Any, bool, str]:
+    """Rows elsewhere as ``check_with_gaps`` has them, whether there are gaps, and their fingerprint: in one pass."""
+    X, has_gaps, parts = check_with_gaps(X, min_samples=min_samples, visit=_of_block)
+    return X, has_gaps, _named(X, parts[0].sum(dtype=np.uint64))
+
+
+def _named(X: Any, total: np.uint64) -> str:
     return f"{X.shape[0]} x {X.shape[1]} {int(total):016x}"
 
 
@@ -72,7 +82,7 @@ def _with_rows(X: Any) -> Any:
 
 
 def _is_table(X: Any) -> bool:
-    return (hasattr(X, "columns") or hasattr(X, "column_names")) and len(X.shape) == 2
+    return (hasattr(X, "columns") or hasattr(X, "column_names")) and len(getattr(X, "shape", ())) == 2
 
 
 def _is_swept(X: Any) -> bool:
@@ -84,7 +94,7 @@ def _is_swept(X: Any) -> bool:
 
 def _of_block(x: Any, numbers: NDArray[np.int64]) -> Swept:
     """The part that a block of rows with these numbers has in the sum over all of them."""
-    x = to_host(x) if is_device_array(x) else x
+    x, numbers = (to_host(one) if is_device_array(one) else one for one in (x, numbers))
     if sp.issparse(x):
         rows = _of_sparse(sp.csr_array(x))
     elif _is_table(x) or x.dtype.kind not in "fiub":
@@ -118,7 +128,10 @@ def _columns(x: Any) -> Iterator[NDArray[Any]]:
         elif hasattr(x, "to_series"):
             yield x.to_series(place).to_numpy()
         else:
-            yield np.asarray(x.column(place) if hasattr(x, "column_names") else x[:, place])
+            column = x.column(place) if hasattr(x, "column_names") else x[:, place]
+            if not hasattr(column, "__array__"):  # of a model's kept rows
+                column = column.values if column.codes is None else column.values[column.codes]
+            yield np.asarray(column)
 
 
 def _factors(n_columns: int) -> Words:
