@@ -9,13 +9,13 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 import click
 
 from jointclust._version import __version__
-from jointclust.cli.errors import INTERRUPTED, one_line, status_of
+from jointclust.cli.errors import INTERRUPTED, on_streams, one_line, status_of
 
 __all__ = ["main"]
 
@@ -108,10 +108,17 @@ def main(arguments: list[str] | None = None, loaded: Callable[[], object] | None
             warnings.simplefilter("ignore")
             jointclust.main(arguments, prog_name="jointclust", standalone_mode=False, obj=loaded)
     except (click.Abort, KeyboardInterrupt):
-        sys.stderr.write("Interrupted: nothing half-written was left.\n")
+        _say("Interrupted: nothing half-written was left.")
         sys.exit(INTERRUPTED)
     except Exception as error:
         if "--debug" in arguments:
             traceback.print_exc()
-        sys.stderr.write(f"Error: {one_line(error)}\n")
+        error = on_streams(error)
+        _say(f"Error: {one_line(error)}")
         sys.exit(status_of(error))
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # where nothing can be said, the exit status says it
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()

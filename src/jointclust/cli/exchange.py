@@ -53,6 +53,8 @@ def claimed_folder(folder: Path, *, force: bool) -> Iterator[Path]:
 
     A folder that was made for this is removed again if nothing has come into it.
     """
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise OutputError(f"{folder} is no folder, and a run is written to one: choose another --out.")
     with errors_of(folder), _made(folder), lock_folder(folder) as is_ours:
         if not is_ours:
             raise OutputError(f"{folder} is being written by another run: wait for it to end, or choose another --out.")
