@@ -42,7 +42,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _to_replace(path: str | os.PathLike[str]) -> tuple[Path, int | None]:
@@ -58,7 +58,7 @@ def _to_replace(path: str | os.PathLike[str]) -> tuple[Path, int | None]:
     return target, stat.S_IMODE(mode)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Put the new name itself on the disk, where folders can be opened (not on Windows)."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
@@ -68,14 +68,35 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def lock(file: IO[bytes]) -> bool:
-    """Whether nobody else has locked this open file, which is now ours until it is closed; on Windows always."""
+def lock(file: IO[bytes] | int, *, without: bool = False) -> bool:
+    """Whether nobody else has locked this open file, which is now ours until it is closed; on Windows always.
+
+    ``without`` is the answer of file systems that have no locks.
+    """
     if sys.platform == "win32":
         return True
     import fcntl
 
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return without
     return True
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[bool]:
+    """Whether nobody else holds this folder, which is ours until the end of the block; on Windows always.
+
+    The system lets go of it when the process ends, whatever ends it.
+    """
+    if sys.platform == "win32":
+        yield True
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        yield lock(descriptor, without=True) and os.path.samestat(os.fstat(descriptor), folder.stat())
+    finally:
+        os.close(descriptor)

@@ -158,7 +158,7 @@ def test_full_disk(iris_csv, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(files.os, "fsync", full)
     status, message = failure(capsys, "fit", iris_csv, *FIT, "--resamples", 0, "--out", tmp_path / "run")
     assert (status, "the disk is full" in message) == (4, True)
-    assert not any((tmp_path / "run").iterdir())
+    assert not (tmp_path / "run").exists()
 
 
 def test_files_that_may_not_grow(iris_csv, tmp_path):
@@ -171,7 +171,7 @@ def test_files_that_may_not_grow(iris_csv, tmp_path):
     assert done.returncode == 4
     assert "cannot be written" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
-    assert {path.name for path in (tmp_path / "run").iterdir()} <= {"labels.csv"}
+    assert not (tmp_path / "run").exists()
 
 
 def test_without_pyarrow(iris_csv, tmp_path, capsys, monkeypatch):
@@ -278,9 +278,9 @@ def test_ctrl_c_leaves_nothing_half_written(digits, tmp_path):
     process.send_signal(signal.SIGINT)
     _, rest = process.communicate(timeout=60)
     assert process.returncode == 130, rest
-    assert "Interrupted" in rest
+    assert "Interrupted: nothing half-written was left." in rest
     assert "Traceback" not in rest
-    assert not any((tmp_path / "run").iterdir())
+    assert not (tmp_path / "run").exists()
 
 
 # -- what a review found ------------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def test_images_are_checked_before_the_work(iris_csv, tmp_path, capsys):
         failure(
             capsys, "fit", iris_csv, "-k", "3", "--method", "dec", f"--image-shape={shape}", "--out", tmp_path / "o"
         )
-        assert not list((tmp_path / "o").iterdir())
+        assert not (tmp_path / "o").exists()
 
 
 def test_codes_with_underscores_are_text(tmp_path, capsys):
@@ -354,7 +354,7 @@ def test_texts_are_asked_for_and_ids_are_told_once(tmp_path, capsys):
     run = tmp_path / "run"
     call("fit", path, "-k", 3, "--text-column", "text", "-o", run, "--resamples", 0)
     (run / "run.json").rename(run / "record.json")  # nobody remembers the column
-    _, message = failure(capsys, "predict", run, path, "-o", tmp_path / "labels.csv")
+    _, message = failure(capsys, "predict", run / "model.skops", path, "-o", tmp_path / "labels.csv")
     assert "--text-column" in message
     call("predict", run / "model.skops", path, "--text-column", "text", "-o", tmp_path / "labels.csv")
     numbers = tmp_path / "numbers.csv"

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
 
 import click
 
 from jointclust._version import __version__
-from jointclust.cli.errors import INTERRUPTED, one_line, status_of
+from jointclust.cli.errors import INTERRUPTED, on_streams, one_line, status_of
 
 __all__ = ["main"]
 
@@ -89,6 +93,23 @@ def jointclust(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
+@contextmanager
+def _ended_politely() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: what was begun is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def main(arguments: list[str] | None = None, loaded: Callable[[], object] | None = None) -> None:
     """Run the command line; every error is one line, with a traceback only after ``--debug``.
 
@@ -96,15 +117,22 @@ def main(arguments: list[str] | None = None, loaded: Callable[[], object] | None
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        with warnings.catch_warnings():
+        with _ended_politely(), warnings.catch_warnings():
             # Those that concern the user are collected where they may arise; others speak to programmers.
             warnings.simplefilter("ignore")
             jointclust.main(arguments, prog_name="jointclust", standalone_mode=False, obj=loaded)
     except (click.Abort, KeyboardInterrupt):
-        sys.stderr.write("Interrupted: nothing half-written was left.\n")
+        _say("Interrupted: nothing half-written was left.")
         sys.exit(INTERRUPTED)
     except Exception as error:
         if "--debug" in arguments:
             traceback.print_exc()
-        sys.stderr.write(f"Error: {one_line(error)}\n")
+        error = on_streams(error)
+        _say(f"Error: {one_line(error)}")
         sys.exit(status_of(error))
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):  # where nothing can be said, the exit status says it
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()

@@ -15,12 +15,13 @@ from jointclust.cli import models, options, preparing
 from jointclust.cli.blocks import check_data, data_to_fit
 from jointclust.cli.comparison import aligned, grouped, verdict_of
 from jointclust.cli.console import Voice
+from jointclust.cli.exchange import claimed_folder
 from jointclust.cli.models import Clusters
 from jointclust.cli.reading import InputFile, file_to_fit, known_labels
 from jointclust.cli.results import Outcome, finish, image_of, verdict
 from jointclust.cli.runs import parameters_of, saved_names, saved_run
 from jointclust.cli.workbook import claim_workbook
-from jointclust.cli.writing import claim_folder, claim_plot, claim_table, save_drawing, write_result
+from jointclust.cli.writing import claim_plot, claim_table, save_drawing, write_result
 from jointclust.consensus.tree import FINEST
 from jointclust.exceptions import NoticeText, collected
 from jointclust.number.estimate import count_in_data
@@ -112,7 +113,7 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
         model = cut_model(model, given["cut_into"], X, rows)
     are_images = image_of(source, given)[0] is not None
     computed = {"prepared": rows, "coded": coded, "embedded": embedding, "looked_at": looked_at}
-    fitted = Fitted(model, X, names, **computed, numbered=are_images)
+    fitted = Fitted(model, X, names, **computed, numbered=are_images, are_known=True)
     finish(Outcome(voice, Path(out), source, fitted, context, messages, cluster_number))
 
 
@@ -184,10 +185,11 @@ def cut(
     are_images = image_of(source, given)[0] is not None
     with voice.step("cut", f"Cutting into {cut_into} clusters"), collected() as messages:
         model = cut_model(saved.model, cut_into, X, None)
-    claim_folder(folder, force=given["force"])  # once it is sure that there is such a layer
+    # Once it is sure that there is such a layer.
+    context.with_resource(claimed_folder(folder, force=given["force"]))
     # How the data are read goes on with the run: it can be cut again, and label new rows.
     context.params |= {name: before[name] for name in before.keys() - context.params.keys() - {"clusters"}}
-    fitted = Fitted(model, X, source.table.names, numbered=are_images)
+    fitted = Fitted(model, X, source.table.names, numbered=are_images, are_known=recorded is not None)
     finish(Outcome(voice, folder, source, fitted, context, messages))
 
 
@@ -236,7 +238,8 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     table["params"] = [", ".join(f"{key}={value}" for key, value in row.items()) for row in table["params"]]
     model = preparing.joined(steps, search.best_estimator_, names)
     are_images = image_of(source, given)[0] is not None
-    fitted = Fitted(model, X, names, prepared=rows, coded=coded, looked_at=looked_at, numbered=are_images)
+    computed = {"prepared": rows, "coded": coded, "looked_at": looked_at}
+    fitted = Fitted(model, X, names, **computed, numbered=are_images, are_known=True)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}
     # By another criterion the number is that of the candidate which it prefers.
@@ -317,7 +320,7 @@ def _read(voice: Voice, data: str | None, given: dict[str, Any], out: str) -> In
     """DATA of a run, read once it is sure that its results can be written."""
     claim_plot(given["plot"], force=given["force"])
     claim_workbook(given.get("xlsx", False))
-    claim_folder(Path(out), force=given["force"])
+    click.get_current_context().with_resource(claimed_folder(Path(out), force=given["force"]))
     source = data_to_fit(voice, data, given)
     image_of(source, given)  # is right, before the work
     return source

@@ -28,6 +28,8 @@ _SPELLED = {
     Setting("download", True): "--download",
     Setting("missing", "keep"): "--missing mean or --missing median",
 }
+# What the system says where standard output takes no more.
+_OF_STREAMS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 
 class OutputError(Exception):
@@ -103,6 +105,18 @@ def one_line(error: BaseException) -> str:
     else:
         text = f"{type(error).__name__}: {error} (unexpected; --debug shows where)"
     return " ".join(text.split())
+
+
+def on_streams(error: Exception) -> Exception:
+    """An error of the system that names no file as what it is, one of standard output; any other as it is.
+
+    Files are named by their errors, or have become an :class:`OutputError` where they were written.
+    """
+    if not isinstance(error, OSError) or error.filename is not None or error.errno not in _OF_STREAMS:
+        return error
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    why = "the disk is full. Free some space, or send it elsewhere" if full else error.strerror
+    return OutputError(f"Standard output cannot be written: {why}.")
 
 
 def output_error(path: Path, error: OSError) -> OutputError:

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ def read_data(
     reading["header"] = None if given["no_header"] is None else not given["no_header"]
     reading["missing"] = "refuse" if reading.get("missing", "refuse") == "refuse" else "keep"
     reading["categories"] = "keep" if reading.get("categories") == "auto" else reading.get("categories", "refuse")
-    kind = given["format"] or ("csv" if data == "-" else format_of(data))
+    kind = given["format"] or kind_of(data)
     with _as_file(data, kind) as file:
         size = file.stat().st_size if file.is_file() else None
         with voice.step("read", f"Reading {STDIN if data == '-' else data}", size) as progress:
@@ -84,7 +84,22 @@ def read_data(
             columns = as_written(file, kind, **reading) if whole else None
             with file.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    return InputFile(table, data if data == "-" else str(Path(data).resolve()), digest, kind, columns)
+    return InputFile(table, data if is_read_once(data) else str(Path(data).resolve()), digest, kind, columns)
+
+
+def is_read_once(data: str) -> bool:
+    """Whether data cannot be read again: standard input, or a pipe, as shells make one of ``<(command)``."""
+    return data == "-" or Path(data).is_fifo()
+
+
+def kind_of(data: str) -> str:
+    """The format of data by their name; what comes through a pipe without a known ending is CSV."""
+    try:
+        return "csv" if data == "-" else format_of(data)
+    except ReadError:
+        if is_read_once(data):
+            return "csv"
+        raise
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
@@ -119,17 +134,21 @@ def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]
 
 @contextmanager
 def _as_file(path: str, kind: str) -> Iterator[Path]:
-    """Errors call standard input by its own name, not by that of a temporary file."""
-    if path != "-":
+    """Errors call standard input and pipes by their own names, not by that of a temporary file."""
+    if not is_read_once(path):
+        if Path(path).is_char_device() or Path(path).is_block_device():
+            raise ReadError(f"{path} is a device: give a file, or - for standard input.")
         yield Path(path)
         return
     with tempfile.NamedTemporaryFile(prefix="stdin-", suffix=f".{kind}") as spooled:
-        shutil.copyfileobj(sys.stdin.buffer, spooled)
+        with nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb") as stream:
+            shutil.copyfileobj(stream, spooled)
         spooled.flush()
         try:
             yield Path(spooled.name)
         except ReadError as error:
-            raise ReadError(spelled(error.args[0]).replace(spooled.name, STDIN)) from error
+            name = STDIN if path == "-" else path
+            raise ReadError(spelled(error.args[0]).replace(spooled.name, name)) from error
 
 
 def identities(table: Table) -> NDArray:
@@ -218,9 +237,10 @@ def _checked_known(given: dict[str, Any]) -> str:
 def _known_of(table: Table, file: str, column: str) -> NDArray[np.object_]:
     """Classes by the names of the rows, from a file of its own."""
     path = Path(file)
-    if not path.is_file():
+    if not path.exists():
         raise ReadError(f"--known-rows {path}: there is no such file.")
-    columns = read_cells(path)
+    with _as_file(file, "csv") as rows_with_classes:
+        columns = read_cells(rows_with_classes)
     for name in ("id", column):
         if name not in columns:
             raise no_such_column(path, name, "known_rows", list(columns))

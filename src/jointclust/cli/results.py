@@ -20,11 +20,12 @@ from jointclust.cli import preparing, runs
 from jointclust.cli.columns import are_mostly_texts, clustered, in_short, of_texts, unused
 from jointclust.cli.console import Voice, counted, shown
 from jointclust.cli.errors import as_option, in_options
+from jointclust.cli.exchange import RECORD, digests_of, exchanging
 from jointclust.cli.options import names_of
 from jointclust.cli.reading import InputFile, identities, known_labels
 from jointclust.cli.runs import class_column, class_names, command_line, embedding_columns, origins
 from jointclust.cli.workbook import WORKBOOK, write_workbook
-from jointclust.cli.writing import OUTPUTS, RECORD, embedding_name, save_drawing, write_json, write_table, written
+from jointclust.cli.writing import embedding_name, save_drawing, write_json, write_table, written
 from jointclust.consensus.column_roles import describe_decisive
 from jointclust.consensus.estimator import describe_unused
 from jointclust.consensus.matching import summary
@@ -173,17 +174,18 @@ def finish(run: Outcome) -> None:
         run.voice.say(f"Number of clusters: {verdict(run.number)}")
     _check_same_data(run)
     _describe(run)
-    fitted, table = run.fitted, run.source.table
     with run.voice.step("stability", "Judging the clusters' stability"):
-        stability = stability_of(fitted, run.given["resamples"], run.given["seed"])
-    before = {name for name in OUTPUTS if (run.folder / name).exists()}
-    with run.voice.long_step("write", "Writing"):
-        try:
-            files = _write(run, stability)
-        except BaseException:
-            for name in set(OUTPUTS) - before:  # a part of a run is of no use, and in the way of the next
-                (run.folder / name).unlink(missing_ok=True)
-            raise
+        stability = stability_of(run.fitted, run.given["resamples"], run.given["seed"])
+    with exchanging(run.folder) as begun:
+        with run.voice.long_step("write", "Writing"):
+            files = _write(run, stability, begun)
+        result = _record(run, stability, begun)
+    _say(run, result, stability, [*files, RECORD])
+
+
+def _record(run: Outcome, stability: Float | None, folder: Path) -> dict[str, Any]:
+    """Write the record of a run beside its other files; returns what it says of the result."""
+    fitted, table = run.fitted, run.source.table
     sizes = np.bincount(fitted.labels).tolist()
     result: dict[str, Any] = {"rows": int(fitted.labels.size), "clusters": int(np.count_nonzero(sizes)), "sizes": sizes}
     rejected = int(np.count_nonzero(np.asarray(fitted.clusterer.labels_) < 0))
@@ -200,7 +202,7 @@ def finish(run: Outcome) -> None:
     known |= {"blocks": {name: _of_block(one) for name, one in (run.source.blocks or {}).items()} or None}
     parameters = {name: value for name, (value, _) in origins(run.context).items()}
     runs.write_record(
-        run.folder,
+        folder,
         command=run.context.info_name,
         command_line=command_line(run.context),
         parameters=parameters | _where(run.source),
@@ -212,8 +214,9 @@ def finish(run: Outcome) -> None:
         warnings=run.warnings,
         seconds={key: round(value, 3) for key, value in run.voice.seconds.items()},
         fitted=runs.ranges_of(fitted.data, fitted.names),
+        files=digests_of(folder),
     )
-    _say(run, result, stability, [*files, "run.json"])
+    return result
 
 
 def _of_columns(run: Outcome, description: Description) -> list[str]:
@@ -248,9 +251,9 @@ def _rounded(value: float) -> float | None:
     return round(value, 3) if np.isfinite(value) else None
 
 
-def _write(run: Outcome, stability: Float | None) -> list[str]:
-    """All files but the record; returns their names."""
-    folder, table, raw, fitted = run.folder, run.source.table, run.given["raw_cells"], run.fitted
+def _write(run: Outcome, stability: Float | None, folder: Path) -> list[str]:
+    """Write all files but the record; returns their names."""
+    table, raw, fitted = run.source.table, run.given["raw_cells"], run.fitted
     progress.plan(_writing_stages(fitted, preparing.shape_of(table.data)))
     clusters = clusters_of(fitted, table, stability)
     ids, tried = identities(table), run.tried
@@ -267,8 +270,6 @@ def _write(run: Outcome, stability: Float | None) -> list[str]:
         writers[WORKBOOK] = lambda path: write_workbook(path, _sheets(run, stability, cells))
     if tried is not None:
         writers["candidates.csv"] = lambda path: write_table(path, tried, raw=raw)
-    # Without its record a folder does not claim to be a whole run.
-    (folder / RECORD).unlink(missing_ok=True)
     for name, write in writers.items():
         write(folder / name)
         progress.advance(name, 1)
@@ -276,8 +277,6 @@ def _write(run: Outcome, stability: Float | None) -> list[str]:
         # Dots are pixels in a drawing of lines where they are many.
         drawn = EmbeddingDisplay.from_estimator(fitted, table.data, rasterized=fitted.labels.size > _DOTS)
         save_drawing(drawn.ax_, run.given["plot"])
-    for stale in set(OUTPUTS) - set(writers):  # of an earlier run, replaced by --force
-        (folder / stale).unlink(missing_ok=True)
     return list(writers)
 
 

@@ -20,12 +20,14 @@ from click.core import ParameterSource
 from numpy.typing import NDArray
 
 import jointclust as jc
-from jointclust.cli.writing import RECORD, read_cells, write_json
+from jointclust.cli.exchange import OUTPUTS, RECORD, digest_of, settle
+from jointclust.cli.writing import read_cells, write_json
 from jointclust.readers import ReadError
 from jointclust.rows.blocks import stretches
 from jointclust.showing.fitted import features_of, last_step
 from jointclust.types import Float, Labels, Predictor
 
+_MODEL = "model.skops"
 # Most digits of a whole number in a JSON file; nothing that is counted has more.
 _MOST_DIGITS = 100
 
@@ -53,6 +55,8 @@ _RECORDED: dict[str, dict[str, tuple[str, Callable[[Any], bool]]]] = {
         **dict.fromkeys(("columns", "drop", "keep", "blocks"), _NAMES),
     },
     "input": {"sha256": _TEXT, "id_column": _TEXT, "date_orders": _TEXTS, "blocks": _OBJECTS},
+    "result": {"sizes": _NUMBERS},
+    "files": {_MODEL: _TEXT},
     "fitted": {"lowest": _NUMBERS, "highest": _NUMBERS, "features": _NAMES},
 }
 _PACKAGES = ("jointclust", "numpy", "scipy", "scikit-learn", "skops")
@@ -70,16 +74,36 @@ class SavedRun:
 def saved_run(path: str) -> SavedRun:
     """A run from its folder, or from its model alone."""
     place = Path(path)
-    model = place / "model.skops" if place.is_dir() else place
+    model = place / _MODEL if place.is_dir() else place
+    if place.is_dir():
+        settle(place)
+        if not (place / RECORD).exists() and any((place / name).exists() for name in set(OUTPUTS) - {_MODEL}):
+            why = "the run that wrote its files was interrupted, and they may not belong together"
+            raise ReadError(f"{path} holds no {RECORD}: {why}. Fit again with --force, or give {model} by itself.")
     try:
         loaded = jc.load(model)
     except FileNotFoundError:
         if place.is_dir():
-            raise ReadError(f"{path} holds no model.skops: give the folder that a run was written to.") from None
+            raise ReadError(f"{path} holds no {_MODEL}: give the folder that a run was written to.") from None
         raise ReadError(f"{path}: there is no such model.") from None
     except (OSError, ValueError) as error:
         raise ReadError(str(error)) from error
-    return SavedRun(model.parent, loaded, _record(model.parent))
+    run = SavedRun(model.parent, loaded, _record(model.parent))
+    _check_together(run, model)
+    return run
+
+
+def _check_together(run: SavedRun, model: Path) -> None:
+    """Refuse a model that is not the one whose record lies beside it: all else is said by that record."""
+    digests = run.record.get("files", {})
+    if digests:
+        is_own = model.name not in digests or digest_of(model) == digests[model.name]
+    else:  # of an earlier version, whose kills mixed runs
+        sizes, labels = run.record.get("result", {}).get("sizes"), getattr(last_step(run.model), "labels_", None)
+        is_own = sizes is None or labels is None or (labels < 0).any() or sizes == np.bincount(labels).tolist()
+    if not is_own:
+        why = f"is not the model of the run that {RECORD} beside it tells of: files of two runs are mixed there"
+        raise ReadError(f"{model} {why}. Fit again with --force, or give the model by itself, in a folder of its own.")
 
 
 def saved_labels(run: SavedRun) -> Mapping[str, Sequence[Any]]:
@@ -121,7 +145,10 @@ def _saved_ids(folder: Path) -> list[str] | None:
 
 
 def saved_names(run: SavedRun) -> dict[int, str]:
-    """What the run calls its clusters; nothing where that is not known, as in runs of earlier versions."""
+    """What the run calls its clusters; nothing where that is not known, as in runs of earlier versions.
+
+    Names may have been changed there by hand; the sizes beside them tell whether they are of this run.
+    """
     path = run.folder / "clusters.csv"
     columns = read_cells(path) if path.is_file() else {}
     if not {"cluster", "name"} <= columns.keys():
@@ -129,7 +156,20 @@ def saved_names(run: SavedRun) -> dict[int, str]:
     wrong = [number for number in columns["cluster"] if not number.removeprefix("-").isdecimal()]
     if wrong:
         raise ReadError(f"{path} is damaged: {in_short(wrong[0])} is no number of a cluster. Fit again.")
-    return {int(number): name for number, name in zip(columns["cluster"], columns["name"], strict=True)}
+    numbers = list(map(int, columns["cluster"]))
+    _check_sizes(path, run, numbers, columns.get("size"))
+    return dict(zip(numbers, columns["name"], strict=True))
+
+
+def _check_sizes(path: Path, run: SavedRun, numbers: list[int], cells: list[str] | None) -> None:
+    """Refuse a table of clusters that are not those of the model; rejected rows count in their clusters there."""
+    labels = getattr(last_step(run.model), "labels_", None)
+    if cells is None or labels is None or not all(cell.isdecimal() for cell in cells):
+        return
+    sizes, own = dict(zip(numbers, map(int, cells), strict=True)), Counter(labels[labels >= 0].tolist())
+    if sum(sizes.values()) != labels.size or any(sizes.get(number, 0) < size for number, size in own.items()):
+        why = f"does not have the clusters of {run.folder / _MODEL}: files of two runs are mixed there"
+        raise ReadError(f"{path} {why}. Fit again with --force, or remove {path.name}.")
 
 
 def read_json(path: Path) -> Any:

@@ -20,7 +20,7 @@ from jointclust.cli import options, preparing
 from jointclust.cli.blocks import block_files, check_data, read_for_blocks
 from jointclust.cli.console import Voice, counted
 from jointclust.cli.errors import CHANGED, OutputError
-from jointclust.cli.reading import InputFile, identities, read_data
+from jointclust.cli.reading import InputFile, identities, is_read_once, kind_of, read_data
 from jointclust.cli.runs import (
     SavedRun,
     class_column,
@@ -34,7 +34,7 @@ from jointclust.cli.runs import (
 )
 from jointclust.cli.writing import STDOUT, claim_table, write_annotated, write_table
 from jointclust.exceptions import collected
-from jointclust.readers import Columns, ReadError, Table, as_written, format_of
+from jointclust.readers import Columns, ReadError, Table, as_written
 from jointclust.showing.fitted import Fitted, first_preparation, last_step
 from jointclust.views.blocks import PreparedBlocks
 from jointclust.views.kinds import listed
@@ -177,8 +177,8 @@ def _strangers(run: SavedRun, names: Sequence[str], given: dict[str, Any]) -> li
 
 def _names_in(data: str, given: dict[str, Any]) -> list[str] | None:
     """Names of the columns of a file; None where they have none, or where it can be read only once."""
-    kind = given["format"] or ("csv" if data == "-" else format_of(data))
-    if data == "-" or given["no_header"] or kind not in _NAMED:
+    kind = given["format"] or kind_of(data)
+    if is_read_once(data) or given["no_header"] or kind not in _NAMED:
         return None
     reading = {name: given[name] for name in ("encoding", "delimiter", "decimal", "dates")}
     return [str(name) for name in as_written(Path(data), kind, **reading)]
@@ -283,7 +283,7 @@ def apply_names(run: str, names: str, out: str | None, **given: Any) -> None:
     path = Path(out) if out is not None else saved.folder / "named_labels.csv"
     voice = Voice(given, beside_output=path == STDOUT)
     clusterer = last_step(saved.model)
-    n_clusters = int(Fitted(clusterer, clusterer.labels_).labels.max()) + 1
+    n_clusters = int(Fitted(clusterer, clusterer.labels_, are_known=True).labels.max()) + 1
     name_of, number_of = names_in(Path(names), n_clusters)
     claim_table(path, force=given["force"])
     columns = dict(saved_labels(saved))

@@ -17,7 +17,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from jointclust.cli.errors import OutputError, output_error
+from jointclust.cli.errors import OutputError
+from jointclust.cli.exchange import errors_of, linked
 from jointclust.files import UNFINISHED, replacing
 from jointclust.readers import as_written
 from jointclust.readers._matrix import annotate_file
@@ -26,18 +27,6 @@ from jointclust.views.written import is_gap, readings
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# run.json comes last: where it is, all the others are, and belong together.
-_LABELS = ("labels.csv", "named_labels.csv", "clusters.csv", "clusters.json")
-OUTPUTS = (
-    *_LABELS,
-    "embedding.parquet",
-    "embedding.csv",
-    "candidates.csv",
-    "model.skops",
-    "report.html",
-    "results.xlsx",
-)
-RECORD = "run.json"
 # Columns by name, each with one value per row.
 NamedColumns = Mapping[str, Sequence[Any] | NDArray[Any]]
 # Standard output, in place of a file.
@@ -46,42 +35,22 @@ STDOUT = Path("-")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-@contextmanager
-def _errors_of(path: Path) -> Iterator[None]:
-    """Errors of the disk, as a user understands them."""
-    try:
-        yield
-    except OSError as error:
-        raise output_error(path, error) from error
-
-
-def claim_folder(folder: Path, *, force: bool) -> None:
-    """Make sure, before the work begins, that its results can be written."""
-    with _errors_of(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        present = [name for name in (*OUTPUTS, RECORD) if (folder / name).exists()]
-        if present and not force:
-            raise OutputError(f"{folder} holds {', '.join(present)} already: choose another --out, or add --force.")
-        if force:
-            for leftover in folder.glob(f"{UNFINISHED}*"):
-                leftover.unlink()
-        tempfile.NamedTemporaryFile(dir=folder, prefix=UNFINISHED).close()
-
-
 def claim_file(path: Path, *, force: bool, option: str = "--out") -> None:
-    """The same for a single file."""
+    """Make sure, before the work begins, that a file can be written; through a link none is."""
+    if path.is_symlink():
+        raise linked(path)
     if path.is_dir():
         raise OutputError(f"{path} is a folder: name a file in it.")
     if path.exists() and not force:
         raise OutputError(f"{path} is there already: choose another {option}, or add --force.")
-    with _errors_of(path):
+    with errors_of(path):
         tempfile.NamedTemporaryFile(dir=path.parent, prefix=UNFINISHED).close()
 
 
 @contextmanager
 def written(path: Path) -> Iterator[Path]:
     """As :func:`jointclust.files.replacing`, with errors that a user understands."""
-    with _errors_of(path), replacing(path) as temporary:
+    with errors_of(path), replacing(path) as temporary:
         yield temporary
 
 

@@ -49,7 +49,7 @@ from jointclust.exceptions import Notice, tell
 from jointclust.numerics.partitions import centers_of, looked_up
 from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, threads
 from jointclust.rows.arrays import is_sparse, to_host, whole_numbers
-from jointclust.subspace.coordinates import Coordinates
+from jointclust.subspace.coordinates import Coordinates, fingerprint_of
 from jointclust.types import Float, Labels, Predictor
 from jointclust.views.columns import BESIDE, EITHER
 from jointclust.views.kinds import Description, listed
@@ -353,14 +353,16 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, viewed.weights)
             kept = KeptRows.of(X.rows.X if isinstance(X, Coordinates) else X, viewed.weights, viewed.n_samples)
             known = None if known is None else to_host(known)
-            return replace(viewed, known=known, groups=row_groups, kept=kept), classes
+            of_fit = {"kept": kept, "fingerprint": fingerprint_of(X)}
+            return replace(viewed, known=known, groups=row_groups, **of_fit), classes
         remote = RemoteRows.of(X, sample_weight)
         rows = as_rows(remote.rows)
         known, row_groups, classes = known_beside(self.n_clusters, known_labels, groups, rows, remote.weights)
         remote = replace(remote, known=known, groups=row_groups)
         some, weights, labels = remote.sample(most_rows(self.n_clusters, EFFORTS[self.effort].share), rng)
         viewed = self._in_views(some, weights, remote).as_sample_of(remote)
-        viewed = replace(viewed, known=labels, kept=KeptRows.of(some, weights, remote.n_samples))
+        kept = KeptRows.of(some, weights, remote.n_samples)
+        viewed = replace(viewed, known=labels, kept=kept, fingerprint=remote.fingerprint)
         return viewed.on_device_of(remote) if isinstance(self.members, str) else viewed, classes
 
     def _in_views(self, X: Any, sample_weight: ArrayLike | None, sample_of: RemoteRows | None = None) -> ViewedData:
@@ -406,7 +408,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         n_known = 0 if classes is None else len(classes)
         with threads.suited_to(max(one.rows.shape[1] for one in viewed.sources)):
             fitted = fit_consensus(viewed, settings, n_known, sample, rng, report)
-        more: dict[str, Any] = {"_kept": viewed.kept}
+        more: dict[str, Any] = {"_kept": viewed.kept, "_fingerprint": viewed.fingerprint}
         if before is not None:
             fitted, more["changes_"] = numbered_like(before, fitted)
             more["cluster_names_"] = before.names_of(more["changes_"])
@@ -436,6 +438,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _seed: int = field(init=False)
     _roles: ColumnRoles = field(init=False)
     _kept: KeptRows | None = field(init=False)
+    _fingerprint: str | None = field(init=False)
     description_: Description | None = field(init=False)
     labels_: Labels = field(init=False)
     outlier_scores_: Float = field(init=False)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jointclust.consensus.projection import n_values
 from jointclust.numerics.groups import Groups
-from jointclust.rows import Swept, Visit, as_frame, as_rows, check_with_gaps, is_lazy, sample_known, sweep
+from jointclust.rows import Swept, Visit, as_frame, as_rows, checked_rows, is_lazy, sample_known, sweep
 from jointclust.rows.arrays import is_device_array
 from jointclust.rows.memory import has_memory
 from jointclust.subspace.decomposition import check_weights
@@ -25,19 +25,20 @@ KEPT = 2**29
 
 @dataclass(frozen=True, eq=False)
 class RemoteRows:
-    """Rows outside memory, with weights, known labels (-1 is unknown), row groups, and whether there are NaN."""
+    """Rows outside memory: weights, known labels (-1 is unknown), row groups, whether there are NaN, a fingerprint."""
 
     rows: Any
     weights: Array | None
     known: Array | None = None
     groups: Groups | None = None
     has_gaps: bool = False
+    fingerprint: str | None = None
 
     @classmethod
     def of(cls, X: Any, sample_weight: ArrayLike | None) -> Self:
         """Check rows in a file, on a device or with Dask."""
-        rows, has_gaps = check_with_gaps(as_frame(X), min_samples=2)
-        return cls(rows, check_weights(sample_weight, rows), has_gaps=has_gaps)
+        rows, has_gaps, told = checked_rows(as_frame(X), min_samples=2)
+        return cls(rows, check_weights(sample_weight, rows), has_gaps=has_gaps, fingerprint=told)
 
     @property
     def n_samples(self) -> int:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from jointclust.consensus.kept_rows import n_rows
 from jointclust.consensus.matching import judged
 from jointclust.consensus.training import Patterns, VotesInMemory
-from jointclust.rows import is_elsewhere, loaded
+from jointclust.rows import fingerprint, is_elsewhere, loaded
 from jointclust.rows.arrays import to_host
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import check_weights
@@ -39,6 +39,7 @@ def updated(model: Any, X: Any, sample_weight: ArrayLike | None) -> dict[str, An
     number = {"number_": model.number_} if hasattr(model, "number_") else {}
     return fitted | {
         "_kept": replace(kept, numbers=fresh._kept.numbers),
+        "_fingerprint": fingerprint(X),
         "_training": VotesInMemory(patterns, index),
         "labels_": agreement.labels(votes, to_host(scores), model.reject_below),
         "outlier_scores_": to_host(scores),

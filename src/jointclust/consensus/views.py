@@ -217,6 +217,8 @@ class ViewedData:
         The columns that the data were described from, if they were.
     kept : KeptRows or None
         The rows that the model will keep.
+    fingerprint : str or None
+        What tells all rows from others.
     """
 
     preparations: list[Any]
@@ -230,6 +232,7 @@ class ViewedData:
     groups: Groups | None = None
     looked_at: Described | DescribedBlocks | None = None
     kept: KeptRows | None = None
+    fingerprint: str | None = None
 
     @classmethod
     def of_coordinates(cls, coordinates: Coordinates) -> ViewedData:

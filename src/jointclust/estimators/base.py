@@ -41,7 +41,7 @@ from jointclust.rows import (
     tidied,
 )
 from jointclust.rows.arrays import described, is_device_array, like, precision, to_host
-from jointclust.subspace.coordinates import Coordinates, passes_of
+from jointclust.subspace.coordinates import Coordinates, fingerprint_of, passes_of
 from jointclust.subspace.decomposition import check_rows, check_weights, coordinates_of
 from jointclust.subspace.directions import TRADE_OFFS, resolve_n_components, wanted_components
 from jointclust.types import Array, Float, Labels, Sweepable
@@ -307,8 +307,9 @@ class Clusterer(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transform
             return known, row_groups
 
         context, rows = self._fit(X, sample_weight, facts, check_random_state(self.random_state))
+        self._fingerprint = fingerprint_of(X)
         if rows is not None:
-            self.n_passes_ = rows.n_passes - before
+            self.n_passes_ = rows.n_passes - before + (not isinstance(X, Coordinates))  # coordinates count their own
         context.call_on_fit_task_end(estimator=self)
         return self
 

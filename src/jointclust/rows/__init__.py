@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,6 +29,8 @@ from jointclust.rows.arrays import beside, is_device_array, like, namespace, pre
 from jointclust.rows.blocks import Swept
 from jointclust.rows.blocks import Visit as Visit
 from jointclust.rows.blocks import joined as joined
+from jointclust.rows.fingerprint import checked_rows as checked_rows
+from jointclust.rows.fingerprint import fingerprint as fingerprint
 from jointclust.rows.memory import has_memory
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -77,6 +80,12 @@ class Rows:
     def device(self) -> Array | None:
         """The rows, where they lie on a device that small problems are solved on too; None elsewhere."""
         return self.X if is_device_array(self.X) else None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells these rows from others."""
+        self.n_passes += 1
+        return fingerprint(self.X)
 
     def here(self, values: NDArray) -> Any:
         """A host array moved to where the rows are; its type stays."""
@@ -318,7 +327,7 @@ def some_rows(X: Any, size: int, rng: np.random.RandomState) -> Any:
     """A sample, on the host, of rows on a device, in a large file or with Dask; other rows as they are."""
     if not is_elsewhere(X):
         return X
-    X, _ = check_with_gaps(X, min_samples=2)
+    X = check_with_gaps(X, min_samples=2)[0]
     return sample(X, size, rng, None)[0] if is_remote(X) or is_device_array(X) else X
 
 
@@ -348,7 +357,7 @@ def each_row(function: Callable[[Any], Any], X: Any, tail: tuple[int, ...], dtyp
     """
     if _dask.is_dask(X):
         return _dask.mapped(function, as_frame(X), tail, dtype)
-    X, _ = check_with_gaps(X, min_samples=1)
+    X = check_with_gaps(X, min_samples=1)[0]
     swept = sweep(lambda x: Swept(rows=[function(x)]), X, width=width, budget=_SOME * width)
     return as_rows(X).here(swept.rows[0])
 

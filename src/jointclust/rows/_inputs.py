@@ -15,7 +15,7 @@ from jointclust.rows import _dask
 from jointclust.rows._store import as_store, check_whole, is_file, is_large_map, memory_map
 from jointclust.rows._sweep import sweep
 from jointclust.rows.arrays import is_device_array, is_sparse, like, namespace, to_host
-from jointclust.rows.blocks import Swept
+from jointclust.rows.blocks import Swept, Visit
 from jointclust.types import Array, Sweepable
 
 
@@ -89,10 +89,15 @@ def check_elsewhere(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
     return X
 
 
-def check_with_gaps(X: Any, *, min_samples: int) -> tuple[Any, bool]:
-    """The same with NaN for empty cells, and whether there are any; False for a data frame, which is not searched."""
+def check_with_gaps(X: Any, *, min_samples: int, visit: Visit | None = None) -> tuple[Any, bool, list[NDArray]]:
+    """The same with NaN for empty cells, and whether there are any; False for a data frame, which is not searched.
+
+    The same pass gives pieces of ``visit(block, numbers of its rows)``.
+    """
     X = _as_table(X, accept_sparse=True, min_samples=min_samples)
-    return X, not isinstance(X, _dask.Frame) and _check_finite(X, with_gaps=True)
+    if not isinstance(X, _dask.Frame):
+        return X, *_check_finite(X, with_gaps=True, visit=visit)
+    return X, False, [] if visit is None else sweep(visit, X, _dask.row_numbers(X), width=X.shape[1]).pieces
 
 
 def _as_table(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:
@@ -129,18 +134,28 @@ def _floating(X: Any) -> Sweepable:
     return namespace(X).astype(X, namespace(X).float64) if is_device_array(X) else X.astype(np.float64)
 
 
-def _check_finite(X: Sweepable, *, with_gaps: bool) -> bool:
-    """Refuse rows that are not finite, and name the first; return whether there are gaps, if these are allowed."""
+def _check_finite(X: Sweepable, *, with_gaps: bool, visit: Visit | None = None) -> tuple[bool, list[NDArray]]:
+    """Refuse rows that are not finite, and name the first; return whether there are gaps, if these are allowed.
+
+    And the pieces of ``visit(block, numbers of its rows)``, which sees the same blocks.
+    """
     n, with_gaps = X.shape[0], with_gaps and not sp.issparse(getattr(X, "_meta", X))
     numbers: Array = _dask.row_numbers(X) if _dask.is_dask(X) else np.arange(n)
     if is_device_array(X):
         numbers = like(numbers, X, namespace(X).int64)
-    n_bad, first, gaps = sweep(partial(_not_finite, with_gaps=with_gaps), X, numbers, width=X.shape[1]).pieces
+    looked = partial(_looked_at, with_gaps=with_gaps, visit=visit)
+    n_bad, first, gaps, *others = sweep(looked, X, numbers, width=X.shape[1]).pieces
     if n_bad.sum() > 0:
         what = "infinity" if with_gaps else "NaN or infinity"
         where = f"the first is row {first[first >= 0].min()}"
         raise ValueError(f"Input X contains {what} in {int(n_bad.sum())} of {n} rows; {where}. Remove or impute them.")
-    return bool(gaps.sum() > 0)
+    return bool(gaps.sum() > 0), others
+
+
+def _looked_at(x: Array, numbers: Array, *, with_gaps: bool, visit: Visit | None) -> Swept:
+    """What is wrong with rows, then what a visit says of them."""
+    looked = _not_finite(x, numbers, with_gaps=with_gaps)
+    return looked if visit is None else Swept(pieces=[*looked.pieces, *visit(x, numbers).pieces])
 
 
 def _not_finite(x: Array, numbers: Array, *, with_gaps: bool) -> Swept:

@@ -19,7 +19,7 @@ from jointclust.consensus.column_roles import ColumnRoles, column_roles, columns
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.matching import given_names
 from jointclust.consensus.verdict import Verdict, verdict
-from jointclust.rows import host_block
+from jointclust.rows import fingerprint, host_block
 from jointclust.rows.arrays import to_host
 from jointclust.showing.explain import Explanation, explained
 from jointclust.showing.features import Features, at_hand, features_in, features_in_blocks
@@ -39,6 +39,8 @@ _FINER = 12
 _FEW_COMPONENTS = 200
 # Hennig's marks for the Jaccard index: below the first a cluster should not be trusted.
 DOUBTFUL, STABLE = 0.6, 0.85
+# Votes of one row that are computed twice differ by less.
+_ROUNDED = 1e-6
 
 
 def last_step(model: Estimator) -> Any:
@@ -91,6 +93,7 @@ class Fitted:
     explained: Explanation | None = None  # an explanation that was computed before
     looked_at: Described | None = None  # the columns that a step before the clusterer looked at
     numbered: bool = False  # whether names of clusters are numbers, as for images, whose pixels mean little
+    are_known: bool = False  # whether it is known that these are the rows of the fit, and need not be found out
 
     @cached_property
     def clusterer(self) -> Any:
@@ -100,18 +103,38 @@ class Fitted:
         return last
 
     @cached_property
+    def are_of_fit(self) -> bool:
+        """Whether these are the rows of the fit, in their order, so that what the model has for each holds for them.
+
+        A fingerprint tells. Models of other libraries and of earlier versions have none, and steps before a clusterer
+        may round otherwise than in the fit: there they are, if the model says of each row what it said in the fit.
+        """
+        labels = self._of_rows("labels_")
+        if self.are_known or labels is None or labels.size != n_rows_of(self.X):
+            return self.are_known
+        recorded = vars(self.clusterer).get("_fingerprint")
+        if recorded is not None and fingerprint(self._to_cluster) == recorded:
+            return True
+        if not hasattr(self.model, "predict"):
+            return recorded is None  # then nobody knows
+        if recorded is not None and self._to_cluster is self.X:
+            return False
+        votes = self._of_rows("soft_labels_")
+        if votes is None or not hasattr(self.model, "predict_proba"):
+            return np.array_equal(to_host(self.model.predict(self.X)), labels)
+        return np.allclose(to_host(self.model.predict_proba(self.X)), votes, atol=_ROUNDED)
+
+    @cached_property
     def labels(self) -> Labels:
         """The cluster of each row: that of the fit or, of other rows, by ``predict``.
 
         A row that a consensus rejects has the cluster with most votes; one without votes stays below 0.
         """
-        labels = to_host(getattr(self.clusterer, "labels_", np.empty(0)))
-        n_rows = n_rows_of(self.X)
-        if labels.size != n_rows:
-            if not hasattr(self.model, "predict"):
-                why = f"the model was fitted on {labels.size} and has no predict: give the rows of fit."
-                raise ValueError(f"X has {n_rows} rows, {why}")
-            return to_host(self.model.predict(self.X))
+        if not self.are_of_fit and not hasattr(self.model, "predict"):
+            n_fitted = np.size(self._of_rows("labels_"))
+            why = f"the model was fitted on {n_fitted} others and has no predict: give the rows of fit."
+            raise ValueError(f"X has {n_rows_of(self.X)} rows, {why}")
+        labels: Labels = self._of_rows("labels_") if self.are_of_fit else to_host(self.model.predict(self.X))
         if not np.any(labels < 0) or self.soft_labels is None:
             return labels
         return self.soft_labels.argmax(axis=1)
@@ -119,28 +142,40 @@ class Fitted:
     @cached_property
     def soft_labels(self) -> Float | None:
         """Probabilities of the clusters for each row, where the method has them."""
-        return self._of_rows("soft_labels_")
+        votes = self._of_rows("soft_labels_")
+        if self.are_of_fit or votes is None:
+            return votes
+        return to_host(self.model.predict_proba(self.X)) if hasattr(self.model, "predict_proba") else None
 
     @cached_property
     def confidence(self) -> Float | None:
         """The confidence of each row: the method's own, or the probability of the label; None without either."""
-        own = self._of_rows("confidence_")
+        if isinstance(self.clusterer, JointConsensus) and not self.are_of_fit:
+            return to_host(self.clusterer.confidence(self._to_cluster))
+        own = self._of_rows("confidence_") if self.are_of_fit else None
         return self.soft_labels.max(axis=1) if own is None and self.soft_labels is not None else own
 
     @cached_property
     def outlier_scores(self) -> Float | None:
-        """How far each row is from all others, where the method says it."""
-        return self._of_rows("outlier_scores_")
+        """How far each row is from all others, where the method says it; None of other rows than those of the fit."""
+        return self._of_rows("outlier_scores_") if self.are_of_fit else None
 
     @cached_property
     def row_weights(self) -> Float | None:
-        """The weight that a robust method gave each row."""
-        return self._of_rows("sample_weights_")
+        """The weight that a robust method gave each row of the fit; None of other rows."""
+        return self._of_rows("sample_weights_") if self.are_of_fit else None
 
     def _of_rows(self, attribute: str) -> Any:
-        """What the clusterer has for each row under this name, in memory; None if it has none."""
+        """What the clusterer has for each row of the fit under this name, in memory; None if it has none."""
         values = getattr(self.clusterer, attribute, None)
         return None if values is None else to_host(values)
+
+    @cached_property
+    def _to_cluster(self) -> Any:
+        """The rows as they come to the clusterer: after the steps before it, if there are any."""
+        model = getattr(self.model, "best_estimator_", self.model)
+        has_steps = isinstance(model, Pipeline) and len(model) > 1 and self.prepared is None
+        return model[:-1].transform(self.X) if has_steps else self.X if self.prepared is None else self.prepared
 
     @cached_property
     def embedding(self) -> NDArray[Any]:
@@ -154,12 +189,9 @@ class Fitted:
     @cached_property
     def rows(self) -> Any:
         """The rows as the clusterer sees them; a consensus, those of its first view."""
-        model = getattr(self.model, "best_estimator_", self.model)
-        has_steps = isinstance(model, Pipeline) and len(model) > 1 and self.prepared is None
-        rows = model[:-1].transform(self.X) if has_steps else self.X if self.prepared is None else self.prepared
         if isinstance(self.clusterer, JointConsensus):
-            return host_block(self.clusterer.prepared(rows)[0])
-        return check_array(host_block(rows), accept_sparse="csr")
+            return host_block(self.clusterer.prepared(self._to_cluster)[0])
+        return check_array(host_block(self._to_cluster), accept_sparse="csr")
 
     @cached_property
     def positions(self) -> NDArray[Any]:
@@ -267,10 +299,11 @@ class Fitted:
         """What makes each cluster, in words."""
         if self.explained is not None:
             return self.explained
-        numbers = range(int(self.labels.max()) + 1) if self.numbered else ()
+        features, labels = self.features, self.labels  # in this order: wrong columns are told before predict meets them
+        numbers = range(int(labels.max()) + 1) if self.numbered else ()
         known = {cluster: f"cluster {cluster}" for cluster in numbers}
         known |= dict(enumerate(map(str, getattr(self.clusterer, "classes_", ()))))
-        return self.explained_by(self.labels, known | dict(given_names(self.clusterer)))
+        return explained(features, labels, self.places, known | dict(given_names(self.clusterer)))
 
     def explained_by(self, labels: Labels, known: Mapping[int, str] | None = None) -> Explanation:
         """What makes each cluster of given labels; names of classes, or kept names, can be given for some."""
@@ -317,7 +350,7 @@ class Fitted:
     @cached_property
     def tree(self) -> NamedTree | None:
         """The layers of a consensus, from the finest one up; None where there are none."""
-        if not isinstance(self.clusterer, JointConsensus):
+        if not isinstance(self.clusterer, JointConsensus) or not self.are_of_fit:
             return None
         try:
             n_leaves = min(len(self.clusterer.linkage()) + 1, self.clusterer.n_clusters + _FINER)
@@ -329,7 +362,7 @@ class Fitted:
             leaves = dense[leaves]
         except AttributeError:  # a model of rows elsewhere, or an old one, that kept nothing to make layers from
             return None
-        if len(linkage) == 0 or leaves.size != self.labels.size:
+        if len(linkage) == 0:
             return None
         groups = [frozenset([leaf]) for leaf in range(len(linkage) + 1)]
         for first, second in linkage[:, :2].astype(int):
@@ -365,9 +398,9 @@ def layer_of(fitted: Fitted, n_clusters: int) -> Labels:
     if not isinstance(fitted.clusterer, JointConsensus):
         raise TypeError(f"n_clusters={n_clusters}: only a JointConsensus has layers, and this is {fitted.clusterer!r}.")
     labels = to_host(fitted.clusterer.cut(n_clusters))
-    n_rows = n_rows_of(fitted.X)
-    if labels.size != n_rows:
-        raise ValueError(f"n_clusters={n_clusters}: layers are of the {labels.size} training rows; X has {n_rows}.")
+    if not fitted.are_of_fit:
+        others = f"{n_rows_of(fitted.X)} others: give the training rows; predict labels others, n_clusters={n_clusters}"
+        raise ValueError(f"n_clusters={n_clusters}: layers are of the {labels.size} training rows; X has {others}.")
     return labels
 
 
@@ -406,7 +439,7 @@ def explain(
         A fitted clusterer, of this library or another, with ``labels_`` or ``predict``; a pipeline that ends with one,
         or a search.
     X : array, sparse matrix, data frame, list of str or AnnData
-        The rows it was fitted on; other rows, if there are more or fewer of them, are labelled by its ``predict``.
+        The rows it was fitted on, in their order; any other rows are labelled by its ``predict``.
         Rows in a file or with Dask are loaded: if there are too many, give some of them.
     feature_names : sequence of str, default=None
         Names of the columns of X; None takes those of a frame, or of the model. Documents have words instead.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jointclust.numerics.groups import Groups
 from jointclust.numerics.partitions import assign, cluster_sizes, means, n_changed, nearest_in
-from jointclust.rows import Rows, Swept, as_rows, blocks, is_remote, n_present, total_weight
+from jointclust.rows import Rows, Swept, as_rows, blocks, fingerprint, is_remote, n_present, total_weight
 from jointclust.rows.arrays import beside, is_device_array, namespace, product, to_host
 from jointclust.types import Array, Float, Labels, Sweepable
 
@@ -329,6 +329,11 @@ class Clusters:
         change = coordinates.sums(labels[moved], n_clusters, weights, moved)
         change -= coordinates.sums(self.labels[moved], n_clusters, weights, moved)
         return Clusters(coordinates, labels, n_clusters, self.sums + change)
+
+
+def fingerprint_of(X: Any) -> str:
+    """What tells rows, or those of coordinates, from others."""
+    return X.rows.fingerprint if isinstance(X, Coordinates) else fingerprint(X)
 
 
 def passes_of(X: ArrayLike | Coordinates) -> int:

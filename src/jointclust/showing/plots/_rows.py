@@ -262,7 +262,9 @@ class CategoriesDisplay(Display):
         Y, points = plane(np.asarray(estimator.transform(X))), plane(model.category_points_)
         order = np.argsort(-np.linalg.norm(points, axis=1), kind="stable")[:n_levels]
         names = [model.level_names_[index] for index in order]
-        return cls(Y, model.labels_, plane(model.cluster_centers_), points[order], names).plot(ax, **options)
+        return cls(Y, Fitted(estimator, X).labels, plane(model.cluster_centers_), points[order], names).plot(
+            ax, **options
+        )
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to ``scatter``."""
@@ -402,7 +404,7 @@ class SoftLabelsDisplay(Display):
         soft = getattr(clusterer, "soft_labels_", None)
         if soft is None:
             raise TypeError(f"{type(clusterer).__name__} has no soft_labels_.")
-        shown = Fitted(estimator, soft).labels if labels is None else np.asarray(labels)
+        shown = Fitted(estimator, soft, are_known=True).labels if labels is None else np.asarray(labels)
         return cls(np.asarray(soft), shown).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:

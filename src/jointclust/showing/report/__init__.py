@@ -34,6 +34,10 @@ from jointclust.types import Float, Predictor
 __all__ = ["Shown", "show", "write_report"]
 
 _BLOCK = 65_536
+_OF_OTHERS = (
+    "These are not the rows of the fit: the model's predict has put them into its clusters. How sure the clusters are, "
+    "and how many, was found in the rows of the fit."
+)
 
 
 def write_report(
@@ -71,7 +75,7 @@ def write_report(
     model : estimator
         A fitted clusterer, a pipeline that ends with one, or a fitted :class:`LabelFreeSearch`.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows it was fitted on.
+        The rows it was fitted on, in their order; any other rows are labelled by its ``predict``, and the page says so.
     path : path-like
         Where to; an existing file is replaced, whole or not at all.
     coordinates : array-like of shape (n_samples, 1 or more), default=None
@@ -137,9 +141,11 @@ def write_report(
         places = None if coordinates is None else np.asarray(coordinates)
         names = feature_names if is_of_columns else None
         fitted = Fitted(model, X, names, feature_names, places, explained=explanation)
+    n_rows, n_clusters = fitted.labels.size, int(fitted.labels.max()) + 1
     shares = fitted.reproducibility if stability is None else np.asarray(stability, dtype=float)
-    n_rows = fitted.clusterer.labels_.shape[0]
-    _check_lengths(n_rows, X=fitted.data, coordinates=coordinates, ids=ids, classes=classes)
+    if stability is None and shares is not None:
+        shares = shares[:n_clusters]  # other rows than those of the fit may have none of the last clusters
+    _check_lengths(n_rows, coordinates=coordinates, ids=ids, classes=classes)
     _check_lengths(n_rows, **{**(shown or {}), **(carried or {})})
     _check_shown(fitted, shares, image_shape)
     content = Content(
@@ -152,7 +158,7 @@ def write_report(
         image=None if image_shape is None else (tuple(image_shape), image_order),
         parameters=dict(parameters) if parameters is not None else _own_parameters(fitted.clusterer),
         candidates=None if candidates is None else {key: list(value) for key, value in candidates.items()},
-        warnings=list(warnings),
+        warnings=[*([] if fitted.are_of_fit else [_OF_OTHERS]), *warnings],
         notes=list(notes),
         made={
             "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -174,7 +180,7 @@ def _check_lengths(n: int, **given: Any) -> None:
     for name, values in given.items():
         length = n if values is None else values.shape[0] if hasattr(values, "shape") else len(values)
         if length != n:
-            raise ValueError(f"{name} must have one entry per row that the model was fitted on ({n}); got {length}.")
+            raise ValueError(f"{name} must have one entry per row of X ({n}); got {length}.")
 
 
 def _check_shown(fitted: Fitted, stability: Float | None, image_shape: tuple[int, int] | None) -> None:
