@@ -231,6 +231,15 @@ class TestSentinels:
         ):
             assert sentinels_in(values) == ()
 
+    @pytest.mark.parametrize("mark", [1e6, -1e6, 999_999.98, -999.95, 99.95, 9_999_998.0])
+    def test_no_number_beside_nines_is_one(self, mark):
+        assert sentinels_in(np.append(GEN.rand(300), [mark] * 5)) == ()
+
+    @pytest.mark.parametrize("nines", [-99.9, 999.99, -99_999.99])
+    def test_is_found_in_single_precision(self, nines):
+        held = np.append(GEN.rand(300), [nines] * 5).astype(np.float32).astype(float)
+        assert sentinels_in(held) == (np.float32(nines),)
+
     @pytest.mark.parametrize("convert", FORMS.values(), ids=FORMS)
     def test_is_a_gap_in_fit_and_after(self, convert):
         marked, empty = FRAME.copy(), FRAME.copy()

@@ -25,8 +25,11 @@ _YEARS = (1500, 2200)
 _FEW_ROWS_EACH = 50
 # Fewest rows of a sentinel, and most sentinels of a column.
 _FEWEST_SENTINELS, _MOST_SENTINELS = 3, 4
-# Rounding makes any larger number one of nines.
-_LARGEST_SENTINEL = 1e7
+# Numbers of nines, up to seven of them before the point and two behind it; and as single precision has them, where that
+# keeps their decimals.
+_WRITTEN = [round(10**whole - 10.0**-decimals, decimals) for whole in range(1, 8) for decimals in range(3)]
+_SINGLE = [float(np.float32(nines)) for nines in _WRITTEN if round(float(np.float32(nines)), 2) == nines]
+_NINES = np.array([*_WRITTEN, *_SINGLE])
 _ROW_NAMES = re.compile("ids?|idx|index|uid|uuid|guid|row|row ?id|rownames|row number|unnamed: 0")
 _ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
 
@@ -284,12 +287,8 @@ def sentinels_in(values: Float) -> tuple[float, ...]:
 
 def is_nines(values: Any) -> Any:
     """Whether numbers are -1 or written with nines only, at most two of them decimals: -9, 99, -999, 99.9."""
-    size = np.abs(values)
-    with np.errstate(all="ignore"):
-        power = 10.0 ** np.round(np.log10(np.maximum(size, 1.0)))
-    nines = np.logical_or.reduce([np.isclose(size, power - step, rtol=1e-7, atol=0.0) for step in (1.0, 0.1, 0.01)])
-    least = np.where(np.asarray(values) < 0, 9, 99)
-    return (nines & (size >= least) & (size < _LARGEST_SENTINEL)) | (np.asarray(values) == -1)
+    values = np.asarray(values)
+    return (np.isin(np.abs(values), _NINES) & ((values < 0) | (values >= 99))) | (values == -1)
 
 
 def _is_far(value: float, present: Float) -> bool:
