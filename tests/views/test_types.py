@@ -371,3 +371,17 @@ NARROW = {
 def test_narrow_tables(name):
     assert jc.describe(NARROW[name]).kind in ("table", "mixed", "features")
     assert np.isfinite(coded(NARROW[name])).all()
+
+
+def test_a_lazy_frame_of_polars_is_the_frame_that_it_computes():
+    X = np.vstack([GEN.randn(40, 4), GEN.randn(40, 4) + 8])
+    frame = pl.DataFrame(X, schema=list("abcd"))
+    model, lazy = jc.cluster(frame, 2, random_state=0), frame.lazy()
+    np.testing.assert_array_equal(jc.cluster(lazy, 2, random_state=0).labels_, model.labels_)
+    np.testing.assert_array_equal(model.predict(lazy), model.labels_)
+    np.testing.assert_array_equal(jc.MixedEncoder().fit_transform(lazy), jc.MixedEncoder().fit_transform(frame))
+    np.testing.assert_array_equal(jc.LDAKMeans(2).fit(lazy).labels_, jc.LDAKMeans(2).fit(frame).labels_)
+    assert str(jc.describe(lazy)) == str(jc.describe(frame))
+    assert jc.check(model, lazy).verdict == "fits"
+    assert len(jc.explain(model, lazy)) == 2
+    assert jc.number_of_clusters(lazy).n_clusters == 2

@@ -33,6 +33,7 @@ from jointclust.views.blocks import (
     checked_blocks,
     described_blocks,
 )
+from jointclust.views.columns import IN_SINGLE, check_sizes
 from jointclust.views.kinds import Described, Description
 from jointclust.views.preparation import VIEWS, Preparation
 
@@ -63,7 +64,12 @@ class RowsAsGiven(TakesRows):
     def encode(self, X: Any, *, reset: bool = False) -> Matrix:
         """Check rows of numbers."""
         refuse_annotated(X)
-        return self._validated(X, reset=reset)
+        rows = self._validated(X, reset=reset)
+        if reset and rows.shape[0]:
+            ends = [rows.min(axis=0), rows.max(axis=0)]
+            ends = [end.toarray().ravel() for end in ends] if sp.issparse(rows) else ends
+            check_sizes(*ends, getattr(self, "feature_names_in_", range(rows.shape[1])), IN_SINGLE)
+        return rows
 
 
 def check_views(views: str | list[Any] | dict[str, Any] | None) -> None:

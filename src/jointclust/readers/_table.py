@@ -290,8 +290,8 @@ def check_wanted(
 def refuse_text(path: Path, name: str, example: str) -> ReadError:
     """The error for a column of text, with the ways out."""
     return ReadError(
-        f"{path}: column {name!r} holds text ({example!r}). Leave such columns out, make one column per value, or say "
-        "that it holds ids or classes.",
+        f"{path}: column {name!r} holds text ({example[:40]!r}). Leave such columns out, make one column per value, "
+        "or say that it holds ids or classes.",
         *(Setting("categories", "drop"), Setting("categories", "onehot")),
         *(Setting("id_column", name), Setting("label_column", name)),
     )

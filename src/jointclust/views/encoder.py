@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import Interval, StrOptions, check_sample_weight, fit_context
 from jointclust.exceptions import tell
-from jointclust.rows import is_elsewhere, refuse_annotated, tidied
+from jointclust.rows import fetched, is_elsewhere, refuse_annotated, tidied
 from jointclust.types import Float
 from jointclust.views.cells import Cells, Level, cells_of
-from jointclust.views.columns import check_columns, columns_of, is_table, names_of
+from jointclust.views.columns import IN_DOUBLE, check_columns, check_sizes, columns_of, ends_of, is_table, names_of
 from jointclust.views.transformer import Transformer
 from jointclust.views.written import Reading
 
@@ -168,6 +168,7 @@ class MixedEncoder(Transformer):
 
     def _validated(self, X: Any, *, reset: bool) -> tuple[Any, list[str]]:
         """The table, or the array it is, and the names by which a user knows its columns."""
+        X = fetched(X)
         refuse_annotated(X)
         if is_elsewhere(X):
             raise TypeError(f"MixedEncoder needs a table in memory; got {type(X).__name__}: compute or load it first.")
@@ -225,6 +226,7 @@ class MixedEncoder(Transformer):
         if (cells.kind == "date") != (kind == "date"):
             self._other_type.append(cells.name)
         values = self._numbers(cells)
+        check_sizes(*ends_of([values]), [cells.name], IN_DOUBLE)
         weights = np.where(np.isnan(values), 0.0, weights)
         values = np.nan_to_num(values)
         mean = weights @ values / weights.sum()
