@@ -210,7 +210,8 @@ def _plain_values(values: NDArray, name: str) -> NDArray:
     if values.dtype.kind == "M":
         return values
     plain = np.empty(len(values), dtype=object)
-    plain[:] = [None if _is_missing(value) else value for value in values.tolist()]
+    known = (bool(value) if isinstance(value, np.bool_) else value for value in values.tolist())
+    plain[:] = [None if _is_missing(value) else value for value in known]
     return _of_one_type(plain, name)
 
 
