@@ -72,7 +72,7 @@ def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
     if table.ids is not None or not others:
         return table
     candidates = columns.select(others)
-    name = naming_column(Columns({**candidates, "": np.zeros(len(candidates.column(0)))}) if is_alone else candidates)
+    name = naming_column(Columns({**candidates, "": np.zeros(candidates.shape[0])}) if is_alone else candidates)
     if name is None:
         return table
     ids = columns[name]
@@ -92,7 +92,7 @@ def by_name(table: Table, missing: str = "auto") -> Table:
     if sp.issparse(data):
         return table  # its names are words, or genes
     if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
-        data = Columns(dict(zip(names, data.T, strict=True)))
+        data = Columns(dict(zip(names, data.T, strict=True)), table.signs)
     hint = "Column {0!r} is taken as a feature. If it {1}: --{2}-column {0!r}."
     classes = [name for name in names or [] if name.strip().lower() in _CLASS_NAMES]
     table = replace(table, notes=table.notes + [hint.format(name, "holds known classes", "label") for name in classes])

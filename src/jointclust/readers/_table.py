@@ -94,6 +94,7 @@ class Table:
     known: NDArray[Any] | None = None  # classes to fit with, as written; a gap is an unknown one
     id_column: str | None = None  # where the names of the rows come from
     date_orders: dict[str, str] = field(default_factory=dict)  # of dates that are not as 2024-12-31
+    signs: dict[str, str] = field(default_factory=dict)  # the per cent or currency sign beside numbers, by column
     beside: Columns = field(default_factory=Columns)  # columns that are no features, to be shown with the rows
 
 

@@ -15,6 +15,7 @@ from jointclust._sklearn import get_feature_names
 from jointclust.rows import fetched, is_elsewhere, tidied
 from jointclust.types import Float
 from jointclust.views.cells import Cells, cells_of
+from jointclust.views.units import in_unit
 
 # Fewest words of a text; names and categories have fewer.
 _WORDS_OF_TEXT = 5
@@ -209,12 +210,13 @@ def columns_of(X: Any) -> Iterator[Any]:
             yield X.column(position) if hasattr(X, "column_names") else X[:, position]
 
 
-def numbers_in(column: Any, name: object) -> Float:
-    """The numbers of a column, NaN where one is missing; an error where it holds anything else."""
+def numbers_in(column: Any, name: object, unit: str | None = None) -> Float:
+    """The numbers of a column, NaN where one is missing; an error where it holds anything else, or another unit."""
     cells = cells_of(column, str(name))
     if cells.kind not in ("number", "boolean"):
         raise TypeError(f"Column {name!r} holds no numbers, as it did in fit: got {cells.values[0]!r}.")
-    return cells.numbers()
+    numbers = cells.numbers()
+    return numbers if unit is None else in_unit(numbers, cells.unit, unit, str(name))
 
 
 def check_sizes(lowest: Float, highest: Float, names: Sequence[object], limits: tuple[float, float]) -> None:

@@ -18,6 +18,7 @@ from jointclust.rows import checked_numbers, is_annotated, is_elsewhere, is_lazy
 from jointclust.rows.arrays import columns_at, is_device_array, like, namespace, to_host
 from jointclust.rows.memory import check_memory
 from jointclust.types import Array, Float
+from jointclust.views.cells import cells_of
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in, unfolded
 from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
@@ -102,6 +103,7 @@ class Preparation(Transformer):
     # Models of 0.2 used all columns, and gave levels no weights.
     columns: str | list[Any] = "all"
     weights_: Float | None = None
+    units_: dict[str, str] = {}  # noqa: RUF012
     weighted_: NDArray[np.bool_]
 
     def __init__(self, view: str = "auto", columns: str | list[Any] = "related"):
@@ -369,7 +371,11 @@ class Preparation(Transformer):
             )
         if not description.used.all() and (is_lazy(data) or not is_elsewhere(data)):
             self.kept_ = np.flatnonzero(description.used)
-        if is_table(data) and not is_elsewhere(data) and description.kind in ("table", "mixed"):
+        self.units_ = {}
+        if is_table(data) and not is_elsewhere(data) and description.kind not in ("table", "mixed"):
+            named = zip(names_of(data), columns_of(data), strict=True)
+            self.units_ = {str(name): cells_of(column, str(name)).unit for name, column in named}
+        elif is_table(data) and not is_elsewhere(data):
             self.encoder_ = self._encoder([str(name) for name in names_of(self._restricted(data))])
         what = "is left out" if self.kept_ is not None else "looks like it should be left out, and is not"
         dropped = [column for column in description.columns if not column.used]
@@ -396,7 +402,8 @@ class Preparation(Transformer):
             return data
         description, used = self.description_, self.kept_ if self.kept_ is not None else range(data.shape[1])
         if is_table(data):
-            read = [numbers_in(column, name) for column, name in zip(columns_of(data), names_of(data), strict=True)]
+            named = zip(columns_of(data), names_of(data), strict=True)
+            read = [numbers_in(column, name, self.units_.get(str(name))) for column, name in named]
             return np.column_stack([description.without_sentinels(one, at) for one, at in zip(read, used, strict=True)])
         dense, marks = not sp.issparse(data), {position for position, _ in description._sentinels}
         marked = [(place, at) for place, at in enumerate(used) if at in marks] if marks else []
