@@ -4,6 +4,7 @@ Each takes the drawn numbers, rows with clear clusters and their fitted model, a
 """
 
 import sys
+import warnings
 from functools import partial
 
 import numpy as np
@@ -40,6 +41,31 @@ def empty_columns(rng, X, model, folder):
         wider = frame.copy()
         wider.insert(int(rng.randint(X.shape[1] + 1)), name, value)
         assert_same_clusters(own, again(model, wider).labels_, f"a column of {name}")
+
+
+def empty_rows(rng, X, model, folder):
+    """Rows without any value are guesses, in the fit and after it, are counted, and change nothing of the others."""
+    n_empty = int(rng.randint(1, len(X) // 10 + 1))
+    empty = np.sort(rng.permutation(len(X))[:n_empty])
+    gappy = X.copy()
+    gappy[empty] = np.nan
+    full = np.setdiff1d(np.arange(len(X)), empty)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = again(model, gappy)
+    told = [str(one.message) for one in caught if f"{n_empty} of {len(X)} rows have no value" in str(one.message)]
+    assert len(told) == 1, told
+    guess = 1 / model.n_clusters + 1e-6
+    assert fitted.confidence_[empty].max() <= guess
+    filled = again(model, named(X))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        labels, confidence = filled.predict_with_confidence(named(gappy))
+    told = [str(one.message) for one in caught if f"{n_empty} of {len(X)} rows have no value" in str(one.message)]
+    assert len(told) == 1, told
+    assert confidence[empty].max() <= guess
+    np.testing.assert_array_equal(labels[full], filled.labels_[full])
+    np.testing.assert_allclose(confidence[full], filled.confidence_[full], atol=1e-6)
 
 
 def offsets(rng, X, model, folder):
@@ -172,6 +198,7 @@ def blocks(rng, X, model, folder):
 
 RELATIONS = [
     empty_columns,
+    empty_rows,
     offsets,
     text_numbers,
     storage,

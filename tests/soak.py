@@ -8,8 +8,8 @@ what was given is not changed; no warning of NumPy or SciPy leaks, and the proce
 in other places, give the labels that dense ones in memory do where the clusters are clear; and the peak of memory is
 below 64 MiB + 40 times the rows + 10 matrices of all pairs of rows.
 
-Every other trial checks a relation between two fits instead (``relations.py``): empty columns, offsets, numbers as
-text, storage, the order of rows and columns, interrupts, ``like``, ``update`` and blocks.
+Every other trial checks a relation between two fits instead (``relations.py``): empty columns and rows, offsets,
+numbers as text, storage, the order of rows and columns, interrupts, ``like``, ``update`` and blocks.
 """
 
 import argparse

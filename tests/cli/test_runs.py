@@ -114,6 +114,22 @@ def test_rows_far_from_all_that_was_fitted_are_told(run, data, tmp_path, capsys)
     assert "far outside" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("method", ["consensus", "FuzzyKMeans"])
+def test_rows_without_any_value_are_guesses(data, tmp_path, capsys, method):
+    """In the table of the fit and in that of new rows; counted in a warning."""
+    lines = data.read_text().splitlines()
+    gappy = [lines[0], *(f"nobody {number},,,,," for number in range(3)), *lines[1:]]
+    (tmp_path / "gappy.csv").write_text("\n".join(gappy) + "\n")
+    how = ("-k", 2, "--method", method, "--columns", "x,y,z", "--id-column", "name", "--out", tmp_path / "run")
+    assert call("fit", tmp_path / "gappy.csv", *how) == 0
+    assert "3 of 43 rows have no value" in capsys.readouterr().err
+    assert call("predict", tmp_path / "run", tmp_path / "gappy.csv", "-o", tmp_path / "new.csv") == 0
+    assert capsys.readouterr().err.count("3 of 43 rows have no value") == 1
+    for labels in (tmp_path / "run" / "labels.csv", tmp_path / "new.csv"):
+        confidence = [float(row["confidence"]) for row in rows_of(labels)]
+        assert max(confidence[:3]) <= 0.5 < min(confidence[3:])
+
+
 def test_gaps_in_new_rows(data, tmp_path, capsys):
     """The mean and median are those of the new rows; refused or filled, whatever the model does by itself."""
     fit = ("fit", data, "-k", 2, "--columns", "x,y,z", "--method", "dec", "--scale", "standard", "--missing", "refuse")

@@ -160,6 +160,11 @@ BAD = {
     "infinite": (lambda: {"one": table(), "two": np.full((60, 2), np.inf)}, ValueError, "Block 'two': .*infinity"),
     "no columns": (lambda: {"one": table(), "two": np.ones((60, 0))}, ValueError, "Block 'two'"),
     "columns": (lambda: {"one": [1.0, 2.0], "two": [2.0, 1.0]}, TypeError, "dict of columns, not of blocks"),
+    "columns, of text, too": (
+        lambda: {"one": [1.0, 2.0], "two": ["a", "b"]},
+        TypeError,
+        "dict of columns, not of blocks",
+    ),
     "a dict in a dict": (lambda: {"one": table(), "two": {"x": table()}}, TypeError, "'two' is a dict"),
     "None": (lambda: {"one": table(), "two": None}, TypeError, "'two' is NoneType"),
     "same name": (lambda: {1: table(), "1": table()}, ValueError, "same name"),

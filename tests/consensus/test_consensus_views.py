@@ -4,10 +4,12 @@ import pickle
 from collections import Counter
 from functools import partial
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+import torch
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
@@ -185,6 +187,55 @@ def test_rows_beyond_all_measure_have_a_label_and_no_confidence(wine, kind):
         assert confidence[0] == 0
         np.testing.assert_allclose(confidence[1], model.confidence_[1], atol=1e-9)
         assert np.isfinite(model.transform(sp.csr_array(far) if sp.issparse(X) else far)).all()
+
+
+GAPPY = {
+    "array": lambda X: X,
+    "frame": lambda X: pd.DataFrame(X).add_prefix("x").assign(kind=pd.cut(X[:, 0], [0, 13, 20], labels=["a", "b"])),
+    "two columns": lambda X: X[:, 5:7],
+    "blocks": lambda X: {"one": X[:, :6], "two": X[:, 6:]},
+    "device": torch.tensor,
+    "dask": lambda X: da.from_array(X, chunks=(60, X.shape[1])),
+}
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning", "ignore::jointclust.ColumnWarning")
+@pytest.mark.parametrize("kind", GAPPY)
+def test_rows_without_any_value_are_guesses(wine, kind):
+    """Of a fit, whose warning counts rows with hardly any value, and of new rows, which may have another label -1."""
+    gappy, empty = wine.data.copy(), [3, 90, 177]
+    gappy[empty] = np.nan
+    X = GAPPY[kind](gappy)
+    model = Consensus(3, columns="all", trust=kind == "frame", effort="quick", random_state=0)
+    with pytest.warns(UserWarning, match="3 of 178 rows have no value"):
+        confidence = np.asarray(model.fit(X).confidence_)
+    assert confidence[empty].max() <= 1 / 3 + 1e-6
+    assert np.median(confidence) > 0.8
+    with pytest.warns(UserWarning, match=r"\d of \d+ rows have no value .* their labels are guesses"):
+        new = np.asarray(model.predict_with_confidence(X)[1])
+    np.testing.assert_allclose(new, confidence, atol=1e-6)
+    with pytest.warns(UserWarning, match="rows have no value"):
+        assert (np.asarray(model.set_params(reject_below=0.34).predict(X))[empty] == -1).all()
+
+
+@pytest.mark.filterwarnings("ignore:.*rows have no value")
+def test_a_row_that_is_empty_in_one_of_two_blocks_is_no_guess(wine):
+    gappy = wine.data.copy()
+    gappy[3, :6], gappy[90] = np.nan, np.nan
+    X = {"one": gappy[:, :6], "two": gappy[:, 6:]}
+    model = Consensus(3, effort="quick", random_state=0).fit(X)
+    assert {view["block"] for view in model.views_ if view["weight"] > 0} == {"one", "two"}
+    assert np.isnan(model.outlier_scores_[[3, 90]]).tolist() == [False, True]
+    assert model.confidence_[90] == pytest.approx(1 / 3)
+
+
+def test_documents_without_a_known_word_are_guesses():
+    texts = ["red green blue", "green blue red violet"] * 40 + ["car train ship", "ship plane train"] * 40
+    with pytest.warns(UserWarning, match="2 of 162 rows have no value"):
+        model = Consensus(2, random_state=0).fit([*texts, "", "unheard"])
+    assert model.confidence_[-2:].max() <= 0.5 < model.confidence_[:-2].min()
+    with pytest.warns(UserWarning, match="1 of 2 rows have no value"):
+        assert model.confidence(["never seen", "red blue"])[0] <= 0.5
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

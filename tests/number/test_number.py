@@ -35,6 +35,19 @@ def test_separated_clusters_show_what_large_directions_hide():
     assert result.why.startswith("3: two halves of the rows agree")
 
 
+@pytest.mark.parametrize(("n_distinct", "D", "seed"), [(40, 4, 0), (12, 2, 0), (3, 5, 1)])
+def test_never_more_than_distinct_rows(n_distinct, D, seed):
+    """Nor among the suggestions; and the number of distinct rows is no edge of a range."""
+    gen = np.random.RandomState(seed)
+    places = gen.randn(n_distinct, D)
+    X = np.vstack([places, places[gen.randint(n_distinct, size=400 - n_distinct)]])
+    for among in (None, (2, 60)):
+        result = jc.number_of_clusters(X, n_clusters=among)
+        assert max([result.n_clusters, *result.suggestions, *result.scores]) <= n_distinct
+        assert not result.at_edge
+    assert jc.number_of_clusters(sp.csr_array(np.abs(X))).n_clusters <= n_distinct
+
+
 @pytest.mark.parametrize("kind", ["uniform", "gaussian", "line"])
 def test_no_structure(kind, rng):
     """Also where everybody finds the two halves of a long cloud."""

@@ -1,6 +1,7 @@
 """Every format gives the same rows; what is wrong with a file is said with its place."""
 
 import bz2
+import csv
 import gzip
 import json
 import lzma
@@ -259,6 +260,21 @@ def test_text_in_cells_survives(tmp_path):
     text = 'name,x\n"two\nlines",1\n007,2\n"NA",3\n" a ",4\n"",5\n'
     table = table_of(text, tmp_path, id_column="name")
     assert table.ids.tolist() == ["two\nlines", "007", "NA", " a ", ""]
+
+
+def test_documents_of_megabytes_are_read(tmp_path):
+    """The csv module stops at 131,072 characters of a cell, unless it is told; and it is as before after that."""
+    texts, before = ["long " * 1_000_000, "short", 'of two lines\n and "quotes" ' * 10_000], csv.field_size_limit()
+    path = tmp_path / "documents.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["id", "text"], *enumerate(texts)])
+    kept = read(path, text_column="text", kinds={"text": "text"}, categories="keep", missing="keep")
+    assert kept.data["text"].tolist() == texts
+    assert as_written(path)["text"] == texts
+    assert csv.field_size_limit() == before
+    with pytest.raises(ReadError) as error:
+        read(path)
+    assert len(str(error.value)) < 1000
 
 
 def test_text_columns(tmp_path):

@@ -21,6 +21,12 @@ def test_no_gaps_same_rows():
     assert np.abs(jc.LowRankImputer().fit_transform(X) - X).max() <= 1e-10
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("X", [np.ones((2, 3)), np.array([[1.0, 2.0, 3.0], [1.0, np.nan, 3.0]])])
+def test_two_equal_rows(X):
+    np.testing.assert_array_equal(jc.LowRankImputer().fit_transform(X)[1], np.where(np.isnan(X[1]), X[0], X[1]))
+
+
 def test_filled_cells_are_the_conditional_mean():
     """Of a Gaussian with covariance VV' + diag(psi): m + C_gO C_OO^-1 (x_O - m_O), row by row."""
     X = with_gaps(low_rank_rows(n=80))

@@ -325,3 +325,31 @@ def test_a_sparse_matrix_is_not_changed(rng):
         warnings.simplefilter("ignore")
         jc.JointConsensus(2, views=None, trust=False, random_state=0).fit(X)
     np.testing.assert_array_equal(X.data, before[0])
+
+
+SIZED = {
+    "describe": jc.describe,
+    "consensus": lambda X: jc.JointConsensus(2, trust=False).fit(X),
+    "rows as they are": lambda X: jc.JointConsensus(2, views=None, trust=False).fit(X),
+    "sparse": lambda X: jc.describe(sp.csr_array(np.where(GEN.rand(*X.shape) < 0.8, 0.0, X))),
+    "table": lambda X: jc.describe(pd.DataFrame(X)),
+    "number": jc.number_of_clusters,
+    "imputer": lambda X: jc.LowRankImputer().fit(X),
+    "encoder": lambda X: jc.MixedEncoder().fit(pd.DataFrame(X)),
+}
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("size", [1e307, 1e200, 1e-200, 1e-307])
+@pytest.mark.parametrize("use", SIZED.values(), ids=SIZED)
+def test_numbers_without_squares_are_refused_by_name(use, size):
+    """Neither an error of linear algebra, nor a warning of NumPy, nor all rows as one cluster."""
+    X = np.vstack([GEN.rand(30, 2), 5 + GEN.rand(30, 2)]) / 10
+    with pytest.raises(ValueError, match=f"of column .[x01]+. are too {'large' if size > 1 else 'small'}"):
+        use(X * size)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_small_column_beside_others_is_none_to_refuse():
+    X = np.vstack([GEN.rand(30, 4), 5 + GEN.rand(30, 4)]) * [1, 1, 1, 1e-60]
+    assert np.bincount(jc.JointConsensus(2, trust=False, random_state=0).fit(X).labels_).tolist() == [30, 30]

@@ -231,6 +231,15 @@ class TestSentinels:
         ):
             assert sentinels_in(values) == ()
 
+    @pytest.mark.parametrize("mark", [1e6, -1e6, 999_999.98, -999.95, 99.95, 9_999_998.0])
+    def test_no_number_beside_nines_is_one(self, mark):
+        assert sentinels_in(np.append(GEN.rand(300), [mark] * 5)) == ()
+
+    @pytest.mark.parametrize("nines", [-99.9, 999.99, -99_999.99])
+    def test_is_found_in_single_precision(self, nines):
+        held = np.append(GEN.rand(300), [nines] * 5).astype(np.float32).astype(float)
+        assert sentinels_in(held) == (np.float32(nines),)
+
     @pytest.mark.parametrize("convert", FORMS.values(), ids=FORMS)
     def test_is_a_gap_in_fit_and_after(self, convert):
         marked, empty = FRAME.copy(), FRAME.copy()
@@ -362,3 +371,17 @@ NARROW = {
 def test_narrow_tables(name):
     assert jc.describe(NARROW[name]).kind in ("table", "mixed", "features")
     assert np.isfinite(coded(NARROW[name])).all()
+
+
+def test_a_lazy_frame_of_polars_is_the_frame_that_it_computes():
+    X = np.vstack([GEN.randn(40, 4), GEN.randn(40, 4) + 8])
+    frame = pl.DataFrame(X, schema=list("abcd"))
+    model, lazy = jc.cluster(frame, 2, random_state=0), frame.lazy()
+    np.testing.assert_array_equal(jc.cluster(lazy, 2, random_state=0).labels_, model.labels_)
+    np.testing.assert_array_equal(model.predict(lazy), model.labels_)
+    np.testing.assert_array_equal(jc.MixedEncoder().fit_transform(lazy), jc.MixedEncoder().fit_transform(frame))
+    np.testing.assert_array_equal(jc.LDAKMeans(2).fit(lazy).labels_, jc.LDAKMeans(2).fit(frame).labels_)
+    assert str(jc.describe(lazy)) == str(jc.describe(frame))
+    assert jc.check(model, lazy).verdict == "fits"
+    assert len(jc.explain(model, lazy)) == 2
+    assert jc.number_of_clusters(lazy).n_clusters == 2

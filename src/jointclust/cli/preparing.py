@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, RobustScaler
@@ -17,7 +18,9 @@ from sklearn.utils import get_tags
 import jointclust as jc
 from jointclust.readers import Columns, ReadError, Table
 from jointclust.showing.fitted import first_preparation, last_step
+from jointclust.types import Float
 from jointclust.views.blocks import BlockView
+from jointclust.views.cells import cells_of
 from jointclust.views.columns import is_row_name
 from jointclust.views.kinds import Described, naming_column
 from jointclust.views.preparation import Preparation
@@ -69,7 +72,7 @@ def _named(table: Table, columns: Columns, spared: Collection[str]) -> Table:
     if table.ids is not None or not others:
         return table
     candidates = columns.select(others)
-    name = naming_column(Columns({**candidates, "": np.zeros(len(candidates.column(0)))}) if is_alone else candidates)
+    name = naming_column(Columns({**candidates, "": np.zeros(candidates.shape[0])}) if is_alone else candidates)
     if name is None:
         return table
     ids = columns[name]
@@ -89,7 +92,7 @@ def by_name(table: Table, missing: str = "auto") -> Table:
     if sp.issparse(data):
         return table  # its names are words, or genes
     if isinstance(data, np.ndarray) and names is not None and len(names) <= _NAMED and missing in ("auto", "refuse"):
-        data = Columns(dict(zip(names, data.T, strict=True)))
+        data = Columns(dict(zip(names, data.T, strict=True)), table.signs)
     hint = "Column {0!r} is taken as a feature. If it {1}: --{2}-column {0!r}."
     classes = [name for name in names or [] if name.strip().lower() in _CLASS_NAMES]
     table = replace(table, notes=table.notes + [hint.format(name, "holds known classes", "label") for name in classes])
@@ -135,6 +138,19 @@ def preparation(
     return steps
 
 
+def without_value(data: Any) -> NDArray[np.bool_]:
+    """Which rows of data have no value at all: a step before the clusterer fills them with what is usual."""
+    if isinstance(data, Columns):
+        return np.logical_and.reduce([cells_of(column, name).missing for name, column in data.items()])
+    is_matrix = isinstance(data, np.ndarray) and data.ndim == 2
+    return np.isnan(data).all(axis=1) if is_matrix else np.zeros(data.shape[0], dtype=bool)
+
+
+def with_guesses(sure: Float, is_empty: NDArray[np.bool_], n_clusters: int) -> Float:
+    """Confidence, at most that of a guess for rows without a value."""
+    return np.where(is_empty, np.minimum(sure, 1 / n_clusters), sure)
+
+
 class Prepared(NamedTuple):
     """Rows after all steps; if the first step codes them, the coded rows and what it knows of the columns."""
 
@@ -152,7 +168,7 @@ def prepared(steps: Steps, X: Any, scale: str) -> Prepared:
             if low < 0:
                 raise click.UsageError(f"--scale {scale} is for counts: the data hold {low:g}. Use --scale standard.")
         if isinstance(step, Preparation):
-            rows, described = step.fit_encode(X)
+            (rows, _), described = step.fit_encode(X)
             coded, looked_at = (rows, described) if number == 0 else (None, None)
             X = step.scaler_.transform(rows)
         else:

@@ -453,7 +453,7 @@ def _say(run: Outcome, result: dict[str, Any], stability: Float | None, files: l
 
 def clusters_of(fitted: Fitted, table: Table, stability: Float | None) -> list[dict[str, Any]]:
     """Facts of each cluster by name, those that explain it among them; what is not known is not there."""
-    classes, ids, confidence = class_names(fitted.clusterer), identities(table), fitted.confidence
+    classes, ids, confidence = class_names(fitted.clusterer), identities(table), confidence_of(fitted, table)
     clusters = []
     explained: Any = fitted.explanation.to_dict()["clusters"]
     for one in explained:
@@ -474,13 +474,21 @@ def clusters_of(fitted: Fitted, table: Table, stability: Float | None) -> list[d
     return clusters
 
 
+def confidence_of(fitted: Fitted, table: Table) -> NDArray | None:
+    """The confidence of each row, where the method has one; a consensus knows which rows had no value."""
+    if fitted.confidence is None or isinstance(fitted.clusterer, jc.JointConsensus):
+        return fitted.confidence
+    return preparing.with_guesses(fitted.confidence, preparing.without_value(table.data), len(fitted.cluster_names))
+
+
 def label_columns(fitted: Fitted, table: Table) -> dict[str, Any]:
     """What goes into labels.csv."""
     labels = np.asarray(fitted.clusterer.labels_)
     names = np.array([*fitted.cluster_names, ""], dtype=object)[labels]  # the last is for rejected rows
     columns = {"id": identities(table), "label": labels, "name": names, **class_column(fitted.clusterer, labels)}
-    if fitted.confidence is not None:
-        columns["confidence"] = np.round(fitted.confidence, 6)
+    confidence = confidence_of(fitted, table)
+    if confidence is not None:
+        columns["confidence"] = np.round(confidence, 6)
     if hasattr(fitted.clusterer, "sample_weights_"):
         columns["weight"] = fitted.clusterer.sample_weights_
     return columns

@@ -33,11 +33,12 @@ from jointclust.cli.runs import (
     saved_run,
 )
 from jointclust.cli.writing import STDOUT, claim_table, write_annotated, write_table
-from jointclust.exceptions import collected
+from jointclust.exceptions import collected, tell
 from jointclust.readers import Columns, ReadError, Table, as_written
 from jointclust.showing.fitted import Fitted, first_preparation, last_step
 from jointclust.views.blocks import PreparedBlocks
 from jointclust.views.kinds import listed
+from jointclust.views.preparation import describe_empty
 
 # Formats whose columns have names.
 _NAMED = {"csv", "tsv", "parquet", "feather", "xlsx", "jsonl"}
@@ -204,7 +205,10 @@ def _predicted(run: SavedRun, table: Table) -> dict[str, Any]:
         labels, sure = clusterer.predict_with_confidence(rows)
     elif hasattr(model, "predict_proba"):
         probabilities = model.predict_proba(table.data)
-        labels, sure = probabilities.argmax(axis=1), probabilities.max(axis=1)
+        labels, is_empty = probabilities.argmax(axis=1), preparing.without_value(table.data)
+        sure = preparing.with_guesses(probabilities.max(axis=1), is_empty, probabilities.shape[1])
+        if is_empty.any():
+            tell(describe_empty(is_empty), UserWarning)
     else:
         labels = model.predict(table.data)
     confidence = {} if sure is None else {"confidence": np.round(sure, 6)}

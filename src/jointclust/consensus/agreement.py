@@ -14,7 +14,7 @@ from jointclust.consensus.confidence import Confidence
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.partitions import mean_votes
 from jointclust.consensus.projection import ProjectedRows, ViewProjection
-from jointclust.consensus.views import ViewRows, are_numeric, blocks_of, rows_in_views
+from jointclust.consensus.views import ViewRows, are_numeric, blocks_of, rows_in_views, without_value
 from jointclust.numerics.partitions import placed
 from jointclust.rows import blocks, host_block, joined, threads
 from jointclust.rows.arrays import is_device_array, like, namespace, whole_numbers
@@ -62,7 +62,7 @@ class Panel:
     def label(self, sources: list[ViewRows], *, scored: bool, labelled: bool = True) -> tuple[Any, Any]:
         """The members' labels of each row, side by side, and the outlier scores of the row in each used view.
 
-        Either is empty if it is not wanted.
+        Either is empty if it is not wanted. Rows without any value have no scores: NaN.
         """
         members = list(zip(self.members, self.views, strict=True)) if labelled else []
 
@@ -75,7 +75,13 @@ class Panel:
 
         labels, scores = zip(*_by_blocks(of_block, sources[0].rows), strict=True)
         none = np.empty((0, 1), np.float32)
-        return _side_by_side(labels) if labelled else none, _limited(_side_by_side(scores)) if scored else none
+        labels = _side_by_side(labels) if labelled else none
+        if not scored:
+            return labels, none
+        scores, is_empty = _limited(_side_by_side(scores)), without_value([sources[view] for view in self.used_views])
+        if is_empty is None:
+            return labels, scores
+        return labels, scores + like(np.where(is_empty, np.nan, 0.0)[:, None], scores)
 
     def leading(
         self,
@@ -192,7 +198,11 @@ class Agreement:
 
     def judge(self, X: Any, reject_below: float = 0.0) -> Float:
         """Labels of rows, confidence, and whether they are unlike any of their cluster, side by side."""
-        codes, scores = self.codes(self.sources(X), scored=True)
+        return self.judge_rows(self.sources(X), reject_below)
+
+    def judge_rows(self, sources: list[ViewRows], reject_below: float = 0.0) -> Float:
+        """The same of rows in each view."""
+        codes, scores = self.codes(sources, scored=True)
         votes = self.soft_labels(codes)
         labels, confidence = self.labels(votes, scores, reject_below), self.scale.confidence(votes, scores)
         far = self.scale.is_far(most_voted(votes), scores)

@@ -47,7 +47,8 @@ class Confidence(Protocol):
 class ConfidenceRule:
     """``1/(1 + exp(-a_c - b m))``, times ``(u_c/s)^4`` if less than 1, for a row of cluster c.
 
-    m is the logarithm of the ratio of the two largest votes for the row, s its outlier score.
+    m is the logarithm of the ratio of the two largest votes for the row, s its outlier score. A row without any value
+    has no score (NaN), and the confidence of a guess.
 
     Attributes
     ----------
@@ -103,7 +104,7 @@ class ConfidenceRule:
         level, usual = (xp.take(like(one, votes), labels, axis=0) for one in (self.levels, self.usual))
         likely = 1.0 / (1.0 + xp.exp(-level - self.slope * _log_ratio(votes)))
         far = xp.astype(scores, votes.dtype) / usual
-        return _or_none(likely / xp.clip(far, 1.0, None) ** _POWER)
+        return _or_none(likely / xp.clip(far, 1.0, None) ** _POWER, votes.shape[1])
 
     def is_far(self, labels: Labels, scores: Float) -> NDArray[np.bool_]:
         """Whether rows are unlike any of their cluster."""
@@ -115,9 +116,11 @@ class ConfidenceRule:
         return replace(self, levels=levels, usual=usual)
 
 
-def _or_none(confidence: Float) -> Float:
-    """Confidence, 0 where there is next to none."""
-    return namespace(confidence).where(confidence < _LEAST, 0.0 * confidence, confidence)
+def _or_none(confidence: Float, n_clusters: int) -> Float:
+    """Confidence, 0 where there is next to none, and that of a guess for rows without a value, which have no score."""
+    xp = namespace(confidence)
+    confidence = xp.where(xp.isnan(confidence), 1.0 / n_clusters, confidence)
+    return xp.where(confidence < _LEAST, 0.0 * confidence, confidence)
 
 
 def _log_ratio(votes: Float) -> Float:
@@ -152,7 +155,10 @@ def usual_scores(labels: Labels, scores: Float, n_clusters: int) -> Float:
     """The outlier score of each cluster beyond which a row is far away.
 
     A cluster's spread is its median score. In units of that of their clusters, rows of all clusters have usual scores.
+    Rows without a score do not count.
     """
+    known = ~np.isnan(scores)
+    labels, scores = (labels[known], scores[known]) if known.any() else (labels, np.ones(labels.size))
     overall = float(np.median(scores)) or 1.0
     owns = [scores[labels == cluster] for cluster in range(n_clusters)]
     spreads = np.array([float(np.median(own)) if own.size >= _ENOUGH else overall for own in owns])
@@ -182,7 +188,7 @@ class ConfidenceScale:
         xp = namespace(votes)
         v = xp.clip(xp.max(votes, axis=1), _LEAST_VOTES, 1 - _LEAST_VOTES)
         likely = 1.0 / (1.0 + xp.exp(-0.87 * xp.log(v / (1 - v)) - self.trust))
-        return _or_none(likely * (self.usual / xp.clip(scores, self.usual, None)) ** _POWER)
+        return _or_none(likely * (self.usual / xp.clip(scores, self.usual, None)) ** _POWER, votes.shape[1])
 
     def is_far(self, labels: Labels, scores: Float) -> NDArray[np.bool_]:
         """Whether rows are unlike the others."""

@@ -41,7 +41,7 @@ from jointclust.consensus.tree import (
 from jointclust.consensus.trust import Trust
 from jointclust.consensus.updating import updated
 from jointclust.consensus.verdict import Verdict, leading_column, missing_share, verdict
-from jointclust.consensus.views import MOST_ROWS, ViewedData, check_views, most_rows
+from jointclust.consensus.views import MOST_ROWS, ViewedData, ViewRows, check_views, most_rows, without_value
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
@@ -53,7 +53,7 @@ from jointclust.subspace.coordinates import Coordinates, fingerprint_of
 from jointclust.types import Float, Labels, Predictor
 from jointclust.views.columns import BESIDE, EITHER
 from jointclust.views.kinds import Description, listed
-from jointclust.views.preparation import Preparation
+from jointclust.views.preparation import Preparation, describe_empty
 
 # Models of more training rows are saved without the votes of each.
 SAVED_ROWS = 50_000
@@ -148,7 +148,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         How likely the row is put with the same rows again when the clustering is repeated on other rows, 0 to 1: of
         rows with confidence 0.8 about 80% are. It says nothing of classes that somebody has in mind. It is a function
         of the votes for the row, the more so the better they predict refits, and of its cluster's share of rows
-        that are put into it again; near 0 for rows that are far away, by the spread of their own cluster.
+        that are put into it again; near 0 for rows that are far away, by the spread of their own cluster; that of a
+        guess, ``1 / n_clusters``, for rows without any value.
     reproducibility_ : float
         How far refits on other rows find the same clusters, 0 to 1. Each is fitted to half of the rows (of a sample of
         3,000, or of 40 for each cluster) and labels the other half: the mean adjusted Rand index there.
@@ -159,7 +160,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         :class:`jointclust.consensus.verdict.Verdict` for the thresholds.
     outlier_scores_ : array of shape (n_samples,)
         Distance to the fifth-nearest landmark, in units of its median, in the view where that is largest: large for
-        rows unlike any other.
+        rows unlike any other; NaN for rows without any value.
     agreement_ : float
         How alike the members are: the mean adjusted Rand index over the pairs of members that have ``n_clusters``
         clusters. Members that differ may well agree on clusters that are found again: see ``reproducibility_``.
@@ -735,9 +736,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         confidence : array of shape (n_samples,)
             From 0 to 1.
         """
-        judged = self._everywhere(
-            partial(Agreement.judge, reject_below=self.reject_below), X, tail=(3,), dtype=np.float64
-        )
+        judged = self._everywhere(partial(_judged, reject_below=self.reject_below), X, tail=(3,), dtype=np.float64)
         return whole_numbers(judged[:, 0]), judged[:, 1]
 
     def confidence(self, X: ArrayLike) -> Float:
@@ -827,17 +826,30 @@ def _leaves_anew(model: JointConsensus, X: Any) -> Labels:
     return np.where(numbers[leaves] == labels, leaves, first[labels])
 
 
+def _sources(agreement: Agreement, X: Any) -> list[ViewRows]:
+    """New rows in each view, after a warning that counts those without any value."""
+    sources = agreement.sources(X)
+    is_empty = without_value([sources[view] for view in agreement.panel.used_views])
+    if is_empty is not None:
+        tell(describe_empty(is_empty), UserWarning)
+    return sources
+
+
+def _judged(agreement: Agreement, X: Any, reject_below: float) -> Float:
+    return agreement.judge_rows(_sources(agreement, X), reject_below)
+
+
 def _probabilities(agreement: Agreement, X: Any) -> Float:
-    return agreement.soft_labels(agreement.codes(agreement.sources(X))[0])
+    return agreement.soft_labels(agreement.codes(_sources(agreement, X))[0])
 
 
 def _labels(agreement: Agreement, X: Any, reject_below: float) -> Labels:
-    codes, scores = agreement.codes(agreement.sources(X), scored=reject_below > 0)
+    codes, scores = agreement.codes(_sources(agreement, X), scored=reject_below > 0)
     return agreement.labels(agreement.soft_labels(codes), scores, reject_below)
 
 
 def _layer_labels(agreement: Agreement, X: Any, tree: Tree, label_of_leaf: Labels) -> Labels:
-    return label_of_leaf[leaves_of(agreement, tree, to_host(agreement.codes(agreement.sources(X))[0]))]
+    return label_of_leaf[leaves_of(agreement, tree, to_host(agreement.codes(_sources(agreement, X))[0]))]
 
 
 def _embed(agreement: Agreement, X: Any) -> Float:

@@ -33,8 +33,9 @@ from jointclust.views.blocks import (
     checked_blocks,
     described_blocks,
 )
+from jointclust.views.columns import IN_SINGLE, check_sizes
 from jointclust.views.kinds import Described, Description
-from jointclust.views.preparation import VIEWS, Preparation
+from jointclust.views.preparation import VIEWS, Coded, Preparation
 
 # Rows that the members are fitted on, and rows that are prepared at a time.
 MOST_ROWS, _ROWS_PER_CLUSTER, _BLOCK = 10_000, 20, 8_192
@@ -63,7 +64,16 @@ class RowsAsGiven(TakesRows):
     def encode(self, X: Any, *, reset: bool = False) -> Matrix:
         """Check rows of numbers."""
         refuse_annotated(X)
-        return self._validated(X, reset=reset)
+        rows = self._validated(X, reset=reset)
+        if reset and rows.shape[0]:
+            ends = [rows.min(axis=0), rows.max(axis=0)]
+            ends = [end.toarray().ravel() for end in ends] if sp.issparse(rows) else ends
+            check_sizes(*ends, getattr(self, "feature_names_in_", range(rows.shape[1])), IN_SINGLE)
+        return rows
+
+    def coded(self, X: Any) -> Coded:
+        """The same, as other preparations give rows: none of these is without a value."""
+        return Coded(self.encode(X), None)
 
 
 def check_views(views: str | list[Any] | dict[str, Any] | None) -> None:
@@ -92,6 +102,7 @@ class ViewRows:
     rows: Matrix
     scaler: Any
     projected: ProjectedRows | None = None  # all of them, if this is computed already
+    is_empty: NDArray[np.bool_] | None = None  # which of them had no value before gaps were filled, if any had none
 
     def project(self, projection: ViewProjection, index: NDArray[np.intp] | slice) -> ProjectedRows:
         """Some of the rows, in ascending order, under the projection of the view."""
@@ -112,7 +123,11 @@ class ViewRows:
 
     def block(self, rows: slice) -> ViewRows:
         """Some of the rows, of which each is needed once: those that are scaled are not kept."""
-        return ViewRows(rows_at(self.rows, rows), self.scaler)
+        return ViewRows(rows_at(self.rows, rows), self.scaler, is_empty=self.are_empty(rows))
+
+    def are_empty(self, index: NDArray[np.intp] | slice) -> NDArray[np.bool_] | None:
+        """Which of some rows had no value."""
+        return None if self.is_empty is None else self.is_empty[index]
 
     @cached_property
     def _scaled(self) -> Matrix:
@@ -124,7 +139,7 @@ def are_numeric(preparations: list[Any]) -> bool:
     return all(isinstance(one, Preparation) and one.encoder_ is None for one in preparations)
 
 
-def rows_in_views(preparations: list[Any], X: Any, coded: Any = None) -> list[ViewRows]:
+def rows_in_views(preparations: list[Any], X: Any, coded: Coded | None = None) -> list[ViewRows]:
     """New data in each view; the rows are coded once for all views, those of each block for its own."""
     own, given = by_block(preparations), checked_blocks(X)
     if own is not None:
@@ -136,8 +151,9 @@ def rows_in_views(preparations: list[Any], X: Any, coded: Any = None) -> list[Vi
     rows = []
     for preparation in preparations:
         if isinstance(preparation, Preparation | RowsAsGiven):
-            coded = preparation.encode(X) if coded is None else coded
-            rows.append(ViewRows(_indexable(coded), getattr(preparation, "scaler_", None)))
+            coded = preparation.coded(X) if coded is None else coded
+            scaler = getattr(preparation, "scaler_", None)
+            rows.append(ViewRows(_indexable(coded.rows), scaler, is_empty=coded.is_empty))
         else:
             rows.append(ViewRows(_indexable(preparation.transform(X)), None))
     return rows
@@ -154,6 +170,13 @@ def _blocks_in_views(preparations: dict[str, list[Any]], given: dict[str, Any] |
         with about_block(name):
             of_blocks[name] = rows_in_views(preparations[name], block)
     return [source for sources in of_blocks.values() for source in sources]
+
+
+def without_value(sources: list[ViewRows]) -> NDArray[np.bool_] | None:
+    """Which rows have no value in any of these views, so that their labels are guesses; None if there are none."""
+    known = [source.is_empty for source in sources if source.is_empty is not None]
+    is_empty = np.logical_and.reduce(known) if len(known) == len(sources) else np.zeros(1, dtype=bool)
+    return is_empty if is_empty.any() else None
 
 
 def _indexable(rows: Any) -> Matrix:
@@ -315,7 +338,8 @@ class ViewedData:
             return self
         # Scaled here: the last digit may differ there, and what is learned would differ with it.
         scaled = [remote.beside(source.take(slice(None))) for source in self.sources]
-        return replace(self, sources=[ViewRows(rows, None) for rows in scaled])
+        sources = zip(scaled, self.sources, strict=True)
+        return replace(self, sources=[ViewRows(rows, None, is_empty=one.is_empty) for rows, one in sources])
 
     @property
     def workers_of(self) -> Any:
@@ -383,7 +407,9 @@ class ViewedData:
             return self
         weights = None if self.weights is None else self.weights[sample]
         known = None if self.known is None else self.known[sample]
-        sources = [ViewRows(rows_at(one.rows, sample), one.scaler) for one in self.sources]
+        sources = [
+            ViewRows(rows_at(one.rows, sample), one.scaler, is_empty=one.are_empty(sample)) for one in self.sources
+        ]
         sampled = {
             view: (np.arange(sample.size), coordinates)
             for view, (index, coordinates) in self.decompositions.items()
@@ -429,11 +455,12 @@ def _some_of_each(rows: NDArray[np.intp], known: NDArray[np.int32], most: int) -
 
 def _fitted_preparations(
     X: Any, views: str | list[Any], sample_weight: ArrayLike | None, sample_of: RemoteRows | None, columns: Any
-) -> tuple[list[Any], Any, Described | None]:
+) -> tuple[list[Any], Coded | None, Described | None]:
     """The fitted preparation of each view, the coded rows that views of the library share, and their columns."""
     preparations: list[Any] = []
     base: Preparation | None = None
-    coded, looked_at = None, None
+    coded: Coded | None = None
+    looked_at = None
     wanted = [views] if isinstance(views, str) else list(views)
     while wanted:
         view, wanted = wanted[0], wanted[1:]
@@ -447,5 +474,5 @@ def _fitted_preparations(
             preparations.append(base)
             wanted = base.description_.views[1:] if view == "auto" else wanted
         else:
-            preparations.append(base.beside(view, coded, sample_weight))
+            preparations.append(base.beside(view, coded.rows, sample_weight))
     return preparations, coded, looked_at

@@ -18,7 +18,8 @@ from jointclust.number import structure
 from jointclust.number.curve import AgreementCurve, ViewPartitions
 from jointclust.number.neighbor_graph import PART_NEIGHBORS, NeighborGraph, graph_of, nearest_of, parts_with_gaps
 from jointclust.number.unimodality import FEWEST_ROWS, SeparatedClusters, separated_clusters
-from jointclust.rows import is_elsewhere, loaded, threads
+from jointclust.numerics.graph import distinct_rows
+from jointclust.rows import host_block, is_elsewhere, loaded, threads
 from jointclust.rows.arrays import rows_at
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.types import Float, Matrix
@@ -216,7 +217,7 @@ def number_of_clusters(
         :func:`jointclust.decompose`, in one view. At least 32 rows; of more than 1,500 a sample is compared.
     n_clusters : (int, int) or list of int, default=None
         The range to search, ends included, or the numbers to choose among; None is from 1 to an eighth of the rows (12
-        at least, 187 at most).
+        at least, 187 at most). Of those, no number above that of the distinct rows is an answer.
     random_state : int, RandomState or None, default=None
         Seed of the sample of more than 10,000 rows; None always draws the same one.
 
@@ -271,6 +272,8 @@ def count(
     allowed = candidates(among, sample.size)
     if viewed.blocks[-1] > 0:
         viewed, sample = counted_together(viewed, sample, min(allowed[-1], _FEW_CLUSTERS))
+    n_distinct = distinct_rows(host_block(rows_at(viewed.sources[0].rows, sample)))[0].size
+    allowed = [number for number in allowed if number <= n_distinct] or allowed[:1]
     coordinates = [viewed.coordinates(number, sample) for number in range(len(viewed))]
     varied = [one for one in coordinates if not one.is_constant]
     if not varied or allowed == [1]:
@@ -295,7 +298,9 @@ def count(
         known = [separated.n_clusters] if is_sure(separated) else []
         curve.evaluate([number for number in (*known, parts) if number in numbers])
         has_structure = parts > 1 or is_structure(separated, excess, rows_at(varied[0].rows.X, separated.rows))
-    return choose(curve, Evidence(slope, separated, parts, in_plane, excess, has_structure), allowed)
+    result = choose(curve, Evidence(slope, separated, parts, in_plane, excess, has_structure), allowed)
+    possible = [number for number in result.suggestions if number <= max(n_distinct, result.n_clusters)]
+    return replace(result, suggestions=possible, at_edge=result.at_edge and result.n_clusters < n_distinct)
 
 
 def communities_on_a_slope(curve: AgreementCurve, nearest: list[NDArray[np.intp]]) -> NeighborGraph | None:

@@ -147,7 +147,9 @@ def _kind(path: Path, field: Any, options: Options, encoded: bool, read: Reader)
     own = _own_kind(field)
     if options.categories == "keep":
         # Text is read by what was fitted, which knows how numbers and dates were written.
-        known = own if own == "text" else (options.kinds or {}).get(field.name) or own
+        given = (options.kinds or {}).get(field.name) or own
+        # So does it know whether 1 and 0 are true and false there.
+        known = own if own == "text" or {own, given} <= {"number", "boolean"} else given
         if known is not None:
             return known
     elif own in ("number", "boolean") and not types.is_null(field.type):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jointclust.views.cells import Cells, cells_of
 from jointclust.views.written import (
     DATE,
     DAY_FIRST,
     OTHER_DATE,
     TRUTHS,
     Numerals,
+    are_truths,
     date,
     date_order,
     is_gap,
@@ -42,6 +45,11 @@ class Columns(UserDict[str, NDArray[Any]]):
     ((2, 2), {'age': 'number', 'city': 'text'})
     """
 
+    def __init__(self, columns: Mapping[str, NDArray[Any]] | None = None, signs: Mapping[str, str] | None = None):
+        super().__init__(columns)
+        # The per cent or currency sign that was beside the numbers of some columns.
+        self.signs = {name: sign for name, sign in (signs or {}).items() if name in self}
+
     @property
     def shape(self) -> tuple[int, int]:
         return next((len(column) for column in self.values()), 0), len(self)
@@ -57,17 +65,18 @@ class Columns(UserDict[str, NDArray[Any]]):
     def column_names(self) -> list[str]:
         return list(self)
 
-    def column(self, position: int) -> NDArray[Any]:
-        """A column by its position."""
-        return self[self.column_names[position]]
+    def column(self, position: int) -> NDArray[Any] | Cells:
+        """A column by its position, with the sign that was beside its numbers."""
+        name = self.column_names[position]
+        return replace(cells_of(self[name], name), sign=self.signs[name]) if name in self.signs else self[name]
 
     def take(self, index: NDArray[np.intp]) -> Columns:
         """Some of the rows."""
-        return Columns({name: column[index] for name, column in self.items()})
+        return Columns({name: column[index] for name, column in self.items()}, self.signs)
 
     def select(self, names: Sequence[str]) -> Columns:
         """Some of the columns."""
-        return Columns({name: self[name] for name in names})
+        return Columns({name: self[name] for name in names}, self.signs)
 
     def to_pandas(self) -> pd.DataFrame:
         """The same as a data frame of pandas, where that is installed."""
@@ -104,6 +113,8 @@ def typed(cells: Sequence[str], numerals: Numerals, kind: str | None = None, dat
     levels = dict.fromkeys(cells)
     known = [level for level in levels if not is_gap(level)]
     kind = kind or _kind(known, numerals)
+    if kind in ("number", "boolean") and known:  # 1 and 0 may stand where truths were, and the reverse
+        kind = "boolean" if are_truths(known) else "number" if _are_plain(known, numerals) else kind
     if kind in ("number", "date"):
         known = [level for level in known if not is_unknown(level)]
     order = date_order(known, dates) if kind == "date" else None
@@ -130,9 +141,14 @@ def as_column(values: Sequence[Any], kind: str) -> NDArray[Any]:
     return np.array(values, dtype=dtypes.get(kind, object))
 
 
+def _are_plain(known: list[str], numerals: Numerals) -> bool:
+    levels = [level for level in known if not is_unknown(level)]
+    return all(numerals.sign_of(level) == "" for level in levels)
+
+
 def _kind(known: list[str], numerals: Numerals) -> str:
     levels = [level for level in known if not is_unknown(level)]
-    if (levels or not known) and all(numerals.sign_of(level) == "" for level in levels):  # or none at all
+    if (levels or not known) and _are_plain(levels, numerals):  # or none at all
         return "number"
     if any({level.strip().lower() for level in known} <= words.keys() for words in TRUTHS):
         return "boolean"

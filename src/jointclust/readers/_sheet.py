@@ -28,7 +28,17 @@ from jointclust.readers._table import (
     room_for,
     text_columns,
 )
-from jointclust.views.written import DATE, DAY_FIRST, MONTH_FIRST, Numerals, date_order, is_gap, is_unknown, readings
+from jointclust.views.written import (
+    DATE,
+    DAY_FIRST,
+    MONTH_FIRST,
+    Numerals,
+    are_truths,
+    date_order,
+    is_gap,
+    is_unknown,
+    readings,
+)
 
 # Rows that decide which columns hold numbers.
 SAMPLE = 1000
@@ -189,6 +199,8 @@ class Sheet:
         numeric, left_out = [], []
         for index in self.features:
             kind = self.forced.get(self.names[index]) or self._kind(index, words[index])
+            if kind == "number" and self.options.categories == "keep" and self._holds_truths(index, words[index]):
+                kind = "text"  # of which truths are made, as 1 and 0 may stand for them
             if kind == "number":
                 numeric.append(index)
                 self.gaps |= self.marks[index] | dict.fromkeys(cell for _, cell in words[index] if is_unknown(cell))
@@ -251,6 +263,11 @@ class Sheet:
             raise shared.refuse_text(self.path, name, words[0][1])
         return "text" if categories == "onehot" else "left out"
 
+    def _holds_truths(self, index: int, words: list[tuple[int, str]]) -> bool:
+        """Whether the first cells of a column are all true or false; ``words`` are those that are no plain numbers."""
+        known = sum(not is_gap(row[index]) for _, row in self.sample)
+        return 0 < known == len(words) and are_truths(cell for _, cell in words)
+
     def _find_sign(self, index: int, candidates: list[tuple[int, str]]) -> None:
         """The per cent or currency sign that all numbers of a column carry, or none of them."""
         if not candidates:
@@ -295,13 +312,15 @@ class Sheet:
             self.carried += [name for name, column in columns.items() if shared.names_rows(column)]
         shown = Columns({name: self._read_leniently(texts[name]) for name in self.carried})
         names = [self.names[index] for index in numeric]
+        signs = {self.names[index]: sign for index, sign in self.signs.items()}
         if self.options.categories == "keep":
             data, names = self._kept(matrix, names, columns)
+            data = Columns(data, signs) if isinstance(data, Columns) else data
         else:
             data, names = shared.assembled(self.path, self.names, matrix, names, columns, self.options)
         self._tell()
         known: dict[str, Any] = {"notes": self.notes, "place": self._row_place, "date_orders": self.date_orders}
-        return Table(data, names, **beside, **known, beside=shown)
+        return Table(data, names, **beside, **known, signs=signs, beside=shown)
 
     def _by_hand(self, numeric: list[int], text: list[int]) -> Read:
         values: array[float] = array("d")

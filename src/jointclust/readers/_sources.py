@@ -47,6 +47,8 @@ _DEFAULT = Options().encoding
 # What spreadsheets write in the west: Latin-1 with the sign of the euro.
 _OF_SPREADSHEETS = "cp1252"
 _CHUNK = 2**17
+# Characters of a cell: as many as the csv module can count on any platform. Its own limit is for the whole process.
+_LONGEST = 2**31 - 1
 _DELIMITERS = (",", "\t", ";", "|")
 
 Value = str | int | float | bool | None
@@ -88,9 +90,13 @@ def opened(path: Path, most: float = np.inf) -> Iterator[tuple[BinaryIO, BinaryI
 
 @contextmanager
 def lines_of(path: Path, encoding: str, most: float) -> Iterator[tuple[BinaryIO, TextIO]]:
-    """The file on the disk, and its lines, with their ends."""
+    """The file on the disk, and its lines, with their ends; meanwhile cells may be of any length."""
     with opened(path, most) as (raw, content), io.TextIOWrapper(content, encoding, newline="") as lines:
-        yield raw, lines
+        before = csv.field_size_limit(_LONGEST)
+        try:
+            yield raw, lines
+        finally:
+            csv.field_size_limit(before)
 
 
 def encoding_of(path: Path, given: str) -> tuple[str, str | None]:
@@ -134,8 +140,8 @@ class Delimited(CellSource):
         self.encoding = encoding_of(path, options.encoding)[0]
         with lines_of(path, self.encoding, self.most) as (_, lines):
             head = list(_head(lines))
-        self.delimiter = options.delimiter or self._delimiter(head)
-        self.n_comments = self._comments(head)
+            self.delimiter = options.delimiter or self._delimiter(head)
+            self.n_comments = self._comments(head)
         if self.n_comments:
             what = "line is a comment" if self.n_comments == 1 else f"{self.n_comments} lines are comments"
             self.notes.append(f"The first {what}, and left out.")

@@ -94,6 +94,7 @@ class Table:
     known: NDArray[Any] | None = None  # classes to fit with, as written; a gap is an unknown one
     id_column: str | None = None  # where the names of the rows come from
     date_orders: dict[str, str] = field(default_factory=dict)  # of dates that are not as 2024-12-31
+    signs: dict[str, str] = field(default_factory=dict)  # the per cent or currency sign beside numbers, by column
     beside: Columns = field(default_factory=Columns)  # columns that are no features, to be shown with the rows
 
 
@@ -290,8 +291,8 @@ def check_wanted(
 def refuse_text(path: Path, name: str, example: str) -> ReadError:
     """The error for a column of text, with the ways out."""
     return ReadError(
-        f"{path}: column {name!r} holds text ({example!r}). Leave such columns out, make one column per value, or say "
-        "that it holds ids or classes.",
+        f"{path}: column {name!r} holds text ({example[:40]!r}). Leave such columns out, make one column per value, "
+        "or say that it holds ids or classes.",
         *(Setting("categories", "drop"), Setting("categories", "onehot")),
         *(Setting("id_column", name), Setting("label_column", name)),
     )

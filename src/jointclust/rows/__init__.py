@@ -20,6 +20,7 @@ from jointclust.rows._inputs import (
     refuse_annotated,
 )
 from jointclust.rows._inputs import checked_numbers as checked_numbers
+from jointclust.rows._inputs import fetched as fetched
 from jointclust.rows._inputs import is_annotated as is_annotated
 from jointclust.rows._inputs import tidied as tidied
 from jointclust.rows._store import Projected, Store, as_store, is_large_file, is_large_map
@@ -363,7 +364,8 @@ def each_row(function: Callable[[Any], Any], X: Any, tail: tuple[int, ...], dtyp
 
 
 def loaded(X: Any) -> Any:
-    """Rows in a small file, in memory; anything else as it is."""
+    """Rows in a small file, and those of a lazy frame of polars, in memory; anything else as it is."""
+    X = fetched(X)
     stored = as_store(X)
     return stored if isinstance(stored, np.ndarray) else X
 

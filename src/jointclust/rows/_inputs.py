@@ -26,11 +26,18 @@ def is_elsewhere(X: object) -> bool:
     return is_large_map(X) if isinstance(X, np.ndarray) else is_file(X)
 
 
+def fetched(X: Any) -> Any:
+    """A lazy frame of polars as the frame that it computes; anything else as it is."""
+    return X.collect() if type(X).__name__ == "LazyFrame" and hasattr(X, "collect") else X
+
+
 def tidied(X: Any) -> Any:
     """X in a form that any code reads rightly: masked cells as NaN, each entry of a sparse matrix stored once.
 
-    It is copied only if it changes. A map of a file that has become shorter is refused.
+    It is copied only if it changes; a lazy frame of polars is collected. A map of a file that has become shorter is
+    refused.
     """
+    X = fetched(X)
     if isinstance(X, np.ma.MaskedArray):
         if not np.ma.is_masked(X):
             return X.data

@@ -52,6 +52,7 @@ def n_rows_of(X: Any) -> int:
     blocks = blocks_in(X)
     if blocks is not None:
         return n_rows_of(next(iter(blocks.values())))
+    X = loaded(X)
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
@@ -81,17 +82,17 @@ def checked_blocks(X: object) -> dict[str, Any] | None:
             raise TypeError(f"Block {name!r} is not in memory ({type(block).__name__}): load it, or a sample of rows.")
         if not hasattr(block, "shape") and not hasattr(block, "__len__"):
             raise TypeError(f"Block {name!r} is {type(block).__name__}: give a table, an array or texts.")
-    if all(np.ndim(block) == 1 and not any(isinstance(cell, str) for cell in block) for block in _plain(in_memory)):
+    if any(map(_is_column, in_memory.values())):
         raise TypeError("X is a dict of columns, not of blocks: pass them as one table, pandas.DataFrame(X).")
     check_lengths({name: n_rows_of(block) for name, block in in_memory.items()})
     check_row_names(in_memory)
     return in_memory
 
 
-def _plain(blocks: Mapping[str, Any]) -> list[Any]:
-    """The blocks that are lists or arrays; if there are other blocks, one empty array in place of all."""
-    plain = [block for block in blocks.values() if isinstance(block, list | tuple | np.ndarray)]
-    return plain if len(plain) == len(blocks) else [np.empty((0, 0))]
+def _is_column(block: Any) -> bool:
+    """Whether this is one column of something else than texts, as a list, an array or a series."""
+    is_flat = np.ndim(block) == 1 if isinstance(block, list | tuple | range) else getattr(block, "ndim", 2) == 1
+    return is_flat and not any(isinstance(cell, str) for cell in block)
 
 
 def check_row_names(blocks: Mapping[str, Any]) -> None:

@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.types import Float
+from jointclust.views.units import BINARY, PLAIN, TRUTH
 from jointclust.views.written import Reading, is_unknown, reading_of
 
 Level = str | float | int | bool
 
+# What 0 and 1 are as text.
+_BINARY = frozenset({"0", "1", "0.0", "1.0"})
 # The range of timestamps in nanoseconds; dates outside are mistakes or mean "never".
 _FIRST, _LAST = np.datetime64("1678-01-01", "us"), np.datetime64("2262-01-01", "us")
 
@@ -34,6 +37,8 @@ class Cells:
     codes: NDArray[np.intp] | None
     is_category: bool
     known_reading: Reading | None = None
+    # The per cent or currency sign of numbers that were read already; of text, its reading has it.
+    sign: str = ""
 
     @cached_property
     def kind(self) -> str:
@@ -53,8 +58,8 @@ class Cells:
     @cached_property
     def reading(self) -> Reading:
         """How text is read: as in fit, else by what all cells have in common."""
-        if self.known_reading is not None:
-            return self.known_reading
+        if self.known_reading is not None and self.values.dtype.kind == "O" and not self._holds_booleans:
+            return self.known_reading.as_written([value for value in self.values if value is not None])
         if self.is_category or self.values.dtype.kind != "O" or self._holds_booleans:
             return Reading("text")
         return reading_of([value for value in self.values if value is not None])
@@ -112,8 +117,26 @@ class Cells:
             )
         return numbers
 
+    @property
+    def unit(self) -> str:
+        """The unit of the numbers."""
+        if self.values.dtype.kind == "M":
+            return PLAIN
+        if self.values.dtype.kind != "O":
+            return BINARY if not self.sign and np.isin(self.values[~self._gaps], (0, 1)).all() else self.sign
+        if self._holds_booleans or self._number_reading.kind == "boolean":
+            return TRUTH
+        is_binary = all(isinstance(value, str) and value.strip() in _BINARY for value in self.values[~self._gaps])
+        return BINARY if is_binary else self._number_reading.sign
+
+    @cached_property
+    def _number_reading(self) -> Reading:
+        """How text is read where it is to be numbers."""
+        texts = [value for value in self.values if value is not None and not self._holds_booleans]
+        return self.reading if self.reading.kind == "number" else Reading("number").as_written(texts)
+
     def _number(self, value: Any) -> float:
-        reading = self.reading if self.reading.kind in ("number", "boolean") else Reading("number")
+        reading = self._number_reading
         return float(reading.converter(value) if isinstance(value, str) else value)
 
     def _each(self, convert: Callable[[Any], Any], gap: Any, what: str, advice: str) -> list[Any]:
@@ -210,7 +233,8 @@ def _plain_values(values: NDArray, name: str) -> NDArray:
     if values.dtype.kind == "M":
         return values
     plain = np.empty(len(values), dtype=object)
-    plain[:] = [None if _is_missing(value) else value for value in values.tolist()]
+    known = (bool(value) if isinstance(value, np.bool_) else value for value in values.tolist())
+    plain[:] = [None if _is_missing(value) else value for value in known]
     return _of_one_type(plain, name)
 
 

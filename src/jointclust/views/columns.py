@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from jointclust._sklearn import get_feature_names
-from jointclust.rows import is_elsewhere, tidied
+from jointclust.rows import fetched, is_elsewhere, tidied
 from jointclust.types import Float
 from jointclust.views.cells import Cells, cells_of
+from jointclust.views.units import in_unit
 
 # Fewest words of a text; names and categories have fewer.
 _WORDS_OF_TEXT = 5
@@ -25,8 +26,14 @@ _YEARS = (1500, 2200)
 _FEW_ROWS_EACH = 50
 # Fewest rows of a sentinel, and most sentinels of a column.
 _FEWEST_SENTINELS, _MOST_SENTINELS = 3, 4
-# Rounding makes any larger number one of nines.
-_LARGEST_SENTINEL = 1e7
+# Numbers of nines, up to seven of them before the point and two behind it; and as single precision has them, where that
+# keeps their decimals.
+_WRITTEN = [round(10**whole - 10.0**-decimals, decimals) for whole in range(1, 8) for decimals in range(3)]
+_SINGLE = [float(np.float32(nines)) for nines in _WRITTEN if round(float(np.float32(nines)), 2) == nines]
+_NINES = np.array([*_WRITTEN, *_SINGLE])
+# Sizes of numbers whose squares can be added up in double precision; and in single precision, in which the members of a
+# consensus look at rows.
+IN_DOUBLE, IN_SINGLE = (1e-150, 1e150), (1e-37, 1e37)
 _ROW_NAMES = re.compile("ids?|idx|index|uid|uuid|guid|row|row ?id|rownames|row number|unnamed: 0")
 _ENDS_IN_ID = re.compile(r"(?:[_\-. ](?:id|ID|Id|uuid)|[a-z](?:ID|Id))$")
 
@@ -95,6 +102,7 @@ def unfolded(X: Any) -> Any:
 
     A matrix of which half of the cells are filled needs no more memory as an array.
     """
+    X = fetched(X)
     if sp.issparse(X):
         X = tidied(X)  # SciPy counts an entry that is stored twice by adding it up, in place
         return X.toarray() if X.shape[0] and 2 * X.count_nonzero() >= np.prod(X.shape, dtype=np.float64) else X
@@ -202,12 +210,36 @@ def columns_of(X: Any) -> Iterator[Any]:
             yield X.column(position) if hasattr(X, "column_names") else X[:, position]
 
 
-def numbers_in(column: Any, name: object) -> Float:
-    """The numbers of a column, NaN where one is missing; an error where it holds anything else."""
+def numbers_in(column: Any, name: object, unit: str | None = None) -> Float:
+    """The numbers of a column, NaN where one is missing; an error where it holds anything else, or another unit."""
     cells = cells_of(column, str(name))
     if cells.kind not in ("number", "boolean"):
         raise TypeError(f"Column {name!r} holds no numbers, as it did in fit: got {cells.values[0]!r}.")
-    return cells.numbers()
+    numbers = cells.numbers()
+    return numbers if unit is None else in_unit(numbers, cells.unit, unit, str(name))
+
+
+def check_sizes(lowest: Float, highest: Float, names: Sequence[object], limits: tuple[float, float]) -> None:
+    """Refuse columns of numbers, given by their ends, whose squares cannot be added up.
+
+    Columns may be small beside others that are not, as long as double precision holds their squares.
+    """
+    sizes, varies = np.fmax(np.abs(lowest), np.abs(highest)), lowest < highest
+    least = limits[0] if sizes[varies].max(initial=0.0) < limits[0] else IN_DOUBLE[0]
+    large = sizes > limits[1]
+    wrong = np.flatnonzero(large | (varies & (sizes < least)))
+    if wrong.size:
+        first = int(wrong[0])
+        size, gap = ("large", ", or make it a gap (NaN), if it stands for one") if large[first] else ("small", "")
+        raise ValueError(
+            f"The values of column {str(names[first])!r} are too {size}: the largest is {sizes[first]:.3g} in size, of "
+            f"which no squares can be added up. Divide the column by it{gap}."
+        )
+
+
+def ends_of(columns: Sequence[Float]) -> tuple[Float, Float]:
+    """The least and the largest number of each column."""
+    return tuple(np.array([end.reduce(column) for column in columns]) for end in (np.fmin, np.fmax))
 
 
 def facts_of(cells: Cells, positions: NDArray | None) -> Facts:
@@ -231,6 +263,7 @@ def facts_of(cells: Cells, positions: NDArray | None) -> Facts:
 
 def _facts_of_numbers(cells: Cells, positions: NDArray | None) -> Facts:
     values = cells.numbers()
+    check_sizes(*ends_of([values]), [cells.name], (IN_DOUBLE[0], IN_SINGLE[1]))
     sentinels = tuple((value, int(np.sum(values == value))) for value in sentinels_in(values))
     if sentinels:
         values = np.where(np.isin(values, [value for value, _ in sentinels]), np.nan, values)
@@ -284,12 +317,8 @@ def sentinels_in(values: Float) -> tuple[float, ...]:
 
 def is_nines(values: Any) -> Any:
     """Whether numbers are -1 or written with nines only, at most two of them decimals: -9, 99, -999, 99.9."""
-    size = np.abs(values)
-    with np.errstate(all="ignore"):
-        power = 10.0 ** np.round(np.log10(np.maximum(size, 1.0)))
-    nines = np.logical_or.reduce([np.isclose(size, power - step, rtol=1e-7, atol=0.0) for step in (1.0, 0.1, 0.01)])
-    least = np.where(np.asarray(values) < 0, 9, 99)
-    return (nines & (size >= least) & (size < _LARGEST_SENTINEL)) | (np.asarray(values) == -1)
+    values = np.asarray(values)
+    return (np.isin(np.abs(values), _NINES) & ((values < 0) | (values >= 99))) | (values == -1)
 
 
 def _is_far(value: float, present: Float) -> bool:

@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from jointclust._sklearn import Interval, StrOptions, check_sample_weight, fit_context
 from jointclust.exceptions import tell
-from jointclust.rows import is_elsewhere, refuse_annotated, tidied
+from jointclust.rows import fetched, is_elsewhere, refuse_annotated, tidied
 from jointclust.types import Float
 from jointclust.views.cells import Cells, Level, cells_of
-from jointclust.views.columns import check_columns, columns_of, is_table, names_of
+from jointclust.views.columns import IN_DOUBLE, check_columns, check_sizes, columns_of, ends_of, is_table, names_of
 from jointclust.views.transformer import Transformer
+from jointclust.views.units import TRUTH, in_unit
 from jointclust.views.written import Reading
 
 _NUMBERS, _LEVELS, _LEFT_OUT = ("number", "count", "date"), ("category", "boolean"), ("id", "constant", "text")
@@ -58,6 +59,8 @@ class MixedEncoder(Transformer):
     ----------
     kinds_ : dict of str to str
         Kind of each column of the input.
+    units_ : dict of str to str
+        What numbers are: "" or the sign beside them, "true or false", or "0 or 1" where they are nothing else.
     levels_ : dict of str to list
         Levels of the categories, the rare ones left out.
     rare_ : dict of str to list
@@ -108,6 +111,7 @@ class MixedEncoder(Transformer):
     sentinels: dict[str, list[float]] | None = None
     readings_: dict[str, Reading] = {}  # noqa: RUF012
     sentinels_: dict[str, list[float]] = {}  # noqa: RUF012
+    units_: dict[str, str] = {}  # noqa: RUF012
 
     def __init__(
         self,
@@ -134,7 +138,7 @@ class MixedEncoder(Transformer):
         self.shares_: dict[str, Float] = {}
         self.mean_: dict[str, float] = {}
         self.scale_: dict[str, float] = {}
-        self.readings_ = {}
+        self.readings_, self.units_ = {}, {}
         self._other_type: list[str] = []  # columns of dates that are to be numbers, or numbers that are to be dates
         positions = self._positions(labels)
         self.sentinels_ = {
@@ -168,6 +172,7 @@ class MixedEncoder(Transformer):
 
     def _validated(self, X: Any, *, reset: bool) -> tuple[Any, list[str]]:
         """The table, or the array it is, and the names by which a user knows its columns."""
+        X = fetched(X)
         refuse_annotated(X)
         if is_elsewhere(X):
             raise TypeError(f"MixedEncoder needs a table in memory; got {type(X).__name__}: compute or load it first.")
@@ -225,6 +230,7 @@ class MixedEncoder(Transformer):
         if (cells.kind == "date") != (kind == "date"):
             self._other_type.append(cells.name)
         values = self._numbers(cells)
+        check_sizes(*ends_of([values]), [cells.name], IN_DOUBLE)
         weights = np.where(np.isnan(values), 0.0, weights)
         values = np.nan_to_num(values)
         mean = weights @ values / weights.sum()
@@ -233,6 +239,8 @@ class MixedEncoder(Transformer):
         if scale <= 1e-12 * abs(mean):
             return "constant", f"all its values are {mean:g}"
         self.mean_[cells.name], self.scale_[cells.name] = float(mean), float(scale)
+        if kind != "date":
+            self.units_[cells.name] = cells.unit
         if kind == "date":
             self.notes_.append(f"Column {cells.name!r} holds dates: they are numbers, days since 1970-01-01.")
         return None
@@ -295,11 +303,19 @@ class MixedEncoder(Transformer):
             now, before = ("dates" if is_dates else "numbers" for is_dates in (is_date, was_date))
             problem = f"Column {cells.name!r} holds {now}, and held {before} before"
             raise TypeError(f"{problem}: make it the same, or fit again.")
+        if not was_date:
+            usual = self.mean_[cells.name], self.scale_[cells.name]
+            values = in_unit(values, cells.unit, self._unit(cells.name), cells.name, usual)
         if self.gaps == "mean":
             values = np.where(np.isnan(values), self.mean_[cells.name], values)
         if self.numbers == "standardise":
             values = (values - self.mean_[cells.name]) / self.scale_[cells.name]
         return values
+
+    def _unit(self, name: str) -> str:
+        """The unit of a column in fit; an encoder of 0.3 knows only what text had."""
+        reading = self.readings_.get(name, Reading("number"))
+        return self.units_.get(name, TRUTH if self.kinds_[name] == "boolean" else reading.sign)
 
     def _coded_levels(self, cells: Cells, unknown: list[str]) -> Float:
         """Rows of a table with one row per level, one for what is unknown, and one for gaps."""

@@ -17,6 +17,7 @@ from jointclust._sklearn import Interval, check_sample_weight, fit_context
 from jointclust.exceptions import tell
 from jointclust.rows import refuse_annotated, threads, tidied
 from jointclust.types import Float
+from jointclust.views.columns import IN_DOUBLE, check_sizes
 from jointclust.views.transformer import Transformer
 
 # Least noise, as a share of a column's variance: a column that others determine would have none, and decide alone.
@@ -132,6 +133,7 @@ class LowRankImputer(Transformer):
         self.kept_ = self._columns_with_enough(data, weights)
         data = data[:, self.kept_].astype(np.float64)
         self.lowest_, self.highest_ = np.nanmin(data, axis=0), np.nanmax(data, axis=0)
+        check_sizes(self.lowest_, self.highest_, self.get_feature_names_out(), IN_DOUBLE)
         scaled, observed, mean, scale = _scaled(data, weights)
         del data
         model = self._model(_Moments.of(scaled, observed, weights))
@@ -320,6 +322,8 @@ class _Moments:
     def left_out_error(self, model: _Model) -> float:
         """Error of a cell predicted from the rest of its row, (P S P)_jj / P_jj^2 for the precision P of the model."""
         rank = model.loadings.shape[1]
+        if self.n_pairs <= rank + 1:  # as many loadings as rows say nothing of others
+            return np.inf
         scaled = model.loadings / model.noise[:, None]
         covariance = np.linalg.inv(np.eye(rank) + model.loadings.T @ scaled)
         precision = 1.0 / model.noise - ((scaled @ covariance) * scaled).sum(axis=1)
@@ -329,8 +333,7 @@ class _Moments:
         else:
             whole = np.diag(1.0 / model.noise) - scaled @ covariance @ scaled.T
             squares = ((whole @ self.matrix) * whole).sum(axis=1)
-        freedom = self.n_pairs / (self.n_pairs - 1 - rank) if self.n_pairs > rank + 1 else np.inf
-        return float(np.sqrt(np.mean(squares / precision**2)) * freedom)
+        return float(np.sqrt(np.mean(squares / precision**2)) * self.n_pairs / (self.n_pairs - 1 - rank))
 
 
 def _step(model: _Model, scaled: Float, observed: NDArray[np.bool_], weights: Float) -> tuple[_Model, Float]:

@@ -20,9 +20,13 @@ from jointclust.types import Float
 from jointclust.views.cells import cells_of
 from jointclust.views.columns import (
     BESIDE,
+    IN_DOUBLE,
+    IN_SINGLE,
     Column,
     Facts,
+    check_sizes,
     columns_of,
+    ends_of,
     facts_of,
     is_nines,
     is_table,
@@ -246,7 +250,9 @@ def described(
     if is_documents(X):
         return Described(_of_documents(X), [])
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
-        raise TypeError("X is a dict of blocks: describe each of them by itself.")
+        raise TypeError(
+            "X is a dict of blocks: describe each of them by itself; columns belong in one table, DataFrame(X)."
+        )
     if is_annotated(X):
         return Described(described(X.X, columns, names=[str(name) for name in X.var.index]).description, [])
     X = unfolded(X)
@@ -281,7 +287,7 @@ def _described(
             description = _of_sparse(sp.csr_array(rows), n_samples, reasons)
             return Described(description if own_names is None else replace(description, _names=np.array(own_names)), [])
         names = np.arange(rows.shape[1]).astype(str) if own_names is None else np.array(own_names)
-        facts = _facts_of_matrix(rows, positions)
+        facts = _facts_of_matrix(rows, names, positions)
         if all(column.kind == "constant" for column in facts) and not np.isnan(rows).all():
             return Described(_of_constants(facts, names, n_samples, reasons), [])
     else:
@@ -382,6 +388,8 @@ def _sample_size(n_samples: int, n_columns: int) -> int:
 
 
 def _of_sparse(A: sp.csr_array, n_samples: int, reasons: list[str]) -> Description:
+    if A.nnz:
+        check_sizes(*(end.toarray().ravel() for end in (A.min(axis=0), A.max(axis=0))), range(A.shape[1]), IN_SINGLE)
     verdict, spread = kind_of_sparse(A), np.sqrt(mean_variance_axis(A, axis=0)[1])
     kinds = np.where(spread > 0, "count" if verdict.kind == "counts" else "number", "constant")
     verdict = verdict._replace(reasons=verdict.reasons + reasons)
@@ -389,9 +397,10 @@ def _of_sparse(A: sp.csr_array, n_samples: int, reasons: list[str]) -> Descripti
     return _description(verdict, n_samples, (names, kinds, np.zeros(len(names)), spread), A)
 
 
-def _facts_of_matrix(A: Float, positions: NDArray | None) -> list[Facts]:
+def _facts_of_matrix(A: Float, names: NDArray[np.str_], positions: NDArray | None) -> list[Facts]:
     """What dense columns are; most columns of wide data are plainly numbers, found at once rather than one by one."""
     lowest, highest = np.fmin.reduce(A, axis=0), np.fmax.reduce(A, axis=0)
+    check_sizes(lowest, highest, names, (IN_DOUBLE[0], IN_SINGLE[1]))
     plain = (highest > lowest) & ~np.all((np.rint(A) == A) | np.isnan(A), axis=0)
     plain &= ~(is_nines(lowest) | is_nines(highest))
     facts = [
@@ -423,6 +432,8 @@ def _of_columns(
             _as_wanted(column) if str(name) in set(map(str, columns)) else column
             for column, name in zip(facts, names, strict=True)
         ]
+    measured = [index for index, column in enumerate(facts) if column.numbers is not None]
+    check_sizes(*ends_of([facts[index].numbers for index in measured]), names[measured], IN_SINGLE)
     usage, verdict, A = _use(facts, names, columns)
     kinds = np.array([column.kind for column in facts])
     # What is true or false is 1 or 0, however it is written.

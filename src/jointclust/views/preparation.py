@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from jointclust.rows import checked_numbers, is_annotated, is_elsewhere, is_lazy
 from jointclust.rows.arrays import columns_at, is_device_array, like, namespace, to_host
 from jointclust.rows.memory import check_memory
 from jointclust.types import Array, Float
+from jointclust.views.cells import cells_of
 from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in, unfolded
 from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
@@ -33,6 +34,13 @@ from jointclust.views.usage import NAMED
 FURTHER = "further columns"
 # Shares of gaps, in the cells of a row and in all cells, that raise a warning.
 EMPTY_ROW, _MOSTLY_GAPS = 0.9, 0.5
+
+
+class Coded(NamedTuple):
+    """Rows of numbers without gaps, and which of them had no value to begin with; None where each has one."""
+
+    rows: Any
+    is_empty: NDArray[np.bool_] | None
 
 
 class Preparation(Transformer):
@@ -95,6 +103,7 @@ class Preparation(Transformer):
     # Models of 0.2 used all columns, and gave levels no weights.
     columns: str | list[Any] = "all"
     weights_: Float | None = None
+    units_: dict[str, str] = {}  # noqa: RUF012
     weighted_: NDArray[np.bool_]
 
     def __init__(self, view: str = "auto", columns: str | list[Any] = "related"):
@@ -131,8 +140,8 @@ class Preparation(Transformer):
         n_samples: int | None = None,
         *,
         others_have_gaps: bool = False,
-    ) -> tuple[Any, Described]:
-        """Fit as :meth:`fit` does; what :meth:`encode` gives for the rows, and the columns that were looked at.
+    ) -> tuple[Coded, Described]:
+        """Fit as :meth:`fit` does; what :meth:`coded` gives for the rows, and the columns that were looked at.
 
         Of a sample, ``others_have_gaps`` says whether there may be gaps among all rows.
         """
@@ -162,7 +171,9 @@ class Preparation(Transformer):
                 self.imputer_ = LowRankImputer().fit(rows, sample_weight=sample_weight)
             self.notes_ += ["gaps are filled in from the other columns of the row"] * (has_gaps or others_have_gaps)
             self._warn_of_gaps(rows)
-        rows = self._filled(rows)
+        is_empty, rows = self._are_empty(rows), self._filled(rows)
+        if is_empty is not None and isinstance(self.encoder_, Words):
+            tell(describe_empty(is_empty), UserWarning)
         self.numeric_: NDArray[np.bool_] | None = None
         self.weights_ = None
         if isinstance(self.encoder_, MixedEncoder) and self.encoder_.levels_:
@@ -174,7 +185,7 @@ class Preparation(Transformer):
                 self.weighted_ = (~self.numeric_ | looked_at.two_valued()[columns]) & free[columns]
                 self.weights_ = level_weights(rows, columns, self.numeric_, self.weighted_, sample_weight)
         self._learn_view(rows, sample_weight)
-        return rows, looked_at
+        return Coded(rows, is_empty), looked_at
 
     def _check_memory(self, data: Any) -> None:
         """Refuse tables that need more memory than is free: coded rows are held three times."""
@@ -256,10 +267,16 @@ class Preparation(Transformer):
 
     def encode(self, X: Any) -> Any:
         """Rows of numbers without gaps, before the view scales them, of data with the columns of fit."""
+        return self.coded(X).rows
+
+    def coded(self, X: Any) -> Coded:
+        """The same, with the rows that have no value in any of the columns that are used."""
         check_is_fitted(self)
         if is_device_array(X) and (self.description_._sentinels or _has_gaps(X)):  # gaps are filled on the host
-            return like(self.encode(to_host(X)), X)
-        return self._filled(self._numbers(self.restricted(X)))
+            coded = self.coded(to_host(X))
+            return coded._replace(rows=like(coded.rows, X))
+        rows = self._numbers(self.restricted(X))
+        return Coded(self._filled(rows), self._are_empty(rows))
 
     def restricted(self, X: Any) -> Any:
         """The columns of data that are used; the text of documents."""
@@ -354,7 +371,11 @@ class Preparation(Transformer):
             )
         if not description.used.all() and (is_lazy(data) or not is_elsewhere(data)):
             self.kept_ = np.flatnonzero(description.used)
-        if is_table(data) and not is_elsewhere(data) and description.kind in ("table", "mixed"):
+        self.units_ = {}
+        if is_table(data) and not is_elsewhere(data) and description.kind not in ("table", "mixed"):
+            named = zip(names_of(data), columns_of(data), strict=True)
+            self.units_ = {str(name): cells_of(column, str(name)).unit for name, column in named}
+        elif is_table(data) and not is_elsewhere(data):
             self.encoder_ = self._encoder([str(name) for name in names_of(self._restricted(data))])
         what = "is left out" if self.kept_ is not None else "looks like it should be left out, and is not"
         dropped = [column for column in description.columns if not column.used]
@@ -381,7 +402,8 @@ class Preparation(Transformer):
             return data
         description, used = self.description_, self.kept_ if self.kept_ is not None else range(data.shape[1])
         if is_table(data):
-            read = [numbers_in(column, name) for column, name in zip(columns_of(data), names_of(data), strict=True)]
+            named = zip(columns_of(data), names_of(data), strict=True)
+            read = [numbers_in(column, name, self.units_.get(str(name))) for column, name in named]
             return np.column_stack([description.without_sentinels(one, at) for one, at in zip(read, used, strict=True)])
         dense, marks = not sp.issparse(data), {position for position, _ in description._sentinels}
         marked = [(place, at) for place, at in enumerate(used) if at in marks] if marks else []
@@ -394,6 +416,17 @@ class Preparation(Transformer):
         for place, at in marked:
             data[:, place] = description.without_sentinels(data[:, place], at)
         return data
+
+    def _are_empty(self, rows: Any) -> NDArray[np.bool_] | None:
+        """Which rows have no value, or no word that the fit knows; None where each has one, as zeros are."""
+        if is_elsewhere(rows) or (sp.issparse(rows) and not isinstance(self.encoder_, Words)):
+            return None
+        if sp.issparse(rows):
+            is_empty = np.diff(sp.csr_array(rows).indptr) == 0
+        else:
+            is_empty = np.isnan(rows[:, 0])
+            is_empty[is_empty] = np.isnan(rows[is_empty]).all(axis=1)
+        return is_empty if is_empty.any() else None
 
     def _filled(self, rows: Any) -> Any:
         if self.imputer_ is not None and is_device_array(rows):  # where there are no gaps
@@ -418,6 +451,12 @@ class Preparation(Transformer):
         parts = [of_levels(encoder.shares_[name]) if name in encoder.levels_ else np.ones(1) for name in used]
         values = np.concatenate(parts)
         return values if self.imputer_ is None else values[self.imputer_.kept_]
+
+
+def describe_empty(is_empty: NDArray[np.bool_]) -> str:
+    """How many rows have no value, and what that means."""
+    problem = f"{is_empty.sum():,} of {is_empty.size:,} rows have no value in what the model uses, or no word of it"
+    return f"{problem}: their labels are guesses; leave them out."
 
 
 def _has_gaps(X: Array) -> bool:

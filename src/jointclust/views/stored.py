@@ -32,6 +32,8 @@ class StoredColumn:
         Which value each cell has.
     is_category : bool
         Whether the values are levels, whatever they are.
+    sign : str
+        The per cent or currency sign that was beside numbers.
     """
 
     kind: str
@@ -39,13 +41,14 @@ class StoredColumn:
     lengths: NDArray[np.int32]
     codes: NDArray[np.int32] | None
     is_category: bool
+    sign: str = ""
 
     @classmethod
     def of(cls, cells: Cells) -> StoredColumn:
         """The cells of a column in this form."""
         codes = None if cells.codes is None else cells.codes.astype(np.int32)
         kind, values, lengths = _packed(cells.values)
-        return cls(kind, values, lengths, codes, cells.is_category)
+        return cls(kind, values, lengths, codes, cells.is_category, cells.sign)
 
     @classmethod
     def of_texts(cls, texts: Sequence[Any]) -> StoredColumn:
@@ -60,7 +63,7 @@ class StoredColumn:
     @property
     def is_plain(self) -> bool:
         """Whether it holds one number a row, and nothing else."""
-        return self.kind == "number" and self.codes is None and not self.is_category
+        return self.kind == "number" and self.codes is None and not self.is_category and not self.sign
 
     def __len__(self) -> int:
         return len(self.unpacked) if self.codes is None else len(self.codes)
@@ -81,7 +84,7 @@ class StoredColumn:
     def cells(self, name: str) -> Cells:
         """The column as it was."""
         codes = None if self.codes is None else self.codes.astype(np.intp)
-        return Cells(name, self.unpacked, codes, self.is_category)
+        return Cells(name, self.unpacked, codes, self.is_category, sign=self.sign)
 
     @property
     def texts(self) -> list[Any]:
@@ -100,6 +103,9 @@ class StoredColumn:
     def joined(self, other: StoredColumn, name: str) -> StoredColumn:
         """These rows and others, of the same kind."""
         one, two = self._of_kind(other), other._of_kind(self)
+        if one.sign != two.sign:
+            signs = " and ".join(sign or "none" for sign in (two.sign, one.sign))
+            raise TypeError(f"Column {name!r} holds numbers of another unit than before ({signs}): make it the same.")
         if one.kind != two.kind:
             raise TypeError(
                 f"Column {name!r} holds {_HELD[other.kind]}, and held {_HELD[self.kind]} before: make it the same, or "
@@ -110,7 +116,8 @@ class StoredColumn:
         if one.codes is not None or two.codes is not None:
             own, more = (np.arange(len(part)) if part.codes is None else part.codes for part in (one, two))
             codes = np.concatenate([own, more + len(one.unpacked)]).astype(np.intp)
-        return StoredColumn.of(Cells("", values, codes, self.is_category)).take(np.arange(len(self) + len(other)))
+        both = StoredColumn.of(Cells("", values, codes, self.is_category, sign=self.sign))
+        return both.take(np.arange(len(self) + len(other)))
 
     def _of_kind(self, other: StoredColumn) -> StoredColumn:
         """A column without any value, as one of another kind."""

@@ -250,6 +250,15 @@ class Reading(NamedTuple):
             return not cell.strip()
         return is_gap(cell) if self.kind == "boolean" else is_unknown(cell)
 
+    def as_written(self, cells: Sequence[str]) -> Reading:
+        """The same for other cells, which may have another sign, or none, or truths in place of 0 and 1."""
+        known = [cell for cell in cells if not is_unknown(cell)]
+        if not known or self.kind not in ("number", "boolean"):
+            return self
+        if are_truths(known):
+            return Reading("boolean")
+        return Reading("number", self.decimal, _unsigned(known[0])[1])
+
     @property
     def converter(self) -> Callable[[str], Any]:
         """What makes a number, a truth or a moment of a cell; a ValueError for one that is none."""
@@ -259,6 +268,12 @@ class Reading(NamedTuple):
             return truth
         numerals = Numerals(self.decimal, certain=True)
         return lambda cell: numerals.read(cell, self.sign)
+
+
+def are_truths(cells: Iterable[str]) -> bool:
+    """Whether all cells are true or false, or all are yes or no."""
+    words = {cell.strip().lower() for cell in cells}
+    return any(words <= truths.keys() for truths in TRUTHS)
 
 
 def truth(cell: str) -> bool:

@@ -176,7 +176,7 @@ class Content:
         if self.fitted.outlier_scores is None:
             return []
         values = self.fitted.outlier_scores.astype(np.float64)
-        low, high = np.percentile(values, [25, 75])
+        low, high = np.nanpercentile(values, [25, 75])
         return [(row, -value) for row, value in _ascending(-values, values > high + 1.5 * (high - low))]
 
     # -- what the clusters are ------------------------------------------------------------------------------------
