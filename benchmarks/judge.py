@@ -213,7 +213,10 @@ def report_of_draws(table):
     for kind in np.unique(kinds):
         own = (kinds == kind) & some
         if own.any():
-            print(f"  {kind}: {own.sum()} draws, ARI {free[own].mean():.3f}, with the number {given[own].mean():.3f}", file=sys.stderr)
+            print(
+                f"  {kind}: {own.sum()} draws, ARI {free[own].mean():.3f}, with the number {given[own].mean():.3f}",
+                file=sys.stderr,
+            )
     near = np.maximum(found / classes, classes / found) <= 1.5
     predicted, predicted_given = (np.array([float(one[place]) for one in table]) for place in (9, 11))
     sure_rows, right_rows, sure_given, right_given = (
@@ -229,7 +232,10 @@ def report_of_draws(table):
     for name, (one, other) in gaps.items():
         if not np.isnan(one).any():
             worst = max((calibration(one[kinds == kind], other[kinds == kind], 3), kind) for kind in np.unique(kinds))
-            print(f"calibration, {name}: {calibration(one, other):.3f}; worst kind {worst[1]} {worst[0]:.3f}", file=sys.stderr)
+            print(
+                f"calibration, {name}: {calibration(one, other):.3f}; worst kind {worst[1]} {worst[0]:.3f}",
+                file=sys.stderr,
+            )
     levels = np.array([one[12] for one in table])
     many = (classes > 1) & (given >= 0.95)
     perfect = (classes > 1) & (given >= 0.98)

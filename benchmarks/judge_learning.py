@@ -28,11 +28,12 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.consensus.judged import evidence_in
+from jointclust.consensus.judged import seen_in
 from jointclust.judge import judge, prior
 from jointclust.judge.evidence import GLOBAL, MEASURES, rand_index
 
-_PART = 40  # draws of a part
+_PART, _NOTHING = 40, 5  # draws of a part; of so many parts one is of rows without clusters
+_HOPELESS = 0.2  # a draw is hopeless if no candidate agrees more than this
 _FITTED = 3  # of so many draws one is fitted by the consensus
 _ROWS = 60  # rows of a fit whose confidence is learned from
 
@@ -63,10 +64,10 @@ def measured(seed: int, draw=prior.draw) -> dict[str, np.ndarray] | None:
     model = JointConsensus(2, trust=False, random_state=0)
     viewed = model._view(planted.X, None, np.random.RandomState(0))[0]
     sample = viewed.sample(np.random.RandomState(0))
-    seen = evidence_in(viewed, sample)
+    seen = seen_in(viewed, sample)
     if seen is None:
         return None
-    evidence, rows = seen
+    evidence, rows = seen.evidence, sample[seen.rows]
     truth = y[rows]
     grid = judge.numbers_for(evidence.n_rows)
     features = judge.features_of_numbers(evidence, grid)
@@ -118,11 +119,17 @@ def measured(seed: int, draw=prior.draw) -> dict[str, np.ndarray] | None:
     }  # fmt: skip
 
 
-def part(folder: Path, number: int, size: int, draw=prior.draw) -> Path:
-    """One part, drawn unless it is there."""
-    path = folder / f"part_{number:04d}.npz"
+def nothing(seed: int):
+    """Rows without clusters: what the judge has to tell from clusters, more of them than people bring."""
+    return prior.draw(seed, "nothing")
+
+
+def part(folder: Path, number: int) -> Path:
+    """One part, drawn unless it is there; each fifth one is of rows without clusters."""
+    path, size = folder / f"part_{number:04d}.npz", _PART
     if path.exists():
         return path
+    draw = nothing if number % _NOTHING == _NOTHING - 1 else prior.draw
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -134,8 +141,9 @@ def part(folder: Path, number: int, size: int, draw=prior.draw) -> Path:
     found = [one for one in found if one is not None]
     whole = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
     whole = {name: a.astype(np.float32) if a.dtype == np.float64 else a for name, a in whole.items()}
-    np.savez(folder / f"unfinished_{number:04d}.npz", **whole)
-    (folder / f"unfinished_{number:04d}.npz").rename(path)
+    unfinished = folder / f"unfinished_{number:04d}.npz"
+    np.savez(unfinished, **whole)
+    unfinished.rename(path)
     return path
 
 
@@ -145,7 +153,7 @@ def gathered(folder: Path, draws: int, workers: int = 2) -> dict[str, np.ndarray
     start, numbers = time.perf_counter(), range(-(-draws // _PART))
     with ProcessPoolExecutor(workers) as pool:
         paths = []
-        for path in pool.map(part, [folder] * len(numbers), numbers, [_PART] * len(numbers)):
+        for path in pool.map(part, [folder] * len(numbers), numbers):
             paths.append(path)
             print(f"{len(paths) * _PART} of {draws} draws, {time.perf_counter() - start:.0f} s", flush=True)
     parts = [np.load(path) for path in paths]
@@ -218,7 +226,8 @@ def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]
     models = {
         "choice": (D["features"], worse, weights, fold[of], False),
         "level": (D["features"], scores, None, fold[of], False),
-        "anything": (D["data"], some.astype(int), None, fold, True),
+        # Hopeless draws teach nothing: clusters that nobody finds.
+        "anything": (D["data"], some.astype(int), np.where(some, (best >= _HOPELESS) * 1.0, 1.0), fold, True),
     }
     p_of = np.array([place[seed] for seed in D["of_partition"].tolist()])
     models["partition"] = (D["partitions"], D["agreements"], np.where(D["which"] > 0, 2.0, 1.0), fold[p_of], False)
@@ -244,7 +253,7 @@ def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]
         found.append(k)
         of_best.append(own_scores[at])
     chosen, found, near = np.array(chosen), np.array(found), np.array(near)
-    clear = some & (best >= 0.2)
+    clear = some & (best >= _HOPELESS)
     planted = np.array([
         scores[own[np.abs(np.log(D["numbers"][own] / max(D["k_true"][one], 2))).argmin()]]
         for one in range(len(place)) for own in [np.flatnonzero(of == one)]

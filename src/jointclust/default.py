@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,20 +13,18 @@ from sklearn.utils import check_random_state
 from jointclust import progress as stages
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.fitting import Settings
+from jointclust.consensus.judged import counted_in
 from jointclust.consensus.matching import before_of
 from jointclust.consensus.stages import stage_weights
-from jointclust.consensus.tree import n_separated
 from jointclust.consensus.views import ViewedData
-from jointclust.number.estimate import ClusterNumber, Numbers, Report, count, silent
+from jointclust.judge.number import ClusterNumber, Numbers, Report, compared_with, silent
+from jointclust.number.estimate import count
 from jointclust.progress.bar import shown
 from jointclust.subspace.coordinates import Coordinates
 from jointclust.subspace.decomposition import decompose
 from jointclust.types import Float, Matrix, Predictor
 from jointclust.views.blocks import BlockView
 from jointclust.views.preparation import Preparation
-
-# An earlier number of clusters stays if it has this share of the largest agreement.
-_STAYS = 0.99
 
 
 def cluster(
@@ -126,7 +124,7 @@ def fit_rows(
 
     Where the number is not given, there are at least as many clusters as known classes.
     """
-    random_state, number = model.random_state, None
+    random_state, number, seen = model.random_state, None, None
     is_given = isinstance(n_clusters, int)
     if is_given or n_classes:
         model.set_params(n_clusters=n_clusters if is_given else n_classes)
@@ -139,49 +137,15 @@ def fit_rows(
         # The search takes little, and says nothing of how long members take.
         stages.plan({"number": 0.0, **stage_weights(Settings.of(model), viewed, sample.size)})
 
-        number = count(viewed.in_memory(), sample, n_clusters, partial(stages.advance, "number"))
+        number, seen = counted_in(viewed.in_memory(), sample, n_clusters, partial(stages.advance, "number"))
         stages.advance("number", 1)
-        number = number if before is None else comparable(number, before.n_clusters)
+        number = number if before is None else compared_with(number, before.n_clusters)
         number.warn()
         model.set_params(n_clusters=max(number.n_clusters, n_classes))
-    model._fit_viewed(viewed, check_random_state(random_state), classes, before)
+    model._fit_viewed(viewed, check_random_state(random_state), classes, before, seen)
     if number is not None and known_labels is None:
-        number = number.with_suggestion(n_separated(model._split_p_values()))
         model.number_ = number
     return FittedRows(model, number, viewed)
-
-
-def comparable(number: ClusterNumber, before: int) -> ClusterNumber:
-    """Of the numbers of clusters that rows show, the one that compares best with an earlier number.
-
-    Rows may show clusters and parts of them: different numbers on different days. The number of most agreement counts
-    beside the one that was chosen, whichever is nearer to the earlier number; and that stays unless another one has
-    clearly more agreement.
-    """
-    if not number.has_structure or before not in number.scores or len(number.scores) < 2:
-        return number
-    scores = number.scores
-    most = max(scores, key=lambda one: scores[one])
-    names = (
-        before
-        if scores[before] >= _STAYS * scores[most]
-        else min(number.n_clusters, most, key=lambda k: abs(k - before))
-    )
-    if names == number.n_clusters:
-        return number
-    repeats = np.array(number.table["repeats"])
-    best = np.array(number.table["n_clusters"])[repeats.argmax(axis=0)]
-    others = [one for one in number.suggestions if one != names]
-    why = f"{names} clusters compare best with the {before} of the earlier model; {number.n_clusters} is another view"
-    return replace(
-        number,
-        n_clusters=names,
-        suggestions=[names, *others][: len(number.suggestions)],
-        confidence=float(np.mean(best == names)),
-        n_repeats=int(best.size),
-        at_edge=False,
-        why=why,
-    )
 
 
 def counted(

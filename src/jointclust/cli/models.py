@@ -18,7 +18,7 @@ import jointclust as jc
 from jointclust import default, registry
 from jointclust.cli.console import TasksDone
 from jointclust.estimators.fitting import fit_member
-from jointclust.number.estimate import Numbers, Report
+from jointclust.judge.number import Numbers, Report
 from jointclust.types import Predictor
 
 # Of clusters: one number, a range as text such as "2-8", numbers to choose among, or none given.

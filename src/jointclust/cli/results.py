@@ -159,7 +159,7 @@ class Outcome:
 def verdict(result: jc.ClusterNumber) -> str:
     """How many clusters there are, and the numbers that it could be, with their scores."""
     listed = [f"{number} ({result.scores[number]:.2f})" for number in result.suggestions if number in result.scores]
-    candidates = f" Candidates, with how far methods agree: {', '.join(listed)}." if listed else ""
+    candidates = f" Candidates, with the agreement that is predicted: {', '.join(listed)}." if listed else ""
     return f"{result.verdict}.{candidates}"
 
 
@@ -362,7 +362,7 @@ def stability_of(fitted: Fitted, n_resamples: int, seed: int) -> Float | None:
     components: their cost must not depend on the size of the file.
     """
     if isinstance(fitted.clusterer, jc.JointConsensus) or n_resamples == 0:
-        return fitted.reproducibility
+        return fitted.found
     rows, labels, clusterer = fitted.rows, fitted.labels, fitted.clusterer
     rng, n = np.random.RandomState(seed), rows.shape[0]
     sample = np.arange(n) if n <= STABILITY_ROWS else np.sort(rng.permutation(n)[:STABILITY_ROWS])

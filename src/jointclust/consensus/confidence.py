@@ -7,27 +7,21 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import expit
 
-from jointclust.consensus.reproducibility import Repeats
 from jointclust.numerics.partitions import placed
 from jointclust.rows.arrays import like, namespace
 from jointclust.types import Float, Labels
 
 # Votes below this share count as this share.
 _LEAST_VOTES = 1e-3
-# A cluster's share is averaged with that of all rows, which counts as so many refits; shares stay this far from 0, 1.
-_SHARED, _LEAST_DOUBT = 3.0, 1e-3
-# The slope if votes say nothing of the refits, how many rows this counts as, and the range of slopes.
-_USUAL_SLOPE, _PRIOR, _SLOPES = 1.0, 5.0, (0.1, 10.0)
+# The slope where nothing else is known.
+_USUAL_SLOPE = 1.0
 # Outlier scores are usual up to this multiple of their 0.9 quantile.
 _USUAL, _QUANTILE, _POWER = 1.5, 0.9, 4
 # Less confidence than this is none.
 _LEAST = 1e-16
 # Fewest rows for a cluster's own spread, else it has that of all rows; it is at least this share of that.
 _ENOUGH, _LEAST_SPREAD = 20, 0.5
-_HALVINGS = 40
 
 
 class Confidence(Protocol):
@@ -53,10 +47,9 @@ class ConfidenceRule:
     Attributes
     ----------
     levels : array of shape (n_clusters,)
-        The numbers a: with them, the mean over a cluster's rows is the share of them that refits on other rows put into
-        it again, averaged a little with the share of all rows.
+        The numbers a: the odds, in logarithms, that rows of a cluster between it and another are rightly there.
     slope : float
-        b: how far the votes predict which rows these are.
+        b: how far the votes add to them.
     usual : array of shape (n_clusters,)
         u: the outlier score beyond which a row is far away, by the spread of the cluster.
     """
@@ -67,35 +60,12 @@ class ConfidenceRule:
 
     @classmethod
     def of_votes(cls, labels: Labels, scores: Float, n_clusters: int) -> ConfidenceRule:
-        """The rule without refits: the larger of the two largest votes over both."""
+        """The rule by votes alone: the larger of the two largest votes over both."""
         return cls(np.zeros(n_clusters), _USUAL_SLOPE, usual_scores(labels, scores, n_clusters))
 
     def for_others(self, shares: Float) -> ConfidenceRule:
         """The rule for other clusters, each a mixture of these clusters by its row of ``shares``."""
         return ConfidenceRule(shares @ self.levels, self.slope, shares @ self.usual)
-
-    def taught(self, votes: Float, repeats: Repeats) -> ConfidenceRule:
-        """The rule that best predicts which rows refits put into the same cluster again."""
-        labels, ratio = repeats.labels, _log_ratio(votes)
-        unseen, same = repeats.unseen.sum(axis=0), repeats.same.sum(axis=0)
-        shares, (clusters, starts) = _smoothed(repeats), np.unique(np.sort(labels), return_index=True)
-        of_clusters = np.split(ratio[np.argsort(labels, kind="stable")], starts[1:])
-
-        def levels(slope: float) -> Float:
-            best = self.levels.copy()
-            for cluster, own in zip(clusters, of_clusters, strict=True):
-                best[cluster] = _level(slope * own, float(shares[cluster]))
-            return best
-
-        def loss(log_slope: float) -> float:
-            slope = float(np.exp(log_slope))
-            likely = np.clip(expit(levels(slope)[labels] + slope * ratio), _LEAST_DOUBT, 1 - _LEAST_DOUBT)
-            likelihood = same @ np.log(likely) + (unseen - same) @ np.log(1 - likely)
-            return float(_PRIOR * (log_slope - np.log(_USUAL_SLOPE)) ** 2 - likelihood)
-
-        best = minimize_scalar(loss, bounds=np.log(_SLOPES), method="bounded", options={"xatol": 0.1})
-        slope = float(np.exp(best.x))
-        return replace(self, levels=levels(slope), slope=slope)
 
     def confidence(self, votes: Float, scores: Float) -> Float:
         """The confidence of each row."""
@@ -130,25 +100,6 @@ def _log_ratio(votes: Float) -> Float:
         return xp.full_like(votes[:, 0], -np.log(_LEAST_VOTES))
     ordered = xp.sort(xp.clip(votes, _LEAST_VOTES, None), axis=1)
     return xp.log(ordered[:, -1] / ordered[:, -2])
-
-
-def _smoothed(repeats: Repeats) -> Float:
-    """The share of each cluster's rows that refits put into it again, averaged with that of all rows."""
-    shares, same, unseen = repeats.shares(), repeats.same.sum(), repeats.unseen.sum()
-    known = ~np.isnan(shares)
-    overall = (same + 0.5) / (unseen + 1.0)
-    sums = np.where(known, shares, 0.0).sum(axis=0) + _SHARED * overall
-    return np.clip(sums / (known.sum(axis=0) + _SHARED), _LEAST_DOUBT, 1 - _LEAST_DOUBT)
-
-
-def _level(terms: Float, share: float) -> float:
-    """The number a for which ``1/(1 + exp(-a - terms))`` has this mean."""
-    centre = np.log(share / (1 - share))
-    low, high = centre - float(terms.max()), centre - float(terms.min())
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if expit(middle + terms).mean() < share else (low, middle)
-    return 0.5 * (low + high)
 
 
 def usual_scores(labels: Labels, scores: Float, n_clusters: int) -> Float:

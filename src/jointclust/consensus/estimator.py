@@ -17,9 +17,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust import progress
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
 from jointclust.consensus import questions
-from jointclust.consensus.agreement import Agreement
+from jointclust.consensus.agreement import Agreement, most_voted
 from jointclust.consensus.column_roles import ColumnRoles, columns_with_roles
 from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
+from jointclust.consensus.judged import Judgement, Seen, counted_in, seen_in
 from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.matching import Before, before_of
 from jointclust.consensus.members import EFFORTS
@@ -29,13 +30,11 @@ from jointclust.consensus.renumbering import numbered_like, remembering
 from jointclust.consensus.stages import stage_weights
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesElsewhere, VotesNotKept
 from jointclust.consensus.tree import (
-    LEVEL,
     LayerAgreement,
     Tree,
     check_layer,
     leaves_of,
     linkage_of,
-    split_p_values,
     tree_of,
 )
 from jointclust.consensus.trust import Trust
@@ -45,16 +44,20 @@ from jointclust.consensus.views import MOST_ROWS, ViewedData, ViewRows, check_vi
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
-from jointclust.exceptions import Notice, tell
+from jointclust.exceptions import Notice, collected, tell
+from jointclust.judge.judge import the_judge
+from jointclust.judge.number import ClusterNumber
 from jointclust.numerics.partitions import centers_of, looked_up
 from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, threads
-from jointclust.rows.arrays import is_sparse, to_host, whole_numbers
+from jointclust.rows.arrays import is_sparse, rows_at, to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates, fingerprint_of
 from jointclust.types import Float, Labels, Predictor
 from jointclust.views.columns import BESIDE, EITHER
 from jointclust.views.kinds import Description, listed
 from jointclust.views.preparation import Preparation, describe_empty
 
+# A layer is supported if its predicted agreement is less than that of the one before by at most this.
+_ABOUT = 0.02
 # Models of more training rows are saved without the votes of each.
 SAVED_ROWS = 50_000
 
@@ -126,10 +129,10 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         times the cost. In two or three columns "quick" fits three, and "thorough" tries more starts.
     reject_below : float, default=0.0
         Rows of less ``confidence_`` than this have the label -1, in ``labels_`` and in ``predict``.
-    trust : bool, default=True
-        Whether to measure how far the clusters are found again on other rows. It takes less than nine tenths of the
-        time of the rest of the fit, and changes no label, unless rows are rejected. Without it there are no
-        ``reproducibility_`` and ``cluster_reproducibility_``, and ``confidence_`` is made from the votes alone.
+    trust : bool, default=False
+        Whether to measure how far refits on other rows find the clusters again: ``reproducibility_`` and
+        ``cluster_reproducibility_``. It takes less than nine tenths of the time of the rest of the fit, and changes
+        nothing else: ``verdict_`` and ``confidence_`` need no refits.
     max_rank, random_state
     n_jobs : int, default=None
         Threads over which the members are spread. The result does not depend on it.
@@ -145,16 +148,25 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     soft_labels_ : array of shape (n_samples, n_clusters)
         The members' votes; equal to ``predict_proba`` of the training data.
     confidence_ : array of shape (n_samples,)
-        How likely the row is put with the same rows again when the clustering is repeated on other rows, 0 to 1: of
-        rows with confidence 0.8 about 80% are. It says nothing of classes that somebody has in mind. It is a function
-        of the votes for the row, the more so the better they predict refits, and of its cluster's share of rows
-        that are put into it again; near 0 for rows that are far away, by the spread of their own cluster; that of a
-        guess, ``1 / n_clusters``, for rows without any value.
+        The probability that the row is in the right cluster, 0 to 1, as rows of planted clusters teach (the clusters
+        found are matched one to one with the planted ones). It is a function of the votes for the row, of the predicted
+        agreement, and of how far halves of the rows find its cluster; near 0 for rows that are far away, by the spread
+        of their own cluster; that of a guess, ``1 / n_clusters``, for rows without any value.
+    predicted_agreement_ : float
+        The agreement (adjusted Rand index, 0 to 1) of the clusters with the true ones that is expected; of one cluster,
+        the probability that there are no clusters. See :func:`jointclust.number_of_clusters`.
+    n_clusters_ : int
+        How many clusters hold rows.
+    number_ : ClusterNumber
+        What the data say of the number of clusters; where the number was given, it is computed when it is first read,
+        from the rows that the model keeps.
     reproducibility_ : float
-        How far refits on other rows find the same clusters, 0 to 1. Each is fitted to half of the rows (of a sample of
-        3,000, or of 40 for each cluster) and labels the other half: the mean adjusted Rand index there.
+        Only with ``trust=True``: how far refits on other rows find the same clusters, 0 to 1. Each is fitted to half of
+        the rows (of a sample of 3,000, or of 40 for each cluster) and labels the other half: the mean adjusted Rand
+        index there.
     cluster_reproducibility_ : array of shape (n_clusters,)
-        The same for each cluster: the mean Jaccard index with the cluster that an optimal assignment gives it.
+        Only with ``trust=True``: the same for each cluster, the mean Jaccard index with the cluster that an optimal
+        assignment gives it.
     verdict_ : Verdict
         How sure the clusters are: ``level`` ("sure", "fairly sure" or "not sure") and ``reasons``, sentences; see
         :class:`jointclust.consensus.verdict.Verdict` for the thresholds.
@@ -168,9 +180,9 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         The adjusted Rand index of each pair.
     layers_ : list of dict
         Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, ``agreement``,
-        the mean adjusted Rand index with the members, by their weights; and of the split that makes the layer of the
-        one before ``split``, "separated" where fewer rows lie between the two than without a gap (``p_value`` at most
-        0.05, corrected for the number of splits), else "overlapping". Coarser ones join the clusters of ``labels_``,
+        the mean adjusted Rand index with the members, by their weights; ``predicted_agreement`` with the true clusters;
+        and ``split``: whether the split that makes the layer of the one before is "supported", because the predicted
+        agreement is about as high or higher than before, or "doubtful". Coarser ones join the clusters of ``labels_``,
         finer ones split them, up to four times as many; none rejects rows.
     changes_ : list of dict
         What has become of the clusters of an earlier model, only with ``like``: ``kind`` ("kept", "split", "merged",
@@ -223,7 +235,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     members: str | list[Any] = "auto"
     effort: str = "normal"
     reject_below: float = 0.0
-    trust: bool = True
+    trust: bool = False
     max_rank: int = 500
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
@@ -390,8 +402,12 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         rng: np.random.RandomState,
         classes: NDArray | None = None,
         before: Before | None = None,
+        seen: Seen | None = None,
     ) -> Self:
-        """Fit data that are in their views; publish the result when all of it is there."""
+        """Fit data that are in their views; publish the result when all of it is there.
+
+        ``seen`` is the evidence in the sample that the fit draws, if it has been looked at.
+        """
         check_n_clusters(self.n_clusters, viewed.n_samples, viewed.weights)
         settings = Settings.of(self)
         sample = np.arange(viewed.n_samples)
@@ -408,7 +424,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
         n_known = 0 if classes is None else len(classes)
         with threads.suited_to(max(one.rows.shape[1] for one in viewed.sources)):
-            fitted = fit_consensus(viewed, settings, n_known, sample, rng, report)
+            fitted = fit_consensus(viewed, settings, n_known, sample, rng, report, seen)
         more: dict[str, Any] = {"_kept": viewed.kept, "_fingerprint": viewed.fingerprint}
         if before is not None:
             fitted, more["changes_"] = numbered_like(before, fitted)
@@ -434,6 +450,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _agreement: Agreement = field(init=False)
     _training: TrainingVotes = field(init=False)
     _patterns: Patterns | None = field(init=False)
+    _judged: Judgement | None = field(init=False)
     _trust: Trust | None = field(init=False)
     _tree: Tree | None = field(init=False)
     _seed: int = field(init=False)
@@ -459,7 +476,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     @property
     def confidence_(self) -> Float:
-        """How likely each training row is put with the same rows again when other rows are clustered."""
+        """The probability that each training row is in the right cluster."""
         check_is_fitted(self)
         return self._training.confidence(self._agreement, lambda: self.outlier_scores_)
 
@@ -474,20 +491,110 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return _measured(self, "cluster_reproducibility_").of_clusters
 
     @property
+    def n_clusters_(self) -> int:
+        """How many clusters hold rows."""
+        check_is_fitted(self)
+        return self._agreement.n_held
+
+    @property
+    def _judgement(self) -> Judgement | None:
+        """What the judge says of the clusters: of the fit; of others, from the kept rows when it is first needed."""
+        check_is_fitted(self)
+        if "_judged" not in vars(self):
+            seen, n_clusters = self._seen_again(), self._agreement.n_clusters
+            self._judged = None if seen is None else Judgement.of(seen[0].evidence, self._voted(seen[1]), n_clusters)
+        return self._judged
+
+    def _seen_again(self) -> tuple[Seen, NDArray] | None:
+        """The evidence in the rows that the model keeps, and the codes of these rows; None without such rows."""
+        kept: KeptRows | None = vars(self).get("_kept")
+        return None if kept is None else self._evidence_in(kept.rows, kept.weights)
+
+    def _viewed_again(self, X: Any, weights: Float | None) -> ViewedData:
+        """Rows in memory in the views of the fit."""
+        return ViewedData(self._agreement.preparations, self._agreement.sources(X), weights, self.max_rank)
+
+    def _evidence_in(self, X: Any, weights: Float | None) -> tuple[Seen, NDArray] | None:
+        """The evidence in rows in memory, and the codes of the rows that were looked at."""
+        viewed = self._viewed_again(X, weights)
+        sample = viewed.sample(np.random.RandomState(0))
+        with collected(), threads.single():
+            seen = seen_in(viewed, sample)
+            if seen is None:
+                return None
+            rows = sample[seen.rows]
+            some = [ViewRows(rows_at(one.rows, rows), one.scaler) for one in viewed.sources]
+            return seen, to_host(self._agreement.codes(some)[0])
+
+    @property
+    def predicted_agreement_(self) -> float:
+        """The agreement with the true clusters that is expected of these."""
+        judgement = self._judgement
+        if judgement is None:
+            raise AttributeError(
+                "predicted_agreement_ is not known: all rows are equal, or the model keeps no rows (it is of version "
+                "0.2 or earlier)."
+            )
+        return judgement.agreement
+
+    @property
+    def number_(self) -> ClusterNumber:
+        """What the data say of the number of clusters."""
+        check_is_fitted(self)
+        if "number_" not in vars(self):
+            kept: KeptRows | None = vars(self).get("_kept")
+            if kept is None:
+                raise AttributeError("number_ is not known: the model keeps no rows (it is of version 0.2 or earlier).")
+            viewed = ViewedData(
+                self._agreement.preparations, self._agreement.sources(kept.rows), kept.weights, self.max_rank
+            )
+            vars(self)["number_"] = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
+        return vars(self)["number_"]
+
+    @number_.setter
+    def number_(self, value: ClusterNumber) -> None:
+        vars(self)["number_"] = value
+
+    @property
     def verdict_(self) -> Verdict:
         """How sure the clusters are, with the reasons."""
-        check_is_fitted(self)
         trust: Trust | None = vars(self).get("_trust")
         return verdict(
+            self._judgement,
             self._agreement.n_held,
             int(self.labels_.shape[0]),
-            None if trust is None else trust.reproducibility,
-            None if trust is None else trust.of_clusters,
-            n_separate=None if trust is None else trust.n_separate,
+            reproducibility=None if trust is None else trust.reproducibility,
             number=vars(self).get("number_"),
             decisive_column=self._roles.decisive or leading_column(self.columns_),
             missing=missing_share(self.description_),
         )
+
+    def score(self, X: Any, y: object = None) -> float:
+        """The agreement with the true clusters that is expected of these clusters on rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, list of str or AnnData
+            Rows in memory, like those of fit.
+        y : ignored
+            There are no labels.
+
+        Returns
+        -------
+        score : float
+            From 0 to 1.
+        """
+        check_is_fitted(self)
+        seen = self._evidence_in(X, None)
+        return (
+            0.0
+            if seen is None
+            else Judgement.of(seen[0].evidence, self._voted(seen[1]), self._agreement.n_clusters).agreement
+        )
+
+    def _voted(self, codes: NDArray) -> Labels:
+        """The clusters that rows with these codes are in."""
+        return to_host(most_voted(self._agreement.soft_labels(codes)))
 
     @property
     def columns_(self) -> list[dict[str, Any]]:
@@ -560,21 +667,34 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         ]
 
     def _split(self, n_clusters: int) -> dict[str, Any]:
-        """What is known of the split that makes a layer of the one before."""
-        p_values = self._split_p_values()
-        if p_values is None or n_clusters == 1:
-            return {"split": None, "p_value": None}
-        p = float(p_values[self._layers().n_leaves - n_clusters])
-        return {"split": "separated" if p <= LEVEL else "overlapping", "p_value": p}
+        """What is predicted of a layer, and whether that supports the split that makes it of the one before."""
+        predicted = self._predicted_of_layers()
+        if predicted is None or n_clusters == 1:
+            return {"predicted_agreement": None, "split": None}
+        before = predicted[n_clusters - 2]
+        is_supported = predicted[n_clusters - 1] >= (before - _ABOUT if n_clusters > 2 else before)
+        return {
+            "predicted_agreement": float(predicted[n_clusters - 1]),
+            "split": "supported" if is_supported else "doubtful",
+        }
 
-    def _split_p_values(self) -> Float | None:
-        """The probabilities of the joins, in the order of the tree's; None of models that were saved without rows."""
-        probe = vars(self).get("_probe")
-        if probe is None:
-            return None
-        if "_p_values" not in vars(self):
-            self._p_values = split_p_values(self._agreement, self._layers(), probe)
-        return self._p_values
+    def _predicted_of_layers(self) -> Float | None:
+        """The predicted agreement of each layer, from the kept rows; None without such rows.
+
+        For one cluster, what two have to reach: nothing where there is structure, else more than there is.
+        """
+        if "_predicted" not in vars(self):
+            seen, tree = self._seen_again(), self._layers()
+            if seen is None:
+                self._predicted = None
+                return None
+            leaves, judge = leaves_of(self._agreement, tree, seen[1]), the_judge()
+            with collected(), threads.single():
+                is_some = judge.p_anything(seen[0].evidence) >= judge.limits[0]
+                layers = [tree.labels(number)[leaves] for number in range(2, tree.n_leaves + 1)]
+                found = [judge.agreement(seen[0].evidence, one) if np.ptp(one) else 0.0 for one in layers]
+            self._predicted = np.array([0.0 if is_some else np.inf, *found])
+        return self._predicted
 
     def cut(self, n_clusters: int) -> Labels:
         """Labels of the training rows in the layer of this many clusters; no row is rejected.
@@ -611,7 +731,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             )
         agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
         model = clone(self).set_params(n_clusters=n_clusters)
-        left_out = "_agreement", "_tree", "_trust", "_p_values", "labels_", "cluster_centers_", "classes_"
+        left_out = "_agreement", "_tree", "_judged", "_trust", "_predicted", "labels_", "cluster_centers_", "classes_"
         left_out += tuple(self._get_param_names())
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
@@ -740,7 +860,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         return whole_numbers(judged[:, 0]), judged[:, 1]
 
     def confidence(self, X: ArrayLike) -> Float:
-        """How likely rows are put with the same rows again: see ``confidence_``, which follows the same rule.
+        """The probability that rows are in the right cluster: see ``confidence_``, which follows the same rule.
 
         Parameters
         ----------
@@ -779,6 +899,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def __getstate__(self) -> dict[str, Any]:
         """The state to save: no arrays of Dask, and for very many rows no votes of each."""
         state = dict(super().__getstate__())
+        state.pop("_predicted", None)
         if "_training" not in state:
             return state
         state["_training"] = self._training.with_arrays(lambda value: computed(value, "confidence_"))
@@ -811,8 +932,7 @@ def _measured(model: JointConsensus, name: str) -> Trust:
     trust = vars(model).get("_trust")
     if trust is None:
         raise AttributeError(
-            f"{name} was not measured: it needs a fit with trust=True of version 0.3 or later, of at least two "
-            "rows for each cluster that are not all equal."
+            f"{name} was not measured: fit with trust=True, at least two rows for each cluster that are not all equal."
         )
     return trust
 

@@ -17,13 +17,14 @@ from jointclust.consensus.column_roles import ColumnRoles, column_roles, warn_of
 from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.embedding import DiscriminantMap
 from jointclust.consensus.evidence import block_weights, evidence_of
+from jointclust.consensus.judged import Judgement, Seen, judged
 from jointclust.consensus.known_labels import Examples, rules_of
 from jointclust.consensus.members import EFFORTS, Effort, first_leads, members_on, n_members_on
 from jointclust.consensus.overrides import override_numbers, overrides_of
 from jointclust.consensus.partitions import Partitions, shares_of
 from jointclust.consensus.projection import Distinct, ViewProjection, n_landmarks
 from jointclust.consensus.remote_votes import vote_on_all
-from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesInMemory
+from jointclust.consensus.training import Patterns, TrainingVotes, VotesInMemory
 from jointclust.consensus.tree import Tree, tree_of
 from jointclust.consensus.trust import Trust, n_refits, renumbered, trust_in
 from jointclust.consensus.views import ViewedData
@@ -116,8 +117,8 @@ class FittedConsensus:
     agreement_matrix_: Float
     agreement_: float
     members_: list[Any]
-    _probe: Probe
     _roles: ColumnRoles
+    _judged: Judgement | None = None
     _trust: Trust | None = None
     _tree: Tree | None = None
 
@@ -172,8 +173,12 @@ def fit_consensus(
     sample: NDArray[np.intp],
     rng: np.random.RandomState,
     report: Callable[[], object],
+    seen: Seen | None = None,
 ) -> FittedConsensus:
-    """Fit members to a sample of the rows in each view, and find what they agree on for all rows."""
+    """Fit members to a sample of the rows in each view, and find what they agree on for all rows.
+
+    ``seen`` is the evidence in the sample, if it has been looked at.
+    """
     looked_at, whole, viewed = viewed.looked_at, viewed, viewed.learned_from(sample)
     sample = sample if viewed is whole else np.arange(sample.size)
     panel, viewed, columns, seed, is_constant = _fit_panel(viewed, settings, sample, rng, report, viewed.workers_of)
@@ -204,13 +209,15 @@ def fit_consensus(
     patterns, index = Patterns.of(codes, viewed.weights)
     soft = agreement.soft_labels(patterns.codes)[index]
     agreement, centers = _with_embedding(agreement, leading, viewed.weights, sample, soft)
-    trust, rule = None, _rule_of_votes(soft, outlier_scores, viewed.weights)
+    judgement = None if is_constant else judged(viewed, sample, most_voted(soft), settings.n_clusters, seen)
+    rule = _rule_of_votes(soft, outlier_scores, viewed.weights)
+    agreement = replace(agreement, scale=rule if judgement is None else judgement.rule(rule))
     progress.advance("votes", 3, 3)
+    trust = None
     if settings.trust and not is_constant:
         # A stream of its own: the labels are the same without it.
         weights = np.array([view["weight"] for view in views])
-        trust, rule = _trust_in(agreement, viewed, settings, soft, rule, weights, np.random.RandomState([seed, 1]))
-    agreement = replace(agreement, scale=rule)
+        trust = _trust_in(agreement, viewed, settings, soft, weights, np.random.RandomState([seed, 1]))
     matrix = partitions.agreement()
     _warn_of_collapse(is_constant, np.unique(soft.argmax(axis=1)).size, settings.n_clusters)
     fitted = FittedConsensus(
@@ -226,8 +233,8 @@ def fit_consensus(
         matrix,
         _mean_agreement(matrix, partitions.sizes, settings.n_clusters),
         ballots.panel.members,
-        Probe.of(leading, codes, sample),
         column_roles(viewed.looked_at, most_voted(soft), voting),
+        judgement,
         trust,
     )
     if remote is None:
@@ -236,8 +243,14 @@ def fit_consensus(
     vote = vote_on_all(agreement, remote, settings.reject_below, lambda final: tree_of(final, patterns, seed))
     order = vote.pop("order")
     _warn_of_rejection(vote["labels_"], settings.reject_below)
-    trust = renumbered(trust, np.argsort(order), order.size)
-    fitted = replace(fitted, cluster_centers_=centers[order], _trust=trust, **vote)
+    numbers = np.argsort(order)
+    fitted = replace(
+        fitted,
+        cluster_centers_=centers[order],
+        _judged=None if judgement is None else judgement.renumbered(numbers, order.size),
+        _trust=renumbered(trust, numbers, order.size),
+        **vote,
+    )
     if looked_at is not viewed.looked_at:  # all rows were looked at, and not the sample
         fitted = replace(fitted, _roles=column_roles(looked_at, fitted.labels_))
     return _warned_of_decisive(fitted)
@@ -255,11 +268,10 @@ def _trust_in(
     viewed: ViewedData,
     settings: Settings,
     soft: Float,
-    rule: ConfidenceRule,
     weights: Float,
     rng: np.random.RandomState,
-) -> tuple[Trust | None, ConfidenceRule]:
-    """What refits say of the clusters, and the rule of the confidence that they teach."""
+) -> Trust | None:
+    """What refits say of the clusters."""
     refits, begun = n_refits(settings.effort, settings.n_clusters, is_given=settings.members is not None), count()
 
     def fit_panel(half: ViewedData, effort: Effort) -> tuple[Panel, ViewedData, NDArray | None, int]:
@@ -273,7 +285,7 @@ def _trust_in(
         return panel, half, columns, seed
 
     is_given = settings.members is not None
-    return trust_in(viewed, agreement.panel, soft, refits, is_given, fit_panel, rule, weights[weights > 0], rng)
+    return trust_in(viewed, agreement.panel, soft, refits, is_given, fit_panel, weights[weights > 0], rng)
 
 
 def _warn_of_collapse(is_constant: bool, n_held: int, n_clusters: int) -> None:
@@ -301,7 +313,7 @@ _NO_RULE = ConfidenceRule(np.empty(0), 1.0, np.empty(0))
 
 
 def _rule_of_votes(soft: Float, scores: Float, weights: Float | None) -> ConfidenceRule:
-    """The rule of the confidence before there are refits, by the rows that have weight."""
+    """The rule of the confidence by votes alone, by the rows that have weight."""
     present = slice(None) if weights is None else np.flatnonzero(weights)
     return ConfidenceRule.of_votes(most_voted(soft[present]), scores[present], soft.shape[1])
 

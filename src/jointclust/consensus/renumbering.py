@@ -41,6 +41,7 @@ def renumbered(fitted: FittedConsensus, numbers: NDArray[np.intp], n_clusters: i
         _agreement=fitted._agreement.renumbered(numbers, n_clusters),
         labels_=looked_up(np.append(-1, numbers).astype(np.int32), fitted.labels_ + 1),
         cluster_centers_=placed(fitted.cluster_centers_.T, numbers, n_clusters, 0.0).T,
+        _judged=None if fitted._judged is None else fitted._judged.renumbered(numbers, n_clusters),
         _trust=renumbered_trust(fitted._trust, numbers, n_clusters),
         _tree=None if fitted._tree is None else fitted._tree.renumbered(numbers),
     )

@@ -15,9 +15,6 @@ from jointclust.rows import as_rows, is_lazy, lazily
 from jointclust.rows.arrays import rows_at, to_host
 from jointclust.types import Array, Float
 
-# Rows that show whether clusters overlap, and their directions.
-_PROBED, _DIRECTIONS = 1_000, 30
-
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
@@ -48,28 +45,6 @@ class Patterns:
             return self
         chosen = np.union1d(rng.permutation(every)[:most], np.unique(labels, return_index=True)[1])
         return Patterns(self.codes[chosen], self.masses[chosen] / self.masses[chosen].sum())
-
-
-@dataclass(frozen=True, eq=False)
-class Probe:
-    """Some of the rows that were fitted, which show whether clusters overlap.
-
-    Attributes
-    ----------
-    rows : array of shape (n_rows, n_directions)
-        The rows in the leading directions of the first view that votes.
-    codes : array of shape (n_rows, n_members) or (n_rows, n_members + 1)
-        Their codes.
-    """
-
-    rows: NDArray[np.float32]
-    codes: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, rows: Any, codes: NDArray, sample: NDArray[np.intp]) -> Probe:
-        """Some of a sample of the rows, which is given in leading directions."""
-        some = np.linspace(0, sample.size - 1, min(sample.size, _PROBED)).astype(np.intp)
-        return cls(to_host(rows)[some, :_DIRECTIONS].astype(np.float32), codes[sample[some]].astype(np.int32))
 
 
 class TrainingVotes(ABC):

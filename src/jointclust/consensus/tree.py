@@ -14,10 +14,9 @@ from scipy.special import xlogy
 from jointclust.consensus.agreement import Agreement
 from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.partitions import Partitions, cluster_votes
-from jointclust.consensus.training import Patterns, Probe
+from jointclust.consensus.training import Patterns
 from jointclust.consensus.views import MOST_ROWS
 from jointclust.numerics.kmeans import kmeans
-from jointclust.numerics.valleys import nearest_pair, valley_p_value
 from jointclust.rows.arrays import to_host
 from jointclust.types import Float, Labels
 
@@ -34,10 +33,6 @@ _FEWEST = 0.3
 _RESTARTS = 10
 # Weight of a row without weight, among the rows of its group: a group of absent rows has a place, too.
 _ABSENT = 1e-200
-# Two sets are separated where the corrected probability of a density without a valley is below this.
-LEVEL = 0.05
-# The share of the level for the test between the nearest clusters of two sets, which finds gaps by far or not at all.
-_SHARE_OF_NEAREST = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -392,48 +387,6 @@ class LayerAgreement(Agreement):
         tied = (votes == votes[place, labels][:, None]).sum(axis=1) > 1
         votes[place[tied], labels[tied]] += 1e-9
         return votes / votes.sum(axis=1, keepdims=True)
-
-
-def n_separated(p_values: Float | None) -> int:
-    """The number of clusters of the finest layer in which every split is separated; 1 if there is none."""
-    return 1 if p_values is None else 1 + int(np.cumprod(p_values[::-1] <= LEVEL).sum())
-
-
-def split_p_values(agreement: Agreement, tree: Tree, probe: Probe) -> Float:
-    """Of each join, the probability of so few rows between the two sets if their density had no valley between them.
-
-    Sets in which splits are certain are also compared by the nearest two of the clusters that these splits leave: the
-    mean of several clusters may be where no rows are. A split of few rows has to show more, by their share of all
-    (Meinshausen, 2008), and none is more certain than the split above it: so the probability of any wrong split is that
-    of one.
-    """
-    leaves, rows = leaves_of(agreement, tree, probe.codes), probe.rows.astype(np.float64)
-    p_values, clusters = np.ones(len(tree.joins)), leaves.copy()
-    for step, join in enumerate(tree.joins):
-        layer = tree.numbers(tree.n_leaves - step)
-        numbers, (first, second) = layer[leaves], layer[join]
-        here = np.flatnonzero((numbers == first) | (numbers == second))
-        is_second = numbers[here] == second
-        p = _between(rows[here], clusters[here], is_second)
-        p_values[step] = min(1.0, p * len(rows) / max(here.size, 1))
-        if p_values[step] > LEVEL:
-            clusters[here] = join[0]
-    above = dict[int, float]()
-    for step in range(len(tree.joins) - 1, -1, -1):
-        first, second = map(int, tree.joins[step])
-        p_values[step] = above[first] = above[second] = max(above.get(first, 0.0), float(p_values[step]))
-    return p_values
-
-
-def _between(rows: Float, clusters: Labels, is_second: NDArray[np.bool_]) -> float:
-    """The probability of no valley between two sets, and none between their nearest clusters if these are fewer rows.
-
-    Of two tests, each has a share of the level.
-    """
-    pair, p = nearest_pair(rows, clusters, is_second), valley_p_value(rows, is_second)
-    if pair.all():
-        return p
-    return min(1.0, p / (1 - _SHARE_OF_NEAREST), valley_p_value(rows[pair], is_second[pair]) / _SHARE_OF_NEAREST)
 
 
 def check_layer(tree: Tree, n_clusters: int) -> int:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.consensus.agreement import Panel
-from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.members import EFFORTS, PLAIN, Effort, first_leads
 from jointclust.consensus.partitions import Partitions, mean_votes, shares_of
 from jointclust.consensus.projection import NOT_LOW
 from jointclust.consensus.reproducibility import Repeats
-from jointclust.consensus.separation import n_separate
 from jointclust.consensus.views import RowsAsGiven, ViewedData, ViewRows
 from jointclust.exceptions import collected
 from jointclust.numerics.diffusion import MANY
 from jointclust.numerics.partitions import placed
 from jointclust.rows import host_block, threads
-from jointclust.rows.arrays import is_on_gpu, namespace, rows_at, to_host
+from jointclust.rows.arrays import is_on_gpu, rows_at, to_host
 from jointclust.types import Array, Float, Labels
 
 # Refits; with effort="quick"; and with the user's own members, whose cost is unknown, or with many clusters.
@@ -40,11 +38,10 @@ FitPanel = Callable[[ViewedData, Effort], tuple[Panel, ViewedData, NDArray | Non
 
 @dataclass(frozen=True, eq=False)
 class Trust:
-    """What refits on other rows say of a fit: how well it is reproduced, each cluster too, and how many are apart."""
+    """What refits on other rows say of a fit: how well it is reproduced, and each cluster."""
 
     reproducibility: float
     of_clusters: Float
-    n_separate: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +50,6 @@ class _Sample:
 
     sources: list[Any]
     is_led: bool  # whether the members vote on the partition of the first, as in the fit
-    joint: Array  # all leading directions, side by side
     weights: Float | None
     known: Labels | None
     n_clusters: int
@@ -61,7 +57,6 @@ class _Sample:
     fit_panel: FitPanel
     view_weights: Float  # of the used views
     device: Array | None  # an array on the device that refits are computed on
-    separate: list[int] = field(default_factory=list)  # groups of clusters that are apart, in each refit
 
     def refit(self, own: NDArray[np.intp], rest: NDArray[np.intp]) -> Labels:
         """The labels of the rest of the rows by a consensus of members that are fitted to their own rows."""
@@ -76,15 +71,12 @@ class _Sample:
         proposal = codes[:, 0] if self.is_led else None
         sizes = [names.size for names, _ in coded]
         partitions = Partitions(codes, sizes, weights, shares, device=self.device, proposal=proposal)
-        agreed, votes = partitions.agreed(
+        _, votes = partitions.agreed(
             self.n_clusters, np.random.RandomState(seed), self._known(own), n_restarts=_RESTARTS
         )
         others = to_host(panel.label(self._at(rest), scored=False)[0]).T
         places = [_places(names, column) for (names, _), column in zip(coded, others, strict=True)]
-        predicted = mean_votes(np.column_stack(places), votes, partitions.shares).argmax(axis=1).astype(np.int32)
-        shown, tested = rows_at(self.joint, own), rows_at(self.joint, rest)
-        self.separate.append(n_separate(shown, agreed, tested, predicted, self.n_clusters))
-        return predicted
+        return mean_votes(np.column_stack(places), votes, partitions.shares).argmax(axis=1).astype(np.int32)
 
     def _at(self, rows: NDArray[np.intp]) -> list[ViewRows]:
         return [ViewRows(rows_at(one, rows), None) for one in self.sources]
@@ -113,29 +105,27 @@ def trust_in(
     n_repeats: int,
     is_given: bool,
     fit_panel: FitPanel,
-    rule: ConfidenceRule,
     view_weights: Float,
     rng: np.random.RandomState,
-) -> tuple[Trust | None, ConfidenceRule]:
-    """Fit again on halves of (a sample of) the rows: what that says of the clusters, and the rule for the rows.
+) -> Trust | None:
+    """Fit again on halves of (a sample of) the rows: what that says of the clusters.
 
     Nothing is said where half of the rows cannot hold the clusters. The refits are cheaper than the fit: they have
     fewer members, which are fitted in the leading directions of the views that vote.
     """
     n_clusters, labels = soft.shape[1], soft.argmax(axis=1).astype(np.int32)
     if n_clusters == 1:
-        return Trust(1.0, np.ones(1), 1), rule
+        return Trust(1.0, np.ones(1))
     rows = np.arange(labels.size) if viewed.weights is None else np.flatnonzero(viewed.weights)
     most = max(_MOST_ROWS, _ROWS_PER_CLUSTER * n_clusters)
     if rows.size > most:
         rows = np.sort(rng.choice(rows, most, replace=False))
     if rows.size // 2 < max(n_clusters, 2):
-        return None, rule
+        return None
     with collected(), threads.single():
         sample = _sampled(viewed, panel, rows, n_clusters, is_given, fit_panel, view_weights)
         repeats = Repeats.of(labels[rows], n_clusters, sample.refit, n_repeats, rng)
-    trust = Trust(repeats.reproducibility(), repeats.of_clusters(), int(np.median(sample.separate)))
-    return trust, rule.taught(soft[rows], repeats)
+    return Trust(repeats.reproducibility(), repeats.of_clusters())
 
 
 def _sampled(
@@ -152,8 +142,6 @@ def _sampled(
     # A device waits for the host at each step: only work with many clusters is worth it.
     here = is_given or n_clusters <= MANY or min(viewed.widths) < NOT_LOW or not is_on_gpu(leading[0])
     leading = [to_host(one) for one in leading] if here else leading
-    scales = [float(one.projection.scale) for one in projected.values()]
-    joint = namespace(leading[0]).concat([one / scale for one, scale in zip(leading, scales, strict=True)], axis=1)
     sources = leading
     if here:
         sources = [_padded(one, viewed.widths[view]) for view, one in zip(projected, leading, strict=True)]
@@ -165,7 +153,7 @@ def _sampled(
     known = None if viewed.known is None else viewed.known[rows]
     is_led = not is_given and first_leads(viewed.widths)
     device = None if here else leading[0]
-    return _Sample(sources, is_led, joint, weights, known, n_clusters, effort, fit_panel, view_weights, device)
+    return _Sample(sources, is_led, weights, known, n_clusters, effort, fit_panel, view_weights, device)
 
 
 def _padded(leading: Float, width: int) -> Float:

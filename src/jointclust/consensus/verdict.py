@@ -7,25 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from jointclust.consensus.judged import Judgement
+from jointclust.judge.judge import the_judge
 from jointclust.types import Float
 
 LEVELS = ("not sure", "fairly sure", "sure")
 _NOT, _FAIRLY, _SURE = range(3)
-# Reproducibility from which on refits find the same clusters, and from which on they find about the same.
-SAME, ABOUT_SAME = 0.85, 0.6
-# Reproducibility from which on clusters without gaps between them are no mere pieces of a cloud.
-_WITHOUT_GAPS = 0.75
-# Share of the clusters that have to be apart from all others.
-_APART = 0.9
-# A cluster is doubtful if its Jaccard index with clusters of other rows is below this (Hennig, 2007).
-DOUBTFUL = 0.6
+# Halves of the rows find the same clusters from here on, and others below the second; a cluster is doubtful if its
+# Jaccard index with the best match in a half is below the third.
+SAME, ABOUT_SAME, DOUBTFUL = 0.85, 0.6, 0.3
 # Rows per cluster are few up to this number; empty cells are many from this share on, and too many from this.
 _FEW_ROWS, _MANY_GAPS, _TOO_MANY_GAPS = 10, 0.2, 0.5
 # One column explains the clusters if they separate it by at least this, and the next and the median column by at most
 # these.
 _LEADS, _NEXT, _USUAL = 0.8, 0.6, 0.1
-# Share of repeats that give the number of clusters, below which it is uncertain.
+# Confidence of the number of clusters below which it is uncertain.
 _UNCERTAIN = 0.5
+# Probabilities that there are no clusters from which on that is fairly sure, and sure.
+_NOTHING = 0.7, 0.9
 _LISTED = 5
 
 
@@ -33,22 +32,23 @@ _LISTED = 5
 class Verdict:
     """How sure the clusters are; printing it gives a sentence.
 
-    "sure" needs all of the second column, any of the third makes it "not sure", else it is "fairly sure":
+    It rests on the agreement with the true clusters that the judge predicts for the very partition found
+    (``predicted_agreement_``), with limits that were set on planted data. "sure" needs all of the second column, any of
+    the third makes it "not sure", else it is "fairly sure":
 
     ======================================================= ======================= ==================
     what                                                    sure                    not sure
     ======================================================= ======================= ==================
-    found again on other rows (``reproducibility_``)        0.85 or more            less than 0.6
-    gaps between clusters, on rows that did not make them   nine clusters of ten    none, and
-                                                            apart from all others   reproducibility
-                                                                                    less than 0.75
+    predicted agreement                                     high                    low
+    clusters that halves of the rows hardly find            none
     one column that explains the clusters                   none                    any
-    chosen number of clusters: structure                    found                   not found
+    structure                                               found                   not found
     chosen number of clusters: place in the range searched  inside
-    share of the repeats that give that number              0.5 or more
     rows for each cluster                                   10 or more
     empty cells                                             20% or fewer            more than 50%
     ======================================================= ======================= ==================
+
+    Of one cluster it says how sure it is that there are no clusters.
 
     Attributes
     ----------
@@ -67,12 +67,11 @@ class Verdict:
 
 
 def verdict(
+    judgement: Judgement | None,
     n_clusters: int,
     n_rows: int,
-    reproducibility: float | None,
-    cluster_reproducibility: Float | None,
     *,
-    n_separate: int | None = None,
+    reproducibility: float | None = None,
     number: Any = None,
     decisive_column: str | None = None,
     missing: float = 0.0,
@@ -81,12 +80,12 @@ def verdict(
 
     Parameters
     ----------
+    judgement : Judgement or None
+        What the judge says of them; None where nothing was measured.
     n_clusters, n_rows : int
         Their number, and that of the rows.
-    reproducibility, cluster_reproducibility : float and array, or None
-        How far they are found again on other rows; None where this was not measured.
-    n_separate : int or None
-        Groups of clusters between which there are gaps.
+    reproducibility : float or None
+        How far refits on other rows find them again; None where this was not measured.
     number : ClusterNumber or None
         How the number of clusters was chosen, where it was.
     decisive_column : str or None
@@ -95,12 +94,10 @@ def verdict(
         Share of the cells that are empty.
     """
     if n_clusters == 1:
-        why = "there is nothing to tell apart" if number is None else number.verdict
-        return Verdict(LEVELS[_NOT], [f"All rows are in one cluster: {why}."])
+        return _of_one(judgement)
     facts = [
+        *_of_judge(judgement),
         _of_reproducibility(reproducibility),
-        _of_clusters(cluster_reproducibility),
-        _gaps(n_clusters, n_separate, reproducibility, number),
         _number(number),
         _column(decisive_column),
         _few(n_rows, n_clusters),
@@ -110,49 +107,71 @@ def verdict(
     return Verdict(LEVELS[known[0][0]], [reason for _, reason in known])
 
 
-def _of_reproducibility(value: float | None) -> tuple[int, str]:
-    if value is None:
-        return _NOT, "Whether the clusters are found again on other rows was not measured."
-    score = f"(reproducibility {value:.2f}; 1 is the same, 0 is chance)"
+def _of_one(judgement: Judgement | None) -> Verdict:
+    """How sure it is that there are no clusters."""
+    if judgement is None:
+        return Verdict(LEVELS[_NOT], ["All rows are in one cluster: there is nothing to tell apart."])
+    nothing = 1.0 - judgement.anything
+    level = sum(nothing >= limit for limit in _NOTHING)
+    return Verdict(
+        LEVELS[level], [f"All rows are in one cluster: that there are no others has a probability of {nothing:.0%}."]
+    )
+
+
+def _of_judge(judgement: Judgement | None) -> list[tuple[int, str] | None]:
+    """What is predicted, and the measures that people understand."""
+    if judgement is None:
+        return [(_NOT, "How sure the clusters are was not measured.")]
+    fairly, sure = (float(one) for one in the_judge().limits[1:])
+    level = (judgement.agreement >= fairly) + int(judgement.agreement >= sure)
+    words = ("little", "much", "nearly all")[level]
+    score = f"predicted agreement {judgement.agreement:.2f}; 1 is the same, 0 is chance"
+    facts: list[tuple[int, str] | None] = [
+        (level, f"These clusters are expected to have {words} of the true ones ({score}).")
+    ]
+    if not judgement.has_structure:
+        facts.append(
+            (_NOT, f"Rows without clusters look like these: clusters have a probability of {judgement.anything:.0%}.")
+        )
+    return [*facts, _of_clusters(judgement.found), _of_halves(judgement.measures["halves find it"])]
+
+
+def _of_halves(value: float) -> tuple[int, str]:
+    """Whether halves of the rows find the same clusters: this explains the level, and does not set it."""
+    score = f"(agreement {value:.2f})"
     if value >= SAME:
-        return _SURE, f"The same clusters are found again on other rows {score}."
+        return _SURE, f"Two halves of the rows find the same clusters {score}."
     if value >= ABOUT_SAME:
-        return _FAIRLY, f"Much the same clusters are found again on other rows {score}."
-    return _NOT, f"Other clusters are found on other rows {score}."
+        return _SURE, f"Two halves of the rows find much the same clusters {score}."
+    return _FAIRLY, f"Two halves of the rows find other clusters {score}."
 
 
-def _of_clusters(values: Float | None) -> tuple[int, str] | None:
-    """The clusters that are hardly found again; the level is that of all clusters together."""
-    doubtful = [] if values is None else np.flatnonzero(values < DOUBTFUL).tolist()
-    if values is None or not doubtful:
+def _of_reproducibility(value: float | None) -> tuple[int, str] | None:
+    if value is None:
+        return None
+    score = f"(reproducibility {value:.2f})"
+    if value >= SAME:
+        return _SURE, f"Refits on other rows find the same clusters {score}."
+    if value >= ABOUT_SAME:
+        return _SURE, f"Refits on other rows find much the same clusters {score}."
+    return _FAIRLY, f"Refits on other rows find other clusters {score}."
+
+
+def _of_clusters(values: Float) -> tuple[int, str] | None:
+    """The clusters that halves of the rows hardly find."""
+    doubtful = np.flatnonzero(values < DOUBTFUL).tolist()
+    if not doubtful:
         return None
     if len(doubtful) == 1:
-        return _SURE, f"Cluster {doubtful[0]} is hardly found again on other rows ({values[doubtful[0]]:.0%})."
+        return _FAIRLY, f"Cluster {doubtful[0]} is hardly found in halves of the rows ({values[doubtful[0]]:.0%})."
     listed = ", ".join(map(str, doubtful[:_LISTED]))
     more = f" and {len(doubtful) - _LISTED} more" if len(doubtful) > _LISTED else ""
-    text = f"{len(doubtful)} of the {len(values)} clusters ({listed}{more}) are hardly found again on other rows"
-    return _SURE, f"{text} (less than {DOUBTFUL:.0%})."
-
-
-def _gaps(n_clusters: int, n_separate: int | None, value: float | None, number: Any) -> tuple[int, str] | None:
-    if number is not None and not number.has_structure:
-        return _NOT, f"No structure found: {number.verdict}."
-    if n_separate is None or value is None:
-        return None
-    if n_separate < 2 and value < _WITHOUT_GAPS:
-        return (
-            _NOT,
-            "No structure found: no two clusters have a gap between them; they are pieces of one cloud of rows.",
-        )
-    if n_separate < 2:
-        return _FAIRLY, "No two clusters have a gap between them: they touch, or are pieces of one cloud of rows."
-    if n_separate < _APART * n_clusters:
-        return _FAIRLY, f"Gaps part the {n_clusters} clusters into {n_separate} groups only: some touch one another."
-    return _SURE, "There are gaps between the clusters."
+    text = f"{len(doubtful)} of the {len(values)} clusters ({listed}{more}) are hardly found in halves of the rows"
+    return _FAIRLY, f"{text} (less than {DOUBTFUL:.0%})."
 
 
 def _number(number: Any) -> tuple[int, str] | None:
-    if number is None or not number.has_structure:
+    if number is None or not number.has_structure or number.n_clusters == 1:
         return None
     if getattr(number, "at_edge", False):
         return _FAIRLY, f"The number of clusters is at the edge of the range that was searched: {number.verdict}."

@@ -361,7 +361,9 @@ class Evidence:
             gains.append(_mixture_gain(half.Z, start.ravel(), self.Z[other]))
         valley, distance = np.concatenate(valleys), np.concatenate(distances)
         shares = np.sort(sums(self.Z[:, :1], labels, k, self.weights)[1]) / n
-        found = [rand_index(labels[one], own[one]) for own, one in zip(of.of_halves, reversed(self.halves), strict=True)]
+        found = [
+            rand_index(labels[one], own[one]) for own, one in zip(of.of_halves, reversed(self.halves), strict=True)
+        ]
         views = [rand_index(labels, view.discriminant(labels, k)[0]) for view in self._views or [self._whole]]
         entropy = -np.sum(shares * np.log(np.maximum(shares, _LEAST)))
         return np.array(
@@ -477,7 +479,7 @@ def _silhouette(Z: Float, labels: Labels, k: int, weights: Float | None) -> floa
     """By how much the nearest other center is farther than a row's own, over the larger of the two."""
     if k < 2:
         return 0.0
-    centers, sizes = sums(Z, labels, k, weights)
+    centers, _ = sums(Z, labels, k, weights)
     squares = np.maximum(np.sum(Z**2, axis=1)[:, None] - 2 * Z @ centers.T + np.sum(centers**2, axis=1), 0.0)
     place = np.arange(len(Z))
     own = np.sqrt(squares[place, labels])

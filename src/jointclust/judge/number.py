@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.exceptions import CollapseWarning, tell
-from jointclust.judge.evidence import GLOBAL, MEASURES, Evidence
+from jointclust.judge.evidence import MEASURES, Evidence
 from jointclust.judge.judge import Judge, features_of_numbers, numbers_for, the_judge
 from jointclust.judge.words import Facts, comparison
 from jointclust.types import Float
@@ -137,9 +137,11 @@ def nothing_to_count(allowed: list[int]) -> ClusterNumber:
     return ClusterNumber(allowed[0], {}, allowed[:1], {}, float(allowed[0] == 1), False, why=NOTHING)
 
 
-def counted(evidence: Evidence, allowed: list[int], report: Report = silent, judge: Judge | None = None) -> ClusterNumber:
+def counted(
+    evidence: Evidence, allowed: list[int], report: Report = silent, judge: Judge | None = None
+) -> ClusterNumber:
     """The allowed number that the judge prefers; 1 where it is allowed and there hardly is anything."""
-    judge = the_judge() if judge is None else judge
+    judge = the_judge()
     several = np.array([number for number in allowed if number > 1])
     if several.size == 0:
         return nothing_to_count(allowed)
@@ -161,9 +163,7 @@ def counted(evidence: Evidence, allowed: list[int], report: Report = silent, jud
     by_number = dict(zip(found.tolist(), scores.tolist(), strict=True))
     if allowed[0] == 1 and not has_structure:
         why = f"rows without clusters look like these: clusters have a probability of {anything:.0%}"
-        return ClusterNumber(
-            1, table, [1, *ranked][:_SUGGESTIONS], by_number, 1 - anything, False, why=why
-        )
+        return ClusterNumber(1, table, [1, *ranked][:_SUGGESTIONS], by_number, 1 - anything, False, why=why)
     number = int(found[best])
     confidence = judge.confidence(scores, found, best, anything)
     at_edge = number in (several[0], several[-1]) and 1 not in allowed and several.size > 1

@@ -76,11 +76,11 @@ class Planted:
     note: dict[str, object]
 
 
-def draw(seed: int) -> Planted:
-    """A data set drawn from this seed: the same seed gives the same data."""
+def draw(seed: int, kind: str | None = None) -> Planted:
+    """A data set drawn from this seed, of any kind or of one: the same seed gives the same data."""
     rng = np.random.default_rng(seed)
     names, chances = list(KINDS), np.array([chance for _, chance in KINDS.values()])
-    name = str(rng.choice(names, p=chances / chances.sum()))
+    name = str(rng.choice(names, p=chances / chances.sum())) if kind is None else kind
     make, _ = KINDS[name]
     plan = PLANS.get(name, plan_of_clusters)(rng)
     X, y = repeated_rows(rng, plan, make(rng, plan), plan.y)

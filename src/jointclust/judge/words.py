@@ -63,7 +63,12 @@ THEMES = (
             "agreement with own spreads",
         ),
     ),
-    Theme("views tell it", "all views of the data show the clusters", "the views of the data differ", ("views tell it", "least telling view")),
+    Theme(
+        "views tell it",
+        "all views of the data show the clusters",
+        "the views of the data differ",
+        ("views tell it", "least telling view"),
+    ),
     Theme(
         "silhouette",
         "rows are nearer to their own cluster than to others",
@@ -76,7 +81,7 @@ THEMES = (
         "the sizes of the clusters speak for it",
         ("smallest share", "share of the smaller half", "tiny clusters", "evenness", "log number"),
     ),
-)  # fmt: skip
+)
 
 
 def comparison(answer: Facts, other: Facts, loss: Callable[[list[int]], float]) -> str:

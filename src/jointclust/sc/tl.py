@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.views import ViewedData
 from jointclust.exceptions import tell
-from jointclust.number.estimate import Numbers, count
+from jointclust.judge.number import Numbers
+from jointclust.number.estimate import count
 from jointclust.rows import is_annotated
 from jointclust.showing.features import Feature, Features
 from jointclust.showing.names import group_names

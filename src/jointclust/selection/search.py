@@ -19,8 +19,8 @@ from jointclust.estimators.base import Limits, LooksAtPairs, bring_here
 from jointclust.estimators.fitting import fit_member, training_labels
 from jointclust.estimators.tasks import stage_reporter
 from jointclust.exceptions import collected, tell
+from jointclust.judge.number import FEWEST_ROWS
 from jointclust.number.estimate import number_of_clusters
-from jointclust.number.unimodality import FEWEST_ROWS
 from jointclust.numerics.partitions import adjusted_rand
 from jointclust.rows import as_plain, each_row, host_block, is_elsewhere, threads
 from jointclust.selection import criteria

@@ -17,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from jointclust import progress
 from jointclust.consensus.column_roles import ColumnRoles, column_roles, columns_with_roles
 from jointclust.consensus.estimator import JointConsensus
+from jointclust.consensus.judged import Judgement, judgement_on
 from jointclust.consensus.matching import given_names
+from jointclust.consensus.verdict import DOUBTFUL as HARDLY_FOUND
 from jointclust.consensus.verdict import Verdict, verdict
 from jointclust.rows import fingerprint, host_block
 from jointclust.rows.arrays import to_host
@@ -247,26 +249,31 @@ class Fitted:
         return [] if first is None else columns_with_roles(first.description_, self.roles)
 
     @property
-    def reproducibility(self) -> Float | None:
-        """How far each cluster is found again on other rows, where the model has measured it."""
-        return getattr(self.clusterer, "cluster_reproducibility_", None)
+    def found(self) -> Float | None:
+        """How far halves of the rows find each cluster of a consensus."""
+        judgement = self.clusterer._judgement if isinstance(self.clusterer, JointConsensus) else None
+        return None if judgement is None else judgement.found
+
+    @property
+    def doubtful(self) -> float:
+        """A cluster is hardly found below this: in halves by the judge, or by refits of another method."""
+        return HARDLY_FOUND if isinstance(self.clusterer, JointConsensus) else DOUBTFUL
 
     def verdict(self, stability: Float | None) -> Verdict:
-        """How sure the clusters are: what a consensus says, or what the stability of each cluster says."""
+        """How sure the clusters are: by the judge, and what the stability of each cluster says of other methods."""
         if isinstance(self.clusterer, JointConsensus):
             return self.clusterer.verdict_
         sizes = np.bincount(self.labels[self.labels >= 0])
         if stability is None:
-            return verdict(sizes.size, self.labels.size, None, None)
+            return verdict(self._judgement, sizes.size, self.labels.size)
         known = ~np.isnan(stability[: sizes.size])
         mean = float(np.average(stability[: sizes.size][known], weights=sizes[known])) if known.any() else None
-        return verdict(sizes.size, self.labels.size, mean, stability[: sizes.size])
+        return verdict(self._judgement, sizes.size, self.labels.size, reproducibility=mean)
 
-    @property
-    def are_apart(self) -> bool:
-        """Whether refits on other rows have found gaps between all clusters of a consensus."""
-        trust = vars(self.clusterer).get("_trust")
-        return trust is not None and trust.n_separate == self.clusterer._agreement.n_held
+    @cached_property
+    def _judgement(self) -> Judgement | None:
+        """What the judge says of the clusters of another method, in the rows that it saw."""
+        return judgement_on(self.rows, self.labels)
 
     @property
     def objective(self) -> Float | None:

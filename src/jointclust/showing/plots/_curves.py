@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import dendrogram
 
 from jointclust.consensus.estimator import JointConsensus
-from jointclust.consensus.tree import LEVEL
 from jointclust.selection.search import LabelFreeSearch
 from jointclust.selection.stability import bootstrap_stability
 from jointclust.selection.trade_off_path import TradeOffPath
@@ -131,7 +130,7 @@ class StabilityDisplay(Display):
         display : StabilityDisplay
             Drawn.
         """
-        stability = Fitted(estimator, X).reproducibility
+        stability = Fitted(estimator, X).found
         if stability is None:
             stability = bootstrap_stability(estimator, X, n_resamples=n_resamples, random_state=random_state)
         return cls(stability).plot(ax, **options)
@@ -272,9 +271,8 @@ class DendrogramDisplay(Display):
         As from :meth:`jointclust.JointConsensus.linkage`.
     clusters : array of shape (n_leaves,), optional
         The cluster of ``labels_`` that each leaf is a part of, which gives its branches their colour.
-    p_values : array of shape (n_leaves - 1,), optional
-        Probabilities of the splits, in the order of the joins: a full dot marks separated sets, an empty one
-        overlapping ones.
+    supported : array of bool of shape (n_leaves - 1,), optional
+        Whether the data support the split of each join: a full dot marks these, an empty one the doubtful ones.
 
     Examples
     --------
@@ -285,8 +283,8 @@ class DendrogramDisplay(Display):
     'cluster'
     """
 
-    def __init__(self, linkage: Float, *, clusters: Labels | None = None, p_values: Float | None = None):
-        self.linkage, self.clusters, self.p_values = linkage, clusters, p_values
+    def __init__(self, linkage: Float, *, clusters: Labels | None = None, supported: Any = None):
+        self.linkage, self.clusters, self.supported = linkage, clusters, supported
 
     @classmethod
     def from_estimator(
@@ -320,9 +318,9 @@ class DendrogramDisplay(Display):
         clusters = np.zeros(len(linkage) + 1, np.int32)
         clusters[labels] = own
         is_finer = bool(np.all(clusters[labels] == own))
-        p_values = consensus._split_p_values()
-        p_values = None if p_values is None else p_values[p_values.size - len(linkage) :]
-        return cls(linkage, clusters=clusters if is_finer else None, p_values=p_values).plot(ax, **options)
+        splits = [consensus._split(number)["split"] for number in range(len(linkage) + 1, 1, -1)]
+        supported = None if None in splits else np.array(splits) == "supported"
+        return cls(linkage, clusters=clusters if is_finer else None, supported=supported).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, **options: Any) -> Self:
         """Draw on ``ax``, or on new axes; options go to SciPy's ``dendrogram``."""
@@ -333,20 +331,20 @@ class DendrogramDisplay(Display):
             below.append(below[first] if below[first] == below[second] else -1)
         colours = ["grey" if cluster < 0 else PALETTE[cluster % len(PALETTE)] for cluster in below]
         drawn = dendrogram(self.linkage, ax=ax, **{"link_color_func": colours.__getitem__, **options})
-        if self.p_values is not None and len(drawn["dcoord"]) == len(self.linkage):
-            _mark_splits(ax, drawn, self.linkage[:, 2], self.p_values)
+        if self.supported is not None and len(drawn["dcoord"]) == len(self.linkage):
+            _mark_splits(ax, drawn, self.linkage[:, 2], self.supported)
         ax.set(xlabel="cluster", ylabel="share lost of what the finest layer tells")
         return self
 
 
-def _mark_splits(ax: Axes, drawn: dict[str, Any], heights: Float, p_values: Float) -> None:
-    """A dot on each join: full where the two sets are separated, empty where they overlap."""
+def _mark_splits(ax: Axes, drawn: dict[str, Any], heights: Float, supported: Any) -> None:
+    """A dot on each join: full where the data support the split, empty where it is doubtful."""
     tops = np.array([values[1] for values in drawn["dcoord"]])
     middles = np.array([(values[1] + values[2]) / 2 for values in drawn["icoord"]])
     # Joins of one height may be drawn in another order.
     order = np.argsort(np.argsort(tops, kind="stable"), kind="stable")
-    separated = p_values[np.argsort(heights, kind="stable")][order] <= LEVEL
-    for which, face, name in ((separated, "black", "separated"), (~separated, "white", "overlapping")):
+    supported = supported[np.argsort(heights, kind="stable")][order]
+    for which, face, name in ((supported, "black", "supported"), (~supported, "white", "doubtful")):
         if which.any():
             style: dict[str, Any] = {"color": "black", "markerfacecolor": face, "markersize": 4, "linestyle": "none"}
             ax.plot(middles[which], tops[which], "o", label=name, **style)

@@ -142,7 +142,7 @@ def write_report(
         names = feature_names if is_of_columns else None
         fitted = Fitted(model, X, names, feature_names, places, explained=explanation)
     n_rows, n_clusters = fitted.labels.size, int(fitted.labels.max()) + 1
-    shares = fitted.reproducibility if stability is None else np.asarray(stability, dtype=float)
+    shares = fitted.found if stability is None else np.asarray(stability, dtype=float)
     if stability is None and shares is not None:
         shares = shares[:n_clusters]  # other rows than those of the fit may have none of the last clusters
     _check_lengths(n_rows, coordinates=coordinates, ids=ids, classes=classes)

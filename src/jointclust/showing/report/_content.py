@@ -17,7 +17,7 @@ from jointclust.consensus.matching import given_names
 from jointclust.metrics import clustering_accuracy, normalized_mutual_info
 from jointclust.showing.curves import Curves, curves_of
 from jointclust.showing.explain import ClusterExplanation
-from jointclust.showing.fitted import DOUBTFUL, STABLE, Fitted
+from jointclust.showing.fitted import STABLE, Fitted
 from jointclust.showing.layers import Layers, layers_of
 from jointclust.showing.profile import sums_by_group
 from jointclust.types import Float
@@ -26,6 +26,8 @@ from jointclust.types import Float
 _UNSURE, _NOT_CERTAIN = 0.5, 0.8
 _FEW_ROWS = 5
 _LISTED, _NAMED = 20, 5
+# A fit is better than a cut if it is predicted to agree more by this.
+_BETTER = 0.05
 # Numbers of clusters that are shown side by side, at the most.
 _CANDIDATES = 4
 # Rows that the silhouette looks at, at the most.
@@ -98,34 +100,27 @@ class Content:
         return numbers if len(numbers) > 1 else []
 
     def reasons_for(self, number: int) -> list[str]:
-        """What speaks for a number of clusters, and against it."""
+        """What speaks for a number of clusters: what a fit with it is expected to reach, and what this layer is."""
         reasons = []
-        if self.number is not None and number in self.number.scores:
-            reasons.append(f"different methods agree to {self.number.scores[number]:.2f}")
-        words = [word for word, _ in self.splits if word is not None][: number - 1]
-        n_separated = words.count("separated")
-        if len(words) == number - 1:
-            reasons.append(_separated(n_separated, len(words)))
+        scores = {} if self.number is None else self.number.scores
+        predicted = self.splits[number - 2][1] if number - 2 < len(self.splits) else None
+        if number in scores and number != self.n_clusters:
+            reasons.append(f"a fit with {number} has a predicted agreement of {scores[number]:.2f}")
+        if predicted is not None:
+            what = "as fitted" if number == self.n_clusters else "as cut from this fit"
+            reasons.append(f"{what} it has {predicted:.2f}")
+            if number in scores and number != self.n_clusters and scores[number] > predicted + _BETTER:
+                reasons.append("fit again with this number: a cut gives less")
         if number == self.n_clusters and self.steadiness is not None:
-            hardly = int((self.steadiness < DOUBTFUL).sum())
-            reasons.append(f"{hardly} of its clusters are hardly found again" if hardly else "all are found again")
+            hardly = int((self.steadiness < self.fitted.doubtful).sum())
+            reasons.append(f"{hardly} of its clusters are hardly found in halves" if hardly else "halves find them all")
         return reasons
 
     @cached_property
     def splits(self) -> list[tuple[str | None, float | None]]:
-        """Whether each split has a gap, the first one first: "separated" or "overlapping"; and its p-value.
-
-        Where refits find gaps between all clusters of the fit, the splits that make these clusters have gaps, too; one
-        for which the test alone finds none has no p-value.
-        """
+        """Whether data support each split, the first one first: "supported" or "doubtful"; and what is predicted."""
         of_layers = [self.fitted.clusterer._split(number) for number in range(2, len(self.layers.of_number) + 1)]
-        splits = [(one["split"], one["p_value"]) for one in of_layers]
-        if not self.fitted.are_apart:
-            return splits
-        return [
-            ("separated", None) if word == "overlapping" and place < self.n_clusters - 1 else (word, p)
-            for place, (word, p) in enumerate(splits)
-        ]
+        return [(one["split"], one["predicted_agreement"]) for one in of_layers]
 
     def sure(self) -> str:
         """How far the clusters can be trusted, in one sentence: the verdict."""
@@ -134,12 +129,12 @@ class Content:
     def advice(self) -> list[str]:
         """What to beware of, in plain words: what the fit warned of, and what the numbers show."""
         texts = self.guard + [text for text in self.warnings if text not in self.guard]
-        doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < DOUBTFUL)
+        doubtful = np.flatnonzero([] if self.steadiness is None else self.steadiness < self.fitted.doubtful)
         if doubtful.size:
             texts.append(
-                f"{self._of_clusters(doubtful, 'is', 'are')} hardly found again on other rows (less than "
-                f"{DOUBTFUL:.0%}): with other rows the line is drawn elsewhere. Read nothing into it, or try fewer "
-                "clusters."
+                f"{self._of_clusters(doubtful, 'is', 'are')} hardly found on other rows (less than "
+                f"{self.fitted.doubtful:.0%}): with other rows the line is drawn elsewhere. Read nothing into it, or "
+                "try fewer clusters."
             )
         sizes = self.fitted.profile.sizes
         few = np.flatnonzero((sizes > 0) & (sizes < _FEW_ROWS))  # one without rows is gone since an earlier model
@@ -307,35 +302,16 @@ class Content:
         return np.argsort(-np.abs(effects).max(axis=0), kind="stable")
 
 
-def _separated(n_separated: int, n_splits: int) -> str:
-    """How many of the splits that make a layer have a gap.
-
-    Examples
-    --------
-    >>> _separated(4, 4), _separated(1, 4), _separated(0, 1)
-    ('all 4 splits are separated', '1 of 4 splits is separated', 'its split may be overlapping')
-    >>> _separated(2, 2), _separated(0, 2)
-    ('both splits are separated', 'both splits may be overlapping')
-    """
-    if n_splits == 1:
-        return "its split is separated" if n_separated else "its split may be overlapping"
-    every = "both" if n_splits == 2 else f"all {n_splits}"
-    if n_separated == 0:
-        return f"{every} splits may be overlapping"
-    which = every if n_separated == n_splits else f"{n_separated} of {n_splits}"
-    return f"{which} splits {'is' if n_separated == 1 else 'are'} separated"
-
-
 def _ascending(values: Float, wanted: NDArray[np.bool_]) -> list[tuple[int, float]]:
     order = np.argsort(values, kind="stable")
     return [(int(row), float(values[row])) for row in order[wanted[order]][:_LISTED]]
 
 
-def steady_word(stability: float) -> str:
+def steady_word(stability: float, doubtful: float) -> str:
     """What a stability means, in a word or two."""
     if np.isnan(stability):
         return "unmeasured"
-    return "hardly found" if stability < DOUBTFUL else "found" if stability >= STABLE else "mostly found"
+    return "hardly found" if stability < doubtful else "found" if stability >= STABLE else "mostly found"
 
 
 def natural_order(names: list[str]) -> list[int]:

@@ -108,18 +108,19 @@ def _votes(content: Content) -> dict[str, Any] | None:
 
 
 def _tree(content: Content) -> dict[str, Any] | None:
-    """Layers of a consensus: the finest one, how its clusters join, whether the two sides of a join are separated.
+    """Layers of a consensus: the finest one, how its clusters join, whether the data support each split.
 
-    A split is that of the join in the same place: "separated" or "overlapping", and its p-value; None where the rows
-    that show it were not kept with the model. ``layers`` has the nodes of each, from one cluster on.
+    A split is that of the join in the same place: "supported" or "doubtful", and the predicted agreement of the
+    layer that it makes; None where no rows were kept with the model. ``layers`` has the nodes of each, from one
+    cluster on.
     """
     tree, layers = content.fitted.tree, content.layers
     if tree is None:
         return None
     joins = [[int(first), int(second), round(float(height), 4)] for first, second, height, _ in tree.linkage]
     splits = [
-        None if word is None else [word, None if p is None else float(f"{p:.2g}")]
-        for word, p in reversed(content.splits)
+        None if word is None else [word, None if value is None else round(value, 2)]
+        for word, value in reversed(content.splits)
     ]
     leaves = coded(tree.leaves, len(joins))
     return {"joins": joins, "splits": splits, "layers": layers.of_number, "looks": layers.looks, **leaves}

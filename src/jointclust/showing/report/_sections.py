@@ -36,15 +36,15 @@ _LOOKS = looks()
 WORDS = {
     "agreement": "How alike the members of the consensus cluster the rows: the mean adjusted Rand index over pairs of "
     "them, 1 where all find the same and near 0 where each finds something else.",
-    "confidence": "How likely a row is put with the same rows again when other rows are clustered, 0 to 1: of rows "
-    "with 0.8 about 80% are. Whether its cluster is one of somebody's classes is another question. For a soft method "
-    "it is the label's own probability.",
+    "confidence": "The probability that a row is in the right cluster, 0 to 1, as rows of data with known clusters "
+    "teach. For another method it is the label's own probability.",
     "effect": "Cohen's d: the difference between the mean in the cluster and the mean of all other rows, in standard "
     "deviations. 0.8 is large, 3 means that the two hardly overlap. It describes and tests nothing: the same rows made "
     "the clusters.",
-    "found again": "How far fits on other rows find the cluster: each is made on half of the rows, labels the other "
-    "half, and there the rows that a cluster and its match share are counted over those that either has (the Jaccard "
-    "index). Below 60% the cluster is hardly found again, from 85% on it is.",
+    "found again": "How far clusters that are made of one half of the rows are the same on the other half: the rows "
+    "that a cluster and its best match share, over those that either has (the Jaccard index).",
+    "predicted agreement": "How far the clusters are expected to agree with the true ones: the adjusted Rand index, 1 "
+    "for the same and 0 for chance, predicted by a judge that has learned from thousands of data sets with known clusters.",
     "silhouette": "How much nearer a row is to its own cluster than to the next one, -1 to 1, in the embedding and on "
     "at most 2,000 rows. Above 0.5 clusters are well apart, near 0 they touch.",
     "outlier score": "How far a row is from the rows that are nearest to it, in units of what is usual.",
@@ -321,8 +321,8 @@ def number(content: Content) -> str:
     if content.layers.of_number:
         tree = (
             '<figure class="js layered" data-chart="tree" hidden><figcaption>How clusters join '
-            f"({term('layer', 'layers')}): thick lines are splits that are separated by a gap, thin ones may be "
-            "overlapping; the dashed line is where the slider cuts.</figcaption>"
+            f"({term('layer', 'layers')}): thick lines are splits that the data support, thin ones are "
+            "doubtful; the dashed line is where the slider cuts.</figcaption>"
             '<div id="dendrogram"></div></figure>'
         )
     body += f'<div class="side">{tree}{curve}</div>' if tree or curve else ""
@@ -356,11 +356,11 @@ def _number_curve(content: Content) -> str:
     curve = _curve(
         np.log(numbers),
         np.array(values),
-        f"Agreement over the number of clusters, largest at {numbers[int(np.argmax(values))]}",
+        f"Predicted agreement over the number of clusters, largest at {numbers[int(np.argmax(values))]}",
         (str(numbers[0]), f"{numbers[-1]} clusters"),
         [(float(np.log(one)), result.scores[one], f"{one}, {word}") for one, word in marks if one in result.scores],
     )
-    text = "How far different methods agree, by the number of clusters."
+    text = f"The {term('predicted agreement')}, by the number of clusters."
     return f'<figure data-chart="agreement"><figcaption>{text}</figcaption>{curve}</figure>'
 
 
@@ -550,7 +550,7 @@ def _stability(content: Content, node: int) -> str:
     value = _at(content.steadiness, content.layers.cluster_of.get(node))
     if value is None:
         return ""
-    word = steady_word(value)
+    word = steady_word(value, content.fitted.doubtful)
     tag = f'<span class="tag {word.replace(" ", "-")}">{word}</span>'
     return f", {term('found again')} on other rows: <b>{value:.0%}</b> {tag}"
 

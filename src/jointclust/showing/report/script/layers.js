@@ -3,8 +3,7 @@
 const leaves = page.tree ? page.tree.joins.length + 1 : 0;
 const fitted = clusters.names.length;
 const afterLayer = []; // what is drawn anew when the clusters change
-// A test that finds no gap does not show that there is none.
-const SPLITS = { separated: "is separated", overlapping: "may be overlapping" };
+const SPLITS = { supported: "is supported by the data", doubtful: "is doubtful" };
 
 // Number of the cluster that each leaf is in when the tree is cut into so many.
 function cutInto(count) {
@@ -131,9 +130,9 @@ function drawTree(count) {
 }
 
 function tellSplit(count) {
-  const [word, p] = page.tree.splits[leaves - count] ?? [];
-  const chance = word && p !== null ? ` (${probability(p)})` : "";
-  by("split").textContent = word ? `the split from ${count - 1} to ${count} ${SPLITS[word]}${chance}` : "";
+  const [word, predicted] = page.tree.splits[leaves - count] ?? [];
+  const expected = word && predicted !== null ? ` (predicted agreement ${predicted.toFixed(2)})` : "";
+  by("split").textContent = word ? `the split from ${count - 1} to ${count} ${SPLITS[word]}${expected}` : "";
   by("split").className = word ? `tag ${word}` : "";
   by("layer-count").textContent = count === fitted ? `${count}, as fitted` : `${count} (fitted: ${fitted})`;
 }
