@@ -20,8 +20,8 @@ import time
 import warnings
 from pathlib import Path
 
-for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(_threads, "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import scipy.sparse as sp
@@ -240,10 +240,13 @@ def report_of_draws(table):
     many = (classes > 1) & (given >= 0.95)
     perfect = (classes > 1) & (given >= 0.98)
     nothing = ~some & (found > 1)
-    print(f"of {many.sum()} fits of .95: sure {np.mean(levels[many] == 'sure'):.2f}; of {perfect.sum()} of .98: not sure "
-          f"{np.mean(levels[perfect] == 'not sure'):.3f}; of no-cluster draws in two clusters or more sure: "
-          f"{sum(one[10] == 'sure' for one, own in zip(table, nothing, strict=True) if own)} of {nothing.sum()}",
-          file=sys.stderr)  # fmt: skip
+    false = sum(one[10] == "sure" for one, own in zip(table, nothing, strict=True) if own)
+    print(
+        f"of {many.sum()} fits of .95: sure {np.mean(levels[many] == 'sure'):.2f}; of {perfect.sum()} of .98: not sure "
+        f"{np.mean(levels[perfect] == 'not sure'):.3f}; of {np.sum(~some)} without clusters: {nothing.sum()} in two "
+        f"clusters or more, sure {false}",
+        file=sys.stderr,
+    )
 
 
 if __name__ == "__main__":

@@ -17,11 +17,10 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(threads, "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-
 from scipy.optimize import linear_sum_assignment
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression
@@ -32,7 +31,8 @@ from jointclust.consensus.judged import seen_in
 from jointclust.judge import judge, prior
 from jointclust.judge.evidence import GLOBAL, MEASURES, rand_index
 
-_PART, _NOTHING = 40, 5  # draws of a part; of so many parts one is of rows without clusters
+_PART = 40  # draws of a part
+_NOTHING, _FOR_EACH = 2500, 4  # parts from this number on are of rows without clusters: one for so many others
 _HOPELESS = 0.2  # a draw is hopeless if no candidate agrees more than this
 _FITTED = 3  # of so many draws one is fitted by the consensus
 _ROWS = 60  # rows of a fit whose confidence is learned from
@@ -115,7 +115,8 @@ def measured(seed: int, draw=prior.draw) -> dict[str, np.ndarray] | None:
         "kind": np.array([planted.kind]),
         "partitions": np.array(partitions), "agreements": np.array(agreements), "which": np.array(which),
         "of_partition": np.full(len(partitions), seed),
-        "rows": rows_of, "right": np.concatenate([np.empty(0, bool), *row_right]), "of_row": np.full(len(rows_of), seed),
+        "rows": rows_of, "right": np.concatenate([np.empty(0, bool), *row_right]),
+        "of_row": np.full(len(rows_of), seed),
     }  # fmt: skip
 
 
@@ -125,11 +126,11 @@ def nothing(seed: int):
 
 
 def part(folder: Path, number: int) -> Path:
-    """One part, drawn unless it is there; each fifth one is of rows without clusters."""
+    """One part, drawn unless it is there."""
     path, size = folder / f"part_{number:04d}.npz", _PART
     if path.exists():
         return path
-    draw = nothing if number % _NOTHING == _NOTHING - 1 else prior.draw
+    draw = nothing if number >= _NOTHING else prior.draw
     found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -150,12 +151,15 @@ def part(folder: Path, number: int) -> Path:
 def gathered(folder: Path, draws: int, workers: int = 2) -> dict[str, np.ndarray]:
     """All parts, drawn where they are missing."""
     folder.mkdir(parents=True, exist_ok=True)
-    start, numbers = time.perf_counter(), range(-(-draws // _PART))
+    start, numbers = (
+        time.perf_counter(),
+        [*range(-(-draws // _PART)), *range(_NOTHING, _NOTHING - (-draws // (_PART * _FOR_EACH)))],
+    )
     with ProcessPoolExecutor(workers) as pool:
         paths = []
         for path in pool.map(part, [folder] * len(numbers), numbers):
             paths.append(path)
-            print(f"{len(paths) * _PART} of {draws} draws, {time.perf_counter() - start:.0f} s", flush=True)
+            print(f"{len(paths)} of {len(numbers)} parts, {time.perf_counter() - start:.0f} s", flush=True)
     parts = [np.load(path) for path in paths]
     return {name: np.concatenate([one[name] for one in parts]) for name in parts[0].files}
 

@@ -32,6 +32,7 @@ ROOMS = [
     "metrics",
     "rows",
     "numerics",
+    "judge",
     "subspace",
     "estimators",
     "views",

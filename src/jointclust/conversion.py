@@ -16,7 +16,7 @@ from jointclust.consensus.estimator import JointConsensus
 from jointclust.consensus.training import Patterns, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
 from jointclust.consensus.version_0_1 import AgreementOf01, StoredVotes, VoteShare
 from jointclust.consensus.views import RowsAsGiven
-from jointclust.number.estimate import ClusterNumber
+from jointclust.judge.number import ClusterNumber
 
 # Classes by their names in files of 0.1 and 0.2, with their names now; all others have kept theirs.
 RENAMED = {
@@ -26,11 +26,12 @@ RENAMED = {
     "jointclust.choosing.lens.LandmarkLabels": "jointclust.consensus.classifiers.LandmarkLabels",
     "jointclust.choosing.lens.Lens": "jointclust.consensus.projection.ViewProjection",
     "jointclust.choosing.lens.LinearLabels": "jointclust.consensus.classifiers.LinearLabels",
-    "jointclust.choosing.number.ClusterNumber": "jointclust.number.estimate.ClusterNumber",
+    "jointclust.choosing.number.ClusterNumber": "jointclust.judge.number.ClusterNumber",
     "jointclust.choosing.search.LabelFreeSearch": "jointclust.selection.search.LabelFreeSearch",
     "jointclust.consensus.JointConsensus": "jointclust.consensus.estimator.JointConsensus",
     "jointclust.methods.robust.RobustKMeans": "jointclust.methods.robust_kmeans.RobustKMeans",
-    "jointclust.number.ClusterNumber": "jointclust.number.estimate.ClusterNumber",
+    "jointclust.number.ClusterNumber": "jointclust.judge.number.ClusterNumber",
+    "jointclust.number.estimate.ClusterNumber": "jointclust.judge.number.ClusterNumber",
     "jointclust.projection.DiscriminantProjection": "jointclust.methods.supervised.DiscriminantProjection",
     "jointclust.search.LabelFreeSearch": "jointclust.selection.search.LabelFreeSearch",
     "jointclust.views.genes.ScaledGenes": "jointclust.views.counts.ScaledGenes",

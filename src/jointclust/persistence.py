@@ -23,6 +23,7 @@ from jointclust.consensus.classifiers import CenterLabels, LandmarkLabels, Linea
 from jointclust.consensus.column_roles import ColumnRoles
 from jointclust.consensus.confidence import ConfidenceRule, ConfidenceScale
 from jointclust.consensus.embedding import DiscriminantMap
+from jointclust.consensus.judged import Judgement
 from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.projection import ViewProjection
 from jointclust.consensus.training import Patterns, Probe, TrainingVotes, VotesElsewhere, VotesInMemory, VotesNotKept
@@ -32,8 +33,8 @@ from jointclust.consensus.version_0_1 import AgreementOf01, StoredVotes, VoteSha
 from jointclust.consensus.views import RowsAsGiven
 from jointclust.conversion import RENAMED, convert
 from jointclust.files import replacing
+from jointclust.judge.number import ClusterNumber
 from jointclust.methods.supervised import DiscriminantProjection
-from jointclust.number.estimate import ClusterNumber
 from jointclust.rows import is_elsewhere
 from jointclust.rows.arrays import to_host
 from jointclust.selection.search import LabelFreeSearch
@@ -68,6 +69,7 @@ _BESIDE = (
     Description,
     DiscriminantMap,
     DiscriminantProjection,
+    Judgement,
     KeptRows,
     LabelFreeSearch,
     LandmarkLabels,

@@ -545,9 +545,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             kept: KeptRows | None = vars(self).get("_kept")
             if kept is None:
                 raise AttributeError("number_ is not known: the model keeps no rows (it is of version 0.2 or earlier).")
-            viewed = ViewedData(
-                self._agreement.preparations, self._agreement.sources(kept.rows), kept.weights, self.max_rank
-            )
+            viewed = self._viewed_again(kept.rows, kept.weights)
             vars(self)["number_"] = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
         return vars(self)["number_"]
 

@@ -1,4 +1,4 @@
-"""Data in their views before the judge: how many clusters there are, and how sure the clusters of a fit are."""
+"""Data in their views before the judge."""
 
 from __future__ import annotations
 

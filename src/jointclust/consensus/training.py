@@ -47,6 +47,14 @@ class Patterns:
         return Patterns(self.codes[chosen], self.masses[chosen] / self.masses[chosen].sum())
 
 
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Rows that models of 0.3 kept for a test of gaps, which is gone."""
+
+    rows: NDArray[np.float32]
+    codes: NDArray[np.int32]
+
+
 class TrainingVotes(ABC):
     """The codes of the training rows, by where and whether they are kept."""
 

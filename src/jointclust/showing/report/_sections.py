@@ -44,7 +44,8 @@ WORDS = {
     "found again": "How far clusters that are made of one half of the rows are the same on the other half: the rows "
     "that a cluster and its best match share, over those that either has (the Jaccard index).",
     "predicted agreement": "How far the clusters are expected to agree with the true ones: the adjusted Rand index, 1 "
-    "for the same and 0 for chance, predicted by a judge that has learned from thousands of data sets with known clusters.",
+    "for the same and 0 for chance, predicted by a judge that has learned from thousands of data sets with known "
+    "clusters.",
     "silhouette": "How much nearer a row is to its own cluster than to the next one, -1 to 1, in the embedding and on "
     "at most 2,000 rows. Above 0.5 clusters are well apart, near 0 they touch.",
     "outlier score": "How far a row is from the rows that are nearest to it, in units of what is usual.",
