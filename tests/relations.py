@@ -3,7 +3,12 @@
 Each takes the drawn numbers, rows with clear clusters and their fitted model, and raises AssertionError.
 """
 
+import hashlib
+import json
+import signal
+import subprocess
 import sys
+import time
 import warnings
 from functools import partial
 
@@ -16,6 +21,7 @@ import jointclust as jc
 from elsewhere import every_place
 from jointclust.numerics.partitions import adjusted_rand
 from jointclust.rows.arrays import to_host
+from jointclust.showing.fitted import Fitted
 
 PLACES = ("torch", "memory map", "hdf5", "zarr", "dask", "dask frame")
 
@@ -196,6 +202,60 @@ def blocks(rng, X, model, folder):
     np.testing.assert_array_equal(alone.predict({"one": X}), alone.labels_)
 
 
+def other_rows(rng, X, model, folder):
+    """The rows of the fit have its labels, in whatever they are kept; as many others, or in other order, predict's."""
+    path = folder / "model.skops"
+    jc.save(model, path)
+    known = again(model, X, known_labels=np.where(rng.uniform(size=len(X)) < 0.2, 0, -1))
+    for one in (model, jc.load(path), known):
+        for rows in (X, X.copy(order="F"), pd.DataFrame(X), sp.csr_array(X)):
+            np.testing.assert_array_equal(Fitted(one, rows).labels, one.labels_)
+        changed, exchanged = X.copy(), rng.permutation(X)
+        changed[rng.randint(len(X)), rng.randint(X.shape[1])] += rng.choice([1e-6, 1.0, 1e3])
+        for rows in (changed, exchanged, X + rng.standard_normal(X.shape)):
+            np.testing.assert_array_equal(Fitted(one, rows).labels, one.predict(rows))
+            assert sorted(cluster.size for cluster in jc.explain(one, rows)) == sorted(
+                size for size in np.bincount(one.predict(rows)) if size
+            )
+
+
+def kills(rng, X, model, folder):
+    """Whatever ends a run with ``--force``, and whenever: its folder holds the run before or the new one, whole."""
+    run, data = folder / "run", folder / "rows.csv"
+    pd.DataFrame(X).add_prefix("c").to_csv(data, index=False)
+    fit = ("fit", data, "--method", "ldakm", "--resamples", 0, "--quiet", "--report-megabytes", 0.1, "--out", run)
+    began = time.perf_counter()
+    assert jointclust(*fit, "-k", 2).wait() == 0
+    duration, before = time.perf_counter() - began, digests(run)
+    process = jointclust(*fit, "-k", 3, "--force")
+    if rng.uniform() < 0.5:
+        time.sleep(rng.uniform(0, duration))
+    else:
+        while process.poll() is None and not list(run.glob(".jointclust-*")):
+            time.sleep(0.0005)
+        time.sleep(rng.uniform(0, 0.3))
+    process.send_signal(rng.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
+    process.wait()
+    assert jointclust("predict", run, data, "--out", folder / "labels.csv", "--quiet").wait() == 0
+    n_clusters = json.loads((run / "run.json").read_text())["result"]["clusters"]
+    labels = [pd.read_csv(path)["label"] for path in (folder / "labels.csv", run / "labels.csv")]
+    np.testing.assert_array_equal(*labels)
+    assert labels[0].nunique() == len(pd.read_csv(run / "clusters.csv")) == n_clusters
+    assert n_clusters == 3 or digests(run) == before
+    assert jointclust(*fit, "-k", 3, "--force").wait() == 0
+    assert {path.name for path in run.iterdir()} == before.keys()
+
+
+def jointclust(*arguments):
+    """The command line in a process of its own, which Ctrl-C ends."""
+    call = [sys.executable, "-c", "from jointclust_command import main; main()", *map(str, arguments)]
+    return subprocess.Popen(call, stderr=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(2, signal.SIG_DFL))
+
+
+def digests(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.is_file()}
+
+
 RELATIONS = [
     empty_columns,
     empty_rows,
@@ -208,6 +268,8 @@ RELATIONS = [
     like,
     update,
     blocks,
+    other_rows,
+    kills,
 ]
 
 

@@ -9,7 +9,8 @@ in other places, give the labels that dense ones in memory do where the clusters
 below 64 MiB + 40 times the rows + 10 matrices of all pairs of rows.
 
 Every other trial checks a relation between two fits instead (``relations.py``): empty columns and rows, offsets,
-numbers as text, storage, the order of rows and columns, interrupts, ``like``, ``update`` and blocks.
+numbers as text, storage, the order of rows and columns, interrupts, ``like``, ``update``, blocks, other rows than
+those of the fit, and kills of the command line.
 """
 
 import argparse

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -183,6 +184,59 @@ def test_without_pyarrow(iris_csv, tmp_path, capsys, monkeypatch):
     assert (status, "or name a .csv file" in message) == (4, True)
     assert call(*predict, "--embedding", tmp_path / "e.csv", "--quiet") == 0
     assert rows_of(tmp_path / "e.csv") == rows_of(tmp_path / "run" / "embedding.csv")
+
+
+# -- pipes and devices --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names")
+def test_pipes_are_read(iris_csv, tmp_path, capsys):
+    """Also those that shells make of ``<(command)``, whose names tell no format."""
+    fit, run = ("fit", *FIT, "--resamples", 0, "--quiet", "--out"), tmp_path / "run"
+
+    def through_pipe(name, content, *arguments):
+        os.mkfifo(tmp_path / name)
+        feeder = threading.Thread(target=(tmp_path / name).write_bytes, args=(content,))
+        feeder.start()
+        status = call(*arguments)
+        feeder.join()
+        return status
+
+    assert call(*fit, run, iris_csv) == 0
+    for name in ("piped.csv", "63"):
+        assert through_pipe(name, iris_csv.read_bytes(), *fit, tmp_path / f"of {name}", tmp_path / name) == 0
+        assert (tmp_path / f"of {name}" / "labels.csv").read_bytes() == (run / "labels.csv").read_bytes()
+    predict = ("predict", run, tmp_path / "new", "--quiet", "--out", tmp_path / "labels.csv")
+    assert through_pipe("new", iris_csv.read_bytes(), *predict) == 0
+    assert [row["label"] for row in rows_of(tmp_path / "labels.csv")] == [
+        row["label"] for row in rows_of(run / "labels.csv")
+    ]
+    assert through_pipe("nothing", b"", *fit, tmp_path / "none", tmp_path / "nothing") == 3
+    assert f"{tmp_path / 'nothing'} is empty" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_full_standard_output_is_told(iris_csv, tmp_path):
+    assert call("fit", iris_csv, *FIT, "--resamples", 0, "--quiet", "--out", tmp_path / "run") == 0
+    for arguments in (("predict", tmp_path / "run", iris_csv, "--out", "-", "--quiet"), ("datasets",), ("fit", "-h")):
+        with Path("/dev/full").open("w") as full:
+            call_ = [sys.executable, "-c", "from jointclust_command import main; main()", *map(str, arguments)]
+            done = subprocess.run(call_, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+        assert done.returncode == 4
+        assert done.stderr.startswith("Error: Standard output cannot be written: the disk is full.")
+        assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_devices_are_no_data_and_no_folders(iris_csv, tmp_path, capsys):
+    status, message = failure(capsys, "fit", "/dev/full", "--format", "csv", "-k", 3, "--out", tmp_path / "run")
+    assert (status, "/dev/full is a device: give a file" in message) == (3, True)
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    for out in ("/dev/full", tmp_path / "dangling"):
+        status, message = failure(capsys, "fit", iris_csv, *FIT, "--out", out, "--force")
+        assert (status, f"{out} is no folder" in message) == (4, True)
+    assert not (tmp_path / "nowhere").exists()
 
 
 # -- the pages ----------------------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ import shutil
 import sys
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from calling import call, failure, rows_of
 
@@ -470,3 +472,27 @@ def test_what_cannot_be_cut_is_told(run, data, tmp_path, capsys, monkeypatch):
     assert "its content differs" in wrong
     assert call("fit", data, "-k", 2, "--method", "ldakm", "--out", tmp_path / "ldakm", "--quiet") == 0
     assert "only a JointConsensus has layers" in failure(capsys, "cut", tmp_path / "ldakm", "-k", 2)[1]
+
+
+# -- the file of a run, in Python ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [(), ("--method", "ldakm"), ("--columns", "petal length (cm),sepal width (cm)")])
+def test_a_model_takes_the_file_that_it_was_fitted_on(iris_csv, tmp_path, options):
+    """Columns that the fit has left aside (names of rows, classes) are left aside, in any order, by all libraries."""
+    fit = ("fit", iris_csv, "-k", 3, "--id-column", "name", "--label-column", "kind", "--resamples", 0, "--quiet")
+    assert call(*fit, *options, "--out", tmp_path / "run") == 0
+    model, frame = jc.load(tmp_path / "run" / "model.skops"), pd.read_csv(iris_csv, float_precision="round_trip")
+    labels = [int(row["label"]) for row in rows_of(tmp_path / "run" / "labels.csv")]
+    for one in (frame, frame[frame.columns[::-1]], pl.from_pandas(frame)):
+        np.testing.assert_array_equal(model.predict(one), labels)
+    assert sorted(one.size for one in jc.explain(model, frame)) == sorted(np.bincount(labels))
+    with pytest.raises(ValueError, match="yet now missing"):
+        model.predict(frame[["name", "kind"]])
+
+
+def test_in_python_columns_that_fit_has_not_seen_are_refused(iris_csv):
+    frame = pd.read_csv(iris_csv).drop(columns="kind")
+    model = jc.JointConsensus(3, effort="quick", trust=False, random_state=0).fit(frame.drop(columns="name"))
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        model.predict(frame)

@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-from jointclust.number import estimate, structure
 from jointclust.number.curve import AgreementCurve
 from jointclust.number.unimodality import SeparatedClusters
+
+from jointclust.number import estimate, structure
 
 
 def halves(n_clusters, agreement, other=None):

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from jointclust.number.unimodality import SeparatedClusters
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import jointclust as jc
 from jointclust.number import curve, neighbor_graph
 from jointclust.number import estimate as number
-from jointclust.number.unimodality import SeparatedClusters
 
 MIXTURES = [(2, 20, 150), (5, 40, 200)]
 

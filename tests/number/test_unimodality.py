@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from jointclust.number.curve import agreement_of
 
 import jointclust as jc
 from jointclust.number import unimodality
-from jointclust.number.curve import agreement_of
 
 
 def between(X, seed=0):

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from jointclust.numerics.valleys import nearest_pair, valley_p_value
 
 

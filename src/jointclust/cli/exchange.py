@@ -169,10 +169,10 @@ def _undisturbed() -> Iterator[None]:
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
-        for one in came:
-            signal.raise_signal(one)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def digest_of(path: Path) -> str:

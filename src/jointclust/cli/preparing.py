@@ -196,8 +196,10 @@ def views_of(model: Any) -> list[tuple[str, str]]:
 
 
 def joined(steps: Steps, fitted: Any, names: list[str] | None) -> Any:
-    """One model of fitted steps and a fitted clusterer, which knows the columns' names."""
+    """One model of fitted steps and a fitted clusterer, which knows the columns' names and leaves others aside."""
     model = Pipeline([*steps, ("cluster", fitted)]) if steps else fitted
+    for one in preparations_of(model):
+        one.takes_others_ = True
     first = model.steps[0][1] if steps else model
     if names is not None:
         first.feature_names_in_ = np.asarray(names, dtype=object)

@@ -103,8 +103,10 @@ def check_with_gaps(X: Any, *, min_samples: int, visit: Visit | None = None) -> 
     """
     X = _as_table(X, accept_sparse=True, min_samples=min_samples)
     if not isinstance(X, _dask.Frame):
-        return X, *_check_finite(X, with_gaps=True, visit=visit)
-    return X, False, [] if visit is None else sweep(visit, X, _dask.row_numbers(X), width=X.shape[1]).pieces
+        has_gaps, pieces = _check_finite(X, with_gaps=True, visit=visit)
+        return X, has_gaps, pieces
+    pieces = [] if visit is None else list(sweep(visit, X, _dask.row_numbers(X), width=X.shape[1]).pieces)
+    return X, False, pieces
 
 
 def _as_table(X: Any, *, accept_sparse: bool, min_samples: int) -> Any:

@@ -97,6 +97,11 @@ class Fitted:
     numbered: bool = False  # whether names of clusters are numbers, as for images, whose pixels mean little
     are_known: bool = False  # whether it is known that these are the rows of the fit, and need not be found out
 
+    def __post_init__(self) -> None:
+        first = first_preparation(self.model)
+        if first is not None:  # a file may have columns that the fit has left aside
+            object.__setattr__(self, "X", first.own_columns(self.X))
+
     @cached_property
     def clusterer(self) -> Any:
         """The estimator that gave the labels."""

@@ -190,6 +190,13 @@ class PreparedBlocks:
         described = {name: part for name, part in parts.items() if part is not None}
         return description_of(described) if len(described) == len(parts) else None
 
+    def own_columns(self, X: Any) -> Any:
+        """Blocks with the columns of fit, where they may have others."""
+        if not isinstance(X, Mapping):
+            return X
+        own = {name: getattr(one, "own_columns", lambda block: block) for name, one in self.preparations.items()}
+        return {name: own[name](block) if name in own else block for name, block in X.items()}
+
     def encode(self, X: object) -> dict[str, Any]:
         """Rows of numbers of each block."""
         given = as_fitted(checked_blocks(X) or {}, list(self.preparations))

@@ -199,6 +199,11 @@ def rows_of(X: Any, index: NDArray) -> Any:
     return X.take(index) if hasattr(X, "column_names") else X[index]
 
 
+def columns_named(X: Any, names: list[Any]) -> Any:
+    """Some columns of a data frame, by their names."""
+    return X.select(names) if hasattr(X, "select") else X[names]
+
+
 def columns_of(X: Any) -> Iterator[Any]:
     """The columns of a table, as its library has them."""
     for position in range(X.shape[1]):

@@ -19,7 +19,7 @@ from jointclust.rows.arrays import columns_at, is_device_array, like, namespace,
 from jointclust.rows.memory import check_memory
 from jointclust.types import Array, Float
 from jointclust.views.cells import cells_of
-from jointclust.views.columns import check_columns, columns_of, is_table, names_of, numbers_in, unfolded
+from jointclust.views.columns import check_columns, columns_named, columns_of, is_table, names_of, numbers_in, unfolded
 from jointclust.views.counts import Words
 from jointclust.views.encoder import MixedEncoder
 from jointclust.views.gaps import LowRankImputer
@@ -105,6 +105,8 @@ class Preparation(Transformer):
     weights_: Float | None = None
     units_: dict[str, str] = {}  # noqa: RUF012
     weighted_: NDArray[np.bool_]
+    # Whether tables may have further columns, which are left aside, and theirs in any order: as on the command line.
+    takes_others_: bool = False
 
     def __init__(self, view: str = "auto", columns: str | list[Any] = "related"):
         self.view = view
@@ -315,6 +317,7 @@ class Preparation(Transformer):
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Documents, a table, or a matrix of numbers; its columns counted and their names noted or compared."""
+        X = X if reset else self.own_columns(X)
         documents = is_documents(X)
         if not reset and documents == hasattr(self, "n_features_in_"):
             raise TypeError("X is not of the form that fit was given: a list of strings, or a table.")
@@ -334,6 +337,15 @@ class Preparation(Transformer):
         if reset or not self.lacks_unused(matrix):
             check_columns(self, matrix, reset=reset)
         return matrix
+
+    def own_columns(self, X: Any) -> Any:
+        """A table with the columns of fit, in that order, where it may have others; anything else as it is."""
+        names = getattr(self, "feature_names_in_", None)
+        if not self.takes_others_ or names is None or not is_table(X) or isinstance(X, np.ndarray):
+            return X
+        given = names_of(X)
+        own = [name for name in names.tolist() if name in set(given)]
+        return X if own in ([], given) else columns_named(X, own)
 
     def lacks_unused(self, X: Any) -> bool:
         """Whether a table has the columns of fit, in that order, but for some that are not used."""

@@ -35,8 +35,8 @@ __all__ = ["Shown", "show", "write_report"]
 
 _BLOCK = 65_536
 _OF_OTHERS = (
-    "These are not the rows of the fit: the model's predict has put them into its clusters. How sure the clusters are, "
-    "and how many, was found in the rows of the fit."
+    "These are not the rows of the fit, cell by cell: the model's predict has put them into its clusters. How sure the "
+    "clusters are, and how many, was found in the rows of the fit."
 )
 
 
