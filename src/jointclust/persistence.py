@@ -148,11 +148,12 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
             "plain values, name the kernel instead of passing a function, and drop callbacks with set_callbacks()."
         )
     buffer = io.BytesIO(data)
+    del data  # two copies of a large model are enough
     header = {"format": FORMAT_VERSION, "library": "jointclust", "version": __version__}
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(_HEADER, json.dumps(header))
     with replacing(path) as temporary:
-        temporary.write_bytes(buffer.getvalue())
+        temporary.write_bytes(buffer.getbuffer())
 
 
 def load(path: str | os.PathLike[str]) -> Any:

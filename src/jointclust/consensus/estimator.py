@@ -849,8 +849,10 @@ def _labels(agreement: Agreement, X: Any, reject_below: float) -> Labels:
 
 
 def _layer_labels(agreement: Agreement, X: Any, tree: Tree, label_of_leaf: Labels) -> Labels:
-    leaves = in_parts(lambda part: leaves_of(agreement, tree, to_host(agreement.codes(part)[0])), _sources(agreement, X))
-    return label_of_leaf[leaves]
+    def of_part(part: list[ViewRows]) -> Labels:
+        return leaves_of(agreement, tree, to_host(agreement.codes(part)[0]))
+
+    return label_of_leaf[in_parts(of_part, _sources(agreement, X))]
 
 
 def _embed(agreement: Agreement, X: Any) -> Float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -100,6 +101,17 @@ class Description:
     _usage: Usage | None = None
     # Of each block, by name.
     _parts: dict[str, Description] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The reasons of very many columns as one text: files hold one large part in less memory than many."""
+        usage = self._usage
+        is_wide = usage is not None and len(usage.why) > _LISTED
+        return self.__dict__ | ({"_usage": usage._replace(why=json.dumps(usage.why))} if is_wide else {})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        usage = state.get("_usage")
+        is_wide = usage is not None and isinstance(usage.why, str)
+        self.__dict__.update(state | ({"_usage": usage._replace(why=json.loads(usage.why))} if is_wide else {}))
 
     @property
     def columns(self) -> list[Column]:
