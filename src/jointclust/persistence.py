@@ -141,7 +141,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> None:
     data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
     if _swells(data):
         data = skops.dumps(model, compression=zipfile.ZIP_STORED)  # load does not unpack what grows like a bomb
-    foreign = _foreign_types(skops, data)
+    foreign = _foreign_types(skops, _without_arrays(data))
     if foreign:
         raise TypeError(
             f"model holds types that load would refuse: {', '.join(foreign)}. Give parameters as NumPy arrays and "
@@ -232,6 +232,15 @@ def _swells(data: bytes) -> bool:
             return True
         inner = [item for item in items if _begins(archive, item, b"PK")]  # sparse rows are archives of their own
         return any(_swells(archive.read(item)) for item in inner)
+
+
+def _without_arrays(data: bytes) -> bytes:
+    """The file with nothing in it but what it says of types, which is all that is looked at before it is written."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(buffer, "w") as light:
+        for item in archive.infolist():
+            light.writestr(item.filename, archive.read(item) if item.filename == _SCHEMA else b"")
+    return buffer.getvalue()
 
 
 def _begins(archive: zipfile.ZipFile, item: zipfile.ZipInfo, start: bytes) -> bool:

@@ -230,7 +230,7 @@ class Agreement:
         return replace(self, votes=votes, overrides=overrides, scale=self.scale.renumbered(numbers, n_clusters))
 
 
-def in_parts(function: Callable[[list[ViewRows]], Array], sources: list[ViewRows]) -> Array:
+def in_parts(function: Callable[[list[ViewRows]], Any], sources: list[ViewRows]) -> Any:
     """A function of rows in each view, part by part where they are many: their codes take more room than the rows."""
     rows = sources[0].rows
     if is_device_array(rows) or rows.shape[0] <= _PART:
