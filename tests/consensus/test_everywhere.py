@@ -245,7 +245,7 @@ def test_all_rows_are_voted_on(learned_from_some):
 
 def test_votes_of_many_rows_are_counted_part_by_part(monkeypatch):
     """The codes of all members take many times the room of the rows."""
-    X, _ = jc.datasets.mixture(400, 6, 3, random_state=0)
+    X, _ = jc.datasets.mixture(400, 30, 3, random_state=0)
     model = jc.JointConsensus(3, effort="quick", trust=False, random_state=0).fit(X)
     before = model.predict(X), model.predict_proba(X), model.confidence(X), model.predict(X, 5)
     sizes, codes = [], Agreement.codes
@@ -255,7 +255,7 @@ def test_votes_of_many_rows_are_counted_part_by_part(monkeypatch):
         return codes(self, sources, **options)
 
     monkeypatch.setattr(Agreement, "codes", counted)
-    monkeypatch.setattr(agreement, "_PART", 150)
+    monkeypatch.setattr(agreement, "PART", 150)
     after = model.predict(X), model.predict_proba(X), model.confidence(X), model.predict(X, 5)
     assert sizes == [150, 150, 100] * 4
     for one, other in zip(before, after, strict=True):

@@ -22,7 +22,7 @@ from jointclust.types import Array, Float, Labels
 
 _T = TypeVar("_T")
 # Rows whose codes are held at a time.
-_PART = 2**16
+PART = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,10 +233,10 @@ class Agreement:
 def in_parts(function: Callable[[list[ViewRows]], Any], sources: list[ViewRows]) -> Any:
     """A function of rows in each view, part by part where they are many: their codes take more room than the rows."""
     rows = sources[0].rows
-    if is_device_array(rows) or rows.shape[0] <= _PART:
+    if is_device_array(rows) or rows.shape[0] <= PART:
         return function(sources)
-    starts = range(0, rows.shape[0], _PART)
-    return joined([function([one.block(slice(start, start + _PART)) for one in sources]) for start in starts])
+    starts = range(0, rows.shape[0], PART)
+    return joined([function([one.block(slice(start, start + PART)) for one in sources]) for start in starts])
 
 
 def most_voted(votes: Float) -> Labels:
