@@ -105,6 +105,7 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
             among = clusters if isinstance(clusters, int) else models.among(clusters)
             fit = default.fit_rows(estimator, rows, among, known, models.n_classes(known), like=before)
             cluster_number, coded, embedding = fit.number, fit.coded, fit.embedding
+            del fit  # and with it the rows in each view, which take more room than all that follows
         else:
             estimator, cluster_number = models.fitted_on_rows(estimator, rows, clusters, known, progress)
             embedding = None
