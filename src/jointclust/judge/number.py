@@ -79,7 +79,8 @@ class ClusterNumber:
         """The result as a sentence."""
         if self.n_clusters == 1:
             sure = "" if np.isnan(self.confidence) else f" (probability {self.confidence:.0%})"
-            return f"no cluster structure found{sure}" + (f"; {self.others[0]} is the best number" * bool(self.others))
+            other = f"; {self.others[0]} is the best number" if self.others else ""
+            return f"no cluster structure found{sure}{other}"
         sure = f" (probability {self.confidence:.0%} that this is about right)"
         close = [one for one in self.others if self.scores[one] > self.scores.get(self.n_clusters, 1.0) - _CLOSE]
         other = f"; {close[0]} is the other candidate" if close else ""
