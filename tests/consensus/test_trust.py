@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from jointclust.consensus.separation import n_separate
 from sklearn.metrics import adjusted_rand_score, jaccard_score
 
 import jointclust as jc
 from jointclust.consensus.confidence import ConfidenceRule
 from jointclust.consensus.reproducibility import Repeats, halves
-from jointclust.consensus.separation import n_separate
 from jointclust.consensus.verdict import leading_column, verdict
 
 
