@@ -155,7 +155,7 @@ def test_rows_of_all_kinds_and_places_are_judged(kind, clear, tmp_path, rng):
     elif kind == "texts":
         rows = [" ".join(rng.choice(words[k], 12)) for k in y]
     elif kind == "blocks":
-        rows = {"first": X[:, :3], "second": X[:, 3:]}
+        rows = {"first": X, "second": X @ rng.standard_normal((6, 5))}
     elif kind == "file":
         np.save(tmp_path / "rows.npy", X)
         rows = np.load(tmp_path / "rows.npy", mmap_mode="r")
