@@ -16,6 +16,7 @@ from jointclust.showing.features import Features, some_of_each
 from jointclust.showing.layout import plane_of_centers
 from jointclust.showing.names import class_weights, group_names, word_shares
 from jointclust.showing.profile import Profile, profile
+from jointclust.showing.queries import as_query, as_sql
 from jointclust.showing.rules import Condition, find_rules, joined, shown
 from jointclust.types import Float, Labels
 
@@ -43,11 +44,25 @@ class Rule:
         Share of the rows that fulfil them that are in the cluster.
     coverage : float
         Share of the cluster's rows that fulfil them.
+    sql : str or None
+        The same conditions for SQL, after ``WHERE``: a row is in the result if it fulfils them here, so that an empty
+        cell, and what the model takes as one (-999, blank text), fulfils none. None where the columns of a table
+        cannot say it: of words, of numbers that are written as text, of several blocks.
+    query : str or None
+        The same for ``DataFrame.query``; None, too, where pandas has no way to write a name.
     """
 
     conditions: list[Condition]
     precision: float
     coverage: float
+
+    @property
+    def sql(self) -> str | None:
+        return as_sql(self.conditions)
+
+    @property
+    def query(self) -> str | None:
+        return as_query(self.conditions)
 
     def __str__(self) -> str:
         return " and ".join(str(condition) for condition in self.conditions)
@@ -193,7 +208,8 @@ def _plain(rule: Rule) -> dict[str, object]:
     for one in rule.conditions:
         above, up_to = (limit if np.isfinite(limit) else None for limit in (one.above, one.up_to))
         conditions.append({"text": str(one), "feature": one.feature.name, "above": above, "up_to": up_to})
-    return {"text": str(rule), "precision": rule.precision, "coverage": rule.coverage, "conditions": conditions}
+    said = {"text": str(rule), "precision": rule.precision, "coverage": rule.coverage}
+    return {**said, "conditions": conditions, "sql": rule.sql, "query": rule.query}
 
 
 def explained(

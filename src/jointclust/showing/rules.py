@@ -17,6 +17,8 @@ _DEPTH, _RULES = 3, 3
 # What fewer conditions may cost, and what one more rule has to gain, in the F-score.
 _COST, _GAIN = 0.01, 0.05
 
+_EPOCH = np.datetime64("1970-01-01", "s")
+
 Held = NDArray[np.bool_]
 
 
@@ -41,7 +43,7 @@ class Condition:
         return (values > self.above) & (values <= self.up_to)
 
     def __str__(self) -> str:
-        name, kind, level, other = self.feature
+        name, kind, level, other = self.feature[:4]
         is_above, is_below = np.isfinite(self.above), np.isfinite(self.up_to)
         if kind == "level" and (is_above or other is None):
             return f"{name} {'=' if is_above else '≠'} {level}"
@@ -67,9 +69,14 @@ def shown(value: float, kind: str, digits: int = 15) -> str:
     """A value in the units of its column; dates as such."""
     if kind != "date" or not np.isfinite(value):
         return f"{value:.{digits}g}"
-    when = np.datetime64("1970-01-01", "s") + np.timedelta64(round(value * 86400), "s")
+    when = _EPOCH + np.timedelta64(round(value * 86400), "s")
     is_whole = value == round(value) or digits < 5
     return str(when.astype("datetime64[D]") if is_whole else when)
+
+
+def moment(since: np.timedelta64) -> str:
+    """A moment since 1970 as databases write it, with parts of a second where it has them."""
+    return str((_EPOCH + since).astype("datetime64[us]")).replace("T", " ").removesuffix(".000000")
 
 
 class Side(NamedTuple):
