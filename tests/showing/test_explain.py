@@ -311,4 +311,4 @@ def test_a_limit_has_few_digits_and_means_the_same(offset):
 
 def test_large_offsets_do_not_hide_a_rule():
     values = 1.6e9 + np.arange(100.0)[:, None]
-    assert str(explained(np.arange(100) > 41, values)[1].rules[0]) == "x0 > 1600000041"
+    assert str(explained(np.arange(100) > 41, values)[1].rules[0]) == "x0 > 1,600,000,041"

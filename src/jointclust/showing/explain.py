@@ -28,6 +28,11 @@ MOST_ROWS, FEWEST_OF_A_CLUSTER = 10_000, 50
 _COMPARED, _SHOWN = 40, 8
 # Least effect of a feature that sets a cluster apart; least rank correlation of two features that say the same.
 _SMALL_EFFECT, _ALIKE = 0.2, 0.9
+# Why clusters have no names.
+_NUMBERED = (
+    "a coordinate of an embedding says nothing alone, so clusters have numbers: names_from, a text for each row, "
+    "gives names"
+)
 # The least weight of a word that is shown, beside that of the first.
 _LEAST_WORD = 0.15
 
@@ -213,23 +218,30 @@ def _plain(rule: Rule) -> dict[str, object]:
 
 
 def explained(
-    features: Features, of_rows: Labels, places: NDArray | None, given: Mapping[int, str] | None = None
+    features: Features,
+    of_rows: Labels,
+    places: NDArray | None,
+    given: Mapping[int, str] | None = None,
+    naming: Features | None = None,
 ) -> Explanation:
     """What makes each cluster, from features and labels of the rows.
 
     Rows near the clusters' centers in ``places`` are typical; without them the plane through the centers is used.
-    ``given`` are names that clusters have already.
+    ``given`` are names that clusters have already, ``naming`` the features that others are named by, if not by these.
     """
     names = np.unique(of_rows[of_rows >= 0])
     # Rows in no cluster (below 0) have one number more.
     labels = np.where(of_rows >= 0, np.searchsorted(names, of_rows), names.size).astype(np.int32)
-    known = {k: given[name] for k, name in enumerate(names.tolist()) if given is not None and name in given}
-    called = group_names(features, labels, [frozenset([k]) for k in range(names.size)], known)
+    numbered = [] if (naming or features).can_name else names.tolist()
+    known = {name: f"cluster {name}" for name in numbered} | dict(given or {})
+    known = {k: known[name] for k, name in enumerate(names.tolist()) if name in known}
+    called = group_names(naming or features, labels, [frozenset([k]) for k in range(names.size)], known)
     member = np.eye(names.size, int(labels.max()) + 1, dtype=bool)
     explanation = explained_groups(features, labels, member, called, places, _BEST, stage="clusters")
     clusters = [replace(one, cluster=int(name)) for one, name in zip(explanation, names, strict=True)]
     n_outside = np.count_nonzero(labels == names.size)
     notes = explanation.notes + ([f"{n_outside:,} rows are in no cluster"] if n_outside else [])
+    notes += [] if (naming or features).can_name else [_NUMBERED]
     return replace(explanation, clusters=clusters, notes=notes)
 
 

@@ -22,10 +22,21 @@ from jointclust.views.blocks import PreparedBlocks, about_block, as_fitted, in_b
 from jointclust.views.cells import Cells, cells_of, is_missing
 from jointclust.views.columns import columns_of, is_table, names_of, unfolded
 from jointclust.views.counts import Words
-from jointclust.views.kinds import Description, describe, is_annotated, is_documents
+from jointclust.views.kinds import Description, describe, is_annotated, is_documents, listed
 
 # Levels of a category that are looked at, the most frequent first.
 _LEVELS = 50
+# Fewest columns that are things which rows have, and the share of them that a row has at the most.
+_ITEMS, _OF_ITEMS = 8, 0.5
+# How a level says that a row has something.
+_HAS = {"true", "yes", "1"}
+# Coordinates: fewest of them in lists and in columns, and most of them; the share of them on both sides of 0, and of
+# cells with a point; what they are called.
+_PLACES, _MANY, _MOST, _ON_BOTH_SIDES, _MOSTLY = 8, 32, 4096, 0.5, 0.9
+_STEMS = {"pc", "pca", "svd", "umap", "tsne", "emb", "embedding", "dim", "component", "latent", "vec", "vector"}
+_NUMBERED = re.compile(r"(.*?)[ _.\-]*(\[)?(\d{1,9})\]?")
+# Rows that tell whether columns are any of these.
+_SAMPLE = 200
 # Whole numbers below this are exact as numbers with a point.
 _EXACT = 2.0**53
 
@@ -63,6 +74,11 @@ class Feature(NamedTuple):
     stored: Stored | None = None
 
     @property
+    def is_item(self) -> bool:
+        """Whether it may mark what a row has."""
+        return self.kind == "number" or (self.kind == "level" and str(self.level).lower() in _HAS)
+
+    @property
     def name(self) -> str:
         """What to call it."""
         return self.column if self.level is None else f"{self.column} = {self.level}"
@@ -84,6 +100,52 @@ class Features:
     @cached_property
     def _by_column(self) -> Any:
         return sp.csc_array(self.values) if sp.issparse(self.values) else self.values
+
+    @cached_property
+    def are_items(self) -> bool:
+        """Whether each row has a few of many things: goods in a basket, answers that were ticked."""
+        if len(self.of) < _ITEMS or not all(one.is_item for one in self.of):
+            return False
+        some = self._some()
+        is_one = np.isin(some, (0.0, 1.0)) | np.isnan(some)
+        return bool(is_one.all() and np.nanmean(some) < _OF_ITEMS)
+
+    @cached_property
+    def coordinates(self) -> NDArray[np.bool_]:
+        """Which columns are coordinates of an embedding, one of which says nothing alone.
+
+        They have one name and a number, and are many numbers with a point on both sides of 0, or of rows of one length.
+        """
+        found = np.zeros(len(self.of), dtype=bool)
+        families: dict[tuple[str, bool], dict[int, int]] = {}
+        for place, one in enumerate(self.of):
+            match = _NUMBERED.fullmatch(one.column)
+            if one.kind == "number" and match is not None and not self.are_counts:
+                families.setdefault((match[1].lower(), bool(match[2])), {})[int(match[3])] = place
+        for (stem, is_place), places in families.items():
+            own, numbers = list(places.values()), sorted(places)
+            counts_up = numbers == list(range(numbers[0], numbers[0] + len(own))) and numbers[0] in (0, 1)
+            are_many = (_PLACES if is_place else _MANY) <= len(own) <= _MOST and counts_up
+            found[own] = stem in _STEMS or (are_many and self._are_coordinates(own))
+        return found
+
+    def _are_coordinates(self, own: list[int]) -> bool:
+        some = self._some()[:, own]
+        lengths = np.linalg.norm(some, axis=1)
+        if np.nanmean(some != np.round(some)) < _MOSTLY:
+            return False
+        has_both = ((some > 0).any(axis=0) & (some < 0).any(axis=0)).mean()
+        return bool(has_both >= _ON_BOTH_SIDES or np.nanstd(lengths) <= 0.01 * np.nanmean(lengths))
+
+    def _some(self) -> Float:
+        """Some of the rows, spread evenly."""
+        rows = np.unique(np.linspace(0, self.values.shape[0] - 1, _SAMPLE).astype(int))
+        return self.columns(np.arange(len(self.of)), rows)
+
+    @property
+    def can_name(self) -> bool:
+        """Whether a name can be made of any of them."""
+        return not self.coordinates.all() if self.of else True
 
     def columns(self, index: NDArray[np.intp], rows: NDArray[np.intp] | None = None) -> Float:
         """Some of the columns, dense, of some of the rows."""
@@ -141,6 +203,24 @@ def features_in_blocks(X: dict[str, Any], names: Sequence[str] | None, prepared:
         one._replace(column=in_block(name, one.column), stored=None) for name, part in parts.items() for one in part.of
     ]
     return Features(joined, of, None, [in_block(name, note) for name, part in parts.items() for note in part.notes])
+
+
+def words_of_rows(named_by: Any, X: Any, n_rows: int) -> Features:
+    """The words of a text for each row, by which clusters are named: those of a column of the data, or given ones."""
+    texts = named_by
+    if isinstance(named_by, str):
+        columns = names_of(X) if is_table(X) else []
+        if named_by not in columns:
+            has = f"has the columns {listed([str(name) for name in columns])}" if columns else "has no names of columns"
+            raise ValueError(f"names_from={named_by!r}: X {has}. Name one of its columns, or give a text for each row.")
+        texts = list(columns_of(X))[columns.index(named_by)]
+    texts = ["" if is_missing(text) else str(text) for text in np.asarray(texts, dtype=object).tolist()]
+    if len(texts) != n_rows:
+        raise ValueError(f"names_from has {len(texts)} texts and X has {n_rows} rows: give one for each.")
+    try:
+        return _words(texts)
+    except ValueError as error:
+        raise ValueError(f"names_from gives no names: {error}") from error
 
 
 def at_hand(X: Any) -> Any:
