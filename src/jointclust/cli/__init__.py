@@ -37,6 +37,7 @@ COMMANDS = {
     "fit": ("commands", "Cluster the rows of DATA and write labels, embedding, model and report."),
     "number": ("commands", "Say how many clusters DATA have: members of different kinds agree on that number most."),
     "predict": ("saved", "Label the rows of DATA with the model of a RUN: its folder, or its model.skops."),
+    "rules": ("rules", "Print the rules that tell the clusters of a RUN: in words, as SQL, or for pandas."),
     "select": ("commands", "Try methods and parameters on DATA, choose one without labels, write it like `fit`."),
     "suggest": ("saved", "Choose the rows of a RUN whose class helps most, for someone to fill in."),
 }

@@ -17,7 +17,7 @@ from jointclust.cli.comparison import aligned, grouped, verdict_of
 from jointclust.cli.console import Voice
 from jointclust.cli.exchange import claimed_folder
 from jointclust.cli.models import Clusters
-from jointclust.cli.reading import InputFile, file_to_fit, known_labels
+from jointclust.cli.reading import InputFile, file_to_fit, known_labels, naming_texts
 from jointclust.cli.results import Outcome, finish, image_of, verdict
 from jointclust.cli.runs import parameters_of, saved_names, saved_run
 from jointclust.cli.workbook import claim_workbook
@@ -114,6 +114,7 @@ def fit(context: click.Context, data: str | None, clusters: Clusters, out: str, 
         model = cut_model(model, given["cut_into"], X, rows)
     are_images = image_of(source, given)[0] is not None
     computed = {"prepared": rows, "coded": coded, "embedded": embedding, "looked_at": looked_at}
+    computed |= {"named_by": naming_texts(source, given)}
     fitted = Fitted(model, X, names, **computed, numbered=are_images, are_known=True)
     finish(Outcome(voice, Path(out), source, fitted, context, messages, cluster_number))
 
@@ -177,6 +178,8 @@ def cut(
     claim_workbook(given.get("xlsx", False))
     if data is None and path is not None and not Path(path).is_file():
         raise click.UsageError(f"The data of {run} are not at {path} any more: give them with --data.")
+    if given["name_by"] is None:
+        context.params["name_by"] = given["name_by"] = before.get("name_by")
     source = data_to_fit(voice, path, before | given)
     X, recorded = source.table.data, saved.record.get("input", {}).get("sha256")
     if recorded is not None and recorded != source.sha256:
@@ -190,7 +193,9 @@ def cut(
     context.with_resource(claimed_folder(folder, force=given["force"]))
     # How the data are read goes on with the run: it can be cut again, and label new rows.
     context.params |= {name: before[name] for name in before.keys() - context.params.keys() - {"clusters"}}
-    fitted = Fitted(model, X, source.table.names, numbered=are_images, are_known=recorded is not None)
+    naming = naming_texts(source, before | given)
+    is_known = recorded is not None
+    fitted = Fitted(model, X, source.table.names, numbered=are_images, named_by=naming, are_known=is_known)
     finish(Outcome(voice, folder, source, fitted, context, messages))
 
 
@@ -239,7 +244,7 @@ def select(context: click.Context, data: str, clusters: Clusters, out: str, **gi
     table["params"] = [", ".join(f"{key}={value}" for key, value in row.items()) for row in table["params"]]
     model = preparing.joined(steps, search.best_estimator_, names)
     are_images = image_of(source, given)[0] is not None
-    computed = {"prepared": rows, "coded": coded, "looked_at": looked_at}
+    computed = {"prepared": rows, "coded": coded, "looked_at": looked_at, "named_by": naming_texts(source, given)}
     fitted = Fitted(model, X, names, **computed, numbered=are_images, are_known=True)
     best = {"chosen method": table["estimator"][search.best_index_], **search.best_params_}
     chosen = {name: (value, f"best {given['criterion']}") for name, value in best.items()}

@@ -115,8 +115,24 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
             raise click.UsageError(f"--text-column is the only feature: leave out {others}.")
         reading |= {"text_column": text, "kinds": {text: "text"}, "categories": "keep", "missing": "keep"}
     if "show" in given:
-        reading |= {"show": options.names_of(given["show"]) or (), "carry": True}
+        reading |= {"show": _shown(given), "carry": True}
     return reading
+
+
+def _shown(given: dict[str, Any]) -> list[str]:
+    """Columns that are not clustered, but shown with the rows; the one that names clusters is."""
+    names = options.names_of(given.get("show", ())) or []
+    return list(dict.fromkeys([*names, *([given["name_by"]] if _is_named_beside(given) else [])]))
+
+
+def _is_named_beside(given: dict[str, Any]) -> bool:
+    """Whether clusters are named by a column that is not clustered; texts that are name their clusters anyway."""
+    return given.get("name_by") is not None and given["name_by"] != given["text_column"]
+
+
+def naming_texts(source: InputFile, given: dict[str, Any]) -> NDArray[Any] | None:
+    """The texts that clusters are named by, if a column of them is named."""
+    return source.table.beside[given["name_by"]] if _is_named_beside(given) else None
 
 
 def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]) -> Table:
@@ -159,7 +175,7 @@ def identities(table: Table) -> NDArray:
 def file_to_fit(voice: Voice, data: str, given: dict[str, Any], *, of_copies: bool = True) -> InputFile:
     """One file of data to be fitted, with its columns by name; prints the notes, also those on copies of rows."""
     source = read_data(voice, data, given)
-    spared = [*named_features(source, given), *(options.names_of(given.get("show", ())) or ())]
+    spared = [*named_features(source, given), *_shown(given)]
     text, missing = given["text_column"], given["missing"]
     table = preparing.arranged(source.table, text_column=text, missing=missing, spared=spared)
     if of_copies:

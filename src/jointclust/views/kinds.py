@@ -165,8 +165,12 @@ class Description:
 
     def without_sentinels(self, values: Float, position: int) -> Float:
         """Numbers of the column at a position, NaN where one stands for a gap."""
-        marks = [value for where, value in self._sentinels if where == position]
+        marks = self.sentinels_of(position)
         return np.where(np.isin(values, marks), np.nan, values) if marks else values
+
+    def sentinels_of(self, position: int) -> tuple[float, ...]:
+        """Numbers of the column at a position that stand for gaps."""
+        return tuple(value for where, value in self._sentinels if where == position)
 
     @property
     def has_gaps(self) -> bool:
