@@ -25,4 +25,5 @@ def test_clusters_are_named_by_a_column_of_texts(tmp_path, capsys):
     bare = ("fit", tmp_path / "bare.csv", "-k", 2, "--set", "effort=quick", "--quiet", "--out", tmp_path / "bare")
     assert call(*bare) == 0
     assert [row["name"] for row in rows_of(tmp_path / "bare" / "clusters.csv")] == ["cluster 0", "cluster 1"]
-    assert "no column 'title'" in failure(capsys, *bare, "--force", "--name-by", "title")[1]
+    status, message = failure(capsys, *bare, "--force", "--name-by", "title")
+    assert (status, "no column 'title'" in message, message.endswith("(--name-by)")) == (3, True, True)

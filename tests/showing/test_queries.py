@@ -112,6 +112,26 @@ def test_hostile_levels_are_quoted():
     assert sum(as_query([Condition(one, 0.0)]) is not None for one in few) >= 8
 
 
+def test_a_cell_that_is_there_is_asked_for():
+    """Trees part rows that have a value from those that have none."""
+    rng = np.random.RandomState(0)
+    frame = pd.DataFrame(
+        {
+            "number": rng.rand(60),
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.randint(99, size=60), unit="D"),
+            "colour": rng.choice(["red", "green", "blue"], 60),
+            "yes": rng.choice(["yes", "no", "n/a", " "], 60),
+            "größe": rng.rand(60).astype(np.float32),
+        }
+    )
+    frame.iloc[::7] = None
+    known = frame.notna().assign(yes=frame["yes"].isin(["yes", "no"]))
+    for feature in features_in(frame, None, None, None).of:
+        condition, rows = Condition(feature), np.flatnonzero(known[feature.column]).tolist()
+        assert str(condition) == f"{feature.column} is known"
+        assert in_sqlite(frame, as_sql([condition])) == rows == in_pandas(frame, as_query([condition]))
+
+
 def test_every_kind_of_column():
     rng = np.random.RandomState(0)
     n = 200

@@ -22,6 +22,7 @@ from jointclust.cli.errors import spelled
 from jointclust.cli.repeated import describe_copies, describe_total
 from jointclust.cli.writing import read_cells
 from jointclust.estimators.known import says_nothing
+from jointclust.exceptions import Message, Setting
 from jointclust.readers import Columns, NoColumnError, ReadError, Table, as_written, format_of, read
 from jointclust.readers._table import no_such_column
 from jointclust.views.usage import RELATED
@@ -76,7 +77,7 @@ def read_data(
     reading["missing"] = "refuse" if reading.get("missing", "refuse") == "refuse" else "keep"
     reading["categories"] = "keep" if reading.get("categories") == "auto" else reading.get("categories", "refuse")
     kind = given["format"] or kind_of(data)
-    with _as_file(data, kind) as file:
+    with _as_file(data, kind) as file, _shown_as_asked(given):
         size = file.stat().st_size if file.is_file() else None
         with voice.step("read", f"Reading {STDIN if data == '-' else data}", size) as progress:
             table = _read(file, kind, remembered, reading | {"progress": progress})
@@ -146,6 +147,19 @@ def _read(file: Path, kind: str, remembered: str | None, options: dict[str, Any]
             return table
         note = f"There is no column {remembered!r}, which named the rows of the fit: they are counted from 0."
         return replace(table, notes=[*table.notes, note])
+
+
+@contextmanager
+def _shown_as_asked(given: dict[str, Any]) -> Iterator[None]:
+    """Errors of a column that is shown since clusters are named by it speak of the option that names it."""
+    try:
+        yield
+    except ReadError as error:
+        if _is_named_beside(given) and not given.get("show") and isinstance(error.args[0], Message):
+            text, settings = error.args[0].text, error.args[0].settings
+            own = [Setting("name_by") if setting == Setting("show") else setting for setting in settings]
+            error.args = (Message(text, *own),)
+        raise
 
 
 @contextmanager

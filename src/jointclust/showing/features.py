@@ -346,8 +346,7 @@ def _of_levels(stored: Stored | None, column: Any, cells: Cells) -> Stored | Non
     types = {type(cell) for cell in cells_there.tolist() if not is_missing(cell)}
     if not (all(issubclass(one, str) for one in types) or all(issubclass(one, bool | np.bool_) for one in types)):
         return None  # numbers beside text, which were made text
-    blank = [value for value in cells.values.tolist() if isinstance(value, str) and not value.strip()]
-    return stored._replace(gaps=tuple(dict.fromkeys(blank)))
+    return stored._replace(gaps=tuple(cells.marks))
 
 
 def _narrow(dtype: Any) -> Any:

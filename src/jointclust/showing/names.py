@@ -222,7 +222,10 @@ def _told(
         paths.reverse()
     for path in paths:
         n_needed = max(sum(1 for one in path if one.gain >= _GAIN), 1)
-        for one in path[min(n_needed, _PARTS) - 1 :]:
+        grown = path[min(n_needed, _PARTS) - 1 :]
+        # A third part may make true what two say too loosely.
+        third = next((n for n, one in enumerate(grown) if len(one.sides) <= _PARTS + 1 and not _hedge(*one[-2:])), 0)
+        for one in [*grown[third:], *grown[:third]]:
             parts = map(spoken.text, joined(one.sides, of).values())
             names.append(_hedge(one.true_of, one.others) + ", ".join(parts))
     return list(dict.fromkeys(names))

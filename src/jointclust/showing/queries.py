@@ -63,7 +63,7 @@ def any_of(texts: Sequence[str | None], word: str) -> str:
 
 
 class _Asked(NamedTuple):
-    """What a condition asks of a cell: comparisons that all have to hold, and cells that count as empty ones."""
+    """What a condition asks of a cell that is there: comparisons that all have to hold, and what counts as empty."""
 
     comparisons: list[tuple[str, Cell]]
     gaps: tuple[Cell, ...]
@@ -72,20 +72,24 @@ class _Asked(NamedTuple):
 def _asked(condition: Condition) -> _Asked | None:
     """What a condition asks; None where the cells of the table are no values that it speaks of."""
     feature, stored = condition.feature, condition.feature.stored
-    if stored is None or feature.kind == "word":
-        return None
     above, up_to = condition.above, condition.up_to
-    if feature.kind == "level":
+    if stored is None or feature.kind == "word" or above == np.inf or up_to == -np.inf:
+        return None
+    told = _instant if feature.kind == "date" else _number
+    if feature.kind == "level" and (np.isfinite(above) or np.isfinite(up_to)):
         is_level = bool(np.isfinite(above))
         if is_level or stored.other is not None:
             cell = stored.level if is_level else stored.other
             return None if cell is None else _Asked([("=", cell)], ())
-        return None if stored.level is None else _Asked([("<>", stored.level)], stored.gaps)
+        gaps = tuple(gap if isinstance(gap, str) else _number(gap) for gap in stored.gaps)
+        return None if stored.level is None else _Asked([("<>", stored.level)], gaps)
     sides = [(">", above)] * bool(np.isfinite(above)) + [("<=", up_to)] * bool(np.isfinite(up_to))
-    if feature.kind == "date":
-        return _Asked([(sign, _instant(limit)) for sign, limit in sides], stored.gaps)
-    gaps = tuple(gap for gap in stored.gaps if isinstance(gap, str) or above < gap <= up_to)
-    return _Asked([(sign, _number(limit)) for sign, limit in sides], gaps)
+    marks = (
+        gap if isinstance(gap, str) else told(gap)
+        for gap in stored.gaps
+        if isinstance(gap, str) or above < gap <= up_to
+    )
+    return _Asked([(sign, told(limit)) for sign, limit in sides], tuple(marks))
 
 
 def _instant(days: float) -> str:
@@ -110,14 +114,11 @@ def _sql_of(condition: Condition) -> str | None:
     if not stored.column or any(isinstance(text, str) and not _is_sayable(text) for text in texts):
         return None  # no database has a name without letters
     name = '"' + stored.column.replace('"', '""') + '"'
-    parts = [f"{name} {sign} {_sql_cell(cell)}" for sign, cell in asked.comparisons]
-    if len(asked.gaps) == 1 and asked.comparisons[0][0] != "<>":
-        parts.append(f"{name} <> {_sql_cell(asked.gaps[0])}")
-    elif asked.gaps:
-        unlike = [cell for sign, cell in asked.comparisons if sign == "<>"]
-        parts = [part for part, (sign, _) in zip(parts, asked.comparisons, strict=True) if sign != "<>"]
-        parts.append(f"{name} NOT IN ({', '.join(map(_sql_cell, [*unlike, *asked.gaps]))})")
-    return " AND ".join(parts)
+    parts = [f"{name} {sign} {_sql_cell(cell)}" for sign, cell in asked.comparisons if sign != "<>"]
+    unlike = [_sql_cell(cell) for cell in (*(cell for sign, cell in asked.comparisons if sign == "<>"), *asked.gaps)]
+    if unlike:
+        parts.append(f"{name} <> {unlike[0]}" if len(unlike) == 1 else f"{name} NOT IN ({', '.join(unlike)})")
+    return " AND ".join(parts) or f"{name} IS NOT NULL"
 
 
 def _is_sayable(text: str) -> bool:
@@ -142,7 +143,7 @@ def _query_of(condition: Condition) -> str | None:
     signs = {"=": "==", "<>": "!="}
     cells = [(signs.get(sign, sign), _narrowed(cell, stored.narrow)) for sign, cell in asked.comparisons]
     # What is not like an empty cell is not unlike anything either, but pandas says that it is.
-    known = [f"{name} == {name}"] if cells[0][0] == "!=" else []
+    known = [] if any(sign != "!=" for sign, _ in cells) else [f"{name} == {name}"]
     return " and ".join(
         [*known, *(f"{name} {sign} {cell!r}" for sign, cell in [*cells, *(("!=", g) for g in asked.gaps)])]
     )
@@ -169,7 +170,9 @@ def _example(condition: Condition) -> tuple[str, Any]:
     feature, stored, asked = condition.feature, condition.feature.stored, _asked(condition)
     if stored is None or asked is None:
         return "", None
-    sign, cell = asked.comparisons[-1]
+    sign, cell = asked.comparisons[-1] if asked.comparisons else ("=", stored.level or 0)
+    if not asked.comparisons and feature.kind == "date":
+        return stored.column, np.datetime64(0, "us")
     if feature.kind == "date":
         given = np.datetime64(str(cell), "us")
         return stored.column, given if sign == "<=" else given + np.timedelta64(1, "D")

@@ -33,7 +33,8 @@ class Condition:
     feature : Feature
         Of which column, and what kind of one.
     above, up_to : float
-        Its limits, either of which may be infinite; of levels, 0 and 1 stand for no and yes.
+        Its limits, either of which may be infinite; of levels, 0 and 1 stand for no and yes. Without limits any cell
+        fulfils it that is not empty.
     """
 
     feature: Feature
@@ -47,6 +48,8 @@ class Condition:
     def __str__(self) -> str:
         name, kind, level, other = self.feature[:4]
         is_above, is_below = np.isfinite(self.above), np.isfinite(self.up_to)
+        if not is_above and not is_below and kind != "word":
+            return f"{name} is known"
         if kind == "level" and (is_above or other is None):
             return f"{name} {'=' if is_above else '≠'} {level}"
         if kind == "level":

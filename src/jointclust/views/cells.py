@@ -75,6 +75,13 @@ class Cells:
         return isinstance(value, str) and self.reading.is_gap(value)
 
     @property
+    def marks(self) -> list[str]:
+        """Different cells of text that are taken as gaps, as they are written."""
+        if self.values.dtype.kind != "O":
+            return []
+        return [value for value, gap in zip(self.values, self._gaps, strict=True) if gap and value is not None]
+
+    @property
     def gap_words(self) -> dict[str, int]:
         """Words that are taken as gaps, and how many cells have them."""
         if self.values.dtype.kind != "O" or self.codes is None:

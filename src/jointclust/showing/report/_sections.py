@@ -115,7 +115,11 @@ def phrase(content: Content, node: int) -> str:
     if rule is not None and cluster.features and cluster.features[0].kind == "word":
         here, elsewhere = _shares(rule, cluster)
         return f"{rule}: {here} (others {elsewhere})"
-    means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in cluster.features[:2])
+    coordinates = set(np.flatnonzero(content.fitted.features.coordinates).tolist())
+    told = [one for one in cluster.features if content.index_of.get(one.name) not in coordinates]
+    if cluster.features and not told:
+        return ""  # a coordinate of an embedding says nothing alone
+    means = ((one.name, _mean(one.mean, one.kind), _mean(one.rest, one.kind)) for one in told[:2])
     parts = [f"{name}: {here} (others {rest})" for name, here, rest in means] or ["no feature sets it apart"]
     return ", ".join(parts) if len(", ".join(parts)) <= _PHRASE else parts[0]
 
