@@ -504,9 +504,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         check_is_fitted(self)
         if "_judged" not in vars(self):
             kept: KeptRows | None = vars(self).get("_kept")
-            self._judged = (
-                None if kept is None else judged_again(self._agreement, kept.rows, kept.weights, self.max_rank)
-            )
+            of = self._agreement, self.max_rank
+            self._judged = None if kept is None else judged_again(*of, kept.rows, kept.weights)
         return self._judged
 
     @property
@@ -531,7 +530,10 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             if kept is None:
                 raise AttributeError("number_ is not known: the model keeps no rows (it is of version 0.2 or earlier).")
             viewed = viewed_again(self._agreement, self.max_rank, kept.rows, kept.weights)
-            self._number = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
+            try:
+                self._number = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
+            except ValueError as error:
+                raise AttributeError(f"number_ is not known: {error}") from error
         return self._number
 
     @number_.setter
