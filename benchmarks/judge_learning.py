@@ -236,7 +236,7 @@ def logistic(terms: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def best_limit(anything, nothing, agreement) -> float:
-    """The probability below which one cluster is said: what is right without clusters, less the agreement lost with them.
+    """The probability below which one cluster is said: most is right without clusters for the agreement lost with them.
 
     People bring rows without clusters rarely, but to invent clusters is the worse mistake.
     """

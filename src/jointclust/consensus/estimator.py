@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from jointclust import progress
 from jointclust._sklearn import CallbackSupportMixin, Interval, StrOptions, fit_context
 from jointclust.consensus import questions
-from jointclust.consensus.agreement import Agreement, in_parts, most_voted
+from jointclust.consensus.agreement import Agreement, in_parts
 from jointclust.consensus.column_roles import ColumnRoles, columns_with_roles
 from jointclust.consensus.fitting import FittedConsensus, Settings, fit_consensus
-from jointclust.consensus.judged import Judgement, Seen, counted_in, seen_in
+from jointclust.consensus.judged import Judgement, Seen, counted_in, judged_again, layers_judged, viewed_again
 from jointclust.consensus.kept_rows import KeptRows
 from jointclust.consensus.matching import Before, before_of
 from jointclust.consensus.members import EFFORTS
@@ -44,19 +44,18 @@ from jointclust.consensus.views import MOST_ROWS, ViewedData, ViewRows, check_vi
 from jointclust.estimators.base import TakesRows, check_n_clusters
 from jointclust.estimators.known import check_place, known_beside
 from jointclust.estimators.tasks import begin, part_reporter
-from jointclust.exceptions import Notice, collected, tell
-from jointclust.judge.judge import the_judge
+from jointclust.exceptions import Notice, tell
 from jointclust.judge.number import ClusterNumber
 from jointclust.numerics.partitions import centers_of, looked_up
 from jointclust.rows import as_rows, computed, each_row, is_elsewhere, loaded, threads
-from jointclust.rows.arrays import is_sparse, rows_at, to_host, whole_numbers
+from jointclust.rows.arrays import is_sparse, to_host, whole_numbers
 from jointclust.subspace.coordinates import Coordinates, fingerprint_of
 from jointclust.types import Float, Labels, Predictor
 from jointclust.views.columns import BESIDE, EITHER
 from jointclust.views.kinds import Description, listed
 from jointclust.views.preparation import Preparation, describe_empty
 
-# A layer is supported if its predicted agreement is less than that of the one before by at most this.
+# A layer is supported if its predicted agreement is less than that of coarser ones by at most this.
 _ABOUT = 0.02
 # What is computed when it is first read, and holds until the next fit.
 _READ = "_predicted", "_number"
@@ -184,8 +183,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         Nested partitions, coarse to fine, made when first needed: ``n_clusters``, ``labels``, ``agreement``,
         the mean adjusted Rand index with the members, by their weights; ``predicted_agreement`` with the true clusters;
         and ``split``: whether the split that makes the layer of the one before is "supported", because the predicted
-        agreement is about as high or higher than before, or "doubtful". Coarser ones join the clusters of ``labels_``,
-        finer ones split them, up to four times as many; none rejects rows.
+        agreement is about as high as that of every coarser layer or higher, or "doubtful". Coarser ones join the
+        clusters of ``labels_``, finer ones split them, up to four times as many; none rejects rows.
     changes_ : list of dict
         What has become of the clusters of an earlier model, only with ``like``: ``kind`` ("kept", "split", "merged",
         "new" or "gone"), ``clusters`` (their numbers here), ``before`` (their numbers there), ``share`` and ``rows``
@@ -452,6 +451,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     _training: TrainingVotes = field(init=False)
     _patterns: Patterns | None = field(init=False)
     _judged: Judgement | None = field(init=False)
+    _predicted: Float | None = field(init=False)
+    _number: ClusterNumber = field(init=False)
     _trust: Trust | None = field(init=False)
     _tree: Tree | None = field(init=False)
     _seed: int = field(init=False)
@@ -502,30 +503,10 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """What the judge says of the clusters: of the fit; of others, from the kept rows when it is first needed."""
         check_is_fitted(self)
         if "_judged" not in vars(self):
-            seen, n_clusters = self._seen_again(), self._agreement.n_clusters
-            self._judged = None if seen is None else Judgement.of(seen[0].evidence, self._voted(seen[1]), n_clusters)
+            kept: KeptRows | None = vars(self).get("_kept")
+            of = self._agreement, self.max_rank
+            self._judged = None if kept is None else judged_again(*of, kept.rows, kept.weights)
         return self._judged
-
-    def _seen_again(self) -> tuple[Seen, NDArray] | None:
-        """The evidence in the rows that the model keeps, and the codes of these rows; None without such rows."""
-        kept: KeptRows | None = vars(self).get("_kept")
-        return None if kept is None else self._evidence_in(kept.rows, kept.weights)
-
-    def _viewed_again(self, X: Any, weights: Float | None) -> ViewedData:
-        """Rows in memory in the views of the fit."""
-        return ViewedData(self._agreement.preparations, self._agreement.sources(X), weights, self.max_rank)
-
-    def _evidence_in(self, X: Any, weights: Float | None) -> tuple[Seen, NDArray] | None:
-        """The evidence in rows in memory, and the codes of the rows that were looked at."""
-        viewed = self._viewed_again(X, weights)
-        sample = viewed.sample(np.random.RandomState(0))
-        with collected(), threads.single():
-            seen = seen_in(viewed, sample)
-            if seen is None:
-                return None
-            rows = sample[seen.rows]
-            some = [ViewRows(rows_at(one.rows, rows), one.scaler) for one in viewed.sources]
-            return seen, to_host(self._agreement.codes(some)[0])
 
     @property
     def predicted_agreement_(self) -> float:
@@ -548,13 +529,16 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             kept: KeptRows | None = vars(self).get("_kept")
             if kept is None:
                 raise AttributeError("number_ is not known: the model keeps no rows (it is of version 0.2 or earlier).")
-            viewed = self._viewed_again(kept.rows, kept.weights)
-            self._number = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
+            viewed = viewed_again(self._agreement, self.max_rank, kept.rows, kept.weights)
+            try:
+                self._number = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
+            except ValueError as error:
+                raise AttributeError(f"number_ is not known: {error}") from error
         return self._number
 
     @number_.setter
     def number_(self, value: ClusterNumber) -> None:
-        vars(self)["number_"] = value
+        self.__dict__["number_"] = value
 
     @property
     def verdict_(self) -> Verdict:
@@ -586,16 +570,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             From 0 to 1.
         """
         check_is_fitted(self)
-        seen = self._evidence_in(X, None)
-        return (
-            0.0
-            if seen is None
-            else Judgement.of(seen[0].evidence, self._voted(seen[1]), self._agreement.n_clusters).agreement
-        )
-
-    def _voted(self, codes: NDArray) -> Labels:
-        """The clusters that rows with these codes are in."""
-        return to_host(most_voted(self._agreement.soft_labels(codes)))
+        judgement = judged_again(self._agreement, self.max_rank, X, None)
+        return 0.0 if judgement is None else judgement.agreement
 
     @property
     def columns_(self) -> list[dict[str, Any]]:
@@ -669,33 +645,19 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
 
     def _split(self, n_clusters: int) -> dict[str, Any]:
         """What is predicted of a layer, and whether that supports the split that makes it of the one before."""
-        predicted = self._predicted_of_layers()
+        if "_predicted" not in vars(self):
+            kept: KeptRows | None = vars(self).get("_kept")
+            of = self._agreement, self.max_rank, self._layers()
+            self._predicted = None if kept is None else layers_judged(*of, kept.rows, kept.weights)
+        predicted = self._predicted
         if predicted is None or n_clusters == 1:
             return {"predicted_agreement": None, "split": None}
-        before = predicted[n_clusters - 2]
-        is_supported = predicted[n_clusters - 1] >= (before - _ABOUT if n_clusters > 2 else before)
+        # Than all of them: of many splits each may lose little.
+        is_supported = predicted[n_clusters - 1] >= predicted[: n_clusters - 1].max() - _ABOUT
         return {
             "predicted_agreement": float(predicted[n_clusters - 1]),
             "split": "supported" if is_supported else "doubtful",
         }
-
-    def _predicted_of_layers(self) -> Float | None:
-        """The predicted agreement of each layer, from the kept rows; None without such rows.
-
-        For one cluster, what two have to reach: nothing where there is structure, else more than there is.
-        """
-        if "_predicted" not in vars(self):
-            seen, tree = self._seen_again(), self._layers()
-            if seen is None:
-                self._predicted = None
-                return None
-            leaves, judge = leaves_of(self._agreement, tree, seen[1]), the_judge()
-            with collected(), threads.single():
-                is_some = judge.p_anything(seen[0].evidence) >= judge.limits[0]
-                layers = [tree.labels(number)[leaves] for number in range(2, tree.n_leaves + 1)]
-                found = [judge.agreement(seen[0].evidence, one) if np.ptp(one) else 0.0 for one in layers]
-            self._predicted = np.array([0.0 if is_some else np.inf, *found])
-        return self._predicted
 
     def cut(self, n_clusters: int) -> Labels:
         """Labels of the training rows in the layer of this many clusters; no row is rejected.
@@ -732,9 +694,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
             )
         agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
         model = clone(self).set_params(n_clusters=n_clusters)
-        left_out = "_agreement", "_tree", "_judged", "_trust", "_predicted", "labels_", "cluster_centers_", "classes_"
-        left_out += ("number_",)
-        left_out += tuple(self._get_param_names())
+        left_out = {"_agreement", "_tree", "_judged", "_trust", "_predicted", "number_", *self._get_param_names()}
+        left_out |= {"labels_", "cluster_centers_", "classes_"}
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
         kept = None if self._kept is None else replace(self._kept, numbers=None)
