@@ -34,8 +34,8 @@ from jointclust.judge import judge, prior
 from jointclust.judge.evidence import GLOBAL, MEASURES, rand_index
 
 _PART = 40  # draws of a part
-_NOTHING, _FOR_EACH = 2500, 4  # parts from this number on are of rows without clusters: one for so many others
-_HONEST = 0.3  # what one cluster where there are none counts for, to one cluster where there are some
+_NOTHING, _FOR_EACH = 2500, 2  # parts from this number on are of rows without clusters: one for so many others
+_HONEST = 0.087  # rows without clusters, for each draw with some: as in the prior
 _HOPELESS = 0.2  # a draw is hopeless if no candidate agrees more than this
 _FITTED = 3  # of so many draws one is fitted by the consensus
 _ROWS = 60  # rows of a fit whose confidence is learned from
@@ -238,7 +238,7 @@ def logistic(terms: np.ndarray, right: np.ndarray) -> np.ndarray:
 def best_limit(anything, nothing, agreement) -> float:
     """The probability below which one cluster is said: most is right without clusters for the agreement lost with them.
 
-    People bring rows without clusters rarely, but to invent clusters is the worse mistake.
+    Each counts as often as people bring it.
     """
     limits = np.linspace(0.05, 0.95, 91)
     gains = [
@@ -273,7 +273,6 @@ def learned(D: dict[str, np.ndarray], trees: int = 200) -> dict[str, np.ndarray]
         parts[name] = arrays_of(boosted(X, y, w, n_trees, is_class=is_class))
         print(f"{name}: learned", flush=True)
     anything = 1 / (1 + np.exp(-said["anything"]))
-    np.savez_compressed("build/judge_said.npz", **said, best=best, seeds=D["seed"])
     # -- the number
     found, near, terms, chosen, of_best = [], [], [], [], []
     for number in range(len(place)):

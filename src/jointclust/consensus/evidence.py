@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jointclust.consensus.members import PLAIN, members_on
 from jointclust.consensus.projection import ViewProjection, is_low
-from jointclust.consensus.views import RowsAsGiven, ViewedData, ViewRows
+from jointclust.consensus.views import ViewedData
 from jointclust.exceptions import collected
 from jointclust.numerics.partitions import adjusted_rand
 from jointclust.rows import as_rows, threads
@@ -69,32 +68,6 @@ def leading(viewed: ViewedData, view: int, sample: NDArray[np.intp]) -> Float:
     """Rows of a view in its leading directions."""
     kept = viewed.coordinates(view, sample).keep(_VARIANCE)
     return to_host(kept.leading(min(kept.rank, _DIRECTIONS))).astype(np.float64)
-
-
-def counted_together(viewed: ViewedData, sample: NDArray[np.intp], most: int) -> tuple[ViewedData, NDArray[np.intp]]:
-    """A sample of blocks as data without blocks, in which clusters are counted, and the numbers of its rows.
-
-    Of one block that votes, its views; of more, one view: their leading directions side by side, all of one size.
-    """
-    votes = block_weights(evidence_of(viewed, sample, most)) > 0
-    first = np.unique(viewed.blocks, return_index=True)[1]
-    if votes.sum() == 1:
-        return _one_block(viewed, int(votes.argmax())), sample
-    parts = [leading(viewed, view, sample) for view in first[votes].tolist()]
-    rows = np.hstack([part / (np.sqrt(part.var(axis=0).sum()) or 1.0) for part in parts])
-    weights = None if viewed.weights is None else viewed.weights[sample]
-    return ViewedData([RowsAsGiven()], [ViewRows(rows, None)], weights, viewed.max_rank), np.arange(sample.size)
-
-
-def _one_block(viewed: ViewedData, block: int) -> ViewedData:
-    own = np.flatnonzero(viewed.blocks == block).tolist()
-    known = {place: viewed.decompositions[view] for place, view in enumerate(own) if view in viewed.decompositions}
-    return replace(
-        viewed,
-        preparations=[viewed.preparations[view].preparation for view in own],
-        sources=[viewed.sources[view] for view in own],
-        decompositions=known,
-    )
 
 
 def _evidence(Z: Float, weights: Float | None, numbers: NDArray[np.intp], rng: np.random.RandomState) -> float:

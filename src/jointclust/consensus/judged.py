@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,11 +12,10 @@ from numpy.typing import NDArray
 
 from jointclust.consensus.agreement import Agreement, most_voted
 from jointclust.consensus.confidence import ConfidenceRule
-from jointclust.consensus.evidence import counted_together
 from jointclust.consensus.tree import Tree, leaves_of
 from jointclust.consensus.views import RowsAsGiven, ViewedData, ViewRows
 from jointclust.exceptions import collected
-from jointclust.judge.evidence import MEASURES, MOST_ROWS, Evidence, compared, some_columns
+from jointclust.judge.evidence import FEWEST_DIRECTIONS, MEASURES, MOST_ROWS, Evidence, compared, some_columns
 from jointclust.judge.judge import features_of_clusters, logit, the_judge
 from jointclust.judge.number import (
     FEWEST_ROWS,
@@ -36,8 +36,6 @@ from jointclust.types import Float, Labels, Matrix
 
 # Directions of a view: share of its variance, most of them.
 _VARIANCE, _DIRECTIONS = 0.95, 50
-# Numbers of clusters by which blocks show that they have any.
-_OF_BLOCKS = 12
 # Fewest rows of which anything can be said: two in each half.
 _FEWEST = 4
 # Rank of a randomised decomposition.
@@ -112,21 +110,36 @@ def seen_in(viewed: ViewedData, sample: NDArray[np.intp]) -> Seen | None:
 
     It is a function of the data: it depends neither on chance nor on the order of the rows.
     """
-    numbers = sample
-    if viewed.blocks[-1] > 0:
-        viewed, numbers = counted_together(viewed, sample, _OF_BLOCKS)
-    coordinates = [viewed.coordinates(number, numbers) for number in range(len(viewed))]
-    varied = [one for one in coordinates if not one.is_constant]
-    if not varied:
+    coordinates = [viewed.coordinates(number, sample) for number in range(len(viewed))]
+    varied = np.flatnonzero([not one.is_constant for one in coordinates])
+    if varied.size == 0:
         return None
-    first = leading_directions(varied[0])
-    order = canonical_order(first)
+    order = canonical_order(leading_directions(coordinates[varied[0]]))
     if order.size > MOST_ROWS:
         order = order[np.sort(np.random.RandomState(0).choice(order.size, MOST_ROWS, replace=False))]
-    views = [first[order], *(leading_directions(one)[order] for one in varied[1:])]
-    rows = varied[0].present[order]
-    weights = None if viewed.weights is None else to_host(viewed.weights).astype(np.float64)[numbers[rows]]
-    return Seen(Evidence.of(views, weights, _columns_of(varied[0], rows[compared(rows.size)])), rows)
+    rows = coordinates[varied[0]].present[order]
+    weights = None if viewed.weights is None else to_host(viewed.weights).astype(np.float64)[sample[rows]]
+
+    def evidence(views: NDArray[np.intp]) -> Evidence:
+        parts = [leading_directions(coordinates[view])[order] for view in views]
+        return Evidence.of(parts, weights, _columns_of(coordinates[views[0]], rows[compared(rows.size)]))
+
+    return Seen(_of_blocks(viewed.blocks[varied], varied, evidence), rows)
+
+
+def _of_blocks(
+    blocks: NDArray[np.intp], views: NDArray[np.intp], evidence: Callable[[NDArray[np.intp]], Evidence]
+) -> Evidence:
+    """The evidence in the views of the blocks that have clusters, side by side; of all blocks where none has any."""
+    names = np.unique(blocks)
+    if names.size == 1:
+        return evidence(views)
+    alone = [evidence(views[blocks == name]) for name in names]
+    judge = the_judge()
+    tell = np.array([judge.p_anything(one) >= judge.limits[0] for one in alone])
+    if tell.sum() == 1:
+        return alone[int(tell.argmax())]
+    return evidence(views[np.isin(blocks, names[tell])] if tell.any() else views)
 
 
 def _columns_of(coordinates: Coordinates, rows: NDArray[np.intp]) -> Float:
@@ -225,8 +238,9 @@ def judgement_on(rows: Matrix, labels: Labels) -> Judgement | None:
 
 def leading_directions(coordinates: Coordinates) -> Float:
     """The rows that have weight, in their leading directions."""
-    kept = coordinates.keep(_VARIANCE)
-    return to_host(kept.leading(min(kept.rank, _DIRECTIONS)))[coordinates.present].astype(np.float64)
+    rank = coordinates.keep(_VARIANCE).rank
+    kept = coordinates.first(min(max(rank, FEWEST_DIRECTIONS), _DIRECTIONS))
+    return to_host(kept.leading(kept.rank))[coordinates.present].astype(np.float64)
 
 
 def canonical_order(Z: Float) -> NDArray[np.intp]:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.sparse.csgraph import connected_components
 
 from jointclust.numerics.communities import communities, community_tree, joined, shared_neighbor_graph
 from jointclust.numerics.graph import neighbors
@@ -21,6 +22,10 @@ from jointclust.types import Float, Labels
 
 # Rows that are measured; directions of all views together; the share of the variance that these keep.
 MOST_ROWS, _DIRECTIONS, _VARIANCE = 800, 40, 0.95
+# Directions that are kept in any case: a cluster far from all others may be most of the variance.
+FEWEST_DIRECTIONS = 10
+# Fewest rows of a part of the graph of rows that are among each other's nearest.
+_OF_A_PART = 5
 # Rows, and columns, that are compared with rows without clusters.
 _NULL_ROWS, _NULL_COLUMNS = 400, 500
 # A value farther from the median of its direction than so many usual deviations counts as so far.
@@ -45,6 +50,8 @@ GLOBAL = (
     "log effective directions",
     "repeated rows",
     *(f"log communities {one}" for one in RESOLUTIONS),
+    "log parts",
+    "rows in parts",
     "modularity",
     "modularity of some rows",
     "modularity beyond Gaussian rows",
@@ -71,6 +78,7 @@ MEASURES = (
     "agreement with LDA k-means",
     "agreement with joined communities",
     "agreement with own spreads",
+    "agreement with parts",
     "views tell it",
     "least telling view",
     "least valley",
@@ -155,7 +163,7 @@ class _Part:
         """LDA k-means from labels: new labels, the rule that gives them, and the centers and sizes behind it."""
         for _ in range(_DISCRIMINANT):
             centers, sizes = sums(self.Z, labels, k, self.weights)
-            directions = np.linalg.solve(self.total - (sizes[:, None] * centers).T @ centers, centers.T)
+            directions: Float = np.linalg.solve(self.total - (sizes[:, None] * centers).T @ centers, centers.T)
             offsets = np.where(sizes > 0, 0.5 * np.einsum("kd,dk->k", centers, directions), np.inf)
             rule = Rule(directions, offsets)
             before, labels = labels, rule.label(self.Z)
@@ -217,7 +225,7 @@ class Evidence:
         values, vectors = np.linalg.eigh(Z.T @ Z / len(Z)) if Z.shape[1] <= len(Z) else _wide(Z)
         values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
         kept = int(np.searchsorted(np.cumsum(values), _VARIANCE * values.sum())) + 1
-        Z = np.ascontiguousarray(Z @ vectors[:, : min(kept, _DIRECTIONS)])
+        Z = np.ascontiguousarray(Z @ vectors[:, : min(max(kept, FEWEST_DIRECTIONS), _DIRECTIONS)])
         if weights is not None and np.ptp(weights) <= 1e-12 * max(float(weights.max()), _LEAST):
             weights = None
         own = tuple(part[:, :_DIRECTIONS] for part in parts) if len(parts) > 1 else ()
@@ -246,9 +254,22 @@ class Evidence:
         return [_Part(self.Z[own], None if self.weights is None else self.weights[own]) for own in self.halves]
 
     @cached_property
+    def _nearest(self) -> NDArray[np.intp]:
+        return neighbors(self.Z, self.Z, min(_NEIGHBORS + 1, self.n_rows))
+
+    @cached_property
     def graph(self) -> sp.csr_array:
         """The links of rows that share nearest rows."""
-        return _graph(self.Z)
+        return shared_neighbor_graph(self._nearest)
+
+    @cached_property
+    def _parts(self) -> Labels:
+        """The part of the graph of rows that are among each other's nearest, -1 in small parts: gaps lie between."""
+        index, n = self._nearest, self.n_rows
+        starts = np.arange(0, index.size + 1, index.shape[1])
+        links = sp.csr_array((np.ones(index.size), index.ravel(), starts), shape=(n, n))
+        labels = connected_components(links.multiply(links.T), directed=False)[1]
+        return np.where(np.bincount(labels)[labels] >= _OF_A_PART, labels, -1).astype(np.int32)
 
     @cached_property
     def _communities(self) -> list[Labels]:
@@ -300,6 +321,8 @@ class Evidence:
                 np.log(variances.sum() ** 2 / np.sum(variances**2)),
                 1 - distinct / self.n_rows,
                 *np.log(self._counts),
+                np.log(max(np.unique(self._parts[self._parts >= 0]).size, 1)),
+                np.mean(self._parts >= 0),
                 _modularity(self.graph, middle),
                 *self._beyond_nulls(),
                 np.log(tails),
@@ -351,11 +374,9 @@ class Evidence:
         """Of each cluster, the Jaccard index with its best match among those that a half finds, on the other half."""
         of, found = self.of_number(max(_present(labels), 2)), np.zeros((2, k))
         for turn, other in enumerate(reversed(self.halves)):
-            mine, theirs = labels[other], of.of_halves[turn][other]
-            table = np.bincount(mine.astype(np.intp) * (int(theirs.max()) + 1) + theirs, minlength=0)
-            full = np.zeros(k * (int(theirs.max()) + 1))
-            full[: table.size] = table
-            table = full.reshape(k, -1)
+            mine, theirs = labels[other].astype(np.intp), of.of_halves[turn][other]
+            n_theirs = int(theirs.max()) + 1
+            table = np.bincount(mine * n_theirs + theirs, minlength=k * n_theirs).reshape(k, n_theirs)
             union = table.sum(axis=1)[:, None] + table.sum(axis=0) - table
             found[turn] = (table / np.maximum(union, 1.0)).max(axis=1)
         return found.mean(axis=0)
@@ -370,14 +391,15 @@ class Evidence:
         explained = _explained(self.Z, labels, k, self.weights)
         told, valleys, distances, gains = [], list[Float](), list[Float](), []
         for half, own, other in zip(self._halves, self.halves, reversed(self.halves), strict=True):
-            names, start = np.unique(labels[own], return_inverse=True)
-            again, rule, centers, sizes = half.discriminant(start.ravel().astype(np.int32), names.size)
+            names, codes = np.unique(labels[own], return_inverse=True)
+            start = codes.ravel().astype(np.int32)
+            again, rule, centers, sizes = half.discriminant(start, names.size)
             predicted = rule.label(self.Z[other])
             told.append(rand_index(labels[other], predicted))
             valley, distance = _valleys(half, again, centers, sizes, rule, self.Z[other], predicted)
             valleys.append(valley)
             distances.append(distance)
-            gains.append(_mixture_gain(half.Z, start.ravel(), self.Z[other]))
+            gains.append(_mixture_gain(half.Z, start, self.Z[other]))
         valley, distance = np.concatenate(valleys), np.concatenate(distances)
         shares = np.sort(sums(self.Z[:, :1], labels, k, self.weights)[1]) / n
         found = [
@@ -403,6 +425,7 @@ class Evidence:
                 rand_index(labels, of.discriminant),
                 rand_index(labels, of.joined),
                 rand_index(labels, of.own_spreads),
+                rand_index(labels, self._parts + 1),
                 np.mean(views),
                 min(views),
                 valley.min(),

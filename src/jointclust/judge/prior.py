@@ -107,13 +107,16 @@ def numbers(rng: Rng, plan: Plan) -> Rows:
 
 
 def shapes(rng: Rng, plan: Plan) -> Floats:
-    """Arcs, rods, rings and balls in two or three columns; rarely rings within rings."""
-    nested = plan.has(rng, 0.08, "nested_rings")
+    """Arcs, rods, rings and balls in two or three columns; sometimes rods alike, or rings within rings."""
+    nested = plan.has(rng, 0.15, "nested_rings")
     k = plan.n_parts
     form = np.full(k, 2) if nested else rng.integers(4, size=k)
     angle = rng.uniform(0, 2 * np.pi, plan.n) * np.array([0.5, 1, 1, 1])[form[plan.part]]
     angle += rng.uniform(0, 2 * np.pi, k)[plan.part]
-    turn, along = rng.uniform(0, np.pi, k)[plan.part], rng.uniform(-1, 1, plan.n)
+    turn, along = rng.uniform(0, np.pi, k), rng.uniform(-1, 1, plan.n)
+    if not nested and plan.has(rng, 0.2, "parallel_rods"):
+        turn, form = np.full(k, turn[0]), np.ones(k, dtype=int)
+    turn = turn[plan.part]
     ring = np.c_[np.cos(angle), np.sin(angle)] * 2
     rod = np.c_[np.cos(turn), np.sin(turn)] * along[:, None] * 3
     line = np.where((form[plan.part] == 1)[:, None], rod, ring) * (form[plan.part] != 3)[:, None]
@@ -424,7 +427,7 @@ KINDS: dict[str, tuple[Callable[[Rng, Plan], Rows], float]] = {
     "embeddings": (embeddings, 7),
     "survey": (survey, 6),
     "wide": (wide, 4),
-    "shapes": (shapes, 4),
+    "shapes": (shapes, 6),
     "money": (money, 4),
     "codes": (codes, 3),
     "counts": (counts, 5),

@@ -61,6 +61,7 @@ THEMES = (
             "agreement with LDA k-means",
             "agreement with joined communities",
             "agreement with own spreads",
+            "agreement with parts",
         ),
     ),
     Theme(

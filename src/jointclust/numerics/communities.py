@@ -96,7 +96,7 @@ def community_tree(graph: sp.csr_array, resolution: float) -> tuple[Labels, list
     labels = communities(graph, resolution)
     links: Float = joined(graph, labels).toarray()
     strength = links.sum(axis=1) + np.finfo(float).tiny
-    closeness = links / np.outer(strength, strength)
+    closeness = links / np.maximum(np.outer(strength, strength), np.finfo(float).tiny)  # some rows have no links
     np.fill_diagonal(closeness, -1.0)
     joins = []
     for _ in range(len(links) - 1):
