@@ -58,6 +58,8 @@ from jointclust.views.preparation import Preparation, describe_empty
 
 # A layer is supported if its predicted agreement is less than that of the one before by at most this.
 _ABOUT = 0.02
+# What is computed when it is first read, and holds until the next fit.
+_READ = "_predicted", "_number"
 # Models of more training rows are saved without the votes of each.
 SAVED_ROWS = 50_000
 
@@ -346,7 +348,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         """
         check_is_fitted(self)
         fitted = updated(self, X, sample_weight)
-        self.__dict__ = {name: value for name, value in vars(self).items() if not name.endswith("_")} | fitted
+        self.__dict__ = _unfitted(self) | fitted
         return self
 
     def _view(
@@ -441,9 +443,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         first = viewed.preparations[0]
         optional = {name: getattr(first, name, None) for name in ("n_features_in_", "feature_names_in_")}
         optional |= {"classes_": classes, **more}
-        before = {name: value for name, value in vars(self).items() if not name.endswith("_")}
         present = {name: value for name, value in optional.items() if value is not None}
-        self.__dict__ = before | vars(fitted) | {"description_": viewed.description} | present
+        self.__dict__ = _unfitted(self) | vars(fitted) | {"description_": viewed.description} | present
 
     # -- the training rows --------------------------------------------------------------------------------------
 
@@ -541,13 +542,15 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def number_(self) -> ClusterNumber:
         """What the data say of the number of clusters."""
         check_is_fitted(self)
-        if "number_" not in vars(self):
+        if "number_" in vars(self):
+            return vars(self)["number_"]
+        if "_number" not in vars(self):
             kept: KeptRows | None = vars(self).get("_kept")
             if kept is None:
                 raise AttributeError("number_ is not known: the model keeps no rows (it is of version 0.2 or earlier).")
             viewed = self._viewed_again(kept.rows, kept.weights)
-            vars(self)["number_"] = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
-        return vars(self)["number_"]
+            self._number = counted_in(viewed, viewed.sample(np.random.RandomState(0)), None)[0]
+        return self._number
 
     @number_.setter
     def number_(self, value: ClusterNumber) -> None:
@@ -730,6 +733,7 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         agreement = LayerAgreement.of(self._agreement, tree, n_clusters, self._patterns)
         model = clone(self).set_params(n_clusters=n_clusters)
         left_out = "_agreement", "_tree", "_judged", "_trust", "_predicted", "labels_", "cluster_centers_", "classes_"
+        left_out += ("number_",)
         left_out += tuple(self._get_param_names())
         model.__dict__ |= {name: value for name, value in vars(self).items() if name not in left_out}
         places = to_host(self.transform(X))
@@ -897,7 +901,8 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
     def __getstate__(self) -> dict[str, Any]:
         """The state to save: no arrays of Dask, and for very many rows no votes of each."""
         state = dict(super().__getstate__())
-        state.pop("_predicted", None)
+        for name in _READ:
+            state.pop(name, None)
         if "_training" not in state:
             return state
         state["_training"] = self._training.with_arrays(lambda value: computed(value, "confidence_"))
@@ -922,6 +927,11 @@ class JointConsensus(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Tran
         # scikit-learn's checks require it of estimators with predict_proba, and then expect two columns or four.
         tags.classifier_tags = ClassifierTags(multi_class=self.n_clusters > 2)
         return tags
+
+
+def _unfitted(model: JointConsensus) -> dict[str, Any]:
+    """What a model has besides what its fit left."""
+    return {name: value for name, value in vars(model).items() if not name.endswith("_") and name not in _READ}
 
 
 def _measured(model: JointConsensus, name: str) -> Trust:

@@ -36,7 +36,7 @@ def updated(model: Any, X: Any, sample_weight: ArrayLike | None) -> dict[str, An
     patterns, index = Patterns.of(to_host(codes), weights)
     votes = agreement.soft_labels(patterns.codes)[index]
     fitted = {name: value for name, value in vars(fresh).items() if name not in fresh.get_params(deep=False)}
-    number = {"number_": model.number_} if hasattr(model, "number_") else {}
+    number = {"number_": vars(model)["number_"]} if "number_" in vars(model) else {}
     return fitted | {
         "_kept": replace(kept, numbers=fresh._kept.numbers),
         "_fingerprint": fingerprint(X),

@@ -41,6 +41,7 @@ class Verdict:
     ======================================================= ======================= ==================
     predicted agreement                                     high                    low
     clusters that halves of the rows hardly find            none
+    clusters of two halves of the rows                      at least much the same
     one column that explains the clusters                   none                    any
     structure                                               found                   not found
     chosen number of clusters: place in the range searched  inside
@@ -122,22 +123,20 @@ def _of_judge(judgement: Judgement | None) -> list[tuple[int, str] | None]:
     """What is predicted, and the measures that people understand."""
     if judgement is None:
         return [(_NOT, "How sure the clusters are was not measured.")]
-    fairly, sure = (float(one) for one in the_judge().limits[1:])
-    level = (judgement.agreement >= fairly) + int(judgement.agreement >= sure)
-    words = ("little", "much", "nearly all")[level]
-    score = f"predicted agreement {judgement.agreement:.2f}; 1 is the same, 0 is chance"
-    facts: list[tuple[int, str] | None] = [
-        (level, f"These clusters are expected to have {words} of the true ones ({score}).")
-    ]
+    doubtful = _of_clusters(judgement.found)
     if not judgement.has_structure:
-        facts.append(
-            (_NOT, f"Rows without clusters look like these: clusters have a probability of {judgement.anything:.0%}.")
-        )
-    return [*facts, _of_clusters(judgement.found), _of_halves(judgement.measures["halves find it"])]
+        text = f"Rows without clusters look like these: clusters have a probability of {judgement.anything:.0%}."
+        return [(_NOT, text), doubtful]
+    fairly, sure = (float(one) for one in the_judge().limits[1:])
+    level = int(judgement.agreement >= fairly) + int(judgement.agreement >= sure)
+    words = ("little", "much", "nearly everything")[level]
+    score = f"predicted agreement {judgement.agreement:.2f}; 1 is the same, 0 is chance"
+    agreement = level, f"These clusters are expected to have {words} in common with the true ones ({score})."
+    return [agreement, doubtful, _of_halves(judgement.measures["halves find it"])]
 
 
 def _of_halves(value: float) -> tuple[int, str]:
-    """Whether halves of the rows find the same clusters: this explains the level, and does not set it."""
+    """Whether halves of the rows find the same clusters."""
     score = f"(agreement {value:.2f})"
     if value >= SAME:
         return _SURE, f"Two halves of the rows find the same clusters {score}."

@@ -79,7 +79,8 @@ class ClusterNumber:
         """The result as a sentence."""
         if self.n_clusters == 1:
             sure = "" if np.isnan(self.confidence) else f" (probability {self.confidence:.0%})"
-            return f"no cluster structure found{sure}" + (f"; {self.others[0]} is the best number" * bool(self.others))
+            other = f"; {self.others[0]} is the best number" if self.others else ""
+            return f"no cluster structure found{sure}{other}"
         sure = f" (probability {self.confidence:.0%} that this is about right)"
         close = [one for one in self.others if self.scores[one] > self.scores.get(self.n_clusters, 1.0) - _CLOSE]
         other = f"; {close[0]} is the other candidate" if close else ""
@@ -141,7 +142,7 @@ def counted(
     evidence: Evidence, allowed: list[int], report: Report = silent, judge: Judge | None = None
 ) -> ClusterNumber:
     """The allowed number that the judge prefers; 1 where it is allowed and there hardly is anything."""
-    judge = the_judge()
+    judge = the_judge() if judge is None else judge
     several = np.array([number for number in allowed if number > 1])
     if several.size == 0:
         return nothing_to_count(allowed)
@@ -166,10 +167,10 @@ def counted(
         return ClusterNumber(1, table, [1, *ranked][:_SUGGESTIONS], by_number, 1 - anything, False, why=why)
     number = int(found[best])
     confidence = judge.confidence(scores, found, best, anything)
-    at_edge = number in (several[0], several[-1]) and 1 not in allowed and several.size > 1
-    at_edge |= number == several[-1] and several.size > 1
+    # Beyond 2 there is nothing.
+    at_edge = number > 2 and len(allowed) > 1 and number in (allowed[0], allowed[-1])
     why = f"{number}" if len(ranked) == 1 else reasons(judge, features, found, best, ranked[1])
-    return ClusterNumber(number, table, ranked[:_SUGGESTIONS], by_number, confidence, has_structure, bool(at_edge), why)
+    return ClusterNumber(number, table, ranked[:_SUGGESTIONS], by_number, confidence, has_structure, at_edge, why)
 
 
 def first_numbers(allowed: NDArray[np.intp], n_rows: int) -> list[int]:
